@@ -1,0 +1,50 @@
+# Every target works the second time and, once set up, without a network.
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check unit integration faults gen format bench bench-large clean clean-data
+
+# The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
+export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
+
+help: ## Shows this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## Fetches Node 24 when this machine's own is older, and the packages
+	@exec sh deploy/local/setup.sh
+
+run: setup ## Starts everything with a demo workspace (PORT, DATA_DIR, TOPOLOGY=split, DATABASE_URL, NATS_URL, REDIS_URL)
+	@exec node deploy/local/src/run.ts
+
+test: setup ## All checks and tests; ends with "N passed, N failed"
+	@exec node deploy/local/src/testing/test.ts
+
+check: setup ## Types, format and lint, proto rules, generated code
+	@exec node deploy/local/src/testing/check.ts
+
+unit: setup ## The tests beside the code
+	@exec vitest run /src/
+
+integration: setup ## The tests of whole services, in test/ folders
+	@exec vitest run /test/
+
+gen: setup ## Generates the code in gen/ from proto/
+	@exec buf generate
+
+format: setup ## Formats the code and applies safe lint fixes
+	@exec biome check --write .
+
+bench: setup ## Measures throughput and latency beside peers, writes bench/RESULTS.md
+	@exec node bench/run.ts
+
+bench-large: setup ## Measures management on tables of 10 million rows, writes bench/LARGE-TABLES.md (10 GB of disk)
+	@exec node bench/run.ts --only large
+
+faults: export FAULT_REPORT := bench/FAULTS.md
+faults: export FAULT_ROUNDS ?= 20
+faults: setup ## Kills each process and server 20 times under load and counts, writes bench/FAULTS.md (FAULT_ROUNDS)
+	@exec vitest run deploy/installation/test/faults.test.ts
+
+clean: ## Removes packages and tools; data stays
+	@rm -rf node_modules .tools coverage
+
+clean-data: setup ## Removes the data of make run (DATA_DIR)
+	@exec node deploy/local/src/clean-data.ts

@@ -1,0 +1,60 @@
+// Plays a service in which things happen: publishes events as the outbox relay of a service does, one message for all
+// events of a tick.
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { connectBus } from "@toolgate/event-bus/connect";
+import { WorkspaceEventBatchSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import { answerParent, childArgument, monotonicMs } from "../machine/child-side.ts";
+import type { EventTarget, Published, PublisherArgument, PublisherOrder, Stamp } from "./messages.ts";
+
+const SUBJECT = "events.bench";
+const TICK_MS = 5;
+const PUBLISH_TIMEOUT_MS = 10_000;
+const MAX_EVENTS_PER_MESSAGE = 500;
+
+const bus = await connectBus({ servers: childArgument<PublisherArgument>().natsUrl, name: "bench-publisher" });
+let targets: EventTarget[] = [];
+let nextNumber = 0;
+
+function newEvents(count: number) {
+  const created = BigInt(Math.floor(Date.now() / 1000));
+  return Array.from({ length: count }, () => {
+    const stamp: Stamp = { n: nextNumber, at: monotonicMs() };
+    const target = targets[nextNumber % targets.length] as EventTarget;
+    nextNumber += 1;
+    const eventId = `evt_${randomBytes(16).toString("hex")}`;
+    return { ...target, eventId, created, dataJson: JSON.stringify(stamp), hop: 1 };
+  });
+}
+
+async function publish(count: number): Promise<void> {
+  const batch = create(WorkspaceEventBatchSchema, { events: newEvents(count) });
+  await bus.js.publish(SUBJECT, toBinary(WorkspaceEventBatchSchema, batch), { timeout: PUBLISH_TIMEOUT_MS });
+}
+
+async function burst(count: number): Promise<void> {
+  for (let left = count; left > 0; left -= MAX_EVENTS_PER_MESSAGE)
+    await publish(Math.min(left, MAX_EVENTS_PER_MESSAGE));
+}
+
+async function steady(perSecond: number, forMs: number): Promise<void> {
+  const startMs = monotonicMs();
+  const publishing: Promise<void>[] = [];
+  let published = 0;
+  for (let passedMs = 0; passedMs < forMs; passedMs = monotonicMs() - startMs) {
+    const due = Math.floor((Math.min(passedMs, forMs) * perSecond) / 1000) - published;
+    if (due > 0) publishing.push(publish(due));
+    published += Math.max(0, due);
+    await sleep(TICK_MS);
+  }
+  await Promise.all(publishing);
+}
+
+answerParent<PublisherOrder, Published>({}, async (order) => {
+  const from = nextNumber;
+  if (order.kind === "targets") targets = order.targets;
+  if (order.kind === "burst") await burst(order.count);
+  if (order.kind === "steady") await steady(order.perSecond, order.forMs);
+  return { from, until: nextNumber };
+});

@@ -1,0 +1,59 @@
+// The customers' servers, all in one process: counts, and keeps when each event arrived.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { answerParent, childArgument, monotonicMs } from "../machine/child-side.ts";
+import { createLatencies } from "../statistics.ts";
+import type { ReceiverAnswer, ReceiverArgument, ReceiverOrder, Stamp } from "./messages.ts";
+
+const KEEP_ALIVE_MS = 120_000;
+
+const latencyOf = new Map<number, number>();
+const hanging = new Set<string>();
+const answerAfterMs = new Map<string, number>();
+let repeated = 0;
+let hung = 0;
+
+function receive(request: IncomingMessage, response: ServerResponse): void {
+  if (hanging.has(request.url ?? "")) {
+    hung += 1;
+    request.resume();
+    return;
+  }
+  const slowMs = answerAfterMs.get(request.url ?? "");
+  if (slowMs !== undefined) {
+    request.resume();
+    setTimeout(() => response.writeHead(204).end(), slowMs);
+    return;
+  }
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    const nowMs = monotonicMs();
+    const { data } = JSON.parse((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))?.toString() ?? "") as {
+      data: Stamp;
+    };
+    if (latencyOf.has(data.n)) repeated += 1;
+    else latencyOf.set(data.n, nowMs - data.at);
+    response.writeHead(204).end();
+  });
+}
+
+function report(order: ReceiverOrder): ReceiverAnswer {
+  const answer = { atMs: monotonicMs(), received: latencyOf.size, repeated, hung };
+  if (order.kind === "hang") for (const path of order.paths) hanging.add(path);
+  if (order.kind === "slow") for (const path of order.paths) answerAfterMs.set(path, order.answerAfterMs);
+  if (order.kind !== "report") return answer;
+  const latencies = createLatencies();
+  for (let n = order.from; n < order.until; n += 1) {
+    const latency = latencyOf.get(n);
+    if (latency !== undefined) latencies.add(latency);
+  }
+  return { ...answer, latency: latencies.summary() };
+}
+
+const { key, cert } = childArgument<ReceiverArgument>();
+const server = createServer({ key, cert, keepAliveTimeout: KEEP_ALIVE_MS }, receive);
+server.listen(0, "127.0.0.1", () => {
+  answerParent({ port: (server.address() as AddressInfo).port }, async (order: ReceiverOrder) => report(order));
+});

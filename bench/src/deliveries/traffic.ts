@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BenchProcess } from "../machine/child-process.ts";
+import { type Groups, startMeter, type Usage } from "../machine/meter.ts";
+import type { KernelUnits } from "../machine/process-table.ts";
+import type { LatencySummary } from "../statistics.ts";
+import type { Published, PublisherOrder, ReceiverAnswer, ReceiverOrder } from "./messages.ts";
+
+export type Traffic = {
+  publisher: BenchProcess<object, PublisherOrder, Published>;
+  receiver: BenchProcess<{ port: number }, ReceiverOrder, ReceiverAnswer>;
+  groups: Groups;
+  units: KernelUnits;
+  signal: AbortSignal;
+};
+
+/** Events that came again, or had not come a minute after the last one was published. */
+type Flaws = { repeated: number; missing: number };
+export type Saturated = Flaws & {
+  perSecond: number;
+  /** In the measured window, and with what went before and after it. */
+  delivered: number;
+  deliveredInAll: number;
+  usage: Usage;
+};
+export type Steady = Flaws & { perSecond: number; published: number; latency: LatencySummary; usage: Usage };
+
+const POLL_MS = 20;
+const LEAD_MS = 2_000;
+const DRAIN_MS = 60_000;
+
+/** Keeps a bounded backlog of events and counts what arrives. Ends when the backlog has been delivered. */
+export async function saturate(traffic: Traffic, backlog: number, measureMs: number): Promise<Saturated> {
+  const { publisher, receiver, signal } = traffic;
+  const first = await receiver.ask({ kind: "count" });
+  let outstanding = 0;
+  let published = 0;
+  const feedFor = async (forMs: number) => {
+    const untilMs = performance.now() + forMs;
+    while (performance.now() < untilMs) {
+      outstanding = published - ((await receiver.ask({ kind: "count" })).received - first.received);
+      if (outstanding < backlog) {
+        const { from, until } = await publisher.ask({ kind: "burst", count: backlog - outstanding });
+        published += until - from;
+      }
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  };
+  await feedFor(LEAD_MS);
+  using meter = startMeter(traffic.groups, traffic.units);
+  const begin = await receiver.ask({ kind: "count" });
+  await feedFor(measureMs);
+  const end = await receiver.ask({ kind: "count" });
+  const usage = meter.stop();
+  const missing = await untilReceived(traffic, first.received + published);
+  const last = await receiver.ask({ kind: "count" });
+  return {
+    missing,
+    perSecond: ((end.received - begin.received) / (end.atMs - begin.atMs)) * 1000,
+    delivered: end.received - begin.received,
+    deliveredInAll: last.received - first.received,
+    repeated: last.repeated - first.repeated,
+    usage,
+  };
+}
+
+export type Pace = {
+  perSecond: number;
+  forMs: number;
+  /** Whether the event of this number is one that gets an answer. */
+  isAnswered?: (n: number) => boolean;
+};
+
+/** Publishes at a steady pace and waits until all has arrived that is not sent to a hanging endpoint. */
+export async function sendSteadily(traffic: Traffic, pace: Pace): Promise<Steady> {
+  const { perSecond, forMs, isAnswered = () => true } = pace;
+  const { publisher, receiver, groups, units } = traffic;
+  const first = await receiver.ask({ kind: "count" });
+  using meter = startMeter(groups, units);
+  const range = await publisher.ask({ kind: "steady", perSecond, forMs });
+  const published = range.until - range.from;
+  const usage = meter.stop();
+  let expected = first.received;
+  for (let n = range.from; n < range.until; n += 1) if (isAnswered(n)) expected += 1;
+  const missing = await untilReceived(traffic, expected);
+  const last = await receiver.ask({ kind: "report", ...range });
+  if (!last.latency) throw new Error("the receiver gave no latencies");
+  return { perSecond, published, latency: last.latency, repeated: last.repeated - first.repeated, missing, usage };
+}
+
+/** One event to each endpoint, so that connections are open and code is compiled. */
+export async function greet(traffic: Traffic, endpoints: number): Promise<void> {
+  const { received } = await traffic.receiver.ask({ kind: "count" });
+  await traffic.publisher.ask({ kind: "burst", count: endpoints });
+  const missing = await untilReceived(traffic, received + endpoints);
+  if (missing > 0) throw new Error(`${missing} of ${endpoints} endpoints got no webhook within ${DRAIN_MS / 1000} s`);
+}
+
+/** Waits for this many events in all; answers how many are still missing when the time is up. */
+async function untilReceived({ receiver, signal }: Traffic, wanted: number): Promise<number> {
+  const deadline = performance.now() + DRAIN_MS;
+  for (;;) {
+    const missing = wanted - (await receiver.ask({ kind: "count" })).received;
+    if (missing <= 0 || performance.now() > deadline) return Math.max(0, missing);
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}

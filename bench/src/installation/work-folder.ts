@@ -1,0 +1,35 @@
+import { access, mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { lockDataFolder } from "@toolgate/local/data-lock";
+import { removeDataFolder } from "@toolgate/local/servers/data-folder";
+
+export type WorkFolder = AsyncDisposable & { readonly path: string };
+
+/**
+ * The folder for the servers' data, on a real disk and not in memory. What a run that was killed left in it, also its
+ * servers, is removed first; disposing removes all of this run.
+ */
+export async function openWorkFolder(path: string): Promise<WorkFolder> {
+  await mkdir(path, { recursive: true });
+  const lock = await lockDataFolder(path, 0);
+  await removeInstallations(path);
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      await removeInstallations(path);
+      await lock[Symbol.asyncDispose]();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+async function removeInstallations(path: string): Promise<void> {
+  for (const name of await readdir(path)) {
+    const folder = join(path, name);
+    const hasServers = await access(join(folder, "ports.json")).then(
+      () => true,
+      () => false,
+    );
+    if (hasServers) await removeDataFolder(folder);
+  }
+}

@@ -1,0 +1,81 @@
+import { COUNTS_TABLE, USAGE_TABLE } from "@toolgate/key-auth/store/usage";
+import type { Pool } from "@toolgate/postgres/pool";
+import { KEYS, keyIdSql, TOOLS } from "./fill-keys.ts";
+import { addPartitions, type Day, fillDays, lastDays } from "./filling.ts";
+
+export type UsageLog = { rows: number; partitions: number };
+
+/** As long as the log is kept. */
+const DAYS = 90;
+/** The busiest keys have most of the calls: the first of N keys has N^(-1/4) of them. */
+const SKEW = 4;
+const OTHERS_SHARE = 0.2;
+/** Old calls of keys that are hardly used any more. */
+const QUIET_CALLS = 12;
+const QUIET_DAY = 20;
+
+/** Fills the log of calls, and the counters that key-auth keeps beside it, as if the calls had been made. */
+export async function fillUsageLog(
+  pool: Pool,
+  { rows, now, signal }: { rows: number; now: Date; signal: AbortSignal },
+): Promise<UsageLog> {
+  const days = lastDays(DAYS, now);
+  await addPartitions(pool, [USAGE_TABLE], days);
+  await addPartitions(pool, [COUNTS_TABLE], days.slice(-2));
+  const perDay = Math.ceil(rows / days.length);
+  await fillDays(pool, { tables: [USAGE_TABLE], days, signal }, (day) => fillDay(pool, day, perDay));
+  await addQuietCalls(pool, days[QUIET_DAY] as Day);
+  await countCalls(pool, now);
+  const counted = await pool.query(`select count(*) from ${USAGE_TABLE}`);
+  return { rows: counted.rows[0].count, partitions: days.length };
+}
+
+async function fillDay(pool: Pool, day: Day, rows: number): Promise<void> {
+  const busy = KEYS.main - KEYS.quiet;
+  await pool.query(
+    `insert into key_auth.api_key_requests (id, key_id, tool, status, duration_ms, ip, at)
+     select gen_random_uuid(),
+       ${keyIdSql(`case when owner < ${OTHERS_SHARE} then ${KEYS.main} + ceil(which * ${KEYS.others})
+         else ceil(power(which, ${SKEW}) * ${busy}) end`)},
+       'tool_' || n % ${TOOLS},
+       case when outcome < 0.02 then 429 when outcome < 0.05 then 400 else 200 end,
+       (5 + outcome * 100)::int,
+       '203.0.113.' || n % 256,
+       $1::timestamptz + n * ($2::timestamptz - $1::timestamptz) / $3::int
+     from (
+       select n, random() as owner, 1 - random() as which, random() as outcome from generate_series(0, $3::int - 1) n
+     ) made`,
+    [day.from, day.to, rows],
+  );
+}
+
+async function addQuietCalls(pool: Pool, day: Day): Promise<void> {
+  await pool.query(
+    `insert into key_auth.api_key_requests (id, key_id, tool, status, duration_ms, ip, at)
+     select gen_random_uuid(), ${keyIdSql("k")}, 'tool_1', 200, 10, '203.0.113.1', $1::timestamptz + c * interval '1 hour'
+     from generate_series(${KEYS.main - KEYS.quiet + 1}, ${KEYS.main - KEYS.unused}) k
+       cross join generate_series(1, ${QUIET_CALLS}) c`,
+    [day.from],
+  );
+}
+
+async function countCalls(pool: Pool, now: Date): Promise<void> {
+  await pool.query(
+    `insert into key_auth.api_key_request_counts (key_id, width_s, start, calls)
+     select key_id, width.s, to_timestamp(floor(extract(epoch from at) / width.s) * width.s), count(*)
+     from key_auth.api_key_requests cross join (values (60), (3600)) as width (s)
+     where status <> 429 and at > $1::timestamptz - interval '24 hours'
+     group by 1, 2, 3`,
+    [now],
+  );
+  await pool.query(
+    `update key_auth.keys k set calls_total = used.calls, last_used_at = used.last_at
+     from (
+       select key_id, count(*) filter (where status <> 429) as calls, max(at) as last_at
+       from key_auth.api_key_requests group by key_id
+     ) used
+     where k.id = used.key_id`,
+  );
+  await pool.query("vacuum (analyze) key_auth.keys");
+  await pool.query("analyze key_auth.api_key_request_counts");
+}

@@ -1,0 +1,68 @@
+import { connect, type Socket } from "node:net";
+
+/** One keep-alive connection with at most one request under way. */
+export type Connection = { send(request: Buffer): void; close(): void };
+
+export type ConnectionEvents = {
+  onAnswer(connection: Connection, status: number): void;
+  /** The connection ended; an answer that was due will not come. */
+  onBroken(connection: Connection): void;
+};
+
+const HEADER_END = Buffer.from("\r\n\r\n");
+const STATUS_AT = "HTTP/1.1 ".length;
+const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
+
+/** A client without a parser for anything but what is measured: its CPU time is taken from the server's. */
+export function openConnection(port: number, events: ConnectionEvents): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    const connection = { send: (request: Buffer) => void socket.write(request), close: () => socket.destroy() };
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      socket.on("error", () => {});
+      socket.on("close", () => events.onBroken(connection));
+      readAnswers(socket, (status) => events.onAnswer(connection, status));
+      resolve(connection);
+    });
+  });
+}
+
+function readAnswers(socket: Socket, onAnswer: (status: number) => void): void {
+  let kept: Buffer | undefined;
+  socket.on("data", (chunk) => {
+    const received: Buffer = kept ? Buffer.concat([kept, chunk]) : chunk;
+    const status = completeStatus(received);
+    kept = status === undefined ? received : undefined;
+    if (status !== undefined) onAnswer(status);
+  });
+}
+
+/** The status of a whole answer, undefined while parts are missing. */
+function completeStatus(received: Buffer): number | undefined {
+  const headerEnd = received.indexOf(HEADER_END);
+  if (headerEnd < 0) return undefined;
+  const header = received.toString("latin1", 0, headerEnd);
+  const length = CONTENT_LENGTH.exec(header)?.[1];
+  if (length === undefined) throw new Error(`an answer without a length: ${header}`);
+  if (received.length < headerEnd + HEADER_END.length + Number(length)) return undefined;
+  return Number(header.slice(STATUS_AT, STATUS_AT + 3));
+}
+
+/** The requests of a target, one for each secret, ready to be written. */
+export function requestsOf({ path, body, secrets }: { path: string; body: string; secrets: string[] }): Buffer[] {
+  return secrets.map((secret) =>
+    Buffer.from(
+      [
+        `POST ${path} HTTP/1.1`,
+        "host: bench",
+        `authorization: Bearer ${secret}`,
+        "content-type: application/json",
+        `content-length: ${Buffer.byteLength(body)}`,
+        "",
+        body,
+      ].join("\r\n"),
+    ),
+  );
+}

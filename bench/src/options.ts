@@ -1,0 +1,55 @@
+import { parseArgs } from "node:util";
+
+export const PARTS = ["calls", "deliveries", "call-stream", "large"] as const;
+export type Part = (typeof PARTS)[number];
+
+/** What is measured together and written to a report of its own. The first is what is measured by default. */
+export const REPORTS: readonly { name: string; parts: ReadonlySet<Part> }[] = [
+  { name: "RESULTS", parts: new Set(["calls", "deliveries", "call-stream"]) },
+  { name: "LARGE-TABLES", parts: new Set(["large"]) },
+];
+
+export type Options = {
+  parts: ReadonlySet<Part>;
+  /** Measuring time of one variant in one round; the deliveries get the same for each figure. */
+  seconds: number;
+  rounds: number;
+};
+
+const DEFAULT_SECONDS = 12;
+const DEFAULT_ROUNDS = 3;
+const MAX_SECONDS = 120;
+const MAX_ROUNDS = 20;
+
+export const USAGE = `node bench/run.ts [--only ${PARTS.join("|")}] [--seconds N] [--rounds N]`;
+
+/** Throws a one-line error that says how to call it. `--only` may be repeated. */
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: "string", multiple: true },
+      seconds: { type: "string" },
+      rounds: { type: "string" },
+    },
+  });
+  return {
+    parts: new Set(values.only?.map(toPart) ?? REPORTS[0]?.parts),
+    seconds: toNumber("seconds", values.seconds, DEFAULT_SECONDS, MAX_SECONDS),
+    rounds: toNumber("rounds", values.rounds, DEFAULT_ROUNDS, MAX_ROUNDS),
+  };
+}
+
+function toPart(text: string): Part {
+  const part = PARTS.find((known) => known === text);
+  if (!part) throw new Error(`unknown part "${text}": ${USAGE}`);
+  return part;
+}
+
+function toNumber(name: string, text: string | undefined, fallback: number, max: number): number {
+  const number = text === undefined ? fallback : Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > max) {
+    throw new Error(`--${name} is a whole number from 1 to ${max}: ${USAGE}`);
+  }
+  return number;
+}

@@ -1,0 +1,15 @@
+// The least that an HTTP server in this language can do: one JSON text for every request, whatever it asks.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answerParent } from "../machine/child-side.ts";
+
+const BODY = JSON.stringify({ success: true, args: { text: "hello", count: 3 } });
+const HEADERS = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(BODY) };
+const KEEP_ALIVE_MS = 72_000;
+
+const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (_, response) => {
+  response.writeHead(200, HEADERS).end(BODY);
+});
+server.listen(0, "127.0.0.1", () => {
+  answerParent({ port: (server.address() as AddressInfo).port }, async () => ({}));
+});

@@ -1,0 +1,128 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CallAnswer, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+
+const ECHO = {
+  external_api: true,
+  parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  handler: "export default async ({ text }) => ({ success: true, text });",
+};
+
+/** What the limit's headers say, the mandated ones and those of the IETF draft. */
+function limitOf({ headers }: CallAnswer) {
+  const [, policyLimit, window] = /^"minute";q=(\d+);w=(\d+)$/.exec(headers.get("ratelimit-policy") ?? "") ?? [];
+  const [, left, seconds] = /^"minute";r=(\d+);t=(\d+)$/.exec(headers.get("ratelimit") ?? "") ?? [];
+  return {
+    limit: headers.get("x-ratelimit-limit"),
+    remaining: headers.get("x-ratelimit-remaining"),
+    reset: Number(headers.get("x-ratelimit-reset")),
+    retryAfter: headers.get("retry-after"),
+    ietf: { limit: policyLimit, window, remaining: left, seconds: Number(seconds) },
+  };
+}
+
+describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
+  let toolgate: RunningToolgate;
+  beforeAll(async () => {
+    toolgate = await runToolgate(kind);
+    await toolgate.saveTool("echo", ECHO);
+    await toolgate.saveTool("broken", { external_api: true, handler: "export default () => { throw 1; };" });
+  });
+  afterAll(() => toolgate[Symbol.asyncDispose]());
+
+  test("[LIMIT-3..9] [LIMIT-11] every answer to a valid key carries the limit in both forms, and Retry-After only 429", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo", "broken"], limit: 4 });
+    // All in one clock minute.
+    if (Date.now() % 60_000 > 50_000) await eventually(() => Date.now() % 60_000 < 50_000);
+    const authorization = `Bearer ${secret}`;
+    const answers: [number, string, CallAnswer][] = [
+      [200, "3", await toolgate.call("echo", secret, { text: "x" })],
+      [400, "2", await toolgate.call("echo", secret, {})],
+      [400, "1", await toolgate.call("broken", secret)],
+      [403, "0", await toolgate.call("nowhere", secret)],
+      [429, "0", await toolgate.call("echo", secret, { text: "x" })],
+      [405, "0", await toolgate.request("/api/v1/tools/echo", { headers: { authorization } })],
+      [200, "0", await toolgate.request("/api/v1/openapi.json", { headers: { authorization } })],
+    ];
+    for (const [status, remaining, answer] of answers) {
+      expect(answer.status).toBe(status);
+      const said = limitOf(answer);
+      expect(said).toMatchObject({ limit: "4", remaining, ietf: { limit: "4", window: "60", remaining } });
+      expect(said.reset % 60).toBe(0);
+      expect(said.ietf.seconds).toBeGreaterThanOrEqual(1);
+      expect(said.ietf.seconds).toBeLessThanOrEqual(60);
+      expect(said.retryAfter).toBe(status === 429 ? String(said.ietf.seconds) : null);
+    }
+  });
+
+  test("[LIMIT-7] Retry-After is what is left of the minute, in the header and in the body", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
+    // A second or more into a minute, so that what is left of it is not what a minute has.
+    await eventually(() => Date.now() % 60_000 > 1_000 && Date.now() % 60_000 < 50_000, { deadlineMs: 15_000 });
+    await toolgate.call("echo", secret, { text: "x" });
+    const before = Math.floor(Date.now() / 1000);
+    const answer = await toolgate.call("echo", secret, { text: "x" });
+    const after = Math.floor(Date.now() / 1000);
+    const { reset, retryAfter } = limitOf(answer);
+    expect(Number(retryAfter)).toBeGreaterThanOrEqual(reset - after);
+    expect(Number(retryAfter)).toBeLessThanOrEqual(reset - before);
+    expect(reset).toBe((Math.floor(before / 60) + 1) * 60);
+    expect(answer.text).toBe(`{"success":false,"error":"Aufruflimit erreicht","retry_after":${retryAfter}}`);
+  });
+
+  test("[LIMIT-11] refused calls take nothing from a limit that is raised within the minute", async () => {
+    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
+    await eventually(() => Date.now() % 60_000 < 50_000, { deadlineMs: 15_000 });
+    const statuses = async (count: number) => {
+      const answers = [];
+      for (let call = 0; call < count; call += 1) answers.push(await toolgate.call("echo", secret, { text: "x" }));
+      return answers.map(({ status }) => status);
+    };
+    expect(await statuses(5)).toEqual([200, 429, 429, 429, 429]);
+    await toolgate.manage("key_auth.v1.KeyService/UpdateKey", { keyId: id, limit: 3 });
+    expect(await statuses(3)).toEqual([200, 200, 429]);
+  });
+
+  test("[LIMIT-3] [LIMIT-9] [ERR-17] [ERR-18] [LOG-5] a fault of the platform answers 500 with the limit, counted and logged", async () => {
+    await toolgate.saveTool("asks", { external_api: true, query: "q" });
+    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["asks"], limit: 5 });
+    await eventually(() => Date.now() % 60_000 < 50_000, { deadlineMs: 15_000 });
+    const rename = (from: string, to: string) => toolgate.pool.query(`alter table tool_runner.${from} rename to ${to}`);
+    await rename("prepared_queries", "prepared_queries_away");
+    const answer = await toolgate
+      .call("asks", secret)
+      .finally(() => rename("prepared_queries_away", "prepared_queries"));
+    expect(answer).toMatchObject({ status: 500, text: '{"success":false,"error":"Interner Fehler"}' });
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    const said = limitOf(answer);
+    expect(said).toMatchObject({ limit: "5", remaining: "4", retryAfter: null });
+    expect(said.ietf).toMatchObject({ limit: "5", window: "60", remaining: "4" });
+    expect(said.reset % 60).toBe(0);
+    const calls = await eventually(async () => {
+      const { calls: found = [] } = await toolgate.manage<{ calls?: { status: number; tool: string }[] }>(
+        "key_auth.v1.KeyService/ListKeyCalls",
+        { keyId: id },
+      );
+      return found.length > 0 && found;
+    });
+    expect(calls).toMatchObject([{ status: 500, tool: "asks" }]);
+  });
+
+  test("[ERR-17] [ERR-18] where the key itself cannot be looked up, the 500 says neither limit nor cause", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
+    const rename = (from: string, to: string) => toolgate.pool.query(`alter table key_auth.${from} rename to ${to}`);
+    await rename("keys", "keys_away");
+    const answer = await toolgate.call("echo", secret, { text: "x" }).finally(() => rename("keys_away", "keys"));
+    expect(answer).toMatchObject({ status: 500, text: '{"success":false,"error":"Interner Fehler"}' });
+    expect([...answer.headers.keys()].filter((name) => /ratelimit|retry|authenticate/.test(name))).toEqual([]);
+    expect((await toolgate.call("echo", secret, { text: "x" })).status).toBe(200);
+  });
+
+  test("[LIMIT-3] [ERR-3] an answer without a valid key says nothing about any limit", async () => {
+    const answer = await toolgate.call("echo", "svc_live_made_up");
+    expect(answer.status).toBe(401);
+    expect([...answer.headers.keys()].filter((name) => name.includes("ratelimit") || name === "retry-after")).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { provision } from "@toolgate/key-auth/provision";
+import { loginTo, type Management } from "@toolgate/local/demo/management";
+import type { ServiceProcess } from "@toolgate/local/service-process";
+import { type SplitSettings, startSplit } from "@toolgate/local/split";
+import { serviceEnvironment, startTopology } from "@toolgate/local/topology";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
+import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { migrateAll } from "../src/migrate.ts";
+
+export type TopologyKind = "single" | "split";
+
+/** What came back for one call of a tool. */
+export interface CallAnswer {
+  status: number;
+  headers: Headers;
+  /** Parsed. */
+  body: Record<string, unknown>;
+  /** Bytes as received. */
+  text: string;
+}
+
+export interface RunningToolgate extends AsyncDisposable {
+  baseUrl: string;
+  /** All schemas, for looking behind the front door. */
+  pool: Pool;
+  databaseUrl: string;
+  manage: Management;
+  account: { workspace: string; email: string; password: string };
+  receiver: TestReceiver;
+  nats: TestServer;
+  redis: TestServer;
+  /** Only with `ownPostgres`. */
+  postgres: Omit<TestServer, "wipe"> | undefined;
+  /** Only in the split topology. */
+  processes(): ServiceProcess[];
+  saveTool(name: string, definition: Record<string, unknown>): Promise<void>;
+  /** A key's id and secret. */
+  createKey(key: Record<string, unknown>): Promise<{ id: string; secret: string }>;
+  createEndpoint(events: string[], path?: string): Promise<{ id: string; secret: string }>;
+  call(tool: string, secret: string, args?: Record<string, unknown>): Promise<CallAnswer>;
+  request(path: string, init?: RequestInit): Promise<CallAnswer>;
+}
+
+export interface Setup extends Pick<SplitSettings, "replicas" | "webhookRoles"> {
+  /** A cluster of the test's own, to be killed. */
+  ownPostgres?: boolean;
+  /** Names for fault tests in a log. */
+  log?: (line: string) => void;
+}
+
+/** A whole installation on real servers, with one workspace, its administrator, and a receiver for its webhooks. */
+export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promise<RunningToolgate> {
+  await using resources = new AsyncDisposableStack();
+  const dataDir = resources.adopt(await mkdtemp(join(tmpdir(), "toolgate-e2e-")), (dir) =>
+    rm(dir, { recursive: true }),
+  );
+  const [nats, redis, receiver] = await Promise.all([testNats(), testRedis(), startReceiver({ tls: true })]);
+  for (const resource of [nats, redis, receiver]) resources.use(resource);
+  const postgres = setup.ownPostgres ? resources.use(await testPostgres()) : undefined;
+  const database = resources.use(await testDatabase(postgres?.url));
+  const targetCaFile = join(dataDir, "receiver-ca.pem");
+  await writeFile(targetCaFile, receiver.ca ?? "");
+  await migrateAll(database.url);
+  const { log = () => {} } = setup;
+  const settings = {
+    databaseUrl: database.url,
+    natsUrl: nats.url,
+    redisUrl: redis.url,
+    port: 0,
+    dataDir,
+    allowedTargets: [new URL(receiver.url).host],
+    targetCaFile,
+    log,
+  };
+  const running = await start(kind, settings, setup);
+  resources.defer(() => running.stop());
+  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 3, applicationName: "test" }), (owned) =>
+    owned.end(),
+  );
+  const account = { workspace: `w-${randomUUID().slice(0, 8)}`, email: "admin@example.test", password: "a password" };
+  await provision(pool, { ...account, role: "admin" });
+  const manage = await loginTo(running.baseUrl, account);
+  if (!manage) throw new Error("the administrator cannot log in");
+  const { baseUrl } = running;
+  const owned = resources.move();
+  return {
+    baseUrl,
+    pool,
+    databaseUrl: database.url,
+    manage,
+    account,
+    receiver,
+    nats,
+    redis,
+    postgres,
+    processes: () => running.processes(),
+    ...managed(manage, receiver),
+    call: (tool, secret, args = {}) =>
+      request(baseUrl, `/api/v1/tools/${encodeURIComponent(tool)}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+        body: JSON.stringify({ args }),
+      }),
+    request: (path, init) => request(baseUrl, path, init),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function start(kind: TopologyKind, settings: Parameters<typeof startTopology>[1], setup: Setup) {
+  if (kind === "single") {
+    const single = await startTopology("single", settings);
+    return { ...single, processes: (): ServiceProcess[] => [] };
+  }
+  const env = await serviceEnvironment(settings);
+  const { replicas, webhookRoles } = setup;
+  return startSplit({
+    env,
+    port: 0,
+    log: settings.log,
+    ...(replicas && { replicas }),
+    ...(webhookRoles && { webhookRoles }),
+  });
+}
+
+/** What tests set up through the management API. */
+function managed(manage: Management, receiver: TestReceiver) {
+  return {
+    async saveTool(name: string, definition: Record<string, unknown>) {
+      const request = { name, definition: { description: `Tool ${name}`, ...definition }, confirmExposure: true };
+      await manage("tool_runner.v1.ToolService/SaveTool", request);
+    },
+    async createKey(key: Record<string, unknown>) {
+      const made = await manage<{ key: { id: string }; secret: string }>("key_auth.v1.KeyService/CreateKey", key);
+      return { id: made.key.id, secret: made.secret };
+    },
+    async createEndpoint(events: string[], path = "/hook") {
+      const endpoint = { url: `${receiver.url}${path}`, events };
+      const made = await manage<{ endpoint: { id: string }; secret: string }>(
+        "outbound_webhook.v1.EndpointService/CreateEndpoint",
+        endpoint,
+      );
+      return { id: made.endpoint.id, secret: made.secret };
+    },
+  };
+}
+
+async function request(baseUrl: string, path: string, init: RequestInit = {}): Promise<CallAnswer> {
+  const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(30_000), ...init });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && text !== "" ? JSON.parse(text) : {},
+    text,
+  };
+}

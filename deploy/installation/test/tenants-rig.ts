@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto";
+import { provision } from "@toolgate/key-auth/provision";
+import { loginTo, type Management } from "@toolgate/local/demo/management";
+import { eventually } from "@toolgate/testbed/eventually";
+import { type CallAnswer, type RunningToolgate, runToolgate } from "./running-toolgate.ts";
+
+/** In each name and value of the first tenant: an answer that shows something of it holds this. */
+export const MARKER = "zeppelin";
+
+export interface Tenant {
+  workspace: string;
+  manage: Management;
+  /** The answer as it is, in the tenant's own workspace unless the request names another. */
+  ask(rpc: string, request: object): Promise<CallAnswer>;
+}
+
+/** Two workspaces of one installation, each with an administrator; the first has one of everything. */
+export interface Tenants extends AsyncDisposable {
+  toolgate: RunningToolgate;
+  first: Tenant & Things;
+  second: Tenant;
+  /** All that is kept of the first tenant, as text. */
+  stored(): Promise<string>;
+}
+
+export interface Things {
+  keyId: string;
+  secret: string;
+  /** Gets every event. */
+  endpointId: string;
+  /** Inactive: what came to it is undelivered. */
+  restingEndpointId: string;
+  eventId: string;
+  deliveryId: string;
+  replayId: string;
+  executionId: string;
+  dataSourceUrl: string;
+  receiverUrl: string;
+}
+
+const EMITTING = `export default async (_, ctx) => {
+  await ctx.writeToSheet("${MARKER}", "A1", [["${MARKER}"]]);
+  await ctx.emitWebhook("${MARKER}", { text: "${MARKER}" });
+  return { text: "${MARKER}" };
+};`;
+
+export async function twoTenants(): Promise<Tenants> {
+  const toolgate = await runToolgate("single");
+  const { email, password, workspace } = toolgate.account;
+  const first = { workspace, manage: toolgate.manage, ask: await asking(toolgate, { email, password }, workspace) };
+  const account = { email: "admin@second.test", password: "a password", workspace: `s-${randomUUID().slice(0, 8)}` };
+  await provision(toolgate.pool, { ...account, role: "admin" });
+  const manage = await loginTo(toolgate.baseUrl, account);
+  if (!manage) throw new Error("the second administrator cannot log in");
+  const second = { workspace: account.workspace, manage, ask: await asking(toolgate, account, account.workspace) };
+  return {
+    toolgate,
+    first: { ...first, ...(await makeThings(toolgate)) },
+    second,
+    stored: () => storedOf(toolgate, workspace),
+    [Symbol.asyncDispose]: () => toolgate[Symbol.asyncDispose](),
+  };
+}
+
+async function asking(
+  toolgate: RunningToolgate,
+  { email, password }: { email: string; password: string },
+  workspace: string,
+): Promise<Tenant["ask"]> {
+  const post = (rpc: string, body: object, token?: string) =>
+    toolgate.request(`/toolgate.${rpc}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+      body: JSON.stringify(body),
+    });
+  const { body } = await post("key_auth.v1.SessionService/Login", { email, password });
+  return (rpc, request) => post(rpc, { workspace, ...request }, String(body.token));
+}
+
+async function makeThings(toolgate: RunningToolgate): Promise<Things> {
+  const { manage } = toolgate;
+  const data = (rpc: string, request: Record<string, unknown>) =>
+    manage(`tool_runner.v1.DataSourceService/${rpc}`, request);
+  await data("SetDataSource", { url: toolgate.databaseUrl });
+  await data("SavePreparedQuery", { query: { name: MARKER, sql: "select 1", mode: "QUERY_MODE_READ" } });
+  await data("SaveSecret", { name: MARKER, value: "a-long-secret", hosts: [`${MARKER}.test`] });
+  await data("SaveVariable", { variable: { name: MARKER, value: MARKER } });
+  await toolgate.saveTool(MARKER, { external_api: true, external_api_write: true, handler: EMITTING });
+  const { id: keyId, secret } = await toolgate.createKey({ name: MARKER, tools: [MARKER] });
+  const { id: endpointId } = await toolgate.createEndpoint(["custom.*"], `/${MARKER}`);
+  const { id: restingEndpointId } = await toolgate.createEndpoint(["custom.*"], `/${MARKER}/rests`);
+  await manage("outbound_webhook.v1.EndpointService/UpdateEndpoint", { endpointId: restingEndpointId, active: false });
+  await toolgate.call(MARKER, secret);
+  const delivery = await eventually(async () => {
+    const listed = await manage<{ deliveries?: { id: string; eventId: string; status: string; kind: string }[] }>(
+      "outbound_webhook.v1.DeliveryService/ListDeliveries",
+      { endpointId },
+    );
+    return listed.deliveries?.find(({ status }) => status === "DELIVERY_STATUS_DELIVERED") ?? false;
+  });
+  const range = { from: new Date(Date.now() - 3_600_000).toISOString(), selection: "REPLAY_SELECTION_ALL" };
+  const { replayId } = await manage<{ replayId: string }>("outbound_webhook.v1.ReplayService/StartReplay", {
+    endpointId,
+    range,
+    ratePerSecond: 10,
+  });
+  const executionId = await settled(toolgate, { keyId, replayId });
+  return {
+    keyId,
+    secret,
+    endpointId,
+    restingEndpointId,
+    eventId: delivery.eventId,
+    deliveryId: delivery.id,
+    replayId,
+    executionId,
+    dataSourceUrl: toolgate.databaseUrl,
+    receiverUrl: `${toolgate.receiver.url}/elsewhere`,
+  };
+}
+
+/** Resolves with the id of the run once all that was reported is written and nothing is under way. */
+function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string; replayId: string }): Promise<string> {
+  const listed = <T>(rpc: string, request: object) => toolgate.manage<T>(rpc, request as Record<string, unknown>);
+  return eventually(async () => {
+    const { calls = [] } = await listed<{ calls?: unknown[] }>("key_auth.v1.KeyService/ListKeyCalls", { keyId });
+    const { executions = [] } = await listed<{ executions?: { id: string }[] }>(
+      "tool_runner.v1.ExecutionService/ListExecutions",
+      {},
+    );
+    const { replay } = await listed<{ replay: { state: string; outstanding?: number } }>(
+      "outbound_webhook.v1.ReplayService/GetReplay",
+      { replayId },
+    );
+    const { entries = [] } = await listed<{ entries?: { action: string }[] }>(
+      "key_auth.v1.AuditService/ListAuditEntries",
+      {},
+    );
+    const actions = entries.map(({ action }) => action);
+    const audited = ["tool.expose", "endpoint.deactivate", "replay.start"].every((action) => actions.includes(action));
+    const unsent = await toolgate.pool.query(
+      "select from tool_runner.audit_outbox union all select from outbound_webhook.audit_outbox",
+    );
+    const done = replay.state === "REPLAY_STATE_DONE" && !replay.outstanding && audited && unsent.rowCount === 0;
+    return (done && calls.length > 0 && executions[0]?.id) || false;
+  });
+}
+
+/** Every row of every table that knows of the workspace. */
+async function storedOf({ pool }: RunningToolgate, workspace: string): Promise<string> {
+  const { rows: tables } = await pool.query(
+    `select a.attrelid::regclass::text as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where a.attname = 'workspace_id' and c.relkind in ('r', 'p') and not c.relispartition
+       and c.relnamespace in ('key_auth'::regnamespace, 'tool_runner'::regnamespace, 'outbound_webhook'::regnamespace)
+     order by 1`,
+  );
+  const parts: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await pool.query(
+      `select string_agg(t::text, e'\\n' order by t::text) as rows from ${name} t
+       where t.workspace_id::text = (select id::text from key_auth.workspaces where code = $1)`,
+      [workspace],
+    );
+    parts.push(`${name}\n${rows[0].rows ?? ""}`);
+  }
+  return parts.join("\n");
+}

@@ -1,0 +1,189 @@
+import { MANAGED_SERVICES } from "@toolgate/gateway/http/management-routes";
+import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { MARKER, type Tenants, type Things, twoTenants } from "./tenants-rig.ts";
+
+interface Attempt {
+  /** Of the first tenant, with its ids and names. */
+  request: (things: Things) => Record<string, unknown>;
+  /** What the second tenant is answered in its own workspace: not found, or an answer about itself. */
+  foreign: 404 | 200;
+}
+
+const RANGE = { range: { from: new Date(Date.now() - 3_600_000).toISOString(), selection: "REPLAY_SELECTION_ALL" } };
+
+const listing: Attempt = { request: () => ({}), foreign: 200 };
+const ofDelivery: Attempt = { request: ({ deliveryId }) => ({ deliveryId }), foreign: 404 };
+const named = (foreign: 404 | 200): Attempt => ({ request: () => ({ name: MARKER }), foreign });
+const ofKey = (more: object = {}): Attempt => ({ request: ({ keyId }) => ({ keyId, ...more }), foreign: 404 });
+const ofEndpoint = (foreign: 404 | 200, more: object = {}): Attempt => ({
+  request: ({ endpointId }) => ({ endpointId, ...more }),
+  foreign,
+});
+const ofResting = (foreign: 404 | 200, more: (things: Things) => object = () => ({})): Attempt => ({
+  request: (things) => ({ endpointId: things.restingEndpointId, ...more(things) }),
+  foreign,
+});
+
+/** Every RPC that people may call in a workspace. The first tenant asks in this order: deleting comes last. */
+const ATTEMPTS: Record<string, Attempt> = {
+  "key_auth.v1.AuditService/ListAuditEntries": listing,
+  "key_auth.v1.KeyService/ListKeys": listing,
+  "key_auth.v1.KeyService/CreateKey": { request: () => ({ name: MARKER }), foreign: 200 },
+  "key_auth.v1.KeyService/GetKey": ofKey(),
+  "key_auth.v1.KeyService/ListKeyCalls": ofKey(),
+  "key_auth.v1.KeyService/ExplainCall": ofKey({ tool: MARKER }),
+  "key_auth.v1.KeyService/UpdateKey": ofKey({ limit: 7 }),
+  "key_auth.v1.KeyService/RotateKey": ofKey(),
+  "key_auth.v1.KeyService/RevokeKey": ofKey(),
+  "tool_runner.v1.ExecutionService/ListExecutions": listing,
+  "tool_runner.v1.ExecutionService/GetExecution": {
+    request: ({ executionId }) => ({ executionId }),
+    foreign: 404,
+  },
+  "tool_runner.v1.ToolService/ListTools": listing,
+  "tool_runner.v1.ToolService/GetTool": named(404),
+  "tool_runner.v1.ToolService/ListToolVersions": named(404),
+  "tool_runner.v1.ToolService/GetToolVersion": { request: () => ({ name: MARKER, version: 1 }), foreign: 404 },
+  "tool_runner.v1.ToolService/DryRun": { request: () => ({ tool: MARKER }), foreign: 404 },
+  "tool_runner.v1.ToolService/RestoreToolVersion": {
+    request: () => ({ name: MARKER, version: 1, confirmExposure: true }),
+    foreign: 404,
+  },
+  "tool_runner.v1.ToolService/SaveTool": {
+    request: () => ({ name: MARKER, definition: { description: "d", handler: "export default () => ({});" } }),
+    foreign: 200,
+  },
+  "tool_runner.v1.ToolService/DeleteTool": named(404),
+  "tool_runner.v1.DataSourceService/ListPreparedQueries": listing,
+  "tool_runner.v1.DataSourceService/ListSecrets": listing,
+  "tool_runner.v1.DataSourceService/ListVariables": listing,
+  "tool_runner.v1.DataSourceService/ListSheets": listing,
+  "tool_runner.v1.DataSourceService/ReadSheet": named(404),
+  "tool_runner.v1.DataSourceService/SetDataSource": {
+    request: ({ dataSourceUrl }) => ({ url: dataSourceUrl }),
+    foreign: 200,
+  },
+  "tool_runner.v1.DataSourceService/SavePreparedQuery": {
+    request: () => ({ query: { name: MARKER, sql: "select 2" } }),
+    foreign: 200,
+  },
+  "tool_runner.v1.DataSourceService/SaveSecret": {
+    request: () => ({ name: MARKER, value: "another-secret", hosts: ["other.test"] }),
+    foreign: 200,
+  },
+  "tool_runner.v1.DataSourceService/SaveVariable": {
+    request: () => ({ variable: { name: MARKER, value: "other" } }),
+    foreign: 200,
+  },
+  "tool_runner.v1.DataSourceService/DeletePreparedQuery": named(404),
+  "tool_runner.v1.DataSourceService/DeleteSecret": named(404),
+  "tool_runner.v1.DataSourceService/DeleteVariable": named(404),
+  "tool_runner.v1.DataSourceService/DeleteSheet": named(404),
+  "outbound_webhook.v1.EventService/ListEventTypes": listing,
+  "outbound_webhook.v1.DeliveryService/ListDeliveries": ofEndpoint(200),
+  "outbound_webhook.v1.DeliveryService/GetDelivery": ofDelivery,
+  "outbound_webhook.v1.DeliveryService/GetDeliveryAsCurl": ofDelivery,
+  "outbound_webhook.v1.DeliveryService/ResendDelivery": ofDelivery,
+  "outbound_webhook.v1.DeliveryService/GetEndpointBacklog": ofEndpoint(404),
+  "outbound_webhook.v1.DeliveryService/DebugSignature": {
+    request: ({ endpointId, deliveryId }) => ({ endpointId, deliveryId, body: "e30=", headers: "a: b" }),
+    foreign: 404,
+  },
+  "outbound_webhook.v1.ReplayService/PreviewReplay": ofEndpoint(404, RANGE),
+  "outbound_webhook.v1.ReplayService/StartReplay": ofEndpoint(404, RANGE),
+  "outbound_webhook.v1.ReplayService/GetReplay": { request: ({ replayId }) => ({ replayId }), foreign: 404 },
+  "outbound_webhook.v1.ReplayService/ListReplays": ofEndpoint(404),
+  "outbound_webhook.v1.ReplayService/CancelReplay": { request: ({ replayId }) => ({ replayId }), foreign: 404 },
+  "outbound_webhook.v1.UndeliveredService/ListUndelivered": ofResting(404),
+  "outbound_webhook.v1.UndeliveredService/CountUndelivered": ofResting(404),
+  "outbound_webhook.v1.UndeliveredService/PullUndelivered": ofResting(404),
+  "outbound_webhook.v1.UndeliveredService/AcknowledgeUndelivered": ofResting(404, ({ eventId }) => ({
+    eventIds: [eventId],
+  })),
+  "outbound_webhook.v1.EndpointService/ListEndpoints": listing,
+  "outbound_webhook.v1.EndpointService/CreateEndpoint": {
+    request: ({ receiverUrl }) => ({ url: receiverUrl, events: ["custom.*"] }),
+    foreign: 200,
+  },
+  "outbound_webhook.v1.EndpointService/GetEndpoint": ofEndpoint(404),
+  "outbound_webhook.v1.EndpointService/SendTestEvent": ofEndpoint(404),
+  "outbound_webhook.v1.EndpointService/UpdateEndpoint": ofEndpoint(404, { description: "changed" }),
+  "outbound_webhook.v1.EndpointService/RotateSecret": ofEndpoint(404),
+  "outbound_webhook.v1.EndpointService/DeleteEndpoint": ofEndpoint(404),
+};
+
+/** What makes something in the asker's own workspace. Tried last: what it made would be found. */
+const makes = (rpc: string) => /\/(Save|Set|Create)/.test(rpc);
+
+let tenants: Tenants;
+beforeAll(async () => {
+  tenants = await twoTenants();
+});
+afterAll(() => tenants[Symbol.asyncDispose]());
+
+test("[MGMT] [WMGMT] every RPC that people may call in a workspace is tried here", () => {
+  const offered = MANAGED_SERVICES.flatMap(([, services]) =>
+    services.flatMap((service) =>
+      callableFromOutside(service)
+        .filter((method) => accessOf(method) !== Access.PUBLIC)
+        .map((method) => `${service.typeName.replace("toolgate.", "")}/${method.name}`),
+    ),
+  );
+  expect(Object.keys(ATTEMPTS).toSorted()).toEqual(offered.toSorted());
+});
+
+test("[MGMT-4] [WMGMT-4] who is no member of a workspace is answered 404 there by every RPC, and changes nothing", async () => {
+  const { first, second } = tenants;
+  const before = await tenants.stored();
+  for (const [rpc, { request }] of Object.entries(ATTEMPTS)) {
+    const answer = await second.ask(rpc, { ...request(first), workspace: first.workspace });
+    expect([rpc, answer.status]).toEqual([rpc, 404]);
+    expect(shown(answer.text, first)).toEqual([]);
+  }
+  expect(await tenants.stored()).toBe(before);
+});
+
+test("[MGMT] [WMGMT] what can be listed is listed to its own workspace, and to no other", async () => {
+  const { first, second } = tenants;
+  const lists = Object.keys(ATTEMPTS).filter((rpc) => /\/(List|Count)/.test(rpc));
+  for (const rpc of lists) {
+    const request = rpc.endsWith("/ListKeyCalls") ? { keyId: first.keyId } : { name: MARKER };
+    const own = await first.ask(rpc, request);
+    expect([rpc, own.status, own.text === "{}"]).toEqual([rpc, 200, false]);
+    const foreign = await second.ask(rpc, request);
+    expect([rpc, shown(foreign.text, first)]).toEqual([rpc, []]);
+    // A new workspace has a log of its logins, and knows the types of events.
+    if (foreign.status === 200 && !/ListAuditEntries|ListEventTypes/.test(rpc))
+      expect([rpc, foreign.text]).toEqual([rpc, "{}"]);
+  }
+});
+
+test("[MGMT] [WMGMT] [KEY-19] with the ids and names of another workspace every RPC shows nothing of it, and changes nothing", async () => {
+  const { first, second } = tenants;
+  const before = await tenants.stored();
+  const attempts = Object.entries(ATTEMPTS);
+  for (const [rpc, { request, foreign }] of attempts.filter(([rpc]) => !makes(rpc))) {
+    const answer = await second.ask(rpc, request(first));
+    expect([rpc, answer.status, shown(answer.text, first)]).toEqual([rpc, foreign, []]);
+  }
+  for (const [rpc, { request, foreign }] of attempts.filter(([rpc]) => makes(rpc))) {
+    const answer = await second.ask(rpc, request(first));
+    expect([rpc, answer.status]).toEqual([rpc, foreign]);
+  }
+  expect(await tenants.stored()).toBe(before);
+});
+
+test("[MGMT] [WMGMT] the same requests work in the workspace that they belong to", async () => {
+  const { first } = tenants;
+  for (const [rpc, { request }] of Object.entries(ATTEMPTS)) {
+    const answer = await first.ask(rpc, request(first));
+    expect([rpc, answer.status]).toEqual([rpc, 200]);
+  }
+});
+
+/** What of the first tenant an answer shows. */
+function shown(text: string, { keyId, eventId, deliveryId, executionId }: Things): string[] {
+  return [MARKER, "admin@example.test", keyId, eventId, deliveryId, executionId].filter((one) => text.includes(one));
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Brings Node and the packages. Does nothing, and needs no network, when both are there.
+set -eu
+cd "$(dirname "$0")/../.."
+mkdir -p .tools
+wanted_node=24
+tool_node=.tools/bin/node
+
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+
+is_new_enough() {
+  "$1" -e "process.exit(Number(process.versions.node.split('.')[0]) >= $wanted_node ? 0 : 1)" 2>/dev/null
+}
+
+# A tools folder that came from another machine does not run here; then the machine's own node has to be found again.
+is_new_enough "$tool_node" || rm -f "$tool_node"
+own_node=$(command -v node) || fail "Node.js with npm was not found: install Node $wanted_node, or any older one with npm"
+command -v npm >/dev/null || fail "npm was not found: install it beside $own_node"
+
+if ! is_new_enough "$own_node"; then
+  package=node-$("$own_node" -p 'process.platform + "-" + process.arch')
+  echo "fetching Node $wanted_node ($package)"
+  npm install --prefix .tools --no-save --no-package-lock --loglevel=error "$package@$wanted_node" ||
+    fail "Node $wanted_node could not be fetched as $package: install Node $wanted_node by hand, then try again"
+  mkdir -p .tools/bin
+  ln -sf "../node_modules/$package/bin/node" "$tool_node"
+  is_new_enough "$tool_node" || fail "$tool_node does not run on this machine"
+  hash -r
+fi
+
+# The copy lies among the packages, so that it vanishes with them and a failed installation leaves none.
+installed=node_modules/.installed-package-lock.json
+if ! cmp -s package-lock.json "$installed"; then
+  rm -f "$installed"
+  echo "installing the packages"
+  # A lock file that was written where the registry lacked the binaries of other systems is not whole for npm ci. What
+  # it holds is still binding for npm install, which adds the binaries of this system.
+  npm ci --loglevel=error >.tools/npm-ci.log 2>&1 || npm install --no-save --loglevel=error
+  cp package-lock.json "$installed"
+fi

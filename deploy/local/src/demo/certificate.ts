@@ -1,0 +1,57 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { generate } from "selfsigned";
+
+const VALID_MS = 3_650 * 24 * 3_600 * 1_000;
+const CLOCK_SKEW_MS = 24 * 3_600 * 1_000;
+
+/** PEM texts for an HTTPS server on loopback: what it presents, and the authority that clients have to trust. */
+export type LoopbackCertificate = { readonly key: string; readonly cert: string; readonly ca: string };
+
+/** Makes a certificate authority of its own and a certificate for localhost, 127.0.0.1 and ::1; valid for ten years. */
+export async function makeLoopbackCertificate(now: Date): Promise<LoopbackCertificate> {
+  const valid = {
+    keyType: "ec" as const,
+    algorithm: "sha256",
+    notBeforeDate: new Date(now.getTime() - CLOCK_SKEW_MS),
+    notAfterDate: new Date(now.getTime() + VALID_MS),
+  };
+  const authority = await generate([{ name: "commonName", value: "Toolgate loopback authority" }], {
+    ...valid,
+    extensions: [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const server = await generate([{ name: "commonName", value: "localhost" }], {
+    ...valid,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: "basicConstraints", cA: false, critical: true },
+      { name: "keyUsage", digitalSignature: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      {
+        name: "subjectAltName",
+        altNames: [
+          { type: 2, value: "localhost" },
+          { type: 7, ip: "127.0.0.1" },
+          { type: 7, ip: "::1" },
+        ],
+      },
+    ],
+  });
+  return { key: server.private, cert: server.cert, ca: authority.cert };
+}
+
+/** The certificate kept in `folder`, made at the first call; the authority lies there as `ca.pem` on its own. */
+export async function keptCertificate(folder: string, now: Date): Promise<LoopbackCertificate> {
+  const file = join(folder, "certificate.json");
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  if (text !== undefined) return JSON.parse(text);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const certificate = await makeLoopbackCertificate(now);
+  await writeFile(join(folder, "ca.pem"), certificate.ca);
+  await writeFile(`${file}.new`, JSON.stringify(certificate), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return certificate;
+}

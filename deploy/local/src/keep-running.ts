@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const FIRST_WAIT_MS = 200;
+const MAX_WAIT_MS = 10_000;
+const STEADY_AFTER_MS = 30_000;
+
+/** A process that can end and be started again. */
+export type Restartable = {
+  readonly name: string;
+  exited(): Promise<string>;
+  restart(): Promise<void>;
+};
+
+export type Upkeep = {
+  readonly log: (line: string) => void;
+  /** Ends the watch; an end of the process after that is no accident. */
+  readonly signal: AbortSignal;
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly nowMs?: () => number;
+};
+
+/**
+ * Starts `subject` again whenever it ends, until `signal`. The wait before a start doubles from 0.2 s to 10 s, and is
+ * short again after 30 s of steady running.
+ */
+export async function keepRunning(subject: Restartable, upkeep: Upkeep): Promise<void> {
+  const { log, signal, wait = pause, nowMs = () => performance.now() } = upkeep;
+  let waitMs = FIRST_WAIT_MS;
+  while (!signal.aborted) {
+    const since = nowMs();
+    const how = await Promise.race([subject.exited(), aborted(signal)]);
+    if (how === undefined || signal.aborted) return;
+    if (nowMs() - since >= STEADY_AFTER_MS) waitMs = FIRST_WAIT_MS;
+    log(`${subject.name} ended unexpectedly (${how}), starting it again in ${waitMs / 1000} s`);
+    await wait(waitMs, signal);
+    if (signal.aborted) return;
+    waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
+    await subject.restart().then(
+      () => log(`${subject.name} runs again`),
+      (error: unknown) => signal.aborted || log(`${subject.name} could not be started: ${(error as Error).message}`),
+    );
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import type { LocalConfig } from "./config.ts";
+import { lockDataFolder } from "./data-lock.ts";
+import { startReceiver } from "./demo/receiver.ts";
+import type { seedDemo } from "./demo/seed.ts";
+import { keepRunning } from "./keep-running.ts";
+import { banner, writeRunFile } from "./run-report.ts";
+import { isPortFree, openPortBook } from "./servers/port-book.ts";
+import type { ServerName } from "./servers/server-programs.ts";
+import { type LocalServers, startServers } from "./servers/start-servers.ts";
+import { finishWithin } from "./stopping.ts";
+import type { startTopology } from "./topology.ts";
+
+const SERVICES_STOP_MS = 8_000;
+const SERVERS_STOP_MS = 4_000;
+const HURRIED_STOP_MS = 500;
+
+export type RunControl = {
+  readonly log: (line: string) => void;
+  /** Stop in order. */
+  readonly stop: AbortSignal;
+  /** Stop at once. */
+  readonly hurry: AbortSignal;
+};
+
+/** The parts of a run that belong to the product and not to this folder's servers. */
+export type Product = { readonly startTopology: typeof startTopology; readonly seedDemo: typeof seedDemo };
+
+type Topology = Awaited<ReturnType<typeof startTopology>>;
+
+/** Everything that `make run` does: starts servers, services and the demo, and stops them in the opposite order. */
+export async function runLocal(config: LocalConfig, control: RunControl, product: Product): Promise<void> {
+  const { dataDir, port, topology: kind } = config;
+  const { log, stop } = control;
+  await using owned = new AsyncDisposableStack();
+  owned.use(await lockDataFolder(dataDir, port));
+  await refuseTakenPort(port);
+  const urls = await openServers(config, control, owned);
+  const receiver = owned.use(
+    await startReceiver({
+      dataDir,
+      ports: openPortBook(join(dataDir, "receiver-port.json")),
+      log,
+      now: () => new Date(),
+    }),
+  );
+  stop.throwIfAborted();
+  const allowedTargets = [new URL(receiver.url).host, ...config.allowedTargets];
+  const topology = await product.startTopology(kind, { ...urls, port, dataDir, allowedTargets, log });
+  owned.defer(() => stopServices(topology, control));
+  stop.throwIfAborted();
+  const { baseUrl } = topology;
+  const seeded = await product.seedDemo({ baseUrl, databaseUrl: urls.databaseUrl, dataDir, receiverUrl: receiver.url });
+  const report = { baseUrl, ...seeded };
+  stop.throwIfAborted();
+  const runFile = await writeRunFile(dataDir, report);
+  log(banner(report, runFile, kind));
+  await untilAborted(stop);
+  log("stopping");
+}
+
+async function refuseTakenPort(port: number): Promise<void> {
+  const free = (await isPortFree(port, "127.0.0.1")) && (await isPortFree(port, "0.0.0.0"));
+  if (free) return;
+  throw new Error(`port ${port} is taken: stop the program that listens there, or choose another with PORT=<port>`);
+}
+
+async function openServers(config: LocalConfig, control: RunControl, owned: AsyncDisposableStack) {
+  const given = { postgres: config.databaseUrl, nats: config.natsUrl, redis: config.redisUrl };
+  const names = (["postgres", "nats", "redis"] as const).filter((name) => !given[name]);
+  const { dataDir, path } = config;
+  const servers = await startServers({ names, dataDir, path, log: control.log, signal: control.stop });
+  owned.defer(() => servers.stop(control.hurry.aborted ? HURRIED_STOP_MS : SERVERS_STOP_MS));
+  // A start that fails stops the servers as well, without the signal.
+  const stopped = new AbortController();
+  owned.defer(() => stopped.abort());
+  const signal = AbortSignal.any([control.stop, stopped.signal]);
+  for (const server of Object.values(servers.running)) keepRunning(server, { log: control.log, signal });
+  const url = (name: ServerName) => given[name] ?? startedUrl(servers, name);
+  return { databaseUrl: url("postgres"), natsUrl: url("nats"), redisUrl: url("redis") };
+}
+
+function startedUrl(servers: LocalServers, name: ServerName): string {
+  const server = servers.running[name];
+  if (!server) throw new Error(`${name} is not running`);
+  return server.url;
+}
+
+async function stopServices(topology: Topology, { hurry, log }: RunControl): Promise<void> {
+  const pids = Object.values(topology.pids()).filter((pid) => pid > 1 && pid !== process.pid);
+  if (await finishWithin(topology.stop(), SERVICES_STOP_MS, hurry)) return;
+  log("the services did not stop in time and are ended");
+  for (const pid of pids) killIfAlive(pid);
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

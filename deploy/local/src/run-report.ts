@@ -1,0 +1,55 @@
+import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What a newcomer needs for a first call. */
+export type RunReport = {
+  readonly baseUrl: string;
+  readonly workspace: string;
+  readonly admin: { readonly email: string; readonly password: string };
+  readonly apiKey: string;
+  readonly example: { readonly tool: string; readonly args: Record<string, unknown> };
+};
+
+/** Writes `run.json` for programs; only its owner may read it. */
+export async function writeRunFile(dataDir: string, report: RunReport): Promise<string> {
+  const file = join(dataDir, "run.json");
+  const content = {
+    base_url: report.baseUrl,
+    workspace: report.workspace,
+    admin: report.admin,
+    api_key: report.apiKey,
+    example: report.example,
+  };
+  await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return file;
+}
+
+/** The call of `report.example`, to be pasted into a shell. */
+export function curlLine({ baseUrl, apiKey, example }: RunReport): string {
+  const body = JSON.stringify({ args: example.args });
+  const url = `${baseUrl}/api/v1/tools/${encodeURIComponent(example.tool)}`;
+  const headers = [`Authorization: Bearer ${apiKey}`, "Content-Type: application/json"];
+  return `curl -i ${quote(url)} ${headers.map((header) => `-H ${quote(header)}`).join(" ")} -d ${quote(body)}`;
+}
+
+/** The text that `make run` prints once calls are served. */
+export function banner(report: RunReport, runFile: string, topology: string): string {
+  return [
+    "",
+    `Toolgate runs at ${report.baseUrl} (workspace ${report.workspace}, topology ${topology}). Ctrl-C stops it.`,
+    "",
+    `  admin login   ${report.admin.email}   ${report.admin.password}`,
+    `  API key       ${report.apiKey}`,
+    `  also in       ${runFile}`,
+    "",
+    "Call a tool; its webhook shows up here a moment later:",
+    "",
+    curlLine(report),
+    "",
+  ].join("\n");
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

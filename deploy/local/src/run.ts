@@ -1,0 +1,25 @@
+import { fileURLToPath } from "node:url";
+import { readConfig } from "./config.ts";
+import { seedDemo } from "./demo/seed.ts";
+import { runLocal } from "./local-run.ts";
+import { listenForStop } from "./stopping.ts";
+import { startTopology } from "./topology.ts";
+
+const LINGER_MS = 500;
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const requests = listenForStop(process, () => performance.now());
+try {
+  const config = readConfig(process.env, root);
+  const log = (line: string) => void process.stdout.write(`${line}\n`);
+  await runLocal(config, { ...requests, log }, { startTopology, seedDemo });
+} catch (error) {
+  const { name, message } = error as Error;
+  const isInterruption = requests.stop.aborted && (error === requests.stop.reason || name === "AbortError");
+  if (!isInterruption) {
+    process.stderr.write(`${message}\n`);
+    process.exitCode = 1;
+  }
+}
+// Only for a service that was cut off while stopping: what it left open must not hold this process.
+setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -1,0 +1,118 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { until } from "./condition.ts";
+import { firstAnswer } from "./first-answer.ts";
+import type { LocalServer } from "./local-server.ts";
+import type { PortBook } from "./port-book.ts";
+import { createOwner, isPostgresReady, ownerUrl, type Passwords, readPasswords } from "./postgres-owner.ts";
+import type { ServerName } from "./server-programs.ts";
+
+const COMPOSE_FILE = fileURLToPath(new URL("../../../compose.yaml", import.meta.url));
+const PROBE_TIMEOUT_MS = 10_000;
+const PULL_TIMEOUT_MS = 600_000;
+const READY_DEADLINE_MS = 60_000;
+const READY_POLL_MS = 200;
+const STOP_GRACE_S = 8;
+const PROJECT_HASH_LENGTH = 12;
+
+type Container = { readonly url: string; ready(): Promise<boolean> };
+
+/** True when an engine answers and `docker compose` exists. */
+export async function hasDocker(): Promise<boolean> {
+  const docker = (...args: string[]) => promisify(execFile)("docker", args, { timeout: PROBE_TIMEOUT_MS });
+  return Promise.all([docker("info"), docker("compose", "version")]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Starts the named servers as containers, with their data below `dataDir`/docker. */
+export async function startContainers(names: readonly ServerName[], dataDir: string, ports: PortBook) {
+  const folder = join(await realpath(dataDir), "docker");
+  await Promise.all(["postgres", "nats", "redis"].map((name) => mkdir(join(folder, name), { recursive: true })));
+  const isNew = (await readdir(join(folder, "postgres"))).length === 0;
+  const passwords = await readPasswords(folder, isNew);
+  const taken = {
+    postgres: await ports.take("docker-postgres"),
+    nats: await ports.take("docker-nats"),
+    redis: await ports.take("docker-redis"),
+  };
+  const envFile = join(folder, "compose.env");
+  await writeFile(envFile, environment(folder, passwords, taken), { mode: 0o600 });
+  const project = `toolgate-${createHash("sha256").update(folder).digest("hex").slice(0, PROJECT_HASH_LENGTH)}`;
+  const compose = async (...args: string[]) => {
+    const all = ["compose", "--project-name", project, "--file", COMPOSE_FILE, "--env-file", envFile, ...args];
+    await promisify(execFile)("docker", all, { timeout: PULL_TIMEOUT_MS });
+  };
+  await compose("up", "--detach", ...names);
+  return Promise.all(names.map((name) => openContainer(name, container(name, taken[name], passwords), compose)));
+}
+
+async function openContainer(
+  name: ServerName,
+  { url, ready }: Container,
+  compose: (...args: string[]) => Promise<void>,
+): Promise<LocalServer> {
+  const untilReady = async () => {
+    const isReady = async () => ((await ready()) ? true : undefined);
+    if (await until(isReady, { deadlineMs: READY_DEADLINE_MS, everyMs: READY_POLL_MS })) return;
+    throw new Error(`the container of ${name} was not ready after ${READY_DEADLINE_MS / 1000} s`);
+  };
+  const stop = (graceMs = STOP_GRACE_S * 1000) => compose("stop", "--timeout", String(Math.ceil(graceMs / 1000)), name);
+  await untilReady();
+  return {
+    name,
+    url,
+    pid: 0,
+    exited: () => new Promise<string>(() => {}),
+    stop,
+    kill: () => compose("kill", name),
+    async restart() {
+      await stop();
+      await compose("start", name);
+      await untilReady();
+    },
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+function container(name: ServerName, port: number, passwords: Passwords): Container {
+  switch (name) {
+    case "postgres":
+      return {
+        url: ownerUrl(port, passwords),
+        async ready() {
+          if (!(await isPostgresReady(port, passwords))) return false;
+          // The image's first start runs a temporary server without TCP, so an answer means the real one.
+          await createOwner(port, passwords);
+          return true;
+        },
+      };
+    case "nats":
+      return {
+        url: `nats://127.0.0.1:${port}`,
+        ready: async () => (await firstAnswer(port, "")).includes('"jetstream":true'),
+      };
+    case "redis":
+      return {
+        url: `redis://127.0.0.1:${port}`,
+        ready: async () => (await firstAnswer(port, "PING\r\n")).startsWith("+PONG"),
+      };
+  }
+}
+
+function environment(folder: string, passwords: Passwords, ports: Record<ServerName, number>): string {
+  return [
+    `TOOLGATE_USER=${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
+    `TOOLGATE_DATA='${folder}'`,
+    `POSTGRES_PASSWORD=${passwords.superuser}`,
+    `POSTGRES_PORT=${ports.postgres}`,
+    `NATS_PORT=${ports.nats}`,
+    `REDIS_PORT=${ports.redis}`,
+    "",
+  ].join("\n");
+}

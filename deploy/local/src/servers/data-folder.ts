@@ -1,0 +1,35 @@
+import { access, realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { clusterFiles } from "./cluster-folder.ts";
+import { stopLeftover } from "./server-process.ts";
+
+/** Stops whatever servers still run on the data folder of a former run. */
+export async function stopLeftovers(dataDir: string): Promise<void> {
+  const folder = await realpath(dataDir);
+  const linked = join(folder, "postgres");
+  const postgres = clusterFiles(await realpath(linked).catch(() => linked));
+  await Promise.all([
+    stopLeftover(postgres.pidFile, postgres.cluster, "SIGINT"),
+    stopLeftover(join(folder, "nats", "nats.pid"), join(folder, "nats", "nats.conf"), "SIGTERM"),
+    stopLeftover(join(folder, "redis", "redis.pid"), join(folder, "redis", "redis.conf"), "SIGTERM"),
+  ]);
+}
+
+/**
+ * Removes a data folder with its servers, also PostgreSQL's files when they lie elsewhere behind a symbolic link.
+ * Refuses a folder in which no server was ever started.
+ */
+export async function removeDataFolder(dataDir: string): Promise<void> {
+  await refuseForeignFolder(dataDir);
+  await stopLeftovers(dataDir);
+  const cluster = await realpath(join(dataDir, "postgres")).catch(() => undefined);
+  if (cluster) await rm(cluster, { recursive: true });
+  await rm(dataDir, { recursive: true });
+}
+
+/** Throws unless servers were started on this folder before. */
+export async function refuseForeignFolder(dataDir: string): Promise<void> {
+  await access(join(dataDir, "ports.json")).catch(() => {
+    throw new Error(`${dataDir} holds no data of Toolgate`);
+  });
+}

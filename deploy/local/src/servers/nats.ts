@@ -1,0 +1,64 @@
+import { mkdir, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Binary, reaches } from "./binary.ts";
+import { firstAnswer } from "./first-answer.ts";
+import type { LocalServer } from "./local-server.ts";
+import type { PortBook } from "./port-book.ts";
+import { startServer } from "./server-process.ts";
+
+const MAX_MEMORY_STORE = "128MB";
+const SYNC_INTERVAL_SINCE = { major: 2, minor: 10 };
+
+export type NatsSettings = {
+  readonly binary: Binary;
+  /** Folder for the configuration, the JetStream store and the log. */
+  readonly folder: string;
+  readonly ports: PortBook;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * Starts nats-server with JetStream on loopback. It acknowledges a message once the operating system has it, so a
+ * killed server loses nothing; a machine that loses power may lose what was not yet flushed to the disk: one second
+ * from 2.10 on, while 2.9 has no setting for it.
+ */
+export async function startNats(settings: NatsSettings): Promise<LocalServer> {
+  await mkdir(settings.folder, { recursive: true, mode: 0o700 });
+  const folder = await realpath(settings.folder);
+  const configFile = join(folder, "nats.conf");
+  const pidFile = join(folder, "nats.pid");
+  return startServer(
+    {
+      name: "nats",
+      ports: settings.ports,
+      command: settings.binary.path,
+      cwd: folder,
+      identity: configFile,
+      pidFile,
+      logFile: join(folder, "server.log"),
+      stopSignal: "SIGTERM",
+      async arguments(port) {
+        await writeFile(configFile, configuration(port, folder, pidFile, settings.binary), { mode: 0o600 });
+        return ["--config", configFile];
+      },
+      ready: async (port) => (await firstAnswer(port, "")).includes('"jetstream":true'),
+      url: (port) => `nats://127.0.0.1:${port}`,
+    },
+    settings.signal,
+  );
+}
+
+function configuration(port: number, folder: string, pidFile: string, binary: Binary): string {
+  const sync = reaches(binary.version, SYNC_INTERVAL_SINCE) ? ["  sync_interval: 1s"] : [];
+  return [
+    `listen: "127.0.0.1:${port}"`,
+    "server_name: toolgate-local",
+    `pid_file: ${JSON.stringify(pidFile)}`,
+    "jetstream {",
+    `  store_dir: ${JSON.stringify(join(folder, "store"))}`,
+    `  max_memory_store: ${MAX_MEMORY_STORE}`,
+    ...sync,
+    "}",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,38 @@
+import { EventEmitter } from "node:events";
+import { describe, expect, test } from "vitest";
+import { finishWithin, listenForStop } from "./stopping.ts";
+
+describe("signals", () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s asks to stop, and again later to hurry", (name) => {
+    const source = new EventEmitter();
+    let nowMs = 0;
+    const { stop, hurry } = listenForStop(source, () => nowMs);
+    expect([stop.aborted, hurry.aborted]).toEqual([false, false]);
+    source.emit(name);
+    nowMs = 499;
+    source.emit("SIGTERM");
+    expect([stop.aborted, hurry.aborted]).toEqual([true, false]);
+    nowMs = 500;
+    source.emit(name);
+    expect(hurry.aborted).toBe(true);
+  });
+});
+
+describe("the time given to a stop", () => {
+  const never = new Promise(() => {});
+  const calm = () => new AbortController();
+
+  test("is true for work that ends, and passes its error on", async () => {
+    expect(await finishWithin(Promise.resolve(), 60_000, calm().signal)).toBe(true);
+    await expect(finishWithin(Promise.reject(new Error("no")), 60_000, calm().signal)).rejects.toThrow("no");
+  });
+
+  test("ends at the deadline, and at once in a hurry", async () => {
+    expect(await finishWithin(never, 1, calm().signal)).toBe(false);
+    expect(await finishWithin(never, 60_000, AbortSignal.abort())).toBe(false);
+    const hurry = calm();
+    const outcome = finishWithin(never, 60_000, hurry.signal);
+    hurry.abort();
+    expect(await outcome).toBe(false);
+  });
+});

@@ -1,0 +1,39 @@
+const SAME_REQUEST_MS = 500;
+
+/** The two signals that a run listens to, and how to let go of the process signals. */
+export type StopRequests = { readonly stop: AbortSignal; readonly hurry: AbortSignal };
+
+/**
+ * Turns SIGINT, SIGTERM and SIGHUP into a request to stop, and a second one into a request to hurry. One key press
+ * or one `kill` can arrive twice, from the terminal and from make, so what follows within 0.5 s counts as the same.
+ */
+export function listenForStop(source: NodeJS.EventEmitter, nowMs: () => number): StopRequests {
+  const stop = new AbortController();
+  const hurry = new AbortController();
+  let firstMs = 0;
+  const onSignal = () => {
+    if (!stop.signal.aborted) {
+      firstMs = nowMs();
+      stop.abort(new Error("asked to stop"));
+    } else if (nowMs() - firstMs >= SAME_REQUEST_MS) {
+      hurry.abort(new Error("asked to hurry"));
+    }
+  };
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) source.on(name, onSignal);
+  return { stop: stop.signal, hurry: hurry.signal };
+}
+
+/** Waits for `work` for at most `deadlineMs` or until `hurry`; true when it finished. Its errors are passed on. */
+export async function finishWithin(work: Promise<unknown>, deadlineMs: number, hurry: AbortSignal): Promise<boolean> {
+  const { promise: cut, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), deadlineMs);
+  const onHurry = () => resolve(false);
+  if (hurry.aborted) onHurry();
+  hurry.addEventListener("abort", onHurry, { once: true });
+  try {
+    return await Promise.race([work.then(() => true), cut]);
+  } finally {
+    clearTimeout(timer);
+    hurry.removeEventListener("abort", onHurry);
+  }
+}

@@ -1,0 +1,153 @@
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { eventually } from "@toolgate/testbed/eventually";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
+import { afterEach, describe, expect, test } from "vitest";
+import type { LocalConfig } from "../src/config.ts";
+import { type Product, runLocal } from "../src/local-run.ts";
+import { removeDataFolder } from "../src/servers/data-folder.ts";
+import { openPortBook } from "../src/servers/port-book.ts";
+import { isAlive, readPid } from "../src/servers/process-table.ts";
+
+const SEEDED = {
+  workspace: "demo",
+  admin: { email: "admin@demo.test", password: "p" },
+  apiKey: "svc_live_x",
+  example: { tool: "echo", args: {} },
+};
+
+/** Services in small: a listener that notes in which order it is stopped, relative to the servers. */
+function product(events: string[], pidFiles: string[], changes: Partial<Product> = {}): Product {
+  return {
+    async startTopology(_kind, { port }) {
+      const server = createServer((_, response) => response.end("ok"));
+      await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+      const stop = async () => {
+        const pids = await Promise.all(pidFiles.map(readPid));
+        events.push(`services stop while ${pids.filter((pid) => pid && isAlive(pid)).length} servers run`);
+        await new Promise((resolve) => server.close(resolve));
+      };
+      return { baseUrl: `http://127.0.0.1:${port}`, stop, pids: () => ({}) };
+    },
+    seedDemo: async () => SEEDED,
+    ...changes,
+  };
+}
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await removeDataFolder(folder).catch(() => {});
+});
+
+async function prepare(changes: Partial<Product> = {}) {
+  const dataDir = await temporaryFolder();
+  folders.push(dataDir);
+  const port = await openPortBook(join(dataDir, "gateway-port.json")).take("gateway");
+  const config: LocalConfig = { port, dataDir, topology: "single", allowedTargets: [], path: process.env.PATH };
+  const files = [join("postgres", "cluster", "postmaster.pid"), join("nats", "nats.pid"), join("redis", "redis.pid")];
+  const pidFiles = files.map((file) => join(dataDir, file));
+  const [stop, hurry] = [new AbortController(), new AbortController()];
+  const lines: string[] = [];
+  const events: string[] = [];
+  const control = { log: (line: string) => void lines.push(line), stop: stop.signal, hurry: hurry.signal };
+  const run = () => runLocal(config, control, product(events, pidFiles, changes));
+  const announced = () => eventually(() => lines.some((line) => line.includes("Toolgate runs at")));
+  const livePids = async () => (await Promise.all(pidFiles.map(readPid))).filter((pid) => pid && isAlive(pid));
+  return { config, control, run, stop, hurry, lines, events, pidFiles, announced, livePids };
+}
+
+describe("make run", () => {
+  test("announces itself, then stops services first and servers after them, leaving no process", async () => {
+    const { config, run, stop, lines, events, announced, livePids } = await prepare();
+    const running = run();
+    await announced();
+    expect(await livePids()).toHaveLength(3);
+    const written = JSON.parse(await readFile(join(config.dataDir, "run.json"), "utf8"));
+    expect(written.base_url).toBe(`http://127.0.0.1:${config.port}`);
+    expect(lines.join("\n")).toContain("curl -i ");
+    stop.abort();
+    await running;
+    expect(events).toEqual(["services stop while 3 servers run"]);
+    expect(await livePids()).toEqual([]);
+  });
+
+  test("starts a server again that was killed", async () => {
+    const { run, stop, lines, pidFiles, announced } = await prepare();
+    const running = run();
+    await announced();
+    const before = await Promise.all(pidFiles.map(readPid));
+    for (const pid of before) process.kill(pid ?? 0, "SIGKILL");
+    await eventually(() => lines.filter((line) => line.endsWith("runs again")).length === 3);
+    const after = await Promise.all(pidFiles.map(readPid));
+    expect(after.filter((pid) => pid && isAlive(pid))).toHaveLength(3);
+    expect(before.some((pid) => after.includes(pid))).toBe(false);
+    stop.abort();
+    await running;
+  });
+
+  test("refuses a taken port before it starts anything", async () => {
+    const { config, run, livePids } = await prepare();
+    const stranger = createServer().listen(config.port, "127.0.0.1");
+    await eventually(() => stranger.listening);
+    await expect(run()).rejects.toThrow(new RegExp(`^port ${config.port} is taken: .*PORT=<port>$`));
+    expect(await livePids()).toEqual([]);
+    stranger.close();
+  });
+
+  test("refuses data on which it already runs, and leaves the other run alone", async () => {
+    const { run, stop, announced, livePids } = await prepare();
+    const running = run();
+    await announced();
+    await expect(run()).rejects.toThrow("Toolgate already runs on");
+    expect(await livePids()).toHaveLength(3);
+    stop.abort();
+    await running;
+    expect(await livePids()).toEqual([]);
+  });
+
+  test("stops the servers when the services cannot be started", async () => {
+    const startTopology = async () => Promise.reject(new Error("no services"));
+    const { run, lines, livePids } = await prepare({ startTopology });
+    await expect(run()).rejects.toThrow("no services");
+    expect(await livePids()).toEqual([]);
+    expect(lines.filter((line) => line.includes("ended unexpectedly"))).toEqual([]);
+  });
+
+  test("in a hurry does not wait for services that do not stop, and ends their processes", async () => {
+    const startTopology: Product["startTopology"] = async () => {
+      const pids = () => ({});
+      return { baseUrl: "http://127.0.0.1:1", stop: () => new Promise<void>(() => {}), pids };
+    };
+    const { run, stop, hurry, lines, announced, livePids } = await prepare({ startTopology });
+    const running = run();
+    await announced();
+    stop.abort();
+    hurry.abort();
+    await running;
+    expect(lines).toContain("the services did not stop in time and are ended");
+    expect(await livePids()).toEqual([]);
+  });
+
+  test("uses the servers and targets that are given and starts only the other servers", async () => {
+    const { config, control, stop, announced, livePids } = await prepare();
+    const given = {
+      ...config,
+      natsUrl: "nats://127.0.0.1:1",
+      redisUrl: "redis://127.0.0.1:1",
+      allowedTargets: ["a.test:1"],
+    };
+    const passed: string[] = [];
+    const startTopology: Product["startTopology"] = async (_kind, settings) => {
+      passed.push(settings.natsUrl, settings.redisUrl, new URL(settings.databaseUrl).protocol);
+      passed.push(...settings.allowedTargets.slice(1));
+      return { baseUrl: "http://127.0.0.1:1", stop: async () => {}, pids: () => ({}) };
+    };
+    const running = runLocal(given, control, { startTopology, seedDemo: async () => SEEDED });
+    await announced();
+    expect(passed).toEqual(["nats://127.0.0.1:1", "redis://127.0.0.1:1", "postgres:", "a.test:1"]);
+    expect(await livePids()).toHaveLength(1);
+    stop.abort();
+    await running;
+  });
+});

@@ -1,0 +1,267 @@
+import { access, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { eventually } from "@toolgate/testbed/eventually";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
+import { Redis } from "ioredis";
+import { Client } from "pg";
+import { describe, expect, test } from "vitest";
+import { canUse, postgresAccount } from "../src/servers/account.ts";
+import { removeDataFolder } from "../src/servers/data-folder.ts";
+import type { LocalServer } from "../src/servers/local-server.ts";
+import { openPortBook } from "../src/servers/port-book.ts";
+import { isAlive, readPid } from "../src/servers/process-table.ts";
+import { startServer } from "../src/servers/server-process.ts";
+import { startServers } from "../src/servers/start-servers.ts";
+
+const NAMES = ["postgres", "nats", "redis"] as const;
+const ROOT_ONLY = process.getuid?.() === 0;
+
+async function newDataDir() {
+  const dataDir = await temporaryFolder();
+  const settings = { names: NAMES, dataDir, path: process.env.PATH, log: () => {} };
+  return { dataDir, settings, [Symbol.asyncDispose]: () => removeDataFolder(dataDir) };
+}
+
+async function write(server: LocalServer, value: string): Promise<void> {
+  if (server.name === "postgres") {
+    await query(server.url, "create table if not exists kept (value text)");
+    await query(server.url, `insert into kept values ('${value}')`);
+  } else if (server.name === "nats") {
+    const connection = await connect({ servers: server.url });
+    await (await jetstreamManager(connection)).streams.add({ name: "kept", subjects: ["kept.>"] });
+    await jetstream(connection).publish("kept.value", value);
+    await connection.close();
+  } else {
+    const redis = new Redis(server.url);
+    await redis.set("kept", value);
+    redis.disconnect();
+  }
+}
+
+async function read(server: LocalServer): Promise<string | undefined> {
+  if (server.name === "postgres") return (await query(server.url, "select value from kept"))[0]?.value;
+  if (server.name === "nats") {
+    const connection = await connect({ servers: server.url });
+    const message = await (await jetstreamManager(connection)).streams.getMessage("kept", { seq: 1 });
+    await connection.close();
+    return message?.string();
+  }
+  const redis = new Redis(server.url);
+  const value = await redis.get("kept");
+  redis.disconnect();
+  return value ?? undefined;
+}
+
+async function query(url: string, text: string) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const pidsOf = (running: Readonly<Partial<Record<string, LocalServer>>>) =>
+  Object.values(running).map((server) => (server as LocalServer).pid);
+
+describe("the servers of a data folder", () => {
+  test("stop without a trace and start again with their data on their ports", async () => {
+    await using folder = await newDataDir();
+    const first = await startServers(folder.settings);
+    const urls = NAMES.map((name) => first.running[name]?.url);
+    for (const name of NAMES) await write(first.running[name] as LocalServer, `in ${name}`);
+    const pids = pidsOf(first.running);
+    expect(pids.every(isAlive)).toBe(true);
+    await first.stop();
+    expect(pids.some(isAlive)).toBe(false);
+    await using second = await startServers(folder.settings);
+    expect(NAMES.map((name) => second.running[name]?.url)).toEqual(urls);
+    for (const name of NAMES) expect(await read(second.running[name] as LocalServer)).toBe(`in ${name}`);
+  });
+
+  test.each(NAMES)("%s keeps what it confirmed over SIGKILL, and starts again on its port", async (name) => {
+    await using folder = await newDataDir();
+    await using servers = await startServers({ ...folder.settings, names: [name] });
+    const server = servers.running[name] as LocalServer;
+    await write(server, "confirmed");
+    const { url, pid } = server;
+    const exited = server.exited();
+    await server.kill();
+    expect([isAlive(pid), server.pid, await exited]).toEqual([false, 0, "ended by SIGKILL"]);
+    await server.restart();
+    expect(server.url).toBe(url);
+    expect(isAlive(server.pid)).toBe(true);
+    expect(await read(server)).toBe("confirmed");
+  });
+
+  test("left behind by a killed run are stopped at the next start", async () => {
+    await using folder = await newDataDir();
+    const lost = await startServers(folder.settings);
+    for (const name of NAMES) await write(lost.running[name] as LocalServer, "kept");
+    const pids = pidsOf(lost.running);
+    await using servers = await startServers(folder.settings);
+    expect(pids.some(isAlive)).toBe(false);
+    for (const name of NAMES) {
+      expect(servers.running[name]?.url).toBe(lost.running[name]?.url);
+      expect(await read(servers.running[name] as LocalServer)).toBe("kept");
+    }
+  });
+
+  test("never touch the process that has got a former server's pid", async () => {
+    await using folder = await newDataDir();
+    await mkdir(join(folder.dataDir, "redis"));
+    await writeFile(join(folder.dataDir, "redis", "redis.pid"), `${process.pid}\n`);
+    await using servers = await startServers({ ...folder.settings, names: ["redis"] });
+    expect(servers.running.redis?.pid).toBeGreaterThan(0);
+  });
+
+  test("move to another port when theirs was taken meanwhile", async () => {
+    await using folder = await newDataDir();
+    const first = await startServers(folder.settings);
+    const ports = NAMES.map((name) => Number(new URL(first.running[name]?.url ?? "").port));
+    await first.stop();
+    const strangers = ports.map((port) => createServer().listen(port, "127.0.0.1"));
+    await eventually(() => strangers.every((stranger) => stranger.listening));
+    try {
+      await using second = await startServers(folder.settings);
+      for (const name of NAMES) expect(ports).not.toContain(Number(new URL(second.running[name]?.url ?? "").port));
+    } finally {
+      for (const stranger of strangers) stranger.close();
+    }
+  });
+
+  test("listen on loopback only and as durably as promised", async () => {
+    await using folder = await newDataDir();
+    await using servers = await startServers(folder.settings);
+    const url = servers.running.postgres?.url ?? "";
+    const settings = await query(
+      url,
+      "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'jit', 'listen_addresses', 'max_connections', 'password_encryption') order by name",
+    );
+    expect(settings.map(({ name, setting }) => `${name}=${setting}`)).toEqual([
+      "fsync=on",
+      "full_page_writes=on",
+      "jit=off",
+      "listen_addresses=127.0.0.1",
+      "max_connections=200",
+      "password_encryption=scram-sha-256",
+      "synchronous_commit=on",
+    ]);
+    const redis = new Redis(servers.running.redis?.url ?? "");
+    const wanted = ["appendonly", "appendfsync", "maxmemory-policy", "bind"];
+    expect(await Promise.all(wanted.map((name) => redis.config("GET", name)))).toEqual([
+      ["appendonly", "yes"],
+      ["appendfsync", "everysec"],
+      ["maxmemory-policy", "noeviction"],
+      ["bind", "127.0.0.1"],
+    ]);
+    redis.disconnect();
+    const config = await readFile(join(folder.dataDir, "nats", "nats.conf"), "utf8");
+    expect(config).toContain('listen: "127.0.0.1:');
+  });
+
+  test("give the owner databases and roles, and no superuser's rights", async () => {
+    await using folder = await newDataDir();
+    await using servers = await startServers({ ...folder.settings, names: ["postgres"] });
+    const url = servers.running.postgres?.url ?? "";
+    const [role] = await query(url, "select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = user");
+    expect(role).toEqual({ rolsuper: false, rolcreatedb: true, rolcreaterole: true });
+    await query(url, "create role reader login password 'x'");
+    await query(url, "create schema reading");
+    await expect(query(url.replace(/:[^:@]+@/, ":wrong@"), "select 1")).rejects.toThrow(
+      "password authentication failed",
+    );
+  });
+
+  test("stop each other when one cannot start, with the end of its log", async () => {
+    await using folder = await newDataDir();
+    await mkdir(join(folder.dataDir, "redis", "appendonlydir"), { recursive: true });
+    await writeFile(join(folder.dataDir, "redis", "appendonlydir", "appendonly.aof.manifest"), "nonsense");
+    await expect(startServers(folder.settings)).rejects.toThrow(/redis did not start \(exit code 1\).*\n.*AOF/is);
+    const pidFiles = [join("postgres", "cluster", "postmaster.pid"), join("nats", "nats.pid")];
+    const pids = await Promise.all(pidFiles.map((file) => readPid(join(folder.dataDir, file))));
+    expect(pids.filter((pid) => pid !== undefined && isAlive(pid))).toEqual([]);
+  });
+
+  test("are not started when the start is interrupted", async () => {
+    await using folder = await newDataDir();
+    const reason = new Error("interrupted");
+    const start = startServers({ ...folder.settings, names: ["redis"], signal: AbortSignal.abort(reason) });
+    await expect(start).rejects.toBe(reason);
+    await expect(access(join(folder.dataDir, "redis", "redis.pid"))).rejects.toThrow("ENOENT");
+  });
+});
+
+test("a folder in which no server was started is never removed", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "precious"), "");
+  await expect(removeDataFolder(folder)).rejects.toThrow(`${folder} holds no data of Toolgate`);
+  expect(await readdir(folder)).toEqual(["precious"]);
+});
+
+test("a program that is no server at all is reported with its output", async () => {
+  const folder = await temporaryFolder();
+  const start = startServer({
+    name: "redis",
+    ports: openPortBook(join(folder, "ports.json")),
+    command: "/bin/sh",
+    cwd: folder,
+    identity: folder,
+    pidFile: join(folder, "pid"),
+    logFile: join(folder, "server.log"),
+    stopSignal: "SIGTERM",
+    arguments: () => ["-c", "echo out of luck >&2; exit 3"],
+    ready: async () => false,
+    url: () => "",
+  });
+  await expect(start).rejects.toThrow(/redis did not start \(exit code 3\); the end of .*server.log:\nout of luck/);
+});
+
+describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", () => {
+  const unreachable = async () => {
+    const closed = await mkdtemp(join(await temporaryFolder(), "closed-"));
+    const fallbackRoot = await temporaryFolder();
+    const dataDir = join(closed, "data");
+    const settings = { names: ["postgres"] as const, dataDir, path: process.env.PATH, log: () => {}, fallbackRoot };
+    const [link, dispose] = [join(dataDir, "postgres"), () => rm(closed, { recursive: true, force: true })];
+    return { dataDir, fallbackRoot, link, settings, [Symbol.asyncDispose]: dispose };
+  };
+
+  test("keeps the cluster elsewhere, finds it again, and removes it with the rest", async () => {
+    await using folder = await unreachable();
+    const account = await postgresAccount();
+    await mkdir(folder.dataDir);
+    expect(account && (await canUse(account, folder.dataDir))).toBe(false);
+    const first = await startServers(folder.settings);
+    await write(first.running.postgres as LocalServer, "kept");
+    await first.stop();
+    const target = await readlink(folder.link);
+    expect(target.startsWith(join(await realpath(folder.fallbackRoot), "toolgate-"))).toBe(true);
+    expect((await stat(target)).mode & 0o777).toBe(0o700);
+    const second = await startServers(folder.settings);
+    expect(await read(second.running.postgres as LocalServer)).toBe("kept");
+    await second.stop();
+    await removeDataFolder(folder.dataDir);
+    expect(await readdir(folder.fallbackRoot)).toEqual([]);
+  });
+
+  test("starts empty when the data folder was deleted, with the old cluster stopped and put aside", async () => {
+    await using folder = await unreachable();
+    const lost = await startServers(folder.settings);
+    await write(lost.running.postgres as LocalServer, "old");
+    const pid = lost.running.postgres?.pid ?? 0;
+    await rm(folder.dataDir, { recursive: true });
+    await using servers = await startServers(folder.settings);
+    expect(isAlive(pid)).toBe(false);
+    await expect(read(servers.running.postgres as LocalServer)).rejects.toThrow('relation "kept" does not exist');
+    const target = await readlink(folder.link);
+    expect((await readdir(folder.fallbackRoot)).map((name) => join(folder.fallbackRoot, name)).sort()).toEqual([
+      target,
+      `${target}.old`,
+    ]);
+  });
+});

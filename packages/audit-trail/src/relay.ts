@@ -1,0 +1,50 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { publishDurably } from "@toolgate/event-bus/batching-publisher";
+import type { Bus } from "@toolgate/event-bus/connect";
+import { AuditBatchSchema, AuditRecordSchema } from "@toolgate/gen/toolgate/events/v1/audit_pb";
+import { inTransaction, type Pool } from "@toolgate/postgres/pool";
+import { runEvery } from "@toolgate/service-host/every";
+
+/** The subject on which deeds travel to the owner of the audit log. */
+export const AUDIT_SUBJECT = "records.audit";
+
+const DEEDS_PER_MESSAGE = 200;
+const PUBLISH_DEADLINE_MS = 5_000;
+const LOOK_EVERY_MS = 1_000;
+
+export interface RelayOptions {
+  pool: Pool;
+  /** Schema that holds the table `audit_outbox`; a constant of the caller, never input. */
+  schema: string;
+  bus: Bus;
+}
+
+/**
+ * Publishes the oldest deeds that no other replica has in hand, and deletes them once the broker has written them. A
+ * crash in between publishes them again, under the same ids. Returns how many there were. Rejects while the broker is
+ * away, and keeps them.
+ */
+export async function relayDeeds({ pool, schema, bus }: RelayOptions): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query(
+      `select id, record from ${schema}.audit_outbox order by at, id limit ${DEEDS_PER_MESSAGE} for update skip locked`,
+    );
+    if (rows.length === 0) return 0;
+    const records = rows.map(({ record }) => fromBinary(AuditRecordSchema, record));
+    const batch = toBinary(AuditBatchSchema, create(AuditBatchSchema, { records }));
+    await publishDurably(bus, AUDIT_SUBJECT, batch, PUBLISH_DEADLINE_MS);
+    await client.query(`delete from ${schema}.audit_outbox where id = any($1::uuid[])`, [rows.map(({ id }) => id)]);
+    return rows.length;
+  });
+}
+
+/** Relays deeds until the signal fires; looks each second, and again at once while there are many. */
+export function runAuditRelay(
+  options: RelayOptions & { signal: AbortSignal; onError: (error: unknown) => void },
+): Promise<void> {
+  const { signal, onError } = options;
+  const relayAll = async () => {
+    while (!signal.aborted && (await relayDeeds(options)) === DEEDS_PER_MESSAGE);
+  };
+  return runEvery(LOOK_EVERY_MS, signal, relayAll, onError);
+}

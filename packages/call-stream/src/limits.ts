@@ -1,0 +1,53 @@
+/** Calls that one stream serves at a time, and that one client has open at a time, unless configured otherwise. */
+export const DEFAULT_MAX_IN_FLIGHT = 4096;
+
+/** Longest time a server works on a call, whatever the client asks for. */
+export const DEFAULT_MAX_TIMEOUT_MS = 600_000;
+
+/** Largest batch that is read: the usual message limit of gRPC. */
+export const READ_MAX_BYTES = 4 * 1024 * 1024;
+
+/** Largest encoded request or response; the rest is room for its frame. */
+export const MAX_MESSAGE_BYTES = READ_MAX_BYTES - 1024;
+
+/** Longest message of a failure; the rest is cut off. */
+export const MAX_FAILURE_MESSAGE_CHARS = 4_096;
+
+/** A batch is closed when its messages reach this size; a larger message travels in a batch of its own. */
+export const MAX_BATCH_BYTES = 256 * 1024;
+
+/** Requests that wait in a client for a stream or for a slow server. */
+export const MAX_UNSENT_REQUEST_BYTES = 64 * 1024 * 1024;
+
+/** Replies that wait for a slow reader; above it the server reads no further calls from that stream. */
+export const MAX_UNSENT_REPLY_BYTES = 16 * 1024 * 1024;
+
+/** Time between two looks at the deadlines of open calls. */
+export const SWEEP_PERIOD_MS = 20;
+
+/** After this time a draining server refuses calls of a client that goes on sending. */
+export const DEFAULT_DRAIN_GRACE_MS = 2_000;
+
+/** Longest time that a call waits while no stream is up: its caller should rather hear that the service is away. */
+export const DEFAULT_MAX_WAIT_MS = 10_000;
+
+/** Time for a stream to come up before the attempt counts as failed. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Time between two looks at the list of addresses when nothing fails. */
+export const DEFAULT_RESOLVE_EVERY_MS = 5_000;
+
+/** Time that a closing client leaves a server to end an idle stream in good order. */
+export const CLOSE_GRACE_MS = 500;
+
+/** Bytes that the server may send ahead of the reader. */
+export const FLOW_WINDOW_BYTES = 1024 * 1024;
+
+/** Time between two looks at a connection; a dead peer is noticed at the fourth. */
+export const KEEPALIVE_TICK_MS = 1_000;
+
+/** Looks without data from the peer after which it is asked for a sign of life. */
+export const SILENT_TICKS_UNTIL_PING = 1;
+
+/** Looks without data from the peer after which it counts as dead. */
+export const SILENT_TICKS_UNTIL_LOST = 3;

@@ -1,0 +1,182 @@
+import type { DescMethodBiDiStreaming } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type {
+  CallBatch,
+  CallBatchSchema,
+  ReplyBatch,
+  ReplyBatchSchema,
+} from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
+import { BatchSource } from "./batch-source.ts";
+import type { Clock } from "./deadline-sweep.ts";
+import { fromFailure } from "./failure.ts";
+import { CONNECT_TIMEOUT_MS, MAX_BATCH_BYTES } from "./limits.ts";
+import type { StreamCaller } from "./stream-caller.ts";
+
+/** A bidirectional RPC whose messages are batches of frames. */
+export type StreamMethod = DescMethodBiDiStreaming<typeof CallBatchSchema, typeof ReplyBatchSchema>;
+
+export type StreamConnectionOptions<O> = {
+  readonly streamMethod: StreamMethod;
+  readonly transport: Transport & Partial<Disposable>;
+  readonly decode: (response: Uint8Array) => O;
+  readonly clock: Clock;
+  /** The stream takes calls. */
+  readonly onUp: () => void;
+  /** The stream takes no new calls; `unsent` are those that have not left and belong to the client again. */
+  readonly onDown: (unsent: StreamCaller<O>[]) => void;
+  /** The request leaves now; from here on the call may have been run. */
+  readonly onSent: (caller: StreamCaller<O>) => void;
+  /** The caller has its answer. */
+  readonly onSettled: (caller: StreamCaller<O>) => void;
+};
+
+const MAX_TIMEOUT_ON_WIRE_MS = 0xffff_ffff;
+const MAX_ID = 0xffff_ffff;
+const NOTHING = new Uint8Array(0);
+
+/** The client's side of one stream, from its opening to its end. */
+export class StreamConnection<O> {
+  readonly #options: StreamConnectionOptions<O>;
+  readonly #abort = new AbortController();
+  readonly #open = new Map<number, StreamCaller<O>>();
+  readonly #batches = new BatchSource<CallBatch>(() => this.#take());
+  readonly #unsent = new Set<StreamCaller<O>>();
+  #cancelled: number[] = [];
+  #lastId = 0;
+  #leaving = false;
+
+  constructor(options: StreamConnectionOptions<O>) {
+    this.#options = options;
+  }
+
+  /** Calls on this stream that have no answer yet. */
+  get inFlight(): number {
+    return this.#open.size;
+  }
+
+  /** Runs the stream; resolves with the reason when it is over, or with nothing if it ended in good order. */
+  async run(): Promise<ConnectError | undefined> {
+    const { streamMethod, transport } = this.#options;
+    const connectTimer = setTimeout(() => this.abort("no answer to the opening of the stream"), CONNECT_TIMEOUT_MS);
+    try {
+      // Without a limit of its own: 0 overrides a default timeout of the transport, which would cut the stream.
+      const response = await transport.stream(streamMethod, this.#abort.signal, 0, undefined, this.#batches);
+      clearTimeout(connectTimer);
+      if (!this.#leaving) this.#options.onUp();
+      for await (const batch of response.message) this.#receive(batch);
+      return this.#close(undefined);
+    } catch (error) {
+      return this.#close(ConnectError.from(error));
+    } finally {
+      clearTimeout(connectTimer);
+      transport[Symbol.dispose]?.();
+    }
+  }
+
+  send(caller: StreamCaller<O>): void {
+    caller.connection = this;
+    caller.id = this.#nextId();
+    this.#open.set(caller.id, caller);
+    this.#unsent.add(caller);
+    this.#batches.announce();
+  }
+
+  /** Forgets a call that its caller has given up, and tells the server if it has the call. */
+  forget(caller: StreamCaller<O>): void {
+    this.#open.delete(caller.id);
+    if (!this.#unsent.delete(caller)) {
+      this.#cancelled.push(caller.id);
+      this.#batches.announce();
+    }
+    this.#endIfDone();
+  }
+
+  /** Takes no new calls, finishes the open ones, then ends the stream. */
+  leave(): void {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    this.#options.onDown(this.#reclaim());
+    this.#endIfDone();
+  }
+
+  /** Ends the stream at once; its open calls fail. */
+  abort(reason: string): void {
+    this.#abort.abort(new ConnectError(reason, Code.Unavailable));
+  }
+
+  #nextId(): number {
+    do this.#lastId = this.#lastId === MAX_ID ? 1 : this.#lastId + 1;
+    while (this.#open.has(this.#lastId));
+    return this.#lastId;
+  }
+
+  #receive(batch: ReplyBatch): void {
+    for (const { id, result } of batch.replies) {
+      const caller = this.#open.get(id);
+      if (caller === undefined) continue;
+      this.#open.delete(id);
+      this.#options.onSettled(caller);
+      if (result.case === "response") this.#succeed(caller, result.value);
+      else if (result.case === "failure") caller.fail(fromFailure(result.value));
+      else caller.fail(new ConnectError("the reply is empty", Code.Internal));
+    }
+    if (batch.goingAway) this.leave();
+    this.#endIfDone();
+  }
+
+  #succeed(caller: StreamCaller<O>, response: Uint8Array): void {
+    try {
+      caller.succeed(this.#options.decode(response));
+    } catch (error) {
+      caller.fail(new ConnectError("the response cannot be decoded", Code.Internal, undefined, undefined, error));
+    }
+  }
+
+  #take(): CallBatch | undefined {
+    const nowMs = this.#options.clock();
+    const calls: CallBatch["calls"] = [];
+    let bytes = 0;
+    for (const caller of this.#unsent) {
+      const { request } = caller;
+      if (calls.length > 0 && bytes + request.byteLength > MAX_BATCH_BYTES) {
+        this.#batches.announce();
+        break;
+      }
+      bytes += request.byteLength;
+      this.#unsent.delete(caller);
+      this.#options.onSent(caller);
+      caller.sent = true;
+      caller.request = NOTHING;
+      const timeoutMs = Math.max(1, Math.min(Math.ceil(caller.deadlineMs - nowMs), MAX_TIMEOUT_ON_WIRE_MS));
+      calls.push({ $typeName: "toolgate.call_stream.v1.Call", id: caller.id, request, timeoutMs });
+    }
+    const cancelled = this.#cancelled;
+    this.#cancelled = [];
+    if (calls.length === 0 && cancelled.length === 0) return undefined;
+    return { $typeName: "toolgate.call_stream.v1.CallBatch", calls, cancelled };
+  }
+
+  #reclaim(): StreamCaller<O>[] {
+    const unsent = [...this.#unsent];
+    this.#unsent.clear();
+    for (const caller of unsent) this.#open.delete(caller.id);
+    return unsent;
+  }
+
+  #endIfDone(): void {
+    if (this.#leaving && this.#open.size === 0) this.#batches.end();
+  }
+
+  #close(error: ConnectError | undefined): ConnectError | undefined {
+    this.leave();
+    this.#batches.end();
+    const lost = [...this.#open.values()];
+    this.#open.clear();
+    for (const caller of lost) {
+      this.#options.onSettled(caller);
+      caller.fail(new ConnectError("the stream was lost", Code.Unavailable, undefined, undefined, error));
+    }
+    return error;
+  }
+}

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Transport } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
+import type { AddressResolver } from "./address-book.ts";
+import { AddressBook } from "./address-book.ts";
+import type { Clock } from "./deadline-sweep.ts";
+import type { ErrorListener } from "./failure.ts";
+import { CLOSE_GRACE_MS } from "./limits.ts";
+import type { StreamCaller } from "./stream-caller.ts";
+import type { StreamConnectionOptions } from "./stream-connection.ts";
+import { StreamConnection } from "./stream-connection.ts";
+
+/** Waits between attempts: they double from `minMs` to `maxMs`, with jitter. */
+export type Reconnect = { readonly minMs: number; readonly maxMs: number };
+
+export type StreamPoolOptions<O> = Omit<StreamConnectionOptions<O>, "transport" | "onUp" | "onDown"> & {
+  readonly addresses: AddressResolver;
+  readonly resolveEveryMs: number;
+  readonly transportFor: (address: string) => Transport & Partial<Disposable>;
+  readonly reconnect: Reconnect;
+  readonly clock: Clock;
+  /** A stream has come up. */
+  readonly onUp: () => void;
+  /** Calls that were given to a stream and have not left; they can go elsewhere. */
+  readonly onUnsent: (callers: StreamCaller<O>[]) => void;
+  /** A stream or a look at the addresses failed; the pool goes on by itself. */
+  readonly onError: ErrorListener;
+};
+
+/** One stream per server address, each opened again when it ends, and the choice between those that are up. */
+export class StreamPool<O> {
+  readonly #options: StreamPoolOptions<O>;
+  readonly #book: AddressBook;
+  /** A controller per address that is listed; aborting it retires the address. */
+  readonly #links = new Map<string, AbortController>();
+  readonly #connections = new Map<StreamConnection<O>, Promise<void>>();
+  #ready: StreamConnection<O>[] = [];
+  #closed = false;
+
+  constructor(options: StreamPoolOptions<O>) {
+    this.#options = options;
+    this.#book = new AddressBook(
+      options.addresses,
+      options.resolveEveryMs,
+      (addresses) => this.#follow(addresses),
+      options.onError,
+    );
+    void this.#book.refresh();
+  }
+
+  /** Of two streams taken by chance the one with fewer open calls, or nothing while no stream is up. */
+  choose(): StreamConnection<O> | undefined {
+    const count = this.#ready.length;
+    if (count < 2) return this.#ready[0];
+    const first = Math.floor(Math.random() * count);
+    const second = (first + 1 + Math.floor(Math.random() * (count - 1))) % count;
+    const [a, b] = [this.#ready[first], this.#ready[second]];
+    if (a === undefined || b === undefined) return a ?? b;
+    return b.inFlight < a.inFlight ? b : a;
+  }
+
+  /** Ends all streams, those that answer in good order. Calls that are still open fail. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#book.close();
+    for (const link of this.#links.values()) link.abort();
+    for (const connection of this.#connections.keys()) connection.leave();
+    const patience = setTimeout(() => {
+      for (const connection of this.#connections.keys()) connection.abort("the client is closed");
+    }, CLOSE_GRACE_MS);
+    await Promise.all(this.#connections.values());
+    clearTimeout(patience);
+  }
+
+  #follow(addresses: ReadonlySet<string>): void {
+    for (const [address, link] of this.#links) {
+      if (!addresses.has(address)) {
+        this.#links.delete(address);
+        link.abort();
+      }
+    }
+    for (const address of addresses) {
+      if (this.#links.has(address)) continue;
+      const link = new AbortController();
+      this.#links.set(address, link);
+      void this.#keepOpen(address, link.signal);
+    }
+  }
+
+  async #keepOpen(address: string, retired: AbortSignal): Promise<void> {
+    const { reconnect, clock } = this.#options;
+    let failures = 0;
+    while (!retired.aborted) {
+      const startedMs = clock();
+      await this.#openOnce(address, retired);
+      if (retired.aborted) return;
+      // A stream that lasted was healthy: its end is no reason to hold back.
+      failures = clock() - startedMs > reconnect.maxMs ? 0 : failures + 1;
+      void this.#book.refresh();
+      await delay(backoffMs(reconnect, failures), undefined, { signal: retired }).catch(() => undefined);
+    }
+  }
+
+  /** Opens a stream and resolves when it takes no more calls; its open calls may go on longer. */
+  #openOnce(address: string, retired: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const transport = this.#transportFor(address);
+      if (transport === undefined) {
+        resolve();
+        return;
+      }
+      const connection: StreamConnection<O> = new StreamConnection({
+        ...this.#options,
+        transport,
+        onUp: () => {
+          this.#ready.push(connection);
+          this.#options.onUp();
+        },
+        onDown: (unsent) => {
+          retired.removeEventListener("abort", leave);
+          this.#ready = this.#ready.filter((ready) => ready !== connection);
+          this.#options.onUnsent(unsent);
+          resolve();
+        },
+      });
+      const leave = () => connection.leave();
+      retired.addEventListener("abort", leave);
+      this.#connections.set(connection, this.#runToEnd(connection, address));
+    });
+  }
+
+  async #runToEnd(connection: StreamConnection<O>, address: string): Promise<void> {
+    const error = await connection.run();
+    this.#connections.delete(connection);
+    if (error !== undefined && !this.#closed) {
+      this.#options.onError(
+        new ConnectError(`call stream to ${address}: ${error.rawMessage}`, error.code, undefined, undefined, error),
+      );
+    }
+  }
+
+  #transportFor(address: string): (Transport & Partial<Disposable>) | undefined {
+    try {
+      return this.#options.transportFor(address);
+    } catch (error) {
+      this.#options.onError(error);
+      return undefined;
+    }
+  }
+}
+
+function backoffMs({ minMs, maxMs }: Reconnect, failures: number): number {
+  const ceilingMs = Math.max(minMs, Math.min(maxMs, minMs * 2 ** (failures + 1)));
+  return minMs + Math.random() * (ceilingMs - minMs);
+}

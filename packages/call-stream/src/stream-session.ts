@@ -1,0 +1,82 @@
+import type {
+  ClientHttp2Session,
+  ClientHttp2Stream,
+  ClientSessionRequestOptions,
+  OutgoingHttpHeaders,
+} from "node:http2";
+import { connect, constants } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { GrpcTransportOptions } from "@connectrpc/connect-node";
+import { FLOW_WINDOW_BYTES, KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PING } from "./limits.ts";
+
+type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
+
+/**
+ * One HTTP/2 connection for one stream, probed while it is silent.
+ *
+ * Stands in for connect-node's `Http2SessionManager`, whose keepalive can end the process: it pings sessions that are
+ * already destroyed, and leaves a session without error listener when it is aborted on the way to a ping timeout.
+ */
+export class StreamSession implements SessionManager, Disposable {
+  readonly authority: string;
+  #session: ClientHttp2Session | undefined;
+  #keepalive: NodeJS.Timeout | undefined;
+  #silentTicks = 0;
+
+  constructor(address: string) {
+    this.authority = new URL(address).origin;
+  }
+
+  async request(
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders,
+    options: Omit<ClientSessionRequestOptions, "signal">,
+  ): Promise<ClientHttp2Stream> {
+    this.#session ??= this.#connect();
+    await connected(this.#session);
+    return this.#session.request({ ...headers, ":method": method, ":path": path }, options);
+  }
+
+  notifyResponseByteRead(): void {
+    this.#silentTicks = 0;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#keepalive);
+    this.#session?.destroy();
+  }
+
+  #connect(): ClientHttp2Session {
+    const session = connect(this.authority, {
+      settings: { initialWindowSize: FLOW_WINDOW_BYTES, enablePush: false },
+    });
+    // The stream hears of every error of its session; without a listener here the process would end.
+    session.on("error", () => undefined);
+    session.once("close", () => clearInterval(this.#keepalive));
+    this.#keepalive = setInterval(() => this.#watch(session), KEEPALIVE_TICK_MS);
+    return session;
+  }
+
+  /** Counts turns of its own timer, not time, so that a pause of this process does not look like a silent peer. */
+  #watch(session: ClientHttp2Session): void {
+    if (session.destroyed || session.connecting) return;
+    this.#silentTicks += 1;
+    if (this.#silentTicks > SILENT_TICKS_UNTIL_LOST) {
+      session.destroy(new ConnectError("the server does not answer", Code.Unavailable), constants.NGHTTP2_CANCEL);
+    } else if (this.#silentTicks > SILENT_TICKS_UNTIL_PING) {
+      session.ping((error) => {
+        if (error === null) this.#silentTicks = 0;
+      });
+    }
+  }
+}
+
+function connected(session: ClientHttp2Session): Promise<void> {
+  if (!session.connecting) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    session.once("connect", () => resolve());
+    session.once("error", reject);
+    session.once("close", () => reject(new ConnectError("the connection was closed", Code.Unavailable)));
+  });
+}

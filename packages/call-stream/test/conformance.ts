@@ -1,0 +1,227 @@
+import { getEventListeners } from "node:events";
+import { create, equals } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { VerifyRequest, VerifyResponse } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { VerifyRequestSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Call } from "../src/call.ts";
+import { neverSent } from "../src/call.ts";
+import { until } from "./until.ts";
+import { answer, ask, failureOf } from "./verify-client.ts";
+import type { VerifyHandler } from "./verify-server.ts";
+
+export type Subject = AsyncDisposable & { readonly call: Call<VerifyRequest, VerifyResponse> };
+export type SubjectOptions = { readonly maxInFlight?: number; readonly onError?: (error: unknown) => void };
+export type OpenSubject = (handler: VerifyHandler, options?: SubjectOptions) => Promise<Subject>;
+
+const LONG_MS = 20_000;
+const SHORT_MS = 60;
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+/** What holds for a call however it reaches its handler. */
+export function conformance(open: OpenSubject): void {
+  results(open);
+  failures(open);
+  givingUp(open);
+  load(open);
+}
+
+function results(open: OpenSubject): void {
+  test("the handler gets the request and the caller gets the response, field by field", async () => {
+    const request = create(VerifyRequestSchema, { secretHash: new Uint8Array(32).fill(255), count: true, tool: "Ω" });
+    const response = create(VerifyResponseSchema, {
+      key: { keyId: "k", workspaceEpoch: 2n ** 63n, limit: 60, tools: ["a", "b"] },
+    });
+    let seen: VerifyRequest | undefined;
+    await using subject = await open(async (received) => {
+      seen = received;
+      return response;
+    });
+    const got = await subject.call(request, { timeoutMs: LONG_MS });
+    expect(equals(VerifyResponseSchema, got, response)).toBe(true);
+    expect(seen && equals(VerifyRequestSchema, seen, request)).toBe(true);
+  });
+
+  test("replies that come in any order reach their own callers", async () => {
+    const held = new Map<string, () => void>();
+    await using subject = await open(
+      ({ tool }) => new Promise((resolve) => held.set(tool, () => resolve(answer(tool)))),
+    );
+    const orders = fc.shuffledSubarray([...Array(30).keys()], { minLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(orders, async (order) => {
+        held.clear();
+        const calls = order.map((_, i) => subject.call(ask(`tool ${i}`), { timeoutMs: LONG_MS }));
+        await until(() => held.size === order.length);
+        for (const i of order) held.get(`tool ${i}`)?.();
+        const names = (await Promise.all(calls)).map((response) => response.key?.keyName);
+        expect(names).toEqual(order.map((_, i) => `tool ${i}`));
+      }),
+      { numRuns: 20 },
+    );
+  });
+}
+
+function failures(open: OpenSubject): void {
+  test("a ConnectError keeps its code and message and loses cause and metadata", async () => {
+    const thrown = new ConnectError("no such key", Code.NotFound, { secret: "s3cret" }, undefined, new Error("cause"));
+    await using subject = await open(() => Promise.reject(thrown));
+    const error = await failureOf(subject.call(ask("t"), { timeoutMs: LONG_MS }));
+    expect([error.code, error.rawMessage]).toEqual([Code.NotFound, "no such key"]);
+    expect([error.cause, [...error.metadata.keys()], neverSent(error)]).toEqual([undefined, [], false]);
+  });
+
+  test("a failure's message has a bound", async () => {
+    await using subject = await open(() => Promise.reject(new ConnectError("x".repeat(5_000_000), Code.Aborted)));
+    const error = await failureOf(subject.call(ask("t"), { timeoutMs: LONG_MS }));
+    expect([error.code, error.rawMessage.length]).toEqual([Code.Aborted, 4096]);
+  });
+
+  test("anything else that is thrown is opaque to the caller and reported on the handler's side", async () => {
+    const reported: unknown[] = [];
+    const thrown = new Error("password=hunter2");
+    const onError = (error: unknown) => void reported.push(error);
+    await using subject = await open(() => Promise.reject(thrown), { onError });
+    const error = await failureOf(subject.call(ask("t"), { timeoutMs: LONG_MS }));
+    expect([error.code, error.rawMessage, error.cause]).toEqual([Code.Internal, "internal error", undefined]);
+    expect(reported).toEqual([thrown]);
+  });
+
+  test("a handler that throws before its first await fails its call only", async () => {
+    await using subject = await open(({ tool }) => {
+      if (tool === "bad") throw new ConnectError("bad", Code.FailedPrecondition);
+      return Promise.resolve(answer(tool));
+    });
+    const bad = failureOf(subject.call(ask("bad"), { timeoutMs: LONG_MS }));
+    const good = subject.call(ask("good"), { timeoutMs: LONG_MS });
+    expect((await bad).code).toBe(Code.FailedPrecondition);
+    expect((await good).key?.keyName).toBe("good");
+  });
+}
+
+function givingUp(open: OpenSubject): void {
+  test("a deadline fails the call and aborts the handler's signal", async () => {
+    let signal: AbortSignal | undefined;
+    await using subject = await open((_, context) => {
+      signal = context.signal;
+      return never();
+    });
+    const error = await failureOf(subject.call(ask("t"), { timeoutMs: SHORT_MS }));
+    expect([error.code, neverSent(error)]).toEqual([Code.DeadlineExceeded, false]);
+    await until(() => signal?.aborted === true);
+  });
+
+  test("a cancelled call fails at once and aborts the handler's signal, also one that is read later", async () => {
+    let early: AbortSignal | undefined;
+    let late: (() => AbortSignal) | undefined;
+    await using subject = await open(({ tool }, context) => {
+      if (tool === "early") early = context.signal;
+      else late = () => context.signal;
+      return never();
+    });
+    const caller = new AbortController();
+    const options = { timeoutMs: LONG_MS, signal: caller.signal };
+    const calls = [subject.call(ask("early"), options), subject.call(ask("late"), options)].map(failureOf);
+    await until(() => early !== undefined && late !== undefined);
+    expect(early?.aborted).toBe(false);
+    caller.abort();
+    for (const error of await Promise.all(calls)) {
+      expect([error.code, neverSent(error)]).toEqual([Code.Canceled, false]);
+    }
+    await until(() => early?.aborted === true);
+    expect(late?.().aborted).toBe(true);
+  });
+
+  test("what a handler throws after its caller has gone is not reported", async () => {
+    const reported: unknown[] = [];
+    const aborted: string[] = [];
+    await using subject = await open(
+      ({ tool }, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            aborted.push(tool);
+            reject(new Error("stopped"));
+          });
+        }),
+      { onError: (error) => void reported.push(error) },
+    );
+    const caller = new AbortController();
+    const call = failureOf(subject.call(ask("t"), { timeoutMs: LONG_MS, signal: caller.signal }));
+    const late = failureOf(subject.call(ask("u"), { timeoutMs: SHORT_MS }));
+    await late;
+    caller.abort();
+    await call;
+    await until(() => aborted.length === 2);
+    await new Promise(setImmediate);
+    expect(reported).toEqual([]);
+  });
+
+  test("a call without time or with an aborted signal never reaches the handler", async () => {
+    let runs = 0;
+    await using subject = await open(async ({ tool }) => {
+      runs += 1;
+      return answer(tool);
+    });
+    for (const timeoutMs of [0, -1, Number.NaN]) {
+      const error = await failureOf(subject.call(ask("t"), { timeoutMs }));
+      expect([error.code, neverSent(error)]).toEqual([Code.DeadlineExceeded, true]);
+    }
+    const gone = await failureOf(subject.call(ask("t"), { timeoutMs: LONG_MS, signal: AbortSignal.abort() }));
+    expect([gone.code, neverSent(gone)]).toEqual([Code.Canceled, true]);
+    await subject.call(ask("last"), { timeoutMs: LONG_MS });
+    expect(runs).toBe(1);
+  });
+
+  test("a settled call leaves no listener on the caller's signal", async () => {
+    await using subject = await open(async ({ tool }) => answer(tool));
+    const { signal } = new AbortController();
+    const call = subject.call(ask("t"), { timeoutMs: LONG_MS, signal });
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await call;
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+}
+
+function load(open: OpenSubject): void {
+  test("a call too many is refused at once, and the next one is taken when one has ended", async () => {
+    const held: (() => void)[] = [];
+    const handler: VerifyHandler = ({ tool }) => new Promise((resolve) => held.push(() => resolve(answer(tool))));
+    await using subject = await open(handler, { maxInFlight: 8 });
+    const calls = [...Array(8).keys()].map((i) => subject.call(ask(`${i}`), { timeoutMs: LONG_MS }));
+    const error = await failureOf(subject.call(ask("ninth"), { timeoutMs: LONG_MS }));
+    expect([error.code, neverSent(error)]).toEqual([Code.ResourceExhausted, true]);
+    await until(() => held.length === 8);
+    held[3]?.();
+    await calls[3];
+    const next = subject.call(ask("next"), { timeoutMs: LONG_MS });
+    await until(() => held.length === 9);
+    for (const release of held) release();
+    expect((await next).key?.keyName).toBe("next");
+    await Promise.all(calls);
+  });
+
+  test("3,000 calls at once, some failing and some cancelled, each end in their own way", async () => {
+    await using subject = await open(async ({ tool }) => {
+      const number = Number(tool);
+      if (number % 3 === 0) await new Promise(setImmediate);
+      if (number % 7 === 0) throw new ConnectError(tool, Code.Aborted);
+      if (number % 11 === 0) await never();
+      return answer(tool);
+    });
+    const caller = new AbortController();
+    const outcomes = [...Array(3000).keys()].map((i) =>
+      subject.call(ask(`${i}`), { timeoutMs: LONG_MS, signal: caller.signal }).then(
+        (response) => response.key?.keyName,
+        (error: unknown) => (error instanceof ConnectError ? `${Code[error.code]}` : "?"),
+      ),
+    );
+    await Promise.all(outcomes.filter((_, i) => i % 7 === 0 || i % 11 !== 0));
+    caller.abort();
+    const expected = (i: number) => (i % 7 === 0 ? "Aborted" : i % 11 === 0 ? "Canceled" : `${i}`);
+    expect(await Promise.all(outcomes)).toEqual([...Array(3000).keys()].map(expected));
+  });
+}

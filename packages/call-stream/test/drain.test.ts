@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { until } from "./until.ts";
+import { answer, ask, verifyClient } from "./verify-client.ts";
+import type { VerifyHandler } from "./verify-server.ts";
+import { startVerifyServer } from "./verify-server.ts";
+
+const LONG_MS = 20_000;
+
+async function callers(count: number, go: () => boolean, call: (tool: string) => Promise<unknown>): Promise<number> {
+  let done = 0;
+  const loop = async (i: number) => {
+    while (go()) {
+      await call(`caller ${i}`);
+      done += 1;
+    }
+  };
+  await Promise.all([...Array(count).keys()].map(loop));
+  return done;
+}
+
+test("a draining server finishes its open calls while the next ones go elsewhere, and none fails", async () => {
+  const seen = { first: 0, second: 0 };
+  const handler =
+    (name: "first" | "second"): VerifyHandler =>
+    async ({ tool }) => {
+      seen[name] += 1;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      return answer(tool);
+    };
+  await using first = await startVerifyServer(handler("first"));
+  await using second = await startVerifyServer(handler("second"));
+  await using client = verifyClient(() => [first.address, second.address]);
+  let going = true;
+  const load = callers(
+    50,
+    () => going,
+    (tool) => client.call(ask(tool), { timeoutMs: LONG_MS }),
+  );
+  await until(() => seen.first > 200 && seen.second > 200);
+  await first.drain();
+  const atDrain = { ...seen };
+  await until(() => seen.second > atDrain.second + 200);
+  going = false;
+  await load;
+  expect(seen.first).toBe(atDrain.first);
+});
+
+test("a call that is open when its server drains is answered on the old stream", async () => {
+  let release: (() => void) | undefined;
+  await using server = await startVerifyServer(
+    ({ tool }) => new Promise((resolve) => (release = () => resolve(answer(tool)))),
+    { limits: { drainGraceMs: 1 } },
+  );
+  await using client = verifyClient(() => [server.address]);
+  const call = client.call(ask("open"), { timeoutMs: LONG_MS });
+  await until(() => release !== undefined);
+  const drained = server.drain();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  release?.();
+  expect((await call).key?.keyName).toBe("open");
+  await drained;
+});
+
+test("a restart of the only server at the same address fails no call", async () => {
+  const handler: VerifyHandler = async ({ tool }) => answer(tool);
+  await using old = await startVerifyServer(handler);
+  await using client = verifyClient(() => [old.address]);
+  let going = true;
+  const load = callers(
+    20,
+    () => going,
+    (tool) => client.call(ask(tool), { timeoutMs: LONG_MS }),
+  );
+  await client.call(ask("up"), { timeoutMs: LONG_MS });
+  await old.drain();
+  let served = 0;
+  await using next = await startVerifyServer(
+    (request, context) => {
+      served += 1;
+      return handler(request, context);
+    },
+    { port: old.port },
+  );
+  expect(next.port).toBe(old.port);
+  await until(() => served > 100);
+  going = false;
+  expect(await load).toBeGreaterThan(100);
+});

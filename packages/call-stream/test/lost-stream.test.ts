@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { createServer } from "node:http2";
+import { Code } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { neverSent } from "../src/call.ts";
+import { spawnServer } from "./spawn-server.ts";
+import { until } from "./until.ts";
+import { answer, ask, failureOf, verifyClient } from "./verify-client.ts";
+import { listening, startVerifyServer } from "./verify-server.ts";
+
+const LONG_MS = 20_000;
+
+test("a killed server fails its open calls as unavailable, and calls go on when it is back", async () => {
+  await using server = await spawnServer();
+  await using client = verifyClient(() => [server.address]);
+  await client.call(ask("up"), { timeoutMs: LONG_MS });
+  const open = [...Array(20)].map(() => failureOf(client.call(ask("hang"), { timeoutMs: LONG_MS })));
+  await client.call(ask("the open calls have left"), { timeoutMs: LONG_MS });
+  server.child.kill("SIGKILL");
+  for (const error of await Promise.all(open)) {
+    expect([error.code, error.rawMessage, neverSent(error)]).toEqual([Code.Unavailable, "the stream was lost", false]);
+  }
+  const waiting = client.call(ask("waits"), { timeoutMs: LONG_MS });
+  await using next = await spawnServer(server.port);
+  expect((await waiting).key?.workspace).toBe(`${next.child.pid}`);
+});
+
+test("a server that is frozen is noticed without waiting for deadlines", async () => {
+  await using server = await spawnServer();
+  await using client = verifyClient(() => [server.address]);
+  await client.call(ask("up"), { timeoutMs: LONG_MS });
+  server.child.kill("SIGSTOP");
+  const error = await failureOf(client.call(ask("t"), { timeoutMs: LONG_MS }));
+  expect([error.code, neverSent(error)]).toEqual([Code.Unavailable, false]);
+});
+
+test("calls that have not left a lost stream move to another one", async () => {
+  const mute = createServer();
+  mute.on("stream", (stream) => {
+    stream.on("error", () => undefined);
+    stream.respond({ ":status": 200, "content-type": "application/grpc+proto" });
+  });
+  const { port, sessions } = await listening(mute, 0);
+  const addresses = [`http://127.0.0.1:${port}`];
+  await using client = verifyClient(() => addresses);
+  const big = new Uint8Array(100_000);
+  const stuck = failureOf(client.call(ask("stuck", big), { timeoutMs: LONG_MS }));
+  await until(() => sessions.size === 1);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const moved = [...Array(5).keys()].map((i) => client.call(ask(`moved ${i}`, big), { timeoutMs: LONG_MS }));
+  await using server = await startVerifyServer(async ({ tool }) => answer(tool));
+  addresses[0] = server.address;
+  for (const session of sessions) session.destroy();
+  mute.close();
+  const names = (await Promise.all(moved)).map((response) => response.key?.keyName);
+  expect(names).toEqual(["moved 0", "moved 1", "moved 2", "moved 3", "moved 4"]);
+  expect(neverSent(await stuck)).toBe(false);
+});
+
+test("a call waits for a stream that comes late, and says that it never left when none comes", async () => {
+  const addresses: string[] = [];
+  await using client = verifyClient(() => addresses, { maxInFlight: 2 });
+  const error = await failureOf(client.call(ask("t"), { timeoutMs: 100 }));
+  expect([error.code, neverSent(error)]).toEqual([Code.DeadlineExceeded, true]);
+  const waiting = ["a", "b"].map((tool) => client.call(ask(tool), { timeoutMs: LONG_MS }));
+  const third = await failureOf(client.call(ask("c"), { timeoutMs: LONG_MS }));
+  expect([third.code, neverSent(third)]).toEqual([Code.ResourceExhausted, true]);
+  await using server = await startVerifyServer(async ({ tool }) => answer(tool));
+  addresses.push(server.address);
+  expect((await Promise.all(waiting)).map((response) => response.key?.keyName)).toEqual(["a", "b"]);
+});
+
+test("a call with much time left does not wait for a server that stays away", async () => {
+  let nowMs = 0;
+  await using client = verifyClient(() => [], { maxWaitMs: 5_000, clock: () => nowMs });
+  const failed = failureOf(client.call(ask("t"), { timeoutMs: LONG_MS }));
+  nowMs = 5_000;
+  const error = await failed;
+  expect([error.code, error.rawMessage, neverSent(error)]).toEqual([Code.Unavailable, "no server is reachable", true]);
+});
+
+test("a resolver that fails is reported and keeps what is known", async () => {
+  const reported: unknown[] = [];
+  let failing = false;
+  await using server = await startVerifyServer(async ({ tool }) => answer(tool));
+  await using client = verifyClient(
+    () => {
+      if (failing) throw new Error("no such name");
+      return [server.address];
+    },
+    { onError: (error) => void reported.push(error) },
+  );
+  await client.call(ask("t"), { timeoutMs: LONG_MS });
+  failing = true;
+  await until(() => reported.length > 1);
+  expect((await client.call(ask("u"), { timeoutMs: LONG_MS })).key?.keyName).toBe("u");
+});
+
+test("a closed client fails its open calls, takes no more, and the handler hears of it", async () => {
+  let signal: AbortSignal | undefined;
+  await using server = await startVerifyServer((_, context) => {
+    signal = context.signal;
+    return new Promise(() => undefined);
+  });
+  const client = verifyClient(() => [server.address]);
+  const open = failureOf(client.call(ask("open"), { timeoutMs: LONG_MS }));
+  await until(() => signal !== undefined);
+  await client[Symbol.asyncDispose]();
+  expect([(await open).code, neverSent(await open)]).toEqual([Code.Unavailable, false]);
+  await until(() => signal?.aborted === true);
+  const late = await failureOf(client.call(ask("late"), { timeoutMs: LONG_MS }));
+  expect([late.code, neverSent(late)]).toEqual([Code.Unavailable, true]);
+});
+
+test("a client that vanishes aborts the handlers of its calls", async () => {
+  const signals: AbortSignal[] = [];
+  await using server = await startVerifyServer((_, { signal }) => {
+    signals.push(signal);
+    return once(signal, "abort").then(() => answer("too late"));
+  });
+  const client = verifyClient(() => [server.address]);
+  const calls = ["a", "b"].map((tool) => failureOf(client.call(ask(tool), { timeoutMs: LONG_MS })));
+  await until(() => signals.length === 2);
+  await server[Symbol.asyncDispose]();
+  await until(() => signals.every((signal) => signal.aborted));
+  for (const error of await Promise.all(calls)) expect(error.code).toBe(Code.Unavailable);
+  await client[Symbol.asyncDispose]();
+});

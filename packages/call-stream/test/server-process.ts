@@ -1,0 +1,10 @@
+// A server in a process of its own, for tests that kill or stop it. Answers every call except those named "hang".
+import { answer } from "./verify-client.ts";
+import { startVerifyServer } from "./verify-server.ts";
+
+const server = await startVerifyServer(
+  ({ tool }) => (tool === "hang" ? new Promise(() => undefined) : Promise.resolve(answer(tool, `${process.pid}`))),
+  { port: Number(process.argv[2] ?? 0) },
+);
+process.send?.(server.port);
+process.on("disconnect", () => process.exit());

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { until } from "./until.ts";
+import { answer, ask, verifyClient } from "./verify-client.ts";
+import type { VerifyHandler } from "./verify-server.ts";
+import { startVerifyServer } from "./verify-server.ts";
+
+const LONG_MS = 20_000;
+
+function counting(): { handler: VerifyHandler; count: number } {
+  const counted = {
+    count: 0,
+    handler: async ({ tool }: { tool: string }) => {
+      counted.count += 1;
+      return answer(tool);
+    },
+  };
+  return counted;
+}
+
+async function bothUp(call: (tool: string) => Promise<unknown>, servers: { count: number }[]): Promise<void> {
+  while (servers.some((server) => server.count === 0)) await call("warm up");
+}
+
+test("two servers share the calls", async () => {
+  const [a, b] = [counting(), counting()];
+  await using first = await startVerifyServer(a.handler);
+  await using second = await startVerifyServer(b.handler);
+  await using client = verifyClient(() => [first.address, second.address]);
+  const call = (tool: string) => client.call(ask(tool), { timeoutMs: LONG_MS });
+  await bothUp(call, [a, b]);
+  [a.count, b.count] = [0, 0];
+  for (let round = 0; round < 20; round += 1) await Promise.all([...Array(20).keys()].map((i) => call(`${i}`)));
+  expect(a.count + b.count).toBe(400);
+  expect(Math.min(a.count, b.count)).toBeGreaterThan(150);
+});
+
+test("a server that does not answer gets few of the calls", async () => {
+  const healthy = counting();
+  const held: (() => void)[] = [];
+  const warm = counting();
+  await using first = await startVerifyServer(healthy.handler);
+  await using second = await startVerifyServer((request, context) => {
+    if (request.tool === "warm up") return warm.handler(request, context);
+    return new Promise((resolve) => held.push(() => resolve(answer(request.tool))));
+  });
+  await using client = verifyClient(() => [first.address, second.address]);
+  const call = (tool: string) => client.call(ask(tool), { timeoutMs: LONG_MS });
+  await bothUp(call, [healthy, warm]);
+  const calls: Promise<unknown>[] = [];
+  for (let i = 0; i < 200; i += 1) {
+    const before = held.length;
+    let answered = false;
+    calls.push(call(`${i}`).then(() => (answered = true)));
+    await until(() => answered || held.length > before);
+  }
+  expect(held.length).toBeGreaterThan(0);
+  expect(held.length).toBeLessThan(5);
+  for (const release of held) release();
+  await Promise.all(calls);
+});
+
+test("an address that is no longer listed finishes its calls and gets no more", async () => {
+  let release: (() => void) | undefined;
+  const old = counting();
+  await using first = await startVerifyServer((request, context) => {
+    if (request.tool !== "open") return old.handler(request, context);
+    return new Promise((resolve) => (release = () => resolve(answer("open"))));
+  });
+  const next = counting();
+  await using second = await startVerifyServer(next.handler);
+  let addresses = [first.address];
+  await using client = verifyClient(() => addresses);
+  const call = (tool: string) => client.call(ask(tool), { timeoutMs: LONG_MS });
+  const open = call("open");
+  await until(() => release !== undefined);
+  addresses = [second.address];
+  while (next.count === 0) await call("t");
+  const before = old.count;
+  await Promise.all([...Array(100).keys()].map((i) => call(`${i}`)));
+  expect([old.count, next.count]).toEqual([before, 101]);
+  release?.();
+  expect((await open).key?.keyName).toBe("open");
+});

@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import type { Http2Server, ServerHttp2Session } from "node:http2";
+import { createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import type { VerifyRequest, VerifyResponse } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import type { CallHandler } from "../src/call.ts";
+import type { ServeLimits } from "../src/serve.ts";
+import { serveCalls } from "../src/serve.ts";
+
+export type VerifyHandler = CallHandler<VerifyRequest, VerifyResponse>;
+
+export type VerifyServerOptions = {
+  readonly onError?: (error: unknown) => void;
+  readonly limits?: ServeLimits;
+  readonly port?: number;
+};
+
+/** A real HTTP/2 server on loopback whose disposal cuts every connection. */
+export type VerifyServer = AsyncDisposable & {
+  readonly address: string;
+  readonly port: number;
+  /** Announces `going_away` on every stream and resolves when all connections have closed. */
+  drain(): Promise<void>;
+};
+
+export async function startVerifyServer(
+  handler: VerifyHandler,
+  options: VerifyServerOptions = {},
+): Promise<VerifyServer> {
+  const draining = new AbortController();
+  const verifyCalls = serveCalls({
+    method: VerifyService.method.verify,
+    handler,
+    limits: options.limits ?? {},
+    onError: options.onError ?? (() => undefined),
+    drainSignal: draining.signal,
+  });
+  const server = createServer(
+    connectNodeAdapter({ routes: (router) => router.service(VerifyService, { verifyCalls }) }),
+  );
+  const { port, sessions } = await listening(server, options.port ?? 0);
+  return {
+    address: `http://127.0.0.1:${port}`,
+    port,
+    drain: async () => {
+      draining.abort();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const session of sessions) session.destroy();
+      if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** Listens on loopback and keeps the set of open connections. */
+export async function listening(
+  server: Http2Server,
+  port: number,
+): Promise<{ port: number; sessions: Set<ServerHttp2Session> }> {
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+    session.on("error", () => undefined);
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, sessions };
+}

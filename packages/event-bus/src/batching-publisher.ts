@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errors } from "@nats-io/transport-node";
+import { type Bus, unlessDisconnected } from "./connect.ts";
+import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
+import { ensureStream, isStreamNotFound, streamOf } from "./streams.ts";
+
+export interface BatchingPublisherOptions<T> {
+  bus: Bus;
+  subject: string;
+  /** Encodes the items of one tick as one message. */
+  encode: (items: T[]) => Uint8Array;
+  /** Bytes of an item as encoded, roughly: a batch that turns out too large for the broker is split. */
+  sizeOf: (item: T) => number;
+  maxItems?: number;
+  /** How long an item is tried, its wait and restarts of the broker included, before it is rejected. Default 10 s. */
+  deadlineMs?: number;
+}
+
+const MAX_ITEMS = 256;
+/** Messages are made this large at most, half of what the broker takes by default. */
+export const MAX_MESSAGE_BYTES = 512 * 1024;
+const DEADLINE_MS = 10_000;
+
+/** Publishes what is added in one tick as one message; `add` resolves once the broker has written it. */
+export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>): GroupCommit<T> {
+  const { bus, subject, encode, sizeOf, maxItems = MAX_ITEMS, deadlineMs = DEADLINE_MS } = options;
+  async function publishAll(items: T[], giveUpAtMs: number): Promise<void> {
+    const data = encode(items);
+    if (items.length > 1 && data.length > MAX_MESSAGE_BYTES) {
+      const middle = Math.ceil(items.length / 2);
+      await publishAll(items.slice(0, middle), giveUpAtMs);
+      return publishAll(items.slice(middle), giveUpAtMs);
+    }
+    return publishUntil(bus, subject, data, giveUpAtMs);
+  }
+  return createGroupCommit<T>({
+    maxItems,
+    sizeOf,
+    maxBytes: MAX_MESSAGE_BYTES,
+    // A publish costs far more than an item: while one is on its way, the next batch grows.
+    maxInFlight: 1,
+    commit: (items, openedAtMs) => publishAll(items, openedAtMs + deadlineMs),
+  });
+}
+
+const ATTEMPT_TIMEOUT_MS = 2_000;
+const RETRY_WAIT_MS = 50;
+
+/**
+ * Publishes one message and waits until the broker has written it. Repeats, under one message id, over lost
+ * connections; makes the stream anew after a wipe. Rejects with the last failure after `deadlineMs`, and at once when
+ * no repetition can help: the message is too large for the broker, or the bus is closed.
+ */
+export function publishDurably(bus: Bus, subject: string, data: Uint8Array, deadlineMs = DEADLINE_MS): Promise<void> {
+  return publishUntil(bus, subject, data, performance.now() + deadlineMs);
+}
+
+async function publishUntil(bus: Bus, subject: string, data: Uint8Array, giveUpAtMs: number): Promise<void> {
+  const msgID = randomUUID();
+  for (;;) {
+    const leftMs = giveUpAtMs - performance.now();
+    const timeout = Math.max(1, Math.min(ATTEMPT_TIMEOUT_MS, Math.ceil(leftMs)));
+    try {
+      await unlessDisconnected(bus, () => bus.js.publish(subject, data, { msgID, timeout }));
+      return;
+    } catch (error) {
+      if (isFinal(error) || bus.nc.isClosed() || performance.now() + RETRY_WAIT_MS >= giveUpAtMs) throw error;
+      if (streamIsMissing(error)) await ensureStream(bus, streamOf(subject)).catch(() => {});
+      await bus.untilConnected(giveUpAtMs - performance.now() - RETRY_WAIT_MS);
+      await sleep(RETRY_WAIT_MS);
+    }
+  }
+}
+
+/** Nobody stores the subject: the broker was wiped, or its JetStream is not up yet, which looks the same. */
+function streamIsMissing(error: unknown): boolean {
+  return (
+    isStreamNotFound(error) ||
+    (error instanceof Error && error.cause instanceof errors.RequestError && error.cause.isNoResponders())
+  );
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof errors.InvalidArgumentError || error instanceof errors.InvalidSubjectError;
+}

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
+
+/** A connection to NATS that outlives restarts of the server. */
+export interface Bus extends AsyncDisposable {
+  readonly nc: NatsConnection;
+  readonly js: JetStreamClient;
+  readonly jsm: JetStreamManager;
+  /** Copies of each message that a stream made anew gets. */
+  readonly streamReplicas: number;
+  /** How many times the connection has broken so far. */
+  readonly breaks: number;
+  /** False from the moment the connection breaks until it stands again, and once it is closed. */
+  isConnected(): boolean;
+  /** Calls the listener each time the connection breaks or is closed: whatever waits for an answer will not get one. */
+  onDisconnect(listener: () => void): () => void;
+  /** Resolves once connected (at once when it is), closed, or after `waitMs`, or when the signal fires. Never rejects. */
+  untilConnected(waitMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface BusOptions {
+  /** nats://host:port or nats://user:password@host:port, several separated by commas. */
+  servers: string;
+  /** Shown in the server's list of connections. */
+  name: string;
+  log?: (message: string) => void;
+  /** Copies of each message that a stream made anew gets. Default 1. */
+  streamReplicas?: number;
+}
+
+const RECONNECT_WAIT_MS = 100;
+const RECONNECT_JITTER_MS = 200;
+const PING_INTERVAL_MS = 5_000;
+const MISSED_PINGS = 2;
+const API_TIMEOUT_MS = 2_000;
+const CLOSE_WITHIN_MS = 2_000;
+
+/**
+ * Connects, and reconnects for ever. Throws when the first connection fails. Disposing sends what is still buffered
+ * and ends within 2 s, also when the server is away.
+ */
+export async function connectBus({ servers, name, log, streamReplicas = 1 }: BusOptions): Promise<Bus> {
+  const nc = await connect({
+    ...addressesOf(servers),
+    name,
+    maxReconnectAttempts: -1,
+    ignoreAuthErrorAbort: true,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    reconnectJitter: RECONNECT_JITTER_MS,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: MISSED_PINGS,
+    // A stack trace for each request would cost more than the request.
+    noAsyncTraces: true,
+  });
+  const disconnectListeners = new Set<() => void>();
+  const reconnectListeners = new Set<() => void>();
+  let connected = true;
+  let breaks = 0;
+  function becomes(state: boolean): void {
+    connected = state;
+    if (!state) breaks += 1;
+    for (const listener of state ? reconnectListeners : disconnectListeners) listener();
+  }
+  void watch(nc, (status) => {
+    if (status === "disconnect" || status === "reconnect") {
+      log?.(`event bus: ${status}`);
+      becomes(status === "reconnect");
+    }
+  });
+  void nc.closed().then(() => {
+    becomes(false);
+    for (const listener of reconnectListeners) listener();
+  });
+  return {
+    nc,
+    js: jetstream(nc),
+    jsm: await jetstreamManager(nc, { checkAPI: false, timeout: API_TIMEOUT_MS }),
+    streamReplicas,
+    get breaks() {
+      return breaks;
+    },
+    isConnected: () => connected && !nc.isClosed(),
+    onDisconnect(listener) {
+      disconnectListeners.add(listener);
+      return () => disconnectListeners.delete(listener);
+    },
+    async untilConnected(waitMs, signal) {
+      if (connected || nc.isClosed()) return;
+      const stop = new AbortController();
+      const wake = () => stop.abort();
+      reconnectListeners.add(wake);
+      const either = signal ? AbortSignal.any([stop.signal, signal]) : stop.signal;
+      await sleep(waitMs, undefined, { signal: either }).catch(() => {});
+      reconnectListeners.delete(wake);
+    },
+    async [Symbol.asyncDispose]() {
+      if (nc.isClosed()) return;
+      const cut = new AbortController();
+      const late = sleep(CLOSE_WITHIN_MS, undefined, { signal: cut.signal }).catch(() => {});
+      if (connected) await Promise.race([nc.drain().catch(() => {}), late]);
+      cut.abort();
+      await nc.close();
+    },
+  };
+}
+
+/** Settles as the answer does, or rejects as soon as the connection breaks: then the answer never comes. */
+export async function unlessDisconnected<T>(bus: Bus, ask: () => Promise<T>): Promise<T> {
+  if (!bus.isConnected()) throw new Error("not connected to the broker");
+  const { promise: broken, reject } = Promise.withResolvers<never>();
+  const off = bus.onDisconnect(() => reject(new Error("the connection to the broker broke")));
+  const answer = ask();
+  try {
+    return await Promise.race([answer, broken]);
+  } finally {
+    off();
+    answer.catch(() => {});
+  }
+}
+
+/** The client takes credentials apart from the addresses; those of the first address count for all. */
+function addressesOf(servers: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token"> {
+  const addresses = servers.split(",").map((address) => address.trim());
+  const withoutCredentials = addresses.map((address) => address.replace(/^([a-z]+:\/\/)[^@/]*@/i, "$1"));
+  const [, user, pass] = /^[a-z]+:\/\/([^:@/]*)(?::([^@/]*))?@/i.exec(addresses[0] ?? "") ?? [];
+  if (user === undefined) return { servers: withoutCredentials };
+  if (pass === undefined) return { servers: withoutCredentials, token: decodeURIComponent(user) };
+  return { servers: withoutCredentials, user: decodeURIComponent(user), pass: decodeURIComponent(pass) };
+}
+
+async function watch(nc: NatsConnection, tell: (status: string) => void): Promise<void> {
+  for await (const status of nc.status()) tell(status.type);
+}

@@ -1,0 +1,29 @@
+import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
+
+export type ConsumeRecordsOptions = Pick<
+  ConsumeBatchesOptions,
+  "bus" | "durable" | "filterSubject" | "handle" | "isPermanent" | "signal" | "onError"
+>;
+
+const MAX_MESSAGES = 64;
+const ACK_WAIT_MS = 30_000;
+/** The record is durable already; larger batches cost Postgres a fraction. */
+const LINGER_MS = 25;
+const MAX_ACK_PENDING = 1_000;
+
+/**
+ * `consumeBatches` with the limits for log records: up to 64 messages at a time, gathered for 25 ms, as nobody waits
+ * until they are written. Handled twice it must be the same as once: after a restart of the broker, or of a replica,
+ * what is not acknowledged comes again at once.
+ */
+export function consumeRecords(options: ConsumeRecordsOptions): Promise<void> {
+  return consumeBatches({
+    ...options,
+    stream: "RECORDS",
+    maxMessages: MAX_MESSAGES,
+    ackWaitMs: ACK_WAIT_MS,
+    lingerMs: LINGER_MS,
+    maxAckPending: MAX_ACK_PENDING,
+    remakeAfterBreak: true,
+  });
+}

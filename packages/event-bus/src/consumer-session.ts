@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  AckPolicy,
+  type ConsumerInfo,
+  type ConsumerMessages,
+  DeliverPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JsMsg,
+} from "@nats-io/jetstream";
+import { unlessDisconnected } from "./connect.ts";
+import type { ConsumeOptions } from "./consume.ts";
+import { ensureStream } from "./streams.ts";
+
+/** The time from the start of consuming to the next break of the connection. */
+export interface Session {
+  /** The consumer at the broker; another one after a wipe, whose sequence numbers begin again. */
+  readonly incarnation: string;
+  /** False once the connection broke or the broker lost the consumer. */
+  isLive(): boolean;
+}
+
+export interface SessionListener {
+  onSession?: (session: Session) => void;
+  onMessage: (message: JsMsg, session: Session) => void | Promise<void>;
+}
+
+const MS_IN_NS = 1_000_000;
+const RESTART_WAIT_MS = 250;
+const RECONNECT_POLL_MS = 5_000;
+const PULL_EXPIRES_MS = 30_000;
+const HEARTBEAT_MS = 5_000;
+const CONSUMER_EXISTS = 10148;
+
+/** Takes messages until the signal fires or the bus is closed, in a new session after each break. Never rejects. */
+export async function consumeSessions(options: ConsumeOptions, listener: SessionListener): Promise<void> {
+  const { bus, signal, onError, remakeAfterBreak = false } = options;
+  let remadeAfter = -1;
+  while (!signal.aborted && !bus.nc.isClosed()) {
+    await bus.untilConnected(RECONNECT_POLL_MS, signal);
+    if (!bus.isConnected()) continue;
+    const { breaks } = bus;
+    try {
+      if (remakeAfterBreak && remadeAfter !== breaks) {
+        await removeConsumer(options);
+        remadeAfter = breaks;
+      }
+      await runSession(options, listener);
+    } catch (error) {
+      if (!signal.aborted && bus.isConnected()) onError(error);
+    }
+    if (!bus.nc.isClosed()) await sleep(RESTART_WAIT_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function runSession(options: ConsumeOptions, { onSession, onMessage }: SessionListener): Promise<void> {
+  const { bus, stream, maxMessages, signal } = options;
+  await ensureStream(bus, stream);
+  const info = await ensureConsumer(options);
+  if (signal.aborted) return;
+  const breaksBefore = bus.breaks;
+  let lost = false;
+  const session = {
+    incarnation: info.created,
+    isLive: () => !lost && bus.isConnected() && bus.breaks === breaksBefore,
+  };
+  const messages = await bus.js.consumers
+    .getConsumerFromInfo(info)
+    .consume({ max_messages: maxMessages, expires: PULL_EXPIRES_MS, idle_heartbeat: HEARTBEAT_MS });
+  const stop = () => void messages.close();
+  const off = bus.onDisconnect(stop);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  void stopWhenGone(messages, () => {
+    lost = true;
+  });
+  onSession?.(session);
+  try {
+    // What has arrived is still handed over after a stop: the broker would send it again only after its ack wait.
+    for await (const message of messages) {
+      const taken = onMessage(message, session);
+      if (taken) await taken;
+    }
+  } finally {
+    off();
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+/** A consumer that the broker no longer knows never delivers again: end the iteration so that it is remade. */
+async function stopWhenGone(messages: ConsumerMessages, onLost: () => void): Promise<void> {
+  const gone = new Set(["consumer_not_found", "stream_not_found", "consumer_deleted", "no_responders"]);
+  for await (const { type } of messages.status()) {
+    if (gone.has(type)) onLost();
+    else if (type !== "heartbeats_missed") continue;
+    void messages.close();
+    return;
+  }
+}
+
+/** Its messages stay in the stream until they are acknowledged to a successor. */
+async function removeConsumer({ bus, stream, durable }: ConsumeOptions): Promise<void> {
+  await unlessDisconnected(bus, () => bus.jsm.consumers.delete(stream, durable)).catch((error: unknown) => {
+    if (!(error instanceof JetStreamApiError)) throw error;
+    if (error.code !== JetStreamApiCodes.ConsumerNotFound && error.code !== JetStreamApiCodes.StreamNotFound)
+      throw error;
+  });
+}
+
+/** Makes the consumer, or gives it the settings of this version when it has others. */
+async function ensureConsumer(options: ConsumeOptions): Promise<ConsumerInfo> {
+  const { bus, stream, durable, filterSubject, ackWaitMs, maxAckPending } = options;
+  const config = {
+    durable_name: durable,
+    filter_subject: filterSubject,
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: ackWaitMs * MS_IN_NS,
+    max_ack_pending: maxAckPending,
+    max_deliver: -1,
+  };
+  try {
+    return await unlessDisconnected(bus, () => bus.jsm.consumers.add(stream, config));
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
+    return await unlessDisconnected(bus, () => bus.jsm.consumers.update(stream, durable, config));
+  }
+}

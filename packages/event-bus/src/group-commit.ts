@@ -1,0 +1,106 @@
+/** Collects what is added in one turn of the event loop, and hands it on as one batch. */
+export interface GroupCommit<T> extends AsyncDisposable {
+  /** Resolves once the batch that holds the item is committed; rejects with its batch, or at once when too much waits. */
+  add(item: T): Promise<void>;
+}
+
+export interface GroupCommitOptions<T> {
+  /** Makes one batch durable. `openedAtMs` is when its first item was added, on the clock of `performance.now`. */
+  commit: (items: T[], openedAtMs: number) => Promise<void>;
+  maxItems: number;
+  /** Bytes of an item, so that a batch stays below `maxBytes`; a single larger item travels alone. */
+  sizeOf?: (item: T) => number;
+  maxBytes?: number;
+  /** Batches that may be on their way at once; while they are, the next one grows. Default 2. */
+  maxInFlight?: number;
+  /** Items that may wait for their batch to leave; more are refused. Default 50,000. */
+  maxWaitingItems?: number;
+  /** Bytes, by `sizeOf`, that may wait for their batch to leave; more are refused. Default 64 MiB. */
+  maxWaitingBytes?: number;
+}
+
+interface Batch<T> {
+  items: T[];
+  bytes: number;
+  openedAtMs: number;
+  done: Promise<void>;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+const MAX_IN_FLIGHT = 2;
+const MAX_WAITING_ITEMS = 50_000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+/**
+ * One commit for many neighbours: a lone item leaves at the end of its tick, under load batches grow while earlier
+ * ones are under way. All items of a batch share one promise. Disposing commits what is left and waits for it; what is
+ * added afterwards is refused.
+ */
+export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommit<T> {
+  const { maxItems, sizeOf = () => 0, maxBytes = Number.POSITIVE_INFINITY } = options;
+  const { maxInFlight = MAX_IN_FLIGHT } = options;
+  const { maxWaitingItems = MAX_WAITING_ITEMS, maxWaitingBytes = MAX_WAITING_BYTES } = options;
+  const waiting: Batch<T>[] = [];
+  const underWay = new Set<Promise<void>>();
+  let [waitingItems, waitingBytes] = [0, 0];
+  let scheduled = false;
+  let closed = false;
+
+  function newBatch(): Batch<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {});
+    const batch = { items: [], bytes: 0, openedAtMs: performance.now(), done: promise, resolve, reject };
+    waiting.push(batch);
+    return batch;
+  }
+
+  async function send({ items, openedAtMs, resolve, reject }: Batch<T>): Promise<void> {
+    try {
+      await options.commit(items, openedAtMs);
+      resolve();
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  function flush(): void {
+    scheduled = false;
+    while (underWay.size < maxInFlight) {
+      const batch = waiting.shift();
+      if (!batch) return;
+      waitingItems -= batch.items.length;
+      waitingBytes -= batch.bytes;
+      const run = send(batch).then(() => {
+        underWay.delete(run);
+        flush();
+      });
+      underWay.add(run);
+    }
+  }
+
+  return {
+    add(item) {
+      if (closed) return Promise.reject(new Error("closed: nothing more is committed"));
+      const bytes = sizeOf(item);
+      if (waitingItems >= maxWaitingItems || (waitingItems > 0 && waitingBytes + bytes > maxWaitingBytes))
+        return Promise.reject(new Error(`overloaded: ${waitingItems} items wait to be committed`));
+      const last = waiting.at(-1);
+      const batch = last && last.items.length < maxItems && last.bytes + bytes <= maxBytes ? last : newBatch();
+      batch.items.push(item);
+      batch.bytes += bytes;
+      waitingItems += 1;
+      waitingBytes += bytes;
+      if (!scheduled && underWay.size < maxInFlight) {
+        scheduled = true;
+        setImmediate(flush);
+      }
+      return batch.done;
+    },
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      flush();
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import {
+  type WorkspaceEvent,
+  WorkspaceEventBatchSchema,
+  WorkspaceEventSchema,
+} from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import type { Pool } from "@toolgate/postgres/pool";
+import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
+import type { Bus } from "./connect.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { claimDue, deleteRows, insertRows, type OutboxRow, postpone } from "./outbox-rows.ts";
+import { listenForSettled, sendSettled } from "./settled-reports.ts";
+
+/**
+ * Events that a service must not lose, kept in its own Postgres schema until the consumer has said that they are safe
+ * with it. So an accepted event survives a crash at any point, also a wiped broker.
+ */
+export interface Outbox extends AsyncDisposable {
+  /**
+   * Resolves once the event is committed; neighbours of one tick share the commit. Publishing follows by itself. Rejects
+   * an event of more than 900 KiB, which no broker would take.
+   */
+  add(event: WorkspaceEvent): Promise<void>;
+  /** Publishes again what was not settled in time. Returns how many events; run in a loop by `runOutboxSweeper`. */
+  sweep(now: Date): Promise<number>;
+}
+
+export interface OutboxOptions {
+  pool: Pool;
+  /** Schema that holds the table `outbox (event_id text primary key, event bytea, publish_after timestamptz)`. */
+  schema: string;
+  bus: Bus;
+  /** The service's name: subjects are events.<source> and settled.<source>. */
+  source: string;
+  onError: (error: unknown) => void;
+}
+
+/** Unsettled events are published again after this time; more than a consumer needs for a batch. */
+const SETTLE_WITHIN_MS = 30_000;
+/** What stays unsettled is published again after growing waits: a consumer that is away is not to be buried. */
+const MAX_REPUBLISH_WAIT_MS = 600_000;
+const PUBLISH_DEADLINE_MS = 5_000;
+const MAX_EVENTS_PER_BATCH = 200;
+const MAX_EVENT_BYTES = 900 * 1024;
+/** While the broker is away, no more messages than these wait for it; the sweeper publishes the others. */
+const MAX_PUBLISHING = 32;
+
+/** See `Outbox`. Disposing commits what was added, and gives up after 5 s what the broker does not take. */
+export function createOutbox({ pool, schema, bus, source, onError }: OutboxOptions): Outbox {
+  const publish = (rows: OutboxRow[]) =>
+    publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS);
+  const publishing = new Set<Promise<void>>();
+  const group = createGroupCommit<OutboxRow>({
+    maxItems: MAX_EVENTS_PER_BATCH,
+    maxBytes: MAX_MESSAGE_BYTES,
+    sizeOf: (row) => row.bytes.length,
+    async commit(rows) {
+      await insertRows(pool, schema, rows, new Date(Date.now() + SETTLE_WITHIN_MS));
+      if (publishing.size >= MAX_PUBLISHING) return;
+      // Not awaited: the events are safe, and the sweeper repeats what fails here.
+      const sent = publish(rows).catch(onError);
+      publishing.add(sent);
+      void sent.finally(() => publishing.delete(sent));
+    },
+  });
+  const settled = listenForSettled({
+    bus,
+    source,
+    forget: (eventIds) => deleteRows(pool, schema, eventIds),
+    onError,
+  });
+  return {
+    async add(event) {
+      const bytes = toBinary(WorkspaceEventSchema, event);
+      if (bytes.length > MAX_EVENT_BYTES)
+        throw new RangeError(`event ${event.eventId} is too large: ${bytes.length} bytes`);
+      await group.add({ eventId: event.eventId, bytes });
+    },
+    async sweep(now) {
+      const rows = await claimDue(pool, schema, now, new Date(now.getTime() + SETTLE_WITHIN_MS));
+      const published: OutboxRow[] = [];
+      const failures: unknown[] = [];
+      for (const part of inMessages(rows)) {
+        await publish(part).then(
+          () => published.push(...part),
+          (failure) => failures.push(failure),
+        );
+        if (failures.length > 0 && !bus.isConnected()) break;
+      }
+      if (published.length > 0) await postpone(pool, schema, nextTimes(published, now));
+      for (const failure of failures) onError(failure);
+      return published.length;
+    },
+    async [Symbol.asyncDispose]() {
+      await group[Symbol.asyncDispose]();
+      await Promise.all(publishing);
+      await settled[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A WorkspaceEventBatch of events that are encoded already. */
+function encodeBatch(rows: OutboxRow[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const { bytes } of rows)
+    writer.tag(WorkspaceEventBatchSchema.field.events.number, WireType.LengthDelimited).bytes(bytes);
+  return writer.finish();
+}
+
+/** Splits events into messages that the broker takes. */
+function inMessages(rows: OutboxRow[]): OutboxRow[][] {
+  const messages: OutboxRow[][] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const last = messages.at(-1);
+    bytes += row.bytes.length;
+    if (last && bytes <= MAX_MESSAGE_BYTES) last.push(row);
+    else {
+      messages.push([row]);
+      bytes = row.bytes.length;
+    }
+  }
+  return messages;
+}
+
+/** The older an event is, the longer it waits: its age, within bounds. */
+function nextTimes(rows: OutboxRow[], now: Date): { eventId: string; publishAfter: Date }[] {
+  return rows.map(({ eventId, bytes }) => {
+    const ageMs = now.getTime() - Number(fromBinary(WorkspaceEventSchema, bytes).created) * 1000;
+    const waitMs = Math.min(Math.max(ageMs, SETTLE_WITHIN_MS), MAX_REPUBLISH_WAIT_MS);
+    return { eventId, publishAfter: new Date(now.getTime() + waitMs) };
+  });
+}
+
+/**
+ * Tells the source of events that they are safe in the caller's database. `subject` is that of their message. Never
+ * throws: a report that is lost costs a repeated publish.
+ */
+export function reportSettled(bus: Bus, subject: string, eventIds: string[]): void {
+  if (eventIds.length > 0) sendSettled(bus, subject.slice("events.".length), eventIds);
+}
+
+const SWEEP_EVERY_MS = 5_000;
+
+/** Sweeps until the signal fires. */
+export async function runOutboxSweeper(
+  outbox: Outbox,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    const swept = await outbox.sweep(new Date()).catch((error: unknown) => {
+      onError(error);
+      return 0;
+    });
+    if (swept === 0) await sleep(SWEEP_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+}

@@ -1,0 +1,282 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@toolgate/testbed/eventually";
+import { expect, test } from "vitest";
+import { connectBus } from "../src/connect.ts";
+import { consumeMessages } from "../src/consume.ts";
+import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";
+
+const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => String(from + index));
+
+test("every message is handled and acknowledged, over kills of the broker", async () => {
+  await using rig = await consumeRig();
+  const handled = new Set<string>();
+  void rig.consume({
+    async handle(messages) {
+      await sleep(2);
+      for (const message of messages) handled.add(message.string());
+    },
+  });
+  for (let round = 0; round < 3; round += 1) {
+    const publishing = rig.publish(...numbers(60, round * 60));
+    await eventually(() => handled.size > round * 60 + 10);
+    await rig.server.kill();
+    await rig.server.restart();
+    await publishing;
+  }
+  await eventually(() => expect(handled.size).toBe(180));
+  // Messages that a killed broker keeps although they were acknowledged may be left in the stream.
+  await eventually(async () => expect(await rig.unfinished()).toBe(0));
+});
+
+test("nothing is acknowledged before its handling has ended, and a message is kept while that takes long", async () => {
+  await using rig = await consumeRig();
+  const gate = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  void rig.consume({
+    ackWaitMs: 600,
+    async handle(messages) {
+      seen.push(...messages.map((message) => message.string()));
+      await gate.promise;
+    },
+  });
+  await rig.publish("a", "b", "c");
+  // The last two wait for the batch in hand; the broker must send none of them twice.
+  await eventually(() => seen.length > 0);
+  await sleep(1_500);
+  expect(await rig.left()).toBe(3);
+  gate.resolve();
+  await eventually(async () => expect(await rig.left()).toBe(0));
+  expect(seen).toEqual(["a", "b", "c"]);
+});
+
+test("a refused batch comes again until it is handled", async () => {
+  await using rig = await consumeRig();
+  let refusals = 0;
+  const handled: string[] = [];
+  void rig.consume({
+    async handle(messages) {
+      if (refusals < 8) {
+        refusals += 1;
+        throw new Error("the database is away");
+      }
+      handled.push(...messages.map((message) => message.string()));
+    },
+  });
+  await rig.publish(...numbers(10));
+  await eventually(async () => expect(await rig.left()).toBe(0));
+  expect(handled.toSorted()).toEqual(numbers(10));
+  expect(rig.errors.length).toBeGreaterThan(0);
+});
+
+test("ends after the batch in hand, and hands back what waits", async () => {
+  await using rig = await consumeRig();
+  const [gate, stop] = [Promise.withResolvers<void>(), new AbortController()];
+  let inHand: string[] = [];
+  let ended = false;
+  const done = rig
+    .consume({
+      signal: stop.signal,
+      ackWaitMs: 60_000,
+      maxMessages: 4,
+      async handle(messages) {
+        inHand = messages.map((message) => message.string());
+        await gate.promise;
+      },
+    })
+    .then(() => {
+      ended = true;
+    });
+  await rig.publish(...numbers(20));
+  await eventually(() => inHand.length > 0);
+  stop.abort();
+  await sleep(50);
+  expect(ended).toBe(false);
+  gate.resolve();
+  await done;
+  expect(await rig.left()).toBe(20 - inHand.length);
+  const rest = new Set<string>();
+  void rig.consume({
+    ackWaitMs: 60_000,
+    async handle(messages) {
+      for (const message of messages) rest.add(message.string());
+    },
+  });
+  await eventually(() => expect(rest.size).toBe(20 - inHand.length));
+});
+
+test("goes on after a wipe, and acknowledges no new message in the place of a lost one", async () => {
+  await using rig = await consumeRig();
+  const gate = Promise.withResolvers<void>();
+  const [first, second] = [[] as string[], [] as string[]];
+  const oneStops = new AbortController();
+  const one = rig.consume({
+    signal: oneStops.signal,
+    maxMessages: 1,
+    async handle([message]) {
+      first.push(message?.string() ?? "");
+      await gate.promise;
+    },
+  });
+  await rig.publish("lost");
+  await eventually(() => expect(first).toEqual(["lost"]));
+  await rig.server.wipe();
+  // Another replica holds the new message that now has the lost one's number.
+  await using otherBus = await connectBus({ servers: rig.server.url, name: "other" });
+  const never = Promise.withResolvers<void>();
+  void rig.consume({
+    bus: otherBus,
+    ackWaitMs: 60_000,
+    async handle(messages) {
+      second.push(...messages.map((message) => message.string()));
+      await never.promise;
+    },
+  });
+  await eventually(() => rig.bus.isConnected());
+  await rig.publish("new");
+  await eventually(() => expect([...first, ...second]).toContain("new"));
+  oneStops.abort();
+  gate.resolve();
+  await one;
+  await rig.bus.nc.flush();
+  expect(await rig.left()).toBe(first.includes("new") ? 0 : 1);
+  never.resolve();
+  await eventually(async () => expect(await rig.left()).toBe(0));
+});
+
+test("a consumer that is made anew after a break gets at once what was in hand", async () => {
+  await using rig = await consumeRig();
+  const [first, again] = [new Set<string>(), [] as string[]];
+  void rig.consume({
+    ackWaitMs: 60_000,
+    remakeAfterBreak: true,
+    async handle(messages) {
+      const isFirst = first.size === 0;
+      for (const message of messages) isFirst ? first.add(message.string()) : again.push(message.string());
+      if (isFirst) await rig.server.kill().then(() => rig.server.restart());
+    },
+  });
+  await rig.publish(...numbers(5));
+  await eventually(() => expect(new Set([...first, ...again]).size).toBe(5));
+  await eventually(() => expect(again).toEqual(expect.arrayContaining([...first])));
+  await eventually(async () => expect(await rig.unfinished()).toBe(0));
+});
+
+test("a consumer that was deleted is made again", async () => {
+  await using rig = await consumeRig();
+  const handled: string[] = [];
+  void rig.consume({
+    async handle(messages) {
+      handled.push(...messages.map((message) => message.string()));
+    },
+  });
+  await rig.publish("before");
+  await eventually(() => expect(handled).toEqual(["before"]));
+  await rig.bus.jsm.consumers.delete("RECORDS", DURABLE);
+  await rig.publish("after");
+  await eventually(() => expect(handled).toContain("after"));
+});
+
+test("a new version's settings reach a consumer that exists", async () => {
+  await using rig = await consumeRig();
+  const stop = new AbortController();
+  const handle = async () => {};
+  const old = rig.consume({ handle, signal: stop.signal, maxAckPending: 10 });
+  const setting = async () => (await rig.bus.jsm.consumers.info("RECORDS", DURABLE)).config.max_ack_pending;
+  await eventually(async () => expect(await setting()).toBe(10));
+  stop.abort();
+  await old;
+  void rig.consume({ handle, maxAckPending: 20 });
+  await eventually(async () => expect(await setting()).toBe(20));
+});
+
+test("replicas share the messages", async () => {
+  await using rig = await consumeRig();
+  const byReplica = [[] as string[], [] as string[]];
+  for (const mine of byReplica)
+    void rig.consume({
+      async handle(messages) {
+        mine.push(...messages.map((message) => message.string()));
+        await sleep(1);
+      },
+    });
+  await rig.publish(...numbers(100));
+  await eventually(() => expect(byReplica.flat().length).toBe(100));
+  expect(byReplica.flat().toSorted()).toEqual(numbers(100).toSorted());
+});
+
+test("holds no more messages than a few batches while one is handled", async () => {
+  await using rig = await consumeRig();
+  await rig.publish(...numbers(200));
+  const gate = Promise.withResolvers<void>();
+  let handling = false;
+  void rig.consume({
+    maxMessages: 10,
+    ackWaitMs: 60_000,
+    async handle() {
+      handling = true;
+      await gate.promise;
+    },
+  });
+  await eventually(() => handling);
+  await rig.bus.nc.flush();
+  await sleep(200);
+  const info = await rig.bus.jsm.consumers.info("RECORDS", DURABLE);
+  expect(info.num_ack_pending).toBeLessThanOrEqual(40);
+  gate.resolve();
+  await eventually(async () => expect(await rig.left()).toBe(0));
+});
+
+test("ends when the bus is closed, and at once when the signal has fired before", async () => {
+  await using rig = await consumeRig();
+  const bus = await connectBus({ servers: rig.server.url, name: "closing" });
+  const done = rig.consume({ bus, handle: async () => {} });
+  await eventually(async () => expect((await rig.bus.jsm.consumers.info("RECORDS", DURABLE)).num_waiting).toBe(1));
+  await bus[Symbol.asyncDispose]();
+  await done;
+  await rig.consume({ signal: AbortSignal.abort(), handle: async () => {} });
+});
+
+test("stops at once while the broker is away", async () => {
+  await using rig = await consumeRig();
+  const stop = new AbortController();
+  const done = rig.consume({ signal: stop.signal, handle: async () => {} });
+  await rig.server.kill();
+  await eventually(() => !rig.bus.isConnected());
+  const startedAt = performance.now();
+  stop.abort();
+  await done;
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
+test("whoever takes single messages acknowledges them, and gets no more while it is not ready", async () => {
+  await using rig = await consumeRig();
+  await rig.publish(...numbers(5));
+  const stop = new AbortController();
+  const gate = Promise.withResolvers<void>();
+  const taken: string[] = [];
+  const done = consumeMessages({
+    bus: rig.bus,
+    stream: "RECORDS",
+    durable: DURABLE,
+    filterSubject: SUBJECT,
+    maxMessages: 10,
+    ackWaitMs: 60_000,
+    maxAckPending: 100,
+    signal: stop.signal,
+    onError: (error) => rig.errors.push(error),
+    onMessage(message) {
+      taken.push(message.string());
+      message.ack();
+      return taken.length === 2 ? gate.promise : undefined;
+    },
+  });
+  await eventually(() => expect(taken.length).toBe(2));
+  await sleep(50);
+  expect(taken).toEqual(["0", "1"]);
+  gate.resolve();
+  await eventually(() => expect(taken.length).toBe(5));
+  await eventually(async () => expect(await rig.left()).toBe(0));
+  stop.abort();
+  await done;
+  expect(rig.errors).toEqual([]);
+});

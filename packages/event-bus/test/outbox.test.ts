@@ -1,0 +1,163 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { WorkspaceEventBatchSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import type { Pool } from "@toolgate/postgres/pool";
+import { eventually } from "@toolgate/testbed/eventually";
+import { expect, test } from "vitest";
+import { connectBus } from "../src/connect.ts";
+import { reportSettled, runOutboxSweeper } from "../src/outbox.ts";
+import { event, outboxRig, SOURCE } from "./outbox-rig.ts";
+
+const HOUR_MS = 3_600_000;
+const later = (ms: number) => new Date(Date.now() + ms);
+
+test("an added event is committed, published, and forgotten once it is reported as settled", async () => {
+  await using rig = await outboxRig();
+  await rig.outbox.add(event("evt_1"));
+  expect(await rig.rows()).toEqual(["evt_1"]);
+  expect(rig.receive(true)).toEqual([]);
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+  expect(rig.errors).toEqual([]);
+});
+
+test("the published event is the one that was added", async () => {
+  await using rig = await outboxRig();
+  const added = event("evt_1", '{"name":"Grüße 🙂"}');
+  await rig.outbox.add(added);
+  await eventually(async () => {
+    const message = await rig.bus.jsm.streams.getMessage("EVENTS", { seq: 1 });
+    expect(fromBinary(WorkspaceEventBatchSchema, message?.data ?? new Uint8Array()).events).toEqual([added]);
+  });
+});
+
+test("1,000 events added at once are published each once, in few commits", async () => {
+  await using rig = await outboxRig();
+  let statements = 0;
+  const counting: Pool = Object.create(rig.pool, {
+    query: {
+      value(...query: Parameters<Pool["query"]>) {
+        if (String(query[0]).startsWith("insert")) statements += 1;
+        return rig.pool.query(...query);
+      },
+    },
+  });
+  const outbox = rig.outboxOn(rig.bus, counting);
+  const ids = Array.from({ length: 1_000 }, (_, index) => `evt_${index}`);
+  await Promise.all(ids.map((id) => outbox.add(event(id))));
+  expect(statements).toBeLessThanOrEqual(10);
+  const received = rig.receive(false);
+  await eventually(() => expect(received.toSorted()).toEqual(ids.toSorted()));
+});
+
+test("an event whose publisher died after the commit is published by the sweeper of a replica", async () => {
+  await using rig = await outboxRig();
+  const dying = await connectBus({ servers: rig.server.url, name: "dying" });
+  const outbox = rig.outboxOn(dying);
+  await dying.nc.close();
+  await outbox.add(event("evt_1"));
+  await eventually(() => expect(rig.errors.length).toBe(1));
+  const received = rig.receive(true);
+  expect(await rig.outbox.sweep(new Date())).toBe(0);
+  expect(await rig.outbox.sweep(later(31_000))).toBe(1);
+  await eventually(() => expect(received).toEqual(["evt_1"]));
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+});
+
+test("events are accepted while the broker is away, and nothing is lost over its wipe", async () => {
+  await using rig = await outboxRig();
+  const before = Array.from({ length: 20 }, (_, index) => `evt_a${index}`);
+  await Promise.all(before.map((id) => rig.outbox.add(event(id))));
+  await rig.server.kill();
+  const during = Array.from({ length: 20 }, (_, index) => `evt_b${index}`);
+  await Promise.all(during.map((id) => rig.outbox.add(event(id))));
+  await rig.server.wipe();
+  await eventually(() => rig.bus.isConnected());
+  const received = rig.receive(true);
+  await eventually(async () => {
+    await rig.outbox.sweep(later(HOUR_MS));
+    expect(new Set(received)).toEqual(new Set([...before, ...during]));
+  });
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+});
+
+test("a lost report only costs a repeated publish", async () => {
+  await using rig = await outboxRig();
+  const received = rig.receive(false);
+  await rig.outbox.add(event("evt_1"));
+  await eventually(() => expect(received).toEqual(["evt_1"]));
+  await rig.outbox.sweep(later(31_000));
+  await eventually(() => expect(received).toEqual(["evt_1", "evt_1"]));
+  reportSettled(rig.bus, `events.${SOURCE}`, ["evt_1"]);
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+});
+
+test("what stays unsettled is published again after growing waits", async () => {
+  await using rig = await outboxRig();
+  const start = Date.now();
+  await rig.outbox.add(event("evt_1", "{}", new Date(start)));
+  const published: number[] = [];
+  for (let second = 10; second <= 3_600; second += 10) {
+    if ((await rig.outbox.sweep(new Date(start + second * 1_000))) > 0) published.push(second);
+  }
+  expect(published.length).toBeGreaterThanOrEqual(5);
+  expect(published.length).toBeLessThanOrEqual(12);
+  const waits = published.slice(1).map((second, index) => second - (published[index] ?? 0));
+  expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+});
+
+test("several replicas sweep each event once", async () => {
+  await using rig = await outboxRig();
+  const away = await connectBus({ servers: rig.server.url, name: "away" });
+  const adding = rig.outboxOn(away);
+  await away.nc.close();
+  const ids = Array.from({ length: 700 }, (_, index) => `evt_${index}`);
+  await Promise.all(ids.map((id) => adding.add(event(id))));
+  const replicas = [rig.outbox, rig.outboxOn(rig.bus), rig.outboxOn(rig.bus)];
+  const now = later(31_000);
+  const swept = await Promise.all(replicas.map((outbox) => outbox.sweep(now)));
+  for (const outbox of replicas) swept.push(await outbox.sweep(now));
+  expect(swept.reduce((sum, count) => sum + count, 0)).toBe(700);
+  const received = rig.receive(false);
+  await eventually(() => expect(received.toSorted()).toEqual(ids.toSorted()));
+});
+
+test("large events travel in messages that the broker takes; one that no broker takes is refused", async () => {
+  await using rig = await outboxRig();
+  const text = "ü".repeat(200_000);
+  await Promise.all(["evt_1", "evt_2", "evt_3"].map((id) => rig.outbox.add(event(id, text))));
+  const received = rig.receive(false);
+  await eventually(() => expect(received.toSorted()).toEqual(["evt_1", "evt_2", "evt_3"]));
+  expect(await rig.outbox.sweep(later(31_000))).toBe(3);
+  await expect(rig.outbox.add(event("evt_4", "x".repeat(1_000_000)))).rejects.toThrow("too large");
+  expect(await rig.rows()).not.toContain("evt_4");
+  expect(rig.errors).toEqual([]);
+});
+
+test("an add that the database refuses rejects, and nothing is published", async () => {
+  await using rig = await outboxRig();
+  await rig.pool.query("alter table source.outbox add check (event_id <> 'evt_bad')");
+  await expect(rig.outbox.add(event("evt_bad"))).rejects.toThrow("check");
+  await rig.outbox.add(event("evt_good"));
+  const received = rig.receive(false);
+  await eventually(() => expect(received).toEqual(["evt_good"]));
+});
+
+test("a malformed report ends nothing", async () => {
+  await using rig = await outboxRig();
+  rig.bus.nc.publish(`settled.${SOURCE}`, new Uint8Array([0xff, 0xff, 0xff]));
+  await eventually(() => expect(rig.errors.length).toBe(1));
+  await rig.outbox.add(event("evt_1"));
+  reportSettled(rig.bus, `events.${SOURCE}`, ["evt_1"]);
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+});
+
+test("the sweeper outlives failures of the database and ends as soon as its signal fires", async () => {
+  await using rig = await outboxRig();
+  const stop = new AbortController();
+  await rig.pool.query("alter table source.outbox rename to hidden");
+  const done = runOutboxSweeper(rig.outbox, stop.signal, (error) => rig.errors.push(error));
+  await eventually(() => expect(rig.errors.length).toBe(1));
+  const startedAt = performance.now();
+  stop.abort();
+  await done;
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});

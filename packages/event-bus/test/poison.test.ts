@@ -1,0 +1,86 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { expect, test } from "vitest";
+import { ParkedMessageError } from "../src/settle-batch.ts";
+import { consumeRig, DURABLE } from "./consume-rig.ts";
+
+class DataError extends Error {}
+
+test("a message whose data is refused for ever is parked after five deliveries, its neighbours are handled", async () => {
+  await using rig = await consumeRig();
+  const payloads = Array.from({ length: 30 }, (_, index) =>
+    index === 7 || index === 8 ? `bad-${index}` : `ok-${index}`,
+  );
+  await rig.publish(...payloads);
+  const handled = new Set<string>();
+  const refusedAlone: string[] = [];
+  void rig.consume({
+    isPermanent: (error) => error instanceof DataError,
+    async handle(messages) {
+      const texts = messages.map((message) => message.string());
+      if (texts.some((text) => text.startsWith("bad"))) {
+        if (texts.length === 1) refusedAlone.push(...texts);
+        throw new DataError("no such value");
+      }
+      for (const text of texts) handled.add(text);
+    },
+  });
+  await eventually(() => expect(handled.size).toBe(28), { deadlineMs: 3_000 });
+  await eventually(async () => expect(await rig.left()).toBe(0), { deadlineMs: 20_000 });
+  const parked = rig.errors.filter((error) => error instanceof ParkedMessageError);
+  expect(parked.map((error) => new TextDecoder().decode(error.data)).toSorted()).toEqual(["bad-7", "bad-8"]);
+  expect(parked.every((error) => error.deliveries >= 5 && error.cause instanceof DataError)).toBe(true);
+  expect(refusedAlone.length).toBeGreaterThanOrEqual(10);
+});
+
+test("an error that passes parks nothing, however often it comes, and a message behind is handled meanwhile", async () => {
+  await using rig = await consumeRig();
+  const handled: string[] = [];
+  let deliveries = 0;
+  let mended = false;
+  void rig.consume({
+    isPermanent: (error) => error instanceof DataError,
+    async handle(messages) {
+      const texts = messages.map((message) => message.string());
+      for (const message of messages)
+        if (message.string() === "stuck") deliveries = Math.max(deliveries, message.info.deliveryCount);
+      if (texts.includes("stuck") && !mended) throw new Error("timeout");
+      handled.push(...texts);
+    },
+  });
+  await rig.publish("stuck", "behind-1", "behind-2");
+  await eventually(() => expect(handled.toSorted()).toEqual(["behind-1", "behind-2"]), { deadlineMs: 5_000 });
+  await eventually(() => deliveries >= 5, { deadlineMs: 20_000 });
+  expect(await rig.left()).toBe(1);
+  mended = true;
+  await eventually(async () => expect(await rig.left()).toBe(0), { deadlineMs: 15_000 });
+  expect(rig.errors.some((error) => error instanceof ParkedMessageError)).toBe(false);
+});
+
+test("while everything fails, a batch costs few attempts, not one for each message", async () => {
+  await using rig = await consumeRig();
+  await rig.publish(...Array.from({ length: 64 }, (_, index) => String(index)));
+  const unacknowledged = async () => (await rig.bus.jsm.consumers.info("RECORDS", DURABLE)).num_ack_pending;
+  const sizes: number[] = [];
+  let first = true;
+  const stop = new AbortController();
+  await rig.consume({
+    maxMessages: 64,
+    ackWaitMs: 60_000,
+    signal: stop.signal,
+    async handle(messages) {
+      // The first batch may be small; behind it a large one collects.
+      if (first) {
+        first = false;
+        await eventually(async () => expect(await unacknowledged()).toBe(64));
+        return;
+      }
+      sizes.push(messages.length);
+      stop.abort();
+      throw new Error("the database is away");
+    },
+  });
+  expect(sizes[0]).toBeGreaterThanOrEqual(4);
+  expect(sizes.filter((size) => size === 1).length).toBeLessThanOrEqual(2);
+  expect(sizes.length).toBeLessThanOrEqual(12);
+  expect(await rig.left()).toBeGreaterThanOrEqual(sizes[0] ?? Number.NaN);
+});

@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@toolgate/testbed/eventually";
+import { testNats } from "@toolgate/testbed/servers";
+import { expect, test } from "vitest";
+import { createBatchingPublisher, MAX_MESSAGE_BYTES, publishDurably } from "../src/batching-publisher.ts";
+import { type Bus, connectBus } from "../src/connect.ts";
+import { ensureStreams, streamOf } from "../src/streams.ts";
+import { cuttingProxy } from "./cutting-proxy.ts";
+import { storedMessages } from "./stored-messages.ts";
+
+const text = new TextEncoder();
+
+/** Publishes one after the other until told to stop; what resolved is in `written`. */
+function publishOnAndOn(bus: Bus) {
+  const written: string[] = [];
+  const stop = new AbortController();
+  const lane = async (name: string) => {
+    for (let count = 0; !stop.signal.aborted; count += 1) {
+      const payload = `${name}-${count}`;
+      await publishDurably(bus, "records.test", text.encode(payload), 30_000);
+      written.push(payload);
+      await sleep(1);
+    }
+  };
+  const lanes = ["a", "b", "c", "d"].map(lane);
+  return {
+    written,
+    async stop() {
+      stop.abort();
+      await Promise.all(lanes);
+    },
+  };
+}
+
+test("every message whose publish resolved is in the stream once, over kills of the broker", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  await ensureStreams(bus);
+  const publishing = publishOnAndOn(bus);
+  for (let round = 1; round <= 3; round += 1) {
+    const before = publishing.written.length;
+    await eventually(() => publishing.written.length > before + 40);
+    await server.kill();
+    await server.restart();
+  }
+  const before = publishing.written.length;
+  await eventually(() => publishing.written.length > before + 40);
+  await publishing.stop();
+  const stored = await storedMessages(bus, "RECORDS");
+  expect(stored.toSorted()).toEqual(publishing.written.toSorted());
+});
+
+test("a message that was written although its answer was lost is not written again", async () => {
+  await using server = await testNats();
+  await using proxy = await cuttingProxy(server.url);
+  await using observer = await connectBus({ servers: server.url, name: "observer" });
+  await using bus = await connectBus({ servers: proxy.url, name: "test" });
+  await ensureStreams(observer);
+  proxy.loseAnswers();
+  const publishing = publishDurably(bus, "records.test", text.encode("once"), 30_000);
+  await eventually(async () => expect(await storedMessages(observer, "RECORDS")).toEqual(["once"]));
+  proxy.cut();
+  await publishing;
+  expect(await storedMessages(observer, "RECORDS")).toEqual(["once"]);
+});
+
+test("over a wipe the stream is made anew, and publishing goes on", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  await ensureStreams(bus);
+  const publishing = publishOnAndOn(bus);
+  await eventually(() => publishing.written.length > 40);
+  await server.wipe();
+  const atWipe = publishing.written.length;
+  await eventually(() => publishing.written.length > atWipe + 40);
+  await publishing.stop();
+  const stored = new Set(await storedMessages(bus, "RECORDS"));
+  // Those under way at the wipe may have been written before it.
+  const afterWipe = publishing.written.slice(atWipe + 4);
+  expect(afterWipe.filter((payload) => !stored.has(payload))).toEqual([]);
+});
+
+test("a stream that is not there yet is made by the first publish", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  await publishDurably(bus, "events.test", text.encode("first"));
+  expect(await storedMessages(bus, "EVENTS")).toEqual(["first"]);
+});
+
+test("gives up at its deadline while the broker stays away, and after the broker is back publishes again", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  await ensureStreams(bus);
+  await server.kill();
+  const startedAt = performance.now();
+  await expect(publishDurably(bus, "records.test", text.encode("lost"), 300)).rejects.toThrow(/connect/);
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  await server.restart();
+  await publishDurably(bus, "records.test", text.encode("kept"));
+  expect(await storedMessages(bus, "RECORDS")).toEqual(["kept"]);
+});
+
+test("what waits for a batch is given up at its own deadline, counted from its add", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  await server.kill();
+  await using publisher = createBatchingPublisher<string>({
+    bus,
+    subject: "records.test",
+    encode: (items) => text.encode(items.join(",")),
+    sizeOf: (item) => item.length,
+    maxItems: 1,
+    deadlineMs: 400,
+  });
+  const startedAt = performance.now();
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => publisher.add(String(index))));
+  expect(outcomes.every((outcome) => outcome.status === "rejected")).toBe(true);
+  // Two at a time with a full deadline each would take 4 s.
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
+});
+
+test("a message that the broker can never take is refused at once", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  const failure = publishDurably(bus, "records.test", new Uint8Array(2 * 1024 * 1024), 60_000);
+  await expect(failure).rejects.toThrow("max_payload");
+});
+
+test("a batch that turns out larger than its items said is split", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  await using publisher = createBatchingPublisher<string>({
+    bus,
+    subject: "records.test",
+    encode: (items) => text.encode(items.join("")),
+    sizeOf: () => 1,
+  });
+  const item = "x".repeat(MAX_MESSAGE_BYTES / 2);
+  await Promise.all(Array.from({ length: 6 }, () => publisher.add(item)));
+  const stored = await storedMessages(bus, "RECORDS");
+  expect(stored.join("").length).toBe(6 * item.length);
+  expect(Math.max(...stored.map((message) => message.length))).toBeLessThanOrEqual(MAX_MESSAGE_BYTES);
+});
+
+test("an item that cannot be encoded rejects its own batch and ends nothing else", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  await using publisher = createBatchingPublisher<string>({
+    bus,
+    subject: "records.test",
+    sizeOf: () => 1,
+    maxItems: 1,
+    encode([item]) {
+      if (item === "bad") throw new Error("cannot encode");
+      return text.encode(item);
+    },
+  });
+  const [bad, good] = await Promise.allSettled([publisher.add("bad"), publisher.add("good")]);
+  expect([bad.status, good.status]).toEqual(["rejected", "fulfilled"]);
+});
+
+test("publishing leaves no listener behind", async () => {
+  await using server = await testNats();
+  await using bus = await connectBus({ servers: server.url, name: "test" });
+  let listeners = 0;
+  const counted: Bus = Object.create(bus, {
+    onDisconnect: {
+      value(listener: () => void) {
+        listeners += 1;
+        const off = bus.onDisconnect(listener);
+        return () => {
+          listeners -= 1;
+          off();
+        };
+      },
+    },
+  });
+  await Promise.all(Array.from({ length: 50 }, () => publishDurably(counted, "records.test", text.encode("x"))));
+  expect(listeners).toBe(0);
+});
+
+test("a closed bus refuses, and closing does not wait for a broker that is away", async () => {
+  await using server = await testNats();
+  const bus = await connectBus({ servers: server.url, name: "test" });
+  await server.kill();
+  await eventually(() => !bus.isConnected());
+  const startedAt = performance.now();
+  await bus[Symbol.asyncDispose]();
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  await expect(publishDurably(bus, "records.test", text.encode("x"), 30_000)).rejects.toThrow(/connect|closed/);
+});
+
+test("closing sends what was published just before", async () => {
+  await using server = await testNats();
+  await using reader = await connectBus({ servers: server.url, name: "reader" });
+  const received: string[] = [];
+  reader.nc.subscribe("wake", { callback: (_, message) => void received.push(message.string()) });
+  await reader.nc.flush();
+  const bus = await connectBus({ servers: server.url, name: "test" });
+  bus.nc.publish("wake", "last word");
+  await bus[Symbol.asyncDispose]();
+  await eventually(() => expect(received).toEqual(["last word"]));
+});
+
+test("a subject that no stream stores is an error of the caller", () => {
+  expect(streamOf("events.tool-runner")).toBe("EVENTS");
+  expect(() => streamOf("eventsx.a")).toThrow("no stream stores");
+});

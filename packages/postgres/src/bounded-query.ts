@@ -1,0 +1,77 @@
+import pg from "pg";
+
+interface Wire {
+  sync(): void;
+}
+
+/** The part of pg's query that its types leave out. */
+interface OpenQuery extends pg.Submittable {
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: Wire): void;
+  handleEmptyQuery(connection: Wire): void;
+  handleError(error: Error, connection: Wire): void;
+}
+
+type Done = (error: Error | undefined, result: pg.QueryResult) => void;
+
+const Query = pg.Query as unknown as new (config: object, done: Done) => OpenQuery;
+
+/** Asks the server for one row more than wanted, keeps no more than wanted, and does not ask again. */
+class BoundedQuery extends Query {
+  more = false;
+  #rowsLeft: number;
+  #synced = false;
+
+  constructor(config: { text: string; values: unknown[] }, maxRows: number, done: Done) {
+    super({ ...config, rows: maxRows + 1 }, done);
+    this.#rowsLeft = maxRows;
+  }
+
+  override handleDataRow(message: unknown) {
+    this.#rowsLeft -= 1;
+    if (this.#rowsLeft >= 0) super.handleDataRow(message);
+    else this.more = true;
+  }
+
+  handlePortalSuspended(connection: Wire) {
+    this.more = true;
+    this.#sync(connection);
+  }
+
+  override handleCommandComplete(message: unknown, connection: Wire) {
+    super.handleCommandComplete(message, { sync: () => this.#sync(connection) });
+  }
+
+  override handleEmptyQuery(connection: Wire) {
+    super.handleEmptyQuery({ sync: () => this.#sync(connection) });
+  }
+
+  override handleError(error: Error, connection: Wire) {
+    // A query that asks for a number of rows leaves the sync open, and the server says nothing more before it.
+    this.#sync(connection);
+    super.handleError(error, connection);
+  }
+
+  #sync(connection: Wire) {
+    if (this.#synced) return;
+    this.#synced = true;
+    connection.sync();
+  }
+}
+
+/**
+ * Runs exactly one statement, in a transaction that the caller has begun. Answers at most `maxRows` rows, and whether
+ * there were more: the server is not asked for those, and a statement that writes may not have ended then.
+ */
+export function queryBounded(
+  client: Pick<pg.ClientBase, "query">,
+  config: { text: string; values: unknown[] },
+  maxRows: number,
+): Promise<pg.QueryResult & { more: boolean }> {
+  return new Promise((resolve, reject) => {
+    const query: BoundedQuery = new BoundedQuery(config, maxRows, (error, result) =>
+      error ? reject(error) : resolve(Object.assign(result, { more: query.more })),
+    );
+    client.query(query);
+  });
+}

@@ -1,0 +1,34 @@
+import { assertSchemaName } from "./tables.ts";
+
+/**
+ * Parts of a statement that take waiting items out of the queue, oldest first, at most `maxItems`; what is in flight
+ * stays. The caller's earlier part `unwanted (group_id, member_id)` says of which members, and the caller reads
+ * `cancelled (item_id, created_at)`. The transaction has locked the groups (`lockGroups`).
+ */
+export function cancelParts(schema: string, maxItems: number): string {
+  assertSchemaName(schema);
+  return `cancelled as (
+  delete from ${schema}.queue_item q
+  where q.item_id in (
+    select i.item_id
+    from unwanted join ${schema}.queue_item i
+      on i.group_id = unwanted.group_id and i.member_id = unwanted.member_id and i.lease_until is null
+    order by i.due_at, i.item_id limit ${Math.trunc(maxItems)}
+  )
+  returning q.item_id, q.created_at
+)`;
+}
+
+/**
+ * Part of a statement that forgets members that get no work any more, unless items of theirs are in flight or wait. The
+ * caller's earlier part `gone (group_id, member_id)` says which. The transaction has locked the groups (`lockGroups`).
+ */
+export function forgetParts(schema: string): string {
+  assertSchemaName(schema);
+  return `forgotten as (
+  delete from ${schema}.queue_member m using gone
+  where m.group_id = gone.group_id and m.member_id = gone.member_id and m.in_flight = 0 and not exists (
+    select from ${schema}.queue_item q where q.group_id = m.group_id and q.member_id = m.member_id and q.lease_until is null
+  )
+)`;
+}

@@ -1,0 +1,59 @@
+/** How much of a queue may be in flight at once, over all processes that claim from it. */
+export interface QueueCaps {
+  perGroup: number;
+  /** Undefined: a member may fill its group. */
+  perMember?: number;
+  /** What the members in doubt may take of `perGroup`, together, and each of them one. Undefined: no such limit. */
+  failingPerGroup?: number;
+}
+
+/** A queue: where its tables are, and its limits. */
+export interface FairQueue {
+  schema: string;
+  caps: QueueCaps;
+  /** After this time of service a group goes behind those that have waited meanwhile. */
+  turnMs: number;
+  /** A member that holds slots for longer, and for longer than is usual for it, is in doubt. Undefined: never. */
+  stuckAfterMs?: number;
+}
+
+/** How many times as long as usual a slot is held until its member is in doubt. */
+const STUCK_AFTER_USUALS = 4;
+
+/** The caps with nothing left out, and the slots of a member in doubt. */
+export function fullCaps({ perGroup, perMember, failingPerGroup }: QueueCaps): Required<QueueCaps> & {
+  perDoubtful: number;
+} {
+  const caps = {
+    perGroup,
+    perMember: perMember ?? perGroup,
+    failingPerGroup: failingPerGroup ?? perGroup,
+    perDoubtful: failingPerGroup === undefined ? (perMember ?? perGroup) : 1,
+  };
+  for (const [name, cap] of Object.entries(caps)) {
+    if (!Number.isInteger(cap) || cap < 1) throw new RangeError(`the cap ${name} must be a whole number from 1`);
+  }
+  return caps;
+}
+
+/**
+ * Part of a statement: whether a member is in doubt at the time `now`, because its last attempt failed or because its
+ * slots are held without a result for too long. Expects the member's columns without prefix.
+ */
+export function isDoubtful({ stuckAfterMs }: Pick<FairQueue, "stuckAfterMs">, now: string): string {
+  if (stuckAfterMs === undefined) return "failing";
+  if (!Number.isInteger(stuckAfterMs) || stuckAfterMs < 1) throw new RangeError("stuckAfterMs is whole milliseconds");
+  return `(failing or (in_flight > 0
+    and progress_at < ${now} - greatest(${stuckAfterMs}, ${STUCK_AFTER_USUALS} * usual_ms) * interval '1 millisecond'))`;
+}
+
+/**
+ * Part of a statement: the time from which a group may be claimed from, as the smallest of its members' that have a
+ * slot left. Expects rows `member` (in_flight, doubtful, ready_at) and the number `doubtful_in_flight` of their group.
+ */
+export function earliestOfMembers(queue: FairQueue): string {
+  const { perMember, perDoubtful, failingPerGroup } = fullCaps(queue.caps);
+  return `coalesce(min(member.ready_at) filter (where case when member.doubtful
+      then member.in_flight < ${perDoubtful} and doubtful_in_flight < ${failingPerGroup}
+      else member.in_flight < ${perMember} end), 'infinity')`;
+}

@@ -1,0 +1,153 @@
+import { earliestOfMembers, type FairQueue, fullCaps, isDoubtful } from "./caps.ts";
+import type { Statement } from "./pipeline.ts";
+import { assertSchemaName } from "./tables.ts";
+
+/** What one claim is asked for. */
+export interface ClaimRequest {
+  now: Date;
+  /** Items not settled by then return to the queue. */
+  leaseUntil: Date;
+  /** Groups looked at; at most this many times `perGroup` items are claimed. */
+  maxGroups: number;
+}
+
+/**
+ * Prepares claims for `pipelined`: they lock the due groups that nobody else is working on, longest waiting first, and
+ * lease the oldest due items of their members as far as the caps allow. The first statement answers with the number of
+ * `groups` locked: with `maxGroups` there may be more. The second statement is `with <parts> <select>`,
+ * where the caller's select (or further parts, separated by commas) reads `claimed (item_id, group_id, member_id,
+ * attempt, due_at, created_at)`. The cost grows with groups and members, not with the backlog. A crash of the database
+ * may undo claims of its last moments: their items are handed out a second time.
+ */
+export function prepareClaim(
+  queue: FairQueue,
+  select: { name: string; text: string },
+): (request: ClaimRequest) => [lock: Statement, claim: Statement] {
+  const lockText = lockDueText(queue.schema);
+  const claimText = `with ${claimParts(queue)}\n${select.text}`;
+  return ({ now, leaseUntil, maxGroups }) => [
+    { name: `${queue.schema}_queue_lock_due`, text: lockText, values: [now, maxGroups] },
+    { name: select.name, text: claimText, values: [now, leaseUntil] },
+  ];
+}
+
+/**
+ * The groups travel to the next statement in a setting of the transaction. The commit does not wait for the disk: what a
+ * crash of the server forgets of a claim, it forgets before anything that was made of it, so the items are claimed again.
+ */
+function lockDueText(schema: string): string {
+  assertSchemaName(schema);
+  return `select set_config('synchronous_commit', 'off', true),
+  set_config('fair_queue.groups', coalesce(array_agg(group_id), '{}')::text, true),
+  count(*)::integer as groups
+from (
+  select group_id from ${schema}.queue_group
+  where ready_at <= $1
+  order by ready_at
+  limit $2
+  for update skip locked
+) due`;
+}
+
+/**
+ * Looks for items of no more members than there are slots to give: a member whose oldest item is not among the oldest
+ * has no other there. Members in doubt take turns instead, so that none of them waits for another's backlog.
+ */
+function claimParts(queue: FairQueue): string {
+  const { schema } = queue;
+  const { perGroup, perMember, perDoubtful, failingPerGroup } = fullCaps(queue.caps);
+  return `held as materialized (
+  select g.group_id, g.in_flight as group_in_flight, g.turn_at
+  from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
+  join ${schema}.queue_group g on g.group_id = due.group_id
+),
+members as materialized (
+  select member.*, case when doubtful then ${perDoubtful} else ${perMember} end - in_flight as slots,
+    coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0)::integer as doubtful_in_flight
+  from (
+    select m.*, held.group_in_flight, ${isDoubtful(queue, "$1::timestamptz")} as doubtful
+    from held join ${schema}.queue_member m on m.group_id = held.group_id
+  ) member
+),
+candidates as (
+  select group_id, member_id, slots
+  from (
+    select group_id, member_id, slots, doubtful,
+      case when doubtful then least(group_in_flight + ${failingPerGroup} - doubtful_in_flight, ${perGroup})
+        else ${perGroup} end - group_in_flight as places,
+      row_number() over (partition by group_id, doubtful
+        order by case when doubtful then progress_at end nulls first, ready_at, member_id) as place
+    from members
+    where ready_at <= $1 and slots > 0 and group_in_flight < ${perGroup}
+  ) ranked
+  where place <= places
+),
+items as materialized (
+  select c.group_id, c.member_id, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered
+  from candidates c
+  left join lateral (
+    select q.*, row_number() over (order by q.due_at, q.item_id) as place
+    from (
+      select item_id, attempt, due_at, created_at
+      from ${schema}.queue_item q
+      where q.group_id = c.group_id and q.member_id = c.member_id and q.lease_until is null
+      order by q.due_at, q.item_id
+      limit c.slots + 1
+    ) q
+  ) i on true
+),
+claimed as materialized (
+  select placed.item_id, placed.group_id, placed.member_id, placed.attempt, placed.due_at, placed.created_at
+  from (
+    select items.*, row_number() over (partition by group_id order by due_at, item_id) as turn
+    from items where offered and due_at <= $1
+  ) placed
+  join held on held.group_id = placed.group_id
+  where placed.turn <= ${perGroup} - held.group_in_flight
+),
+leased as (
+  update ${schema}.queue_item q set lease_until = $2::timestamptz
+  from claimed where q.item_id = claimed.item_id
+),
+taken as (
+  select group_id, member_id, count(*)::integer as items from claimed group by group_id, member_id
+),
+looked_at as (
+  select items.group_id, items.member_id, coalesce(max(taken.items), 0) as taken,
+    coalesce(min(items.due_at) filter (where items.place > coalesce(taken.items, 0)), 'infinity') as ready_at
+  from items left join taken on taken.group_id = items.group_id and taken.member_id = items.member_id
+  group by items.group_id, items.member_id
+),
+members_after as materialized (
+  select m.group_id, m.member_id, m.doubtful, m.in_flight + coalesce(l.taken, 0) as in_flight,
+    coalesce(l.ready_at, m.ready_at) as ready_at, m.in_flight as before, l.taken > 0 or l.ready_at <> m.ready_at as changed
+  from members m
+  left join looked_at l on l.group_id = m.group_id and l.member_id = m.member_id
+),
+members_updated as (
+  update ${schema}.queue_member m set in_flight = after.in_flight, ready_at = after.ready_at,
+    progress_at = case when after.before = 0 and after.in_flight > 0 then $1 else m.progress_at end
+  from members_after after
+  where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
+),
+groups_after as (
+  select held.group_id, held.group_in_flight + coalesce(earliest.taken, 0)::integer as in_flight,
+    case when held.turn_at <= $1 - interval '${queue.turnMs} milliseconds' then $1 else held.turn_at end as turn_at,
+    coalesce(earliest.ready_at, 'infinity') as ready_at
+  from held
+  left join (
+    select member.group_id, sum(member.in_flight - member.before) as taken, ${earliestOfMembers(queue)} as ready_at
+    from (
+      select members_after.*,
+        coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0) as doubtful_in_flight
+      from members_after
+    ) member
+    group by member.group_id
+  ) earliest on earliest.group_id = held.group_id
+),
+groups_updated as (
+  update ${schema}.queue_group g set in_flight = after.in_flight, turn_at = after.turn_at,
+    ready_at = case when after.in_flight >= ${perGroup} then 'infinity' else greatest(after.turn_at, after.ready_at) end
+  from groups_after after where g.group_id = after.group_id
+)`;
+}

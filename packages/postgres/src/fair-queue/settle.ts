@@ -1,0 +1,153 @@
+import { earliestOfMembers, type FairQueue, fullCaps, isDoubtful } from "./caps.ts";
+import { lockGroups } from "./lock.ts";
+import type { Statement } from "./pipeline.ts";
+import { assertSchemaName } from "./tables.ts";
+
+/**
+ * Parts of a statement that settle items: the caller's earlier part `settled (item_id, group_id, member_id, in_flight,
+ * next_attempt, next_due, failing, settled_at, freed_at)` holds one row per item, each once. `in_flight` says whether
+ * the item has a lease now: its slot is free at once. One that waits (its lease was taken for run out) has no slot to
+ * give back. Without `next_due` the item is finished; else it waits until then, as attempt `next_attempt`. `failing` says
+ * what the attempt tells of the member (the latest by `settled_at` counts); null tells nothing. `freed_at` is now.
+ * The transaction has locked the groups (`lockGroups`). The caller may read `groups_settled (ready_at)`: the times from
+ * which the groups may be claimed from.
+ */
+export function settleParts(queue: FairQueue): string {
+  const { schema } = queue;
+  const { perGroup } = fullCaps(queue.caps);
+  return `items_finished as (
+  delete from ${schema}.queue_item q using settled
+  where q.item_id = settled.item_id and settled.next_due is null
+),
+items_again as (
+  update ${schema}.queue_item q
+  set lease_until = null, due_at = settled.next_due, attempt = settled.next_attempt
+  from settled where q.item_id = settled.item_id and settled.next_due is not null
+),
+freed as (
+  select group_id, member_id, (count(*) filter (where in_flight))::integer as items, min(next_due) as next_due,
+    (array_agg(failing order by settled_at desc) filter (where failing is not null))[1] as failing,
+    max(freed_at) as freed_at
+  from settled group by group_id, member_id
+),
+members_settled as materialized (
+  select member.*, ${isDoubtful(queue, "now")} as doubtful
+  from (
+    select m.group_id, m.member_id, freed.items is not null as changed, touched.now,
+      m.in_flight - coalesce(freed.items, 0) as in_flight,
+      coalesce(freed.failing, m.failing) as failing,
+      least(m.ready_at, freed.next_due) as ready_at,
+      case when freed.items > 0 then coalesce(freed.freed_at, m.progress_at) else m.progress_at end as progress_at,
+      case when freed.items > 0 and not freed.failing then ${usualAfter("m.usual_ms", "freed.freed_at - m.progress_at")}
+        else m.usual_ms end as usual_ms
+    from (select group_id, max(freed_at) as now from settled group by group_id) touched
+    join ${schema}.queue_member m on m.group_id = touched.group_id
+    left join freed on freed.group_id = m.group_id and freed.member_id = m.member_id
+  ) member
+),
+members_written as (
+  update ${schema}.queue_member m
+  set in_flight = after.in_flight, failing = after.failing, ready_at = after.ready_at,
+    progress_at = after.progress_at, usual_ms = after.usual_ms
+  from members_settled after
+  where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
+),
+groups_settled as (
+  update ${schema}.queue_group g
+  set in_flight = g.in_flight - earliest.items,
+    ready_at = case when g.in_flight - earliest.items >= ${perGroup} then 'infinity'
+      else greatest(g.turn_at, earliest.ready_at) end
+  from (
+    select member.group_id, ${earliestOfMembers(queue)} as ready_at,
+      (select sum(items) from freed where freed.group_id = member.group_id)::integer as items
+    from (
+      select members_settled.*,
+        coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0) as doubtful_in_flight
+      from members_settled
+    ) member
+    group by member.group_id
+  ) earliest
+  where g.group_id = earliest.group_id
+  returning g.ready_at
+)`;
+}
+
+const MAX_USUAL_MS = 60_000;
+
+/** A slow mean: one slow answer is no habit. The first result counts in full. */
+function usualAfter(usualMs: string, held: string): string {
+  const heldMs = `least(greatest(extract(epoch from ${held}) * 1000, 1), ${MAX_USUAL_MS})`;
+  return `coalesce(round(case when ${usualMs} = 0 then ${heldMs} else (3 * ${usualMs} + ${heldMs}) / 4 end)::integer, ${usualMs})`;
+}
+
+/**
+ * Statements for `pipelined` that put the items of a claim back as they were, as if they had not been claimed. With
+ * `failingUntil` they wait until then, and their members count as failing.
+ */
+export function handBackStatements(
+  queue: FairQueue,
+  items: readonly { itemId: string; groupId: string }[],
+  leaseUntil: Date,
+  failingUntil?: Date,
+): Statement[] {
+  return [
+    lockGroups(queue.schema, [...new Set(items.map((item) => item.groupId))]),
+    {
+      name: `${queue.schema}_queue_hand_back`,
+      text: `with settled as materialized (
+  select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt,
+    coalesce($3::timestamptz, q.due_at) as next_due,
+    case when $3 is not null then true end as failing, q.due_at as settled_at, null::timestamptz as freed_at
+  from ${queue.schema}.queue_item q
+  where q.item_id = any($1::uuid[]) and q.lease_until = $2
+),
+${settleParts(queue)}
+select count(*)::integer as items from settled`,
+      values: [items.map((item) => item.itemId), leaseUntil, failingUntil ?? null],
+    },
+  ];
+}
+
+/** Finds the groups of items whose lease has run out, for `expireStatements`. */
+export function expiredGroups(schema: string, now: Date, maxItems: number): Statement {
+  assertSchemaName(schema);
+  return {
+    name: `${schema}_queue_expired_groups`,
+    text: `select distinct group_id from (
+  select group_id from ${schema}.queue_item where lease_until is not null and lease_until < $1
+  order by lease_until limit $2
+) expired`,
+    values: [now, maxItems],
+  };
+}
+
+/**
+ * Statements for `pipelined` that return items whose lease has run out, with the same attempt number: whoever held
+ * them is taken for dead. They are not due before `again`, so that a result that was only held up still meets them
+ * waiting. The last statement answers with their number as `items`.
+ */
+export function expireStatements(
+  queue: FairQueue,
+  groupIds: readonly string[],
+  now: Date,
+  maxItems: number,
+  again: Date,
+): Statement[] {
+  return [
+    lockGroups(queue.schema, groupIds),
+    {
+      name: `${queue.schema}_queue_expire`,
+      text: `with settled as materialized (
+  select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt,
+    greatest(q.due_at, $4::timestamptz) as next_due,
+    null::boolean as failing, q.due_at as settled_at, $2::timestamptz as freed_at
+  from ${queue.schema}.queue_item q
+  where q.lease_until is not null and q.lease_until < $2::timestamptz and q.group_id = any($1::text[])
+  order by q.lease_until limit $3
+),
+${settleParts(queue)}
+select count(*)::integer as items from settled`,
+      values: [groupIds, now, maxItems, again],
+    },
+  ];
+}

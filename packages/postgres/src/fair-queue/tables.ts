@@ -1,0 +1,58 @@
+/** Name of a schema as it may stand in a statement. */
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+
+/** Refuses anything that is not a plain lower-case schema name: it becomes part of statements. */
+export function assertSchemaName(schema: string): void {
+  if (!SCHEMA_NAME.test(schema)) throw new TypeError(`"${schema}" is not a schema name`);
+}
+
+/**
+ * The tables of a two-level fair queue, as text for a migration of the service that owns the schema.
+ *
+ * - `queue_group`, the unit of fairness (a workspace): a row per group that ever had work. `ready_at` is the time from
+ *   which a claim may find something in it, and its place in the order; infinity when there is nothing to find. The
+ *   row's lock guards everything below it: whoever writes members or items of a group holds it.
+ * - `queue_member` (an endpoint, a hook): `ready_at` is the due time of its oldest waiting item, never too late.
+ *   `progress_at` is when it last got a slot while it had none, or gave one back; `usual_ms` how long it usually holds
+ *   one. Claims read all members of a group, so a group should have tens of them, not thousands.
+ * - `queue_item`: outstanding work only, one row per item, deleted when the item is finished. `lease_until` is null
+ *   while it waits. `created_at` is there for the owner, whose own row may lie in a partition.
+ *
+ * The rows change all the time and are few, hence the room for updates within a page and the early vacuum.
+ */
+export function fairQueueTables(schema: string): string {
+  assertSchemaName(schema);
+  return `create table ${schema}.queue_group (
+  group_id text collate "C" primary key,
+  ready_at timestamptz not null default 'infinity',
+  turn_at timestamptz not null default '-infinity',
+  in_flight integer not null default 0 check (in_flight >= 0)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create index queue_group_ready on ${schema}.queue_group (ready_at);
+
+create table ${schema}.queue_member (
+  group_id text collate "C" not null,
+  member_id bigint not null,
+  ready_at timestamptz not null,
+  in_flight integer not null default 0 check (in_flight >= 0),
+  failing boolean not null default false,
+  progress_at timestamptz,
+  usual_ms integer not null default 0,
+  primary key (group_id, member_id)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create table ${schema}.queue_item (
+  item_id uuid primary key,
+  group_id text collate "C" not null,
+  member_id bigint not null,
+  created_at timestamptz not null,
+  due_at timestamptz not null,
+  attempt integer not null default 1,
+  lease_until timestamptz
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1);
+
+create index queue_item_waiting on ${schema}.queue_item (group_id, member_id, due_at, item_id) where lease_until is null;
+create index queue_item_leased on ${schema}.queue_item (lease_until) where lease_until is not null;
+`;
+}

@@ -1,0 +1,122 @@
+import { once } from "node:events";
+import pLimit from "p-limit";
+import pg from "pg";
+import { ForeignClient } from "./foreign-client.ts";
+import { BIGINT_AS_NUMBER } from "./types.ts";
+
+/** Where a foreign server is. There is no URL, so that nothing but these fields decides what is connected to. */
+export interface ForeignServer {
+  /** The address itself; it is not resolved. */
+  address: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+  /** TLS with the certificate checked, against the address when there is no name. Absent: no TLS. */
+  tls: { serverName?: string; ca?: string } | undefined;
+}
+
+/** Connections to a server that is not trusted. */
+export interface ForeignPool {
+  /**
+   * Runs `work` on a connection of its own. Hangs up as soon as the signal fires or the server sends more than
+   * `maxBytes`; `work` rejects then. A connection that `work` gave up on is thrown away.
+   */
+  run<T>(limits: { signal: AbortSignal; maxBytes: number }, work: (client: ForeignClient) => Promise<T>): Promise<T>;
+  /** Ends once the runs under way have ended. */
+  end(): Promise<void>;
+}
+
+/** The server could not be connected to. */
+export class Unreachable extends Error {}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_TIMEOUT_MS = 60_000;
+
+export function createForeignPool(
+  server: ForeignServer,
+  { maxConnections, applicationName }: { maxConnections: number; applicationName: string },
+): ForeignPool {
+  const { address, tls } = server;
+  const pool = new pg.Pool({
+    // Nothing may be empty: pg would fill it in from this process's own environment.
+    host: address,
+    port: server.port,
+    user: server.user,
+    password: () => server.password,
+    database: server.database,
+    ssl: tls !== undefined && {
+      rejectUnauthorized: true,
+      ...(tls.serverName !== undefined && { servername: tls.serverName }),
+      ...(tls.ca !== undefined && { ca: tls.ca }),
+    },
+    Client: ForeignClient as unknown as new () => pg.ClientBase,
+    max: maxConnections,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    types: BIGINT_AS_NUMBER,
+  });
+  // A connection that breaks while idle is replaced when it is needed.
+  pool.on("error", () => {});
+  // Who waits here and has given up opens no connection; in the pool's own queue it would.
+  const turn = pLimit(maxConnections);
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    async run(limits, work) {
+      const running = turn(() => runOn(pool, limits, work));
+      underWay.add(running);
+      const forget = () => void underWay.delete(running);
+      running.then(forget, forget);
+      return unlessGone(limits.signal, running);
+    },
+    async end() {
+      await Promise.allSettled(underWay);
+      await pool.end();
+    },
+  };
+}
+
+async function runOn<T>(
+  pool: pg.Pool,
+  { signal, maxBytes }: { signal: AbortSignal; maxBytes: number },
+  work: (client: ForeignClient) => Promise<T>,
+): Promise<T> {
+  const client = await borrow(pool, signal);
+  const hangUp = () => client.destroy();
+  signal.addEventListener("abort", hangUp, { once: true });
+  client.allowBytes(maxBytes);
+  try {
+    return await work(client);
+  } finally {
+    signal.removeEventListener("abort", hangUp);
+    // Idle in the pool it is only as good as a transaction that has ended.
+    const reusable = !signal.aborted && !client.sentTooMuch && client.getTransactionStatus() === "I";
+    if (!reusable) client.destroy();
+    client.release(!reusable);
+  }
+}
+
+/** Takes its turn until the server has answered, also when nobody waits for that any more. */
+async function borrow(pool: pg.Pool, signal: AbortSignal): Promise<ForeignClient & pg.PoolClient> {
+  signal.throwIfAborted();
+  const client = await (pool.connect() as Promise<ForeignClient & pg.PoolClient>).catch((error: Error) => {
+    throw new Unreachable(error.message, { cause: error });
+  });
+  if (!signal.aborted) return client;
+  client.destroy();
+  client.release(true);
+  throw signal.reason;
+}
+
+async function unlessGone<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
+  if (signal.aborted) throw signal.reason;
+  const ended = new AbortController();
+  const gone = once(signal, "abort", { signal: ended.signal }).then(() => Promise.reject(signal.reason));
+  try {
+    return await Promise.race([running, gone]);
+  } finally {
+    gone.catch(() => {});
+    ended.abort();
+  }
+}

@@ -1,0 +1,79 @@
+import pg from "pg";
+import { BIGINT_AS_NUMBER } from "./types.ts";
+
+export type Pool = pg.Pool;
+export type Client = pg.PoolClient;
+
+/** What can run a statement: the pool itself, or the client of a transaction. */
+export type Queryable = Pick<pg.ClientBase, "query">;
+
+export interface PoolOptions {
+  /** postgres://user:password@host:port/database */
+  url: string;
+  maxConnections: number;
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  /** Longest time that a statement may run. Default 30 s. */
+  statementTimeoutMs?: number;
+  /** Told of a connection that broke while idle; the pool replaces it by itself. */
+  onIdleError?: (error: Error) => void;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_TIMEOUT_MS = 60_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** A transaction that its owner forgot holds its locks no longer than this. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_DELAY_MS = 10_000;
+
+/**
+ * A connection pool. bigint comes back as a number: every bigint of this project is an identity, a count or
+ * milliseconds, all below 2^53.
+ */
+export function createPool(options: PoolOptions): Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.maxConnections,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+    types: BIGINT_AS_NUMBER,
+  });
+  pool.on("error", (error) => options.onIdleError?.(error));
+  return pool;
+}
+
+/**
+ * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Rejects also when `work`
+ * resolves although one of its statements failed: Postgres commits nothing then. A client whose rollback fails (the
+ * server went away) is thrown away instead of going back to the pool. After a connection that broke during the commit
+ * nobody knows whether it happened.
+ */
+export async function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  // Without a listener, a connection that breaks between two statements would end the process.
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on("error", onError);
+  try {
+    await client.query("begin");
+    const result = await work(client);
+    const { command } = await client.query("commit");
+    if (command !== "COMMIT") throw new Error("nothing was committed: a statement of the transaction had failed");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    client.off("error", onError);
+    client.release(broken);
+  }
+}

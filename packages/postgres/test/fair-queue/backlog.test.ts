@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { prepareClaim } from "../../src/fair-queue/claim.ts";
+import { pipelined } from "../../src/fair-queue/pipeline.ts";
+import { createPool } from "../../src/pool.ts";
+import { QUEUE, type QueueRig, startQueueRig } from "./queue-rig.ts";
+
+const BACKLOG_ITEMS = 200_000;
+/** Pages of 8 kB that a claim of one group may touch; a scan of the backlog would touch thousands. */
+const MAX_PAGES = 400;
+const NOW = new Date("2026-11-01T12:00:00Z");
+
+let rig: QueueRig;
+beforeAll(async () => {
+  rig = await startQueueRig();
+  await rig.sql("insert into work.queue_group (group_id, ready_at) values ('loaded', '2026-11-01')");
+  await rig.sql(
+    "insert into work.queue_member (group_id, member_id, ready_at) select 'loaded', m, '2026-11-01' from generate_series(1, 20) m",
+  );
+  await rig.sql(
+    `insert into work.queue_item (item_id, group_id, member_id, created_at, due_at)
+     select gen_random_uuid(), 'loaded', 1 + n % 20, '2026-11-01', timestamptz '2026-11-01' + n * interval '1 ms'
+     from generate_series(1, $1::int) n`,
+    [BACKLOG_ITEMS],
+  );
+});
+afterAll(() => rig[Symbol.asyncDispose]());
+
+interface Plan {
+  "Node Type": string;
+  "Relation Name"?: string;
+  Plans?: Plan[];
+}
+
+function scans(plan: Plan): string[] {
+  const own = plan["Node Type"] === "Seq Scan" ? [plan["Relation Name"] ?? ""] : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(scans)];
+}
+
+async function explainClaim(): Promise<{ pages: number; seqScans: string[] }> {
+  const plain = createPool({ url: rig.url, maxConnections: 1, applicationName: "explain" });
+  const client = await plain.connect();
+  await client.query("set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off; begin");
+  const select = { name: "x", text: "select * from claimed" };
+  const [lock, claim] = prepareClaim(QUEUE, select)({ now: NOW, leaseUntil: NOW, maxGroups: 50 });
+  await client.query({ text: lock.text, values: lock.values });
+  const types = ["timestamptz", "timestamptz"].join(", ");
+  await client.query(`prepare claim (${types}) as ${claim.text}`);
+  const { rows } = await client.query(
+    `explain (analyze, buffers, format json) execute claim ('${NOW.toISOString()}', '${NOW.toISOString()}')`,
+  );
+  await client.query("rollback");
+  client.release();
+  await plain.end();
+  const root = rows[0]["QUERY PLAN"][0].Plan;
+  return { pages: root["Shared Hit Blocks"] + root["Shared Read Blocks"], seqScans: scans(root) };
+}
+
+it("[FAIR] a claim touches a bounded number of pages however long the backlog is", async () => {
+  const { pages, seqScans } = await explainClaim();
+  expect(seqScans).toEqual([]);
+  expect(pages).toBeLessThan(MAX_PAGES);
+});
+
+it("[FAIR] 200,000 waiting items of one group do not hide the first item of another", async () => {
+  await rig.add([{ groupId: "light", memberId: 77, dueAt: NOW }]);
+  const claimed = await rig.claim(NOW);
+  expect(claimed.filter((item) => item.groupId === "light")).toHaveLength(1);
+  expect(claimed.filter((item) => item.groupId === "loaded")).toHaveLength(5);
+});
+
+it("[FAIR] 200 old items of failing members do not hide a healthy neighbour in the same group", async () => {
+  await rig.sql("update work.queue_member set failing = true where group_id = 'loaded'");
+  await rig.add([{ groupId: "loaded", memberId: 99, dueAt: NOW }]);
+  const held = (await rig.sql(
+    "select item_id from work.queue_item where lease_until is not null and group_id = 'loaded'",
+  )) as { item_id: string }[];
+  await pipelined(rig.pool, [
+    {
+      name: "free",
+      text: "update work.queue_item set lease_until = null where item_id = any($1)",
+      values: [held.map((row) => row.item_id)],
+    },
+    {
+      name: "free_m",
+      text: "update work.queue_member set in_flight = 0, ready_at = '2026-11-01' where ready_at < 'infinity'",
+      values: [],
+    },
+    {
+      name: "free_g",
+      text: "update work.queue_group set in_flight = 0, ready_at = '2026-11-01' where group_id = 'loaded'",
+      values: [],
+    },
+  ]);
+  const claimed = (await rig.claim(NOW)).filter((item) => item.groupId === "loaded");
+  expect(claimed.filter((item) => item.memberId === 99)).toHaveLength(1);
+  expect(claimed).toHaveLength(3);
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Item, type NewItem, type QueueRig, startQueueRig } from "./queue-rig.ts";
+
+const START = Date.parse("2026-11-01T00:00:00Z");
+const at = (seconds: number) => new Date(START + seconds * 1000);
+const many = (count: number, groupId: string, memberId: number, second = 0): NewItem[] =>
+  Array.from({ length: count }, () => ({ groupId, memberId, dueAt: at(second) }));
+const perMember = (items: Item[]) => Object.groupBy(items, (item) => `${item.groupId}/${item.memberId}`);
+
+describe("fair queue", () => {
+  let rig: QueueRig;
+  beforeAll(async () => {
+    rig = await startQueueRig();
+  });
+  beforeEach(() => rig.sql("truncate work.queue_group, work.queue_member, work.queue_item"));
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  it("[FAIR-2] [FAIR-3] leases at most 5 items of a group and 2 of a member, oldest first", async () => {
+    await rig.add([...many(10, "a", 1), ...many(10, "a", 2, 1), ...many(10, "a", 3, 2), ...many(10, "b", 4, 3)]);
+    const claimed = await rig.claim(at(10));
+    const counts = Object.fromEntries(Object.entries(perMember(claimed)).map(([key, items]) => [key, items?.length]));
+    expect(counts).toEqual({ "a/1": 2, "a/2": 2, "a/3": 1, "b/4": 2 });
+    expect(await rig.claim(at(10))).toEqual([]);
+  });
+
+  it("[FAIR] refills a slot as soon as it is free, without waiting for the rest of the batch", async () => {
+    await rig.add([...many(5, "a", 1), ...many(5, "a", 2), ...many(5, "a", 3)]);
+    const claimed = await rig.claim(at(10));
+    const first = claimed[0] as Item;
+    await rig.settle([{ item: first }], at(11));
+    const next = await rig.claim(at(11));
+    expect(next).toHaveLength(1);
+  });
+
+  it("[FAIR] does not hand out an item before it is due", async () => {
+    await rig.add(many(1, "a", 1, 60));
+    expect(await rig.claim(at(59))).toEqual([]);
+    expect(await rig.claim(at(60))).toHaveLength(1);
+  });
+
+  it("[FAIR] an item that waits for its next attempt comes back with the next number when it is due", async () => {
+    await rig.add(many(1, "a", 1));
+    const [item] = (await rig.claim(at(1))) as [Item];
+    await rig.settle([{ item, nextDue: at(61), failing: true }], at(1));
+    expect(await rig.claim(at(60))).toEqual([]);
+    expect(await rig.claim(at(61))).toMatchObject([{ itemId: item.itemId, attempt: 2 }]);
+  });
+
+  it("[FAIR] members whose last attempt failed share 2 of their group's 5 slots", async () => {
+    await rig.add([1, 2, 3, 4].flatMap((member) => many(4, "a", member)));
+    let claimed: Item[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      claimed = await rig.claim(at(1));
+      const failed = claimed.map((item) => ({ item, nextDue: at(2), failing: true }));
+      if (round < 3) await rig.settle(failed, at(1));
+    }
+    await rig.settle(
+      claimed.map((item) => ({ item, nextDue: at(2), failing: true })),
+      at(1),
+    );
+    await rig.add(many(10, "a", 5, 5));
+    const mixed = perMember(await rig.claim(at(10)));
+    expect(mixed["a/5"]).toHaveLength(2);
+    expect(Object.values(mixed).flat()).toHaveLength(4);
+  });
+
+  it("[FAIR] a group that has work but no slot to give is not looked at, and takes nobody's place", async () => {
+    await rig.add([...many(9, "full", 1), ...many(9, "full", 2), ...many(9, "full", 3)]);
+    await rig.claim(at(1));
+    await rig.add([...many(9, "failing", 4), ...many(9, "failing", 8)]);
+    const failed = (await rig.claim(at(1))).map((item) => ({ item, nextDue: at(1), failing: true }));
+    await rig.settle(failed, at(1));
+    expect(await rig.claim(at(1))).toHaveLength(2);
+    await rig.add([...many(9, "failing", 5), ...many(1, "free", 6, 5)]);
+    await rig.sql("update work.queue_member set failing = true where member_id = 5");
+    const first = await rig.claim(at(6), { maxGroups: 1 });
+    const second = await rig.claim(at(6), { maxGroups: 1 });
+    expect([...first, ...second].map((item) => item.groupId)).toEqual(["free"]);
+  });
+
+  it("[FAIR] a member that succeeds again leaves the share of the failing", async () => {
+    await rig.add([...many(3, "a", 1), ...many(3, "a", 2)]);
+    const claimed = await rig.claim(at(1));
+    expect(claimed).toHaveLength(4);
+    await rig.settle(
+      claimed.map((item) => ({ item, nextDue: at(1), failing: true })),
+      at(1),
+    );
+    const shared = await rig.claim(at(1));
+    expect(shared).toHaveLength(2);
+    await rig.settle(
+      shared.map((item) => ({ item, failing: false })),
+      at(1),
+    );
+    expect((await rig.claim(at(1))).length).toBeGreaterThan(2);
+  });
+
+  it("[FAIR] a lease that runs out returns the item under the same attempt number, and frees its slot", async () => {
+    await rig.add(many(1, "a", 1));
+    const [item] = (await rig.claim(at(0))) as [Item];
+    expect(await rig.expire(at(40))).toBe(0);
+    expect(await rig.expire(at(41))).toBe(1);
+    expect(await rig.claim(at(41))).toMatchObject([{ itemId: item.itemId, attempt: 1 }]);
+    const [group] = await rig.sql("select in_flight from work.queue_group");
+    expect(group).toEqual({ in_flight: 1 });
+  });
+
+  it("[FAIR] a result for another attempt, or a second result, changes nothing", async () => {
+    await rig.add(many(2, "a", 1));
+    const [item] = (await rig.claim(at(0))) as [Item];
+    await rig.settle([{ item: { ...item, attempt: 2 } }], at(1));
+    await rig.settle([{ item }], at(1));
+    await rig.settle([{ item }], at(1));
+    const [left] = await rig.sql(
+      "select count(*)::int as items, sum(in_flight)::int as slots from work.queue_item, work.queue_group",
+    );
+    expect(left).toEqual({ items: 1, slots: 1 });
+  });
+
+  it("[FAIR] a result that comes after its lease was taken for run out counts, and frees no second slot", async () => {
+    await rig.add(many(3, "a", 1));
+    const [item] = (await rig.claim(at(0))) as [Item];
+    await rig.expire(at(41));
+    await rig.settle([{ item }], at(41));
+    const claimed = await rig.claim(at(41));
+    expect(claimed).toHaveLength(2);
+    expect(claimed.map(({ itemId }) => itemId)).not.toContain(item.itemId);
+    const slots = await rig.sql(
+      "select g.in_flight, m.in_flight as of_member from work.queue_group g, work.queue_member m",
+    );
+    expect(slots).toEqual([{ in_flight: 2, of_member: 2 }]);
+  });
+
+  it("[FAIR] handed back items are free at once, other leases are left alone", async () => {
+    await rig.add(many(2, "a", 1));
+    const claimed = await rig.claim(at(0));
+    await rig.handBack(claimed, at(1));
+    expect(await rig.claim(at(2))).toEqual([]);
+    await rig.handBack(claimed, at(0));
+    expect((await rig.claim(at(2))).map((item) => item.itemId).sort()).toEqual(
+      claimed.map((item) => item.itemId).sort(),
+    );
+  });
+
+  it("[FAIR-5] a group served for 20 s goes behind one that waited meanwhile", async () => {
+    await rig.add([...many(60, "busy", 1), ...many(60, "busy", 2), ...many(60, "busy", 3)]);
+    let held = await rig.claim(at(1));
+    await rig.add(many(1, "patient", 9, 3));
+    for (const second of [5, 20]) {
+      await rig.settle(
+        held.map((item) => ({ item })),
+        at(second),
+      );
+      held = await rig.claim(at(second), { maxGroups: 1 });
+      expect(new Set(held.map((item) => item.groupId))).toEqual(new Set(["busy"]));
+    }
+    await rig.settle(
+      held.map((item) => ({ item })),
+      at(22),
+    );
+    held = await rig.claim(at(22), { maxGroups: 1 });
+    await rig.settle(
+      held.map((item) => ({ item })),
+      at(22),
+    );
+    const next = await rig.claim(at(22), { maxGroups: 1 });
+    expect(next.map((item) => item.groupId)).toEqual(["patient"]);
+  });
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { prepareClaim } from "../../src/fair-queue/claim.ts";
+import { pipelined } from "../../src/fair-queue/pipeline.ts";
+import { assertSchemaName } from "../../src/fair-queue/tables.ts";
+import { QUEUE, type QueueRig, startQueueRig } from "./queue-rig.ts";
+
+const NOW = new Date("2026-11-01T00:00:00Z");
+
+describe("a pipelined transaction", () => {
+  let rig: QueueRig;
+  beforeAll(async () => {
+    rig = await startQueueRig();
+  });
+  beforeEach(() => rig.sql("truncate work.queue_group, work.queue_member, work.queue_item"));
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  it("[FAIR] a claim that fails in its last statement has claimed nothing, and its connection goes on working", async () => {
+    await rig.add([{ groupId: "a", memberId: 1, dueAt: NOW }]);
+    const select = { name: "broken", text: "select 1 / (count(*) - count(*)) from claimed" };
+    const claim = prepareClaim(QUEUE, select)({ now: NOW, leaseUntil: NOW, maxGroups: 5 });
+    for (let round = 0; round < 6; round += 1) {
+      await expect(pipelined(rig.pool, claim)).rejects.toThrow(/division by zero/);
+    }
+    expect(await rig.claim(NOW)).toHaveLength(1);
+  });
+
+  it("throws the first failure, not what follows from it", async () => {
+    const statements = ["select 1", "select nonsense", "select 2"].map((text) => ({ name: "", text, values: [] }));
+    await expect(pipelined(rig.pool, statements)).rejects.toThrow(/nonsense/);
+  });
+
+  it("a later statement sees what was committed while an earlier one waited for its lock", async () => {
+    await rig.add([{ groupId: "a", memberId: 1, dueAt: NOW }]);
+    const holder = await rig.pool.connect();
+    await holder.query("begin");
+    await holder.query("select from work.queue_group for update");
+    const waiting = pipelined(rig.pool, [
+      { name: "", text: "select from work.queue_group for update", values: [] },
+      { name: "", text: "select count(*)::int as items from work.queue_item", values: [] },
+    ]);
+    await holder.query("insert into work.queue_item values (gen_random_uuid(), 'a', 1, $1, $1)", [NOW]);
+    await holder.query("commit");
+    holder.release();
+    const [, counted] = await waiting;
+    expect(counted?.rows).toEqual([{ items: 2 }]);
+  });
+
+  const plain = (text: string) => ({ name: "", text, values: [] });
+
+  it("a transaction that unlocks early does not wait for the disk itself, but is on disk when it resolves", async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const [added, waits] = await pipelined(
+        rig.pool,
+        [
+          plain(`insert into work.queue_item values (gen_random_uuid(), 'a', 1, now(), now())
+            returning pg_current_wal_insert_lsn() as lsn`),
+          plain("show synchronous_commit"),
+        ],
+        { unlockEarly: true },
+      );
+      expect(waits?.rows).toEqual([{ synchronous_commit: "off" }]);
+      const [flushed] = await rig.sql("select pg_current_wal_flush_lsn() > $1::pg_lsn as flushed", [
+        added?.rows[0].lsn,
+      ]);
+      expect(flushed).toEqual({ flushed: true });
+    }
+    expect(await rig.sql("select count(*)::int as items from work.queue_item")).toEqual([{ items: 20 }]);
+    const [after] = await pipelined(rig.pool, [plain("show synchronous_commit")]);
+    expect(after?.rows).toEqual([{ synchronous_commit: "on" }]);
+  });
+
+  it("a transaction that unlocks early and fails has no effect, and its connection goes on working", async () => {
+    const insert = plain("insert into work.queue_item values (gen_random_uuid(), 'a', 1, now(), now())");
+    for (let round = 0; round < 6; round += 1) {
+      const failing = pipelined(rig.pool, [insert, plain("select nonsense")], { unlockEarly: true });
+      await expect(failing).rejects.toThrow(/nonsense/);
+    }
+    expect(await rig.sql("select * from work.queue_item")).toEqual([]);
+    const [row] = await pipelined(rig.pool, [plain("select 1 as one")], { unlockEarly: true });
+    expect(row?.rows).toEqual([{ one: 1 }]);
+  });
+
+  it("a connection that breaks under a transaction is replaced", async () => {
+    const kill = { name: "", text: "select pg_terminate_backend(pg_backend_pid())", values: [] };
+    await expect(pipelined(rig.pool, [kill, { name: "", text: "select 1", values: [] }])).rejects.toThrow();
+    const [row] = await pipelined(rig.pool, [{ name: "", text: "select 1 as one", values: [] }]);
+    expect(row?.rows).toEqual([{ one: 1 }]);
+  });
+
+  it("refuses schema names that are more than a name", () => {
+    for (const name of ["", "a b", "A", "x;drop", '"x"', "1a"]) expect(() => assertSchemaName(name)).toThrow(TypeError);
+  });
+});

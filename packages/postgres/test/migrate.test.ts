@@ -1,0 +1,84 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
+import { expect, test } from "vitest";
+import { assertMigrated, migrate } from "../src/migrate.ts";
+import { databaseRig } from "./database-rig.ts";
+
+const SCHEMA = "subject";
+
+async function folderOf(files: Record<string, string>): Promise<string> {
+  const dir = join(await temporaryFolder(), "migrations");
+  await mkdir(dir);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+  return dir;
+}
+
+const FIRST = { "0001_one.sql": "create table subject.one (id int);" };
+const BOTH = { ...FIRST, "0002_two.sql": "insert into subject.one values (1); insert into subject.one values (2);" };
+
+test("applies what is missing once, in order, and nothing the second time", async () => {
+  await using rig = await databaseRig();
+  const { pool } = rig;
+  expect(await migrate({ pool, schema: SCHEMA, dir: await folderOf(FIRST) })).toEqual(["0001_one.sql"]);
+  const dir = await folderOf(BOTH);
+  expect(await migrate({ pool, schema: SCHEMA, dir })).toEqual(["0002_two.sql"]);
+  expect(await migrate({ pool, schema: SCHEMA, dir })).toEqual([]);
+  expect((await pool.query("select id from subject.one order by id")).rows).toEqual([{ id: 1 }, { id: 2 }]);
+});
+
+test("several replicas at once apply each migration once", async () => {
+  await using rig = await databaseRig();
+  const dir = await folderOf(BOTH);
+  const pools = [rig.pool, rig.another(), rig.another()];
+  const applied = await Promise.all(pools.map((pool) => migrate({ pool, schema: SCHEMA, dir })));
+  expect(applied.flat()).toEqual(["0001_one.sql", "0002_two.sql"]);
+  expect((await rig.pool.query("select count(*) as n from subject.one")).rows).toEqual([{ n: 2 }]);
+});
+
+test("a migration that fails leaves nothing behind, and is named", async () => {
+  await using rig = await databaseRig();
+  const { pool } = rig;
+  const broken = await folderOf({ ...FIRST, "0002_two.sql": "insert into subject.one values (1); select 1/0;" });
+  await expect(migrate({ pool, schema: SCHEMA, dir: broken })).rejects.toThrow("0002_two.sql: division by zero");
+  expect((await pool.query("select to_regclass('subject.one') as made")).rows).toEqual([{ made: null }]);
+  const dir = await folderOf(BOTH);
+  expect(await migrate({ pool, schema: SCHEMA, dir })).toEqual(["0001_one.sql", "0002_two.sql"]);
+});
+
+test("gaps, doubles and wrong names are refused before anything is applied", async () => {
+  await using rig = await databaseRig();
+  const { pool } = rig;
+  const faults: Record<string, string>[] = [
+    { "0002_two.sql": "select 1" },
+    { ...FIRST, "0003_three.sql": "select 1" },
+    { ...FIRST, "0001_uno.sql": "select 1" },
+    { "1_one.sql": "select 1" },
+    { "0001-one.sql": "select 1" },
+  ];
+  for (const files of faults) {
+    const dir = await folderOf(files);
+    await expect(migrate({ pool, schema: SCHEMA, dir })).rejects.toThrow("expected number");
+    await expect(assertMigrated({ pool, schema: SCHEMA, dir })).rejects.toThrow("expected number");
+  }
+  expect((await pool.query("select to_regnamespace('subject') as made")).rows).toEqual([{ made: null }]);
+});
+
+test("a folder that was empty at first is filled later", async () => {
+  await using rig = await databaseRig();
+  const { pool } = rig;
+  expect(await migrate({ pool, schema: SCHEMA, dir: await folderOf({}) })).toEqual([]);
+  expect(await migrate({ pool, schema: SCHEMA, dir: await folderOf(FIRST) })).toEqual(["0001_one.sql"]);
+});
+
+test("a service refuses a database that is behind it, and accepts one that is ahead", async () => {
+  await using rig = await databaseRig();
+  const { pool } = rig;
+  const [first, both] = [await folderOf(FIRST), await folderOf(BOTH)];
+  await expect(assertMigrated({ pool, schema: SCHEMA, dir: first })).rejects.toThrow("is at migration 0");
+  await migrate({ pool, schema: SCHEMA, dir: first });
+  await assertMigrated({ pool, schema: SCHEMA, dir: first });
+  await expect(assertMigrated({ pool, schema: SCHEMA, dir: both })).rejects.toThrow("is at migration 1, this version");
+  await migrate({ pool, schema: SCHEMA, dir: both });
+  await assertMigrated({ pool, schema: SCHEMA, dir: first });
+});

@@ -1,0 +1,123 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { testPostgres } from "@toolgate/testbed/servers";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { expect, test } from "vitest";
+import { type Client, createPool, inTransaction, type Pool } from "../src/pool.ts";
+import { databaseRig } from "./database-rig.ts";
+
+const count = async (pool: Pool) => (await pool.query("select count(*) as n from kept")).rows[0].n;
+
+async function backendOf(client: Client): Promise<number> {
+  return (await client.query("select pg_backend_pid() as pid")).rows[0].pid;
+}
+
+test("a transaction is committed when its work resolves, and rolled back when it rejects", async () => {
+  await using rig = await databaseRig();
+  await rig.pool.query("create table kept (id int)");
+  const answer = await inTransaction(rig.pool, async (client) => {
+    await client.query("insert into kept values (1)");
+    return "done";
+  });
+  expect([answer, await count(rig.pool)]).toEqual(["done", 1]);
+  const failed = inTransaction(rig.pool, async (client) => {
+    await client.query("insert into kept values (2)");
+    throw new Error("changed my mind");
+  });
+  await expect(failed).rejects.toThrow("changed my mind");
+  expect(await count(rig.pool)).toBe(1);
+});
+
+test("a transaction that swallowed the failure of a statement does not pretend to be committed", async () => {
+  await using rig = await databaseRig();
+  await rig.pool.query("create table kept (id int)");
+  const swallowed = inTransaction(rig.pool, async (client) => {
+    await client.query("insert into kept values (1)");
+    await client.query("select 1/0").catch(() => {});
+  });
+  await expect(swallowed).rejects.toThrow("nothing was committed");
+  expect(await count(rig.pool)).toBe(0);
+});
+
+test("a backend that is killed between two statements fails its transaction alone", async () => {
+  await using rig = await databaseRig();
+  await rig.pool.query("create table kept (id int)");
+  const pool = rig.another({ maxConnections: 1 });
+  const killed = inTransaction(pool, async (client) => {
+    await client.query("insert into kept values (1)");
+    const pid = await backendOf(client);
+    await rig.pool.query("select pg_terminate_backend($1)", [pid]);
+    await eventually(async () => {
+      const alive = await rig.pool.query("select 1 from pg_stat_activity where pid = $1", [pid]);
+      expect(alive.rows).toEqual([]);
+    });
+    await client.query("insert into kept values (2)");
+  });
+  await expect(killed).rejects.toThrow();
+  // The only connection of the pool is a new one, and not in a transaction.
+  await inTransaction(pool, (client) => client.query("insert into kept values (3)"));
+  expect((await pool.query("select id from kept")).rows).toEqual([{ id: 3 }]);
+});
+
+test("a backend that is killed while idle, or within a statement, is replaced", async () => {
+  await using rig = await databaseRig();
+  const pool = rig.another({ maxConnections: 1 });
+  const { pid } = (await pool.query("select pg_backend_pid() as pid")).rows[0];
+  await rig.pool.query("select pg_terminate_backend($1)", [pid]);
+  await eventually(() => expect(rig.idleErrors.length).toBe(1));
+  expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+
+  const sleeping = expect(pool.query("select pg_sleep(20)")).rejects.toThrow();
+  await eventually(async () => {
+    const killed = await rig.pool.query(
+      "select pg_terminate_backend(pid) as done from pg_stat_activity where query = 'select pg_sleep(20)'",
+    );
+    expect(killed.rows).toEqual([{ done: true }]);
+  });
+  await sleeping;
+  expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+});
+
+test("what was committed is there after the server was killed, and the pool goes on", async () => {
+  await using server = await testPostgres();
+  await using database = await testDatabase(server.url);
+  const idleErrors: Error[] = [];
+  const pool = createPool({
+    url: database.url,
+    maxConnections: 4,
+    applicationName: "test",
+    onIdleError: (error) => idleErrors.push(error),
+  });
+  await pool.query("create table kept (id int)");
+  let committed = 0;
+  const stop = new AbortController();
+  const lanes = Array.from({ length: 4 }, async () => {
+    while (!stop.signal.aborted) {
+      const work = inTransaction(pool, (client) => client.query("insert into kept values (1)"));
+      await work.then(
+        () => {
+          committed += 1;
+        },
+        () => new Promise((resolve) => setTimeout(resolve, 20)),
+      );
+    }
+  });
+  await eventually(() => committed > 20);
+  await server.kill();
+  await server.restart();
+  const afterRestart = committed;
+  await eventually(() => committed > afterRestart + 20);
+  stop.abort();
+  await Promise.all(lanes);
+  const rows = await count(pool);
+  expect(rows).toBeGreaterThanOrEqual(committed);
+  // A commit whose answer was lost may have happened.
+  expect(rows).toBeLessThanOrEqual(committed + 4);
+  await pool.end();
+});
+
+test("bigint comes back as a number, and a statement is stopped at its limit", async () => {
+  await using rig = await databaseRig();
+  expect((await rig.pool.query("select 9007199254740991::bigint as n")).rows).toEqual([{ n: 9007199254740991 }]);
+  const hurried = rig.another({ statementTimeoutMs: 50 });
+  await expect(hurried.query("select pg_sleep(20)")).rejects.toThrow("statement timeout");
+});

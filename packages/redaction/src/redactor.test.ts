@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createRedactor } from "./redactor.ts";
+
+const WORDS = [
+  "password",
+  "passwd",
+  "pwd",
+  "secret",
+  "token",
+  "api_key",
+  "authorization",
+  "iban",
+  "credential",
+  "private_key",
+  "cookie",
+  "bic",
+  "card_number",
+  "cvv",
+];
+
+const redact = createRedactor();
+
+/** As a parser would give it: no -0. */
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+test.each(WORDS)(
+  "[EVT-31] %s keeps its name and loses its value, in every spelling and inside longer names",
+  (word) => {
+    const camel = word.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    for (const name of [word, word.toUpperCase(), word.replaceAll("_", "-"), camel, `old-${word}`, `${word}_2`]) {
+      expect(redact({ [name]: "x", other: 1 })).toEqual({ [name]: "[entfernt]", other: 1 });
+    }
+  },
+);
+
+test("[EVT-31] letters are compared without case, underscores and hyphens, wherever these stand", () => {
+  const spelling = fc.constantFrom(...WORDS).chain((word) =>
+    fc
+      .array(fc.tuple(fc.boolean(), fc.constantFrom("", "-", "_")), {
+        minLength: word.length,
+        maxLength: word.length,
+      })
+      .map((marks) => marks.map(([upper, mark], i) => (upper ? word[i]?.toUpperCase() : word[i]) + mark).join("")),
+  );
+  fc.assert(
+    fc.property(spelling, fc.jsonValue(), (name, value) => {
+      expect(redact({ [name]: value })).toEqual({ [name]: "[entfernt]" });
+    }),
+  );
+});
+
+test("[EVT-31] a secret name removes the whole value, also an object", () => {
+  expect(redact({ secret: { a: [1] }, credentials: [1, 2], token: null })).toEqual({
+    secret: "[entfernt]",
+    credentials: "[entfernt]",
+    token: "[entfernt]",
+  });
+});
+
+test("[EVT-31] names that count tokens keep their number, but nothing else", () => {
+  const counts = { max_tokens: 10, prompt_tokens: 0, token_count: 3, maxTokens: 5 };
+  expect(redact(counts)).toEqual(counts);
+  expect(redact({ access_tokens: ["x"], refresh_tokens: "x", secret_tokens: 1, api_key_token_count: 1 })).toEqual({
+    access_tokens: "[entfernt]",
+    refresh_tokens: "[entfernt]",
+    secret_tokens: "[entfernt]",
+    api_key_token_count: "[entfernt]",
+  });
+});
+
+test("[EVT-31] [EVT-32] both rules hold at every depth, through objects and lists", () => {
+  const value = { a: [{ b: { password: "x", _client: 1, c: 2 } }], _webhook: { d: 1 } };
+  expect(redact(value)).toEqual({ a: [{ b: { password: "[entfernt]", c: 2 } }] });
+});
+
+test("[EVT-32] names with a leading underscore vanish with their values, secret-looking ones too", () => {
+  expect(redact({ _api_key: { id: 1 }, _client: 1, _webhook: {}, _x: 1, x_: 2 })).toEqual({ x_: 2 });
+});
+
+test("[EVT-32] __proto__ vanishes and sets nothing", () => {
+  const redacted = redact(JSON.parse('{"__proto__":{"admin":true},"a":{"__proto__":{"admin":true}}}'));
+  expect(JSON.stringify(redacted)).toBe('{"a":{}}');
+  expect((redacted as { admin?: boolean }).admin).toBeUndefined();
+});
+
+test("[EVT-31] [EVT-32] no secret and no underscore survives, all else does, and the value given stays as it was", () => {
+  const name = fc.oneof(fc.constantFrom("a", "id", "_x", "password", "constructor", "toString"), fc.string());
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 0 }), fc.array(tie("value")), tie("object")),
+    object: fc.dictionary(name, tie("value")),
+  }));
+  fc.assert(
+    fc.property(value.map(asJson), (given) => {
+      const before = JSON.stringify(given);
+      expectRedacted(redact(given), JSON.parse(before));
+      expect(JSON.stringify(given)).toBe(before);
+    }),
+  );
+});
+
+const LOOKS_SECRET =
+  /password|passwd|pwd|secret|token|apikey|authorization|iban|credential|privatekey|cookie|bic|cardnumber|cvv/;
+
+function expectRedacted(redacted: unknown, given: unknown): void {
+  if (typeof given !== "object" || given === null) {
+    expect(redacted).toBe(given);
+    return;
+  }
+  if (Array.isArray(given)) {
+    for (const [i, item] of given.entries()) expectRedacted((redacted as unknown[])[i], item);
+    return;
+  }
+  const kept = Object.entries(given).filter(([name]) => !name.startsWith("_"));
+  expect(Object.keys(redacted as object)).toEqual(kept.map(([name]) => name));
+  for (const [name, member] of kept) {
+    const found = (redacted as Record<string, unknown>)[name];
+    if (LOOKS_SECRET.test(name.toLowerCase().replace(/[_\-.\s]/g, ""))) expect(found).toBe("[entfernt]");
+    else expectRedacted(found, member);
+  }
+}
+
+test("[EVT-31] what is nested too deeply to be looked at is removed", () => {
+  let deep: unknown = { password: "x" };
+  for (let i = 0; i < 50_000; i += 1) deep = { a: deep };
+  expect(JSON.stringify(redact(deep))).toMatch(/^\{.*"\[entfernt\]"\}+$/);
+});
+
+test("[EVT-31] the verdicts stay right when more names pass by than are remembered", () => {
+  const own = createRedactor();
+  for (let i = 0; i < 25_000; i += 1) own({ [`name${i}`]: 1 });
+  expect(own({ password: "x", name1: 1, _x: 1 })).toEqual({ password: "[entfernt]", name1: 1 });
+});

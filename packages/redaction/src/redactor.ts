@@ -1,0 +1,85 @@
+/** What stands in place of a value that was removed. [EVT-31] */
+export const REMOVED = "[entfernt]";
+
+const MAX_LEVELS = 64;
+const MAX_KNOWN_NAMES = 10_000;
+const MAX_KNOWN_NAME_CHARS = 64;
+
+const SECRET_PARTS = [
+  "password",
+  "passwd",
+  "pwd",
+  "secret",
+  "token",
+  "apikey",
+  "authorization",
+  "iban",
+  "credential",
+  "privatekey",
+  "cookie",
+  "bic",
+  "cardnumber",
+  "cvv",
+];
+const SEPARATORS = /[_\-.\s]/g;
+const COUNT_NAME = /tokens?(?:counts?)?$/;
+
+/** `count` is a name that counts tokens: its number stays, anything else under it goes. */
+type Verdict = "keep" | "remove" | "drop" | "count";
+
+/**
+ * Makes the function that prepares arguments and results for the log and for events. It returns a copy in which
+ * secret-looking names have lost their values [EVT-31] and names with a leading underscore are gone [EVT-32], at every
+ * depth; what is nested deeper than 64 levels is removed as well.
+ */
+export function createRedactor(): (value: unknown) => unknown {
+  const known = new Map<string, Verdict>();
+
+  function verdictOf(name: string): Verdict {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const verdict = judge(name);
+    if (name.length > MAX_KNOWN_NAME_CHARS) return verdict;
+    if (known.size >= MAX_KNOWN_NAMES) known.clear();
+    known.set(name, verdict);
+    return verdict;
+  }
+
+  function redact(value: unknown, levels: number): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    if (levels === 0) return REMOVED;
+    if (Array.isArray(value)) return value.map((item) => redact(item, levels - 1));
+    const copy: Record<string, unknown> = {};
+    for (const name of Object.keys(value)) {
+      const member = (value as Record<string, unknown>)[name];
+      const verdict = verdictOf(name);
+      if (verdict === "keep") copy[name] = redact(member, levels - 1);
+      else if (verdict === "remove") copy[name] = REMOVED;
+      else if (verdict === "count") copy[name] = isCount(member) ? member : REMOVED;
+    }
+    return copy;
+  }
+
+  return (value) => redact(value, MAX_LEVELS);
+}
+
+function judge(name: string): Verdict {
+  if (name.startsWith("_")) return "drop";
+  const plain = name.toLowerCase().replace(SEPARATORS, "");
+  if (!isSecret(plain)) return "keep";
+  return isCountName(plain) ? "count" : "remove";
+}
+
+function isSecret(plain: string): boolean {
+  return SECRET_PARTS.some((part) => plain.includes(part));
+}
+
+function isCountName(plain: string): boolean {
+  const found = COUNT_NAME.exec(plain);
+  if (found === null || found[0] === "token") return false;
+  return !isSecret(plain.slice(0, found.index));
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" || value === null;
+}

@@ -1,0 +1,61 @@
+import { errors } from "undici";
+
+/** What went wrong with a connection, in terms that tell a customer about their own server and nothing about ours. */
+export type ConnectionFailure =
+  | "dns"
+  | "refused"
+  | "unreachable"
+  | "closed"
+  | "certificate"
+  | "tls"
+  | "headers-too-large"
+  | "protocol"
+  | "other";
+
+const MESSAGES: Record<ConnectionFailure, string> = {
+  dns: "the host name does not resolve",
+  refused: "the connection was refused",
+  unreachable: "the host cannot be reached",
+  closed: "the connection was closed before the response was complete",
+  certificate: "the certificate is not valid for this host",
+  tls: "the TLS handshake failed",
+  "headers-too-large": "the response headers are too large",
+  protocol: "the response is not valid HTTP/1.1",
+  other: "the connection failed",
+};
+
+const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
+  ECONNREFUSED: "refused",
+  EHOSTUNREACH: "unreachable",
+  ENETUNREACH: "unreachable",
+  EADDRNOTAVAIL: "unreachable",
+  EAFNOSUPPORT: "unreachable",
+  ETIMEDOUT: "unreachable",
+  ECONNRESET: "closed",
+  EPIPE: "closed",
+  CONNECTION_OVER: "closed",
+  UND_ERR_SOCKET: "closed",
+  UND_ERR_INFO: "closed",
+  UND_ERR_HEADERS_OVERFLOW: "headers-too-large",
+  TOO_MANY_RESPONSE_BYTES: "protocol",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "protocol",
+  ERR_TLS_CERT_ALTNAME_INVALID: "certificate",
+  EPROTO: "tls",
+};
+
+const CERTIFICATE_CODE = /^(?:UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_CERT|HOSTNAME_MISMATCH|INVALID_)/;
+
+/** The neutral sentence of a failure; safe to show and to store. */
+export function failureMessage(failure: ConnectionFailure): string {
+  return MESSAGES[failure];
+}
+
+/** Sorts an error of the socket, the TLS layer or the HTTP parser. `inHandshake`: TCP was up, TLS was not yet. */
+export function classifyFailure(error: unknown, inHandshake: boolean): ConnectionFailure {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  if (CERTIFICATE_CODE.test(code)) return "certificate";
+  if (error instanceof errors.HTTPParserError) return "protocol";
+  if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_PROTOCOL")) return "tls";
+  const failure = BY_CODE[code] ?? "other";
+  return inHandshake && failure === "closed" ? "tls" : failure;
+}

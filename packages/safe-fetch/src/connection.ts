@@ -1,0 +1,91 @@
+import type { Socket } from "node:net";
+import type { Dispatcher } from "undici";
+import { Client } from "undici";
+
+/** Bounds of one connection: header block in bytes, and how long it may lie idle, in milliseconds. */
+export type ConnectionLimits = { maxHeaderBytes: number; idleTimeoutMs: number };
+
+/** How much shorter than the server announces an idle connection is kept, in milliseconds: closing must not race. */
+export const KEEP_ALIVE_MARGIN_MS = 1_500;
+
+/** What reading one response may cost on the wire, as a multiple of its allowed body: one-byte chunks are six-fold. */
+const WIRE_FACTOR = 8;
+const WIRE_ALLOWANCE_BYTES = 65_536;
+
+/**
+ * One HTTP/1.1 connection over a socket that is already connected to the pinned address. It carries one request at a
+ * time and never connects anew: once the socket is gone, it is over.
+ */
+export class Connection {
+  /** The IP address that the socket was connected to. */
+  readonly address: string;
+  /** Called once when the connection closes while it lies idle. */
+  onClose: (() => void) | undefined = undefined;
+  readonly #socket: Socket;
+  readonly #client: Client;
+  #mayReadBytes = Number.POSITIVE_INFINITY;
+
+  constructor(origin: string, address: string, socket: Socket, limits: ConnectionLimits) {
+    this.address = address;
+    this.#socket = socket;
+    let handedOver = false;
+    this.#client = new Client(origin, {
+      allowH2: false,
+      useMilo: false,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: limits.maxHeaderBytes,
+      keepAliveTimeout: limits.idleTimeoutMs,
+      keepAliveMaxTimeout: limits.idleTimeoutMs,
+      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+      connect: (_options, callback) => {
+        const gone = handedOver;
+        handedOver = true;
+        queueMicrotask(() => (gone ? callback(new ConnectionOver(), null) : callback(null, socket)));
+      },
+    });
+    this.#client.once("disconnect", () => this.close());
+    socket.on("readable", () => {
+      if (socket.bytesRead > this.#mayReadBytes) socket.destroy(new TooManyBytes());
+    });
+  }
+
+  /** Sends one request; the handler hears of everything, errors included. Reads a bounded number of bytes. */
+  dispatch(
+    request: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+    maxHeaderBytes: number,
+    maxBodyBytes: number,
+  ): void {
+    this.#mayReadBytes = this.#socket.bytesRead + maxHeaderBytes + WIRE_FACTOR * maxBodyBytes + WIRE_ALLOWANCE_BYTES;
+    this.#client.dispatch(request, handler);
+  }
+
+  /** Whether another request may be sent. */
+  isOpen(): boolean {
+    return !this.#client.destroyed && !this.#socket.destroyed;
+  }
+
+  /** Whether bytes of the request still wait to be taken by the network. */
+  isSending(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+
+  /** Closes at once; whatever is under way ends with an error. */
+  close(): void {
+    if (!this.#client.destroyed) this.#client.destroy(null, () => undefined);
+    this.#socket.destroy();
+    const onClose = this.onClose;
+    this.onClose = undefined;
+    onClose?.();
+  }
+}
+
+class TooManyBytes extends Error {
+  readonly code = "TOO_MANY_RESPONSE_BYTES";
+}
+
+class ConnectionOver extends Error {
+  readonly code = "CONNECTION_OVER";
+}

@@ -1,0 +1,96 @@
+import { createSecureContext } from "node:tls";
+import { parseAllowList } from "./allow-list.ts";
+import { KeptConnections } from "./kept-connections.ts";
+import type { Resolver } from "./resolve.ts";
+import { createSystemResolver } from "./resolve.ts";
+import type { SafeFetchResult } from "./result.ts";
+import type { SendRequest } from "./send.ts";
+import { send } from "./send.ts";
+import { Stop } from "./stop.ts";
+import type { TargetScheme } from "./target-url.ts";
+
+/** Largest header block of a response, in bytes. */
+export const MAX_RESPONSE_HEADER_BYTES = 16_384;
+/** Idle connections kept in all; the longest unused ones give way. */
+export const MAX_IDLE_CONNECTIONS = 512;
+/** Idle connections kept for one origin and pool key. */
+export const MAX_IDLE_CONNECTIONS_PER_KEY = 32;
+/** How long an idle connection is kept, in milliseconds; a server's own announcement may make it shorter. */
+export const IDLE_TIMEOUT_MS = 10_000;
+/** Longest deadline, in milliseconds; a longer one is cut to this. */
+export const MAX_DEADLINE_MS = 600_000;
+
+/** What outgoing HTTP is restricted to. `allowList`: see `parseAllowList`, empty in production. */
+export type SafeFetchOptions = {
+  allowList: readonly string[];
+  applicationHosts: readonly string[];
+  schemes: readonly TargetScheme[];
+  resolver?: Resolver;
+  /** Certificates (PEM) that are trusted instead of the system's. */
+  tls?: { ca: string | readonly string[] };
+  maxResponseHeaderBytes?: number;
+  maxIdleConnections?: number;
+  idleTimeoutMs?: number;
+};
+
+/**
+ * Outgoing HTTP to addresses that users choose.
+ *
+ * `send` repeats the URL and address checks every time, connects to a checked IP address with the original name for
+ * Host, SNI and certificate, follows no redirect, decompresses nothing, uses no proxy, and keeps one wall-clock
+ * deadline over everything. It never rejects. Disposing aborts what is under way and closes every connection;
+ * later sends end as aborted.
+ */
+export type SafeFetch = AsyncDisposable & { send(request: SendRequest): Promise<SafeFetchResult> };
+
+/** Makes a SafeFetch. Throws a TypeError for an allow-list entry that cannot be read. [SSRF-1..19, OUT-14, OUT-34, OUT-42] */
+export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
+  const kept = new KeptConnections({
+    maxIdle: options.maxIdleConnections ?? MAX_IDLE_CONNECTIONS,
+    maxIdlePerKey: MAX_IDLE_CONNECTIONS_PER_KEY,
+  });
+  const context = {
+    rules: { applicationHosts: options.applicationHosts, schemes: options.schemes },
+    resolver: options.resolver ?? createSystemResolver(),
+    allowList: parseAllowList(options.allowList),
+    secureContext: createSecureContext(options.tls === undefined ? {} : { ca: [options.tls.ca].flat() }),
+    kept,
+    connectionLimits: {
+      maxHeaderBytes: options.maxResponseHeaderBytes ?? MAX_RESPONSE_HEADER_BYTES,
+      idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    },
+  };
+  const underWay = new Map<Stop, Promise<SafeFetchResult>>();
+  let disposed = false;
+
+  const run = async (request: SendRequest, stop: Stop): Promise<SafeFetchResult> => {
+    const onAbort = () => stop.fire("aborted");
+    const { signal } = request;
+    if (disposed || signal?.aborted) stop.fire("aborted");
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const timer = setTimeout(() => stop.fire("deadline"), Math.min(request.deadlineMs, MAX_DEADLINE_MS));
+    try {
+      return await send(context, request, stop);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      underWay.delete(stop);
+    }
+  };
+
+  return {
+    send(request) {
+      const stop = new Stop();
+      const result = run(request, stop);
+      underWay.set(stop, result);
+      return result;
+    },
+    async [Symbol.asyncDispose]() {
+      disposed = true;
+      const ending = [...underWay.values()];
+      for (const stop of underWay.keys()) stop.fire("aborted");
+      await Promise.allSettled(ending);
+      kept[Symbol.dispose]();
+    },
+  };
+}

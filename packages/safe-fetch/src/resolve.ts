@@ -1,0 +1,109 @@
+import { performance } from "node:perf_hooks";
+import { classifyAddress } from "./address.ts";
+import type { AllowList } from "./allow-list.ts";
+import { boundedLookUps } from "./bounded-look-ups.ts";
+import { createHostsFile } from "./hosts-file.ts";
+import { createNameServers } from "./name-servers.ts";
+import type { TargetUrl } from "./target-url.ts";
+
+/** Most addresses of one name that are looked at; a name with more does not count as resolved. */
+export const MAX_ADDRESSES_PER_NAME = 256;
+
+/**
+ * Turns a name into all its IPv4 and IPv6 addresses, in order of preference. Rejects or answers an empty list when
+ * there are none. The signal says that nobody waits any more; a resolver may go on for others.
+ */
+export type Resolver = (host: string, signal: AbortSignal | undefined) => Promise<readonly string[]>;
+
+/** The outcome of a check: the addresses, all of them allowed, or why there are none. */
+export type CheckedTarget =
+  | { ok: true; addresses: readonly string[] }
+  | { ok: false; reason: "blocked" | "unresolvable" | "aborted" };
+
+/** What a check is made with. */
+export type CheckOptions = { resolver: Resolver; allowList: AllowList; signal?: AbortSignal | undefined };
+
+/** Where names are looked up; without it in the machine's hosts file and with its name servers. */
+export type SystemResolverOptions = {
+  hostsFile?: string;
+  /** Name servers as `address:port`. */
+  servers?: readonly string[];
+  /** Milliseconds of a clock that only goes forward. */
+  now?: () => number;
+};
+
+const HOSTS_FILE = "/etc/hosts";
+
+/**
+ * A resolver on the hosts file and on DNS, without the threads of the process: names whose servers hang delay no other
+ * name. Lookups of one name that are under way at the same time are one lookup; nothing that was found is kept.
+ */
+export function createSystemResolver(options: SystemResolverOptions = {}): Resolver {
+  const inHostsFile = createHostsFile(options.hostsFile ?? HOSTS_FILE);
+  const askNameServers = createNameServers(options.servers);
+  const lookUp = boundedLookUps(
+    async (host) => {
+      const written = await inHostsFile(host);
+      return written.length > 0 ? written : askNameServers(host);
+    },
+    options.now ?? (() => performance.now()),
+  );
+  return (host) => lookUp(host);
+}
+
+/**
+ * Resolves a target and checks every address: one blocked address that is not in the allow-list refuses the whole
+ * target. The caller connects to one of the returned addresses and to nothing else. A host that is an address is not
+ * resolved. To be called when saving and again before every send. Never rejects. [SSRF-4..6]
+ */
+export async function checkTarget(
+  target: Pick<TargetUrl, "host" | "port">,
+  { resolver, allowList, signal }: CheckOptions,
+): Promise<CheckedTarget> {
+  const literal = literalAddress(target.host);
+  if (literal !== undefined) return judge(target, [literal], allowList);
+  if (signal?.aborted) return { ok: false, reason: "aborted" };
+  const addresses = await orAborted(find(resolver, target.host, signal), signal);
+  if (addresses === "aborted") return { ok: false, reason: "aborted" };
+  return judge(target, addresses, allowList);
+}
+
+/** The address that a URL's host is, without brackets; undefined for a name. */
+export function literalAddress(host: string): string | undefined {
+  if (host.startsWith("[")) return host.slice(1, -1);
+  return /^[0-9.]+$/.test(host) ? host : undefined;
+}
+
+function judge(
+  target: Pick<TargetUrl, "host" | "port">,
+  addresses: readonly string[],
+  allowList: AllowList,
+): CheckedTarget {
+  if (addresses.length === 0 || addresses.length > MAX_ADDRESSES_PER_NAME) return { ok: false, reason: "unresolvable" };
+  const allowed = addresses.every((ip) => classifyAddress(ip) === "public" || allowList(target, ip));
+  return allowed ? { ok: true, addresses } : { ok: false, reason: "blocked" };
+}
+
+/** What the resolver found (nothing when it failed), or "aborted" as soon as the signal fires. */
+function orAborted(
+  found: Promise<readonly string[]>,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[] | "aborted"> {
+  if (signal === undefined) return found;
+  return new Promise((resolve) => {
+    const onAbort = () => resolve("aborted");
+    signal.addEventListener("abort", onAbort, { once: true });
+    found.then((addresses) => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(addresses);
+    });
+  });
+}
+
+async function find(resolver: Resolver, host: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+  try {
+    return await resolver(host, signal);
+  } catch {
+    return [];
+  }
+}

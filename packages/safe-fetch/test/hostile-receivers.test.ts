@@ -1,0 +1,215 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { expect, test } from "vitest";
+import { answerWith, httpReceiver, rawReceiver } from "./receivers.ts";
+import { loopbackFetch, post, until } from "./sending.ts";
+
+const HEAD = "HTTP/1.1 200 OK\r\n";
+const SHORT_DEADLINE_MS = 300;
+
+/** Sends once to a raw receiver and says how that ended; whatever is not a whole response must close the connection. */
+async function sendTo(onSocket: (socket: Socket) => void, changes: Parameters<typeof post>[1] = {}) {
+  await using receiver = await rawReceiver(onSocket);
+  await using safeFetch = loopbackFetch();
+  const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { poolKey: "k", ...changes }));
+  for (const socket of receiver.open) socket.resume();
+  if (result.kind !== "response" || result.truncated !== false) await until(() => receiver.open.size === 0);
+  return result;
+}
+
+test("[OUT-33] [OUT-34] headers in time are the response, a dripping body is cut at the deadline", async () => {
+  const drip = (socket: Socket) => {
+    socket.write(`${HEAD}content-length: 100000\r\n\r\nabc`);
+    const timer = setInterval(() => socket.write("."), 10);
+    socket.on("close", () => clearInterval(timer));
+  };
+  const result = await sendTo(drip, { deadlineMs: SHORT_DEADLINE_MS });
+  expect(result).toMatchObject({ kind: "response", status: 200, truncated: "deadline" });
+  expect(result.kind === "response" && result.body.toString()).toMatch(/^abc\.+$/);
+});
+
+test("[OUT-34] a receiver that does not read a large body is a timeout while sending", async () => {
+  const body = Buffer.alloc(64 * 1024 * 1024);
+  const result = await sendTo((socket) => socket.pause(), { body, deadlineMs: SHORT_DEADLINE_MS });
+  expect(result).toMatchObject({ kind: "timeout", phase: "send" });
+});
+
+test("[OUT-14] of 100 MB no more than the limit is kept, and reading stops", async () => {
+  let sent = 0;
+  const flood = (socket: Socket) => {
+    socket.write(`${HEAD}content-length: 104857600\r\n\r\n`);
+    const block = Buffer.alloc(65_536, "x");
+    const more = () => {
+      while (sent < 104_857_600 && socket.writable) {
+        sent += block.length;
+        if (!socket.write(block)) return;
+      }
+    };
+    socket.on("drain", more);
+    socket.once("data", more);
+  };
+  const result = await sendTo(flood);
+  expect(result).toMatchObject({ kind: "response", status: 200, truncated: "size" });
+  expect(result.kind === "response" && result.body.equals(Buffer.alloc(65_536, "x"))).toBe(true);
+  expect(sent).toBeLessThan(32 * 1024 * 1024);
+});
+
+test("[OUT-14] many floods at once take bounded memory", async () => {
+  const block = Buffer.alloc(1_048_576, "x");
+  await using receiver = await rawReceiver((socket) => {
+    let left = 100;
+    const more = () => {
+      while (socket.writable && left-- > 0 && socket.write(block)) {}
+    };
+    socket.on("drain", more);
+    socket.once("data", () => {
+      socket.write(`${HEAD}x: y\r\n\r\n`);
+      more();
+    });
+  });
+  await using safeFetch = loopbackFetch();
+  const before = process.memoryUsage().rss;
+  let peak = before;
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 1);
+  const sends = Array.from({ length: 40 }, () => safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`)));
+  const results = await Promise.all(sends);
+  clearInterval(sampling);
+  expect(results.every((result) => result.kind === "response" && result.body.length === 65_536)).toBe(true);
+  expect(peak - before).toBeLessThan(256 * 1024 * 1024);
+});
+
+test("[OUT-14] a body of exactly the limit is whole, one byte more is cut", async () => {
+  for (const [length, truncated] of [
+    [10, false],
+    [11, "size"],
+  ] as const) {
+    const answer = answerWith(`${HEAD}content-length: ${length}\r\n\r\n${"y".repeat(length)}`);
+    const result = await sendTo(answer, { maxResponseBytes: 10 });
+    expect(result).toMatchObject({ kind: "response", truncated, body: Buffer.from("y".repeat(10)) });
+  }
+});
+
+test("[OUT-38] a header flood ends the connection at the bound", async () => {
+  const result = await sendTo(answerWith(`${HEAD}x: ${"h".repeat(20_000)}\r\n\r\n`));
+  expect(result).toMatchObject({ kind: "connection-error", code: "headers-too-large" });
+});
+
+test("[OUT-38] endless interim responses are a protocol failure", async () => {
+  const result = await sendTo(answerWith("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50)));
+  expect(result).toMatchObject({ kind: "connection-error", code: "protocol" });
+});
+
+test("[OUT-33] an interim response is not taken for the answer", async () => {
+  const result = await sendTo(
+    answerWith("HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 201 Made\r\ncontent-length: 2\r\n\r\nok"),
+  );
+  expect(result).toMatchObject({ kind: "response", status: 201, truncated: false });
+});
+
+test.each([
+  ["closes without a word", (socket: Socket) => socket.destroy(), "closed"],
+  ["closes in the middle of the headers", (socket: Socket) => socket.end(`${HEAD}x: y`), "closed"],
+  ["resets", (socket: Socket) => socket.resetAndDestroy(), "closed"],
+  ["does not speak HTTP", answerWith("SSH-2.0-OpenSSH_9.9\r\n\r\n"), "protocol"],
+  ["sends two content lengths", answerWith(`${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\nab`), "protocol"],
+  [
+    "sends length and chunks",
+    answerWith(`${HEAD}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`),
+    "protocol",
+  ],
+  ["switches protocols", answerWith("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"), "closed"],
+])("[OUT-38] a receiver that %s is a connection error", async (_name, onSocket, code) => {
+  expect(await sendTo(onSocket)).toMatchObject({ kind: "connection-error", code });
+});
+
+test("[OUT-38] a receiver that speaks first, in another protocol, is a connection error", async () => {
+  const result = await sendTo((socket) => socket.write("220 mail.example ESMTP\r\n"));
+  expect(result).toMatchObject({ kind: "connection-error", code: "protocol" });
+});
+
+test("[OUT-33] a receiver that closes in the middle of the body has answered all the same", async () => {
+  const onSocket = (socket: Socket) => socket.once("data", () => socket.end(`${HEAD}content-length: 10\r\n\r\nabc`));
+  const result = await sendTo(onSocket);
+  expect(result).toMatchObject({ kind: "response", status: 200, truncated: "connection", body: Buffer.from("abc") });
+});
+
+test("[OUT-15] a body without length, ended by closing, is whole", async () => {
+  const onSocket = (socket: Socket) => socket.once("data", () => socket.end(`${HEAD}\r\nall of it`));
+  const result = await sendTo(onSocket);
+  expect(result).toMatchObject({ kind: "response", truncated: false, body: Buffer.from("all of it") });
+});
+
+test("[OUT-15] hostile header names come through as data", async () => {
+  const result = await sendTo(
+    answerWith(`${HEAD}__proto__: x\r\nconstructor: y\r\nX-Two: 1\r\nX-Two: 2\r\ncontent-length: 0\r\n\r\n`),
+  );
+  expect(result.kind === "response" && Object.entries(result.headers)).toEqual([
+    ["__proto__", "x"],
+    ["constructor", "y"],
+    ["x-two", ["1", "2"]],
+    ["content-length", "0"],
+  ]);
+});
+
+test("[OUT-14] a compressed body is not decompressed", async () => {
+  const result = await sendTo(answerWith(`${HEAD}content-encoding: gzip\r\ncontent-length: 3\r\n\r\n\x1f\x8b\x08`));
+  expect(result.kind === "response" && [...result.body]).toEqual([0x1f, 0x8b, 0x08]);
+});
+
+test("[OUT-42] a redirect is an answer and is not followed", async () => {
+  await using inner = await httpReceiver((_request, response) => response.end());
+  for (const status of [301, 302, 307, 308]) {
+    const location = `http://127.0.0.1:${inner.port}/latest/meta-data`;
+    const result = await sendTo(
+      answerWith(`HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`),
+    );
+    expect(result).toMatchObject({ kind: "response", status, headers: { location } });
+  }
+  expect(inner.opened()).toBe(0);
+});
+
+test("[OUT-14] tiny chunks in great number are one body", async () => {
+  const result = await sendTo(
+    answerWith(`${HEAD}transfer-encoding: chunked\r\n\r\n${"1\r\nz\r\n".repeat(5_000)}0\r\n\r\n`),
+  );
+  expect(result.kind === "response" && result.truncated === false && result.body.toString()).toBe("z".repeat(5_000));
+});
+
+test("[OUT-38] a closed port is refused", async () => {
+  const receiver = await rawReceiver(() => undefined);
+  await receiver[Symbol.asyncDispose]();
+  await using safeFetch = loopbackFetch();
+  const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`));
+  expect(result).toMatchObject({ kind: "connection-error", code: "refused", message: "the connection was refused" });
+});
+
+test("[OUT-34] a signal ends a send that waits, and disposing ends the others", async () => {
+  await using receiver = await rawReceiver((socket) => socket.resume());
+  const safeFetch = loopbackFetch();
+  const stop = new AbortController();
+  const url = `http://127.0.0.1:${receiver.port}/`;
+  const signalled = safeFetch.send(post(url, { signal: stop.signal }));
+  const left = safeFetch.send(post(url));
+  await until(() => receiver.opened() === 2);
+  stop.abort();
+  expect((await signalled).kind).toBe("aborted");
+  await safeFetch[Symbol.asyncDispose]();
+  expect((await left).kind).toBe("aborted");
+  expect((await safeFetch.send(post(url))).kind).toBe("aborted");
+  await until(() => receiver.open.size === 0);
+  expect(receiver.opened()).toBe(2);
+});
+
+test("[OUT-33] an early answer to a large body is an answer", async () => {
+  await using receiver = await httpReceiver((request, response) => {
+    response.writeHead(413, { connection: "close" });
+    response.end("too much");
+    once(request, "close").catch(() => undefined);
+    request.resume();
+  });
+  await using safeFetch = loopbackFetch();
+  const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { body: Buffer.alloc(1_000_000) }));
+  expect(result).toMatchObject({ kind: "response", status: 413 });
+});

@@ -1,0 +1,168 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Receiver } from "./receivers.ts";
+import { answerWith, httpReceiver, rawReceiver } from "./receivers.ts";
+import { loopbackFetch, post, until } from "./sending.ts";
+
+const urlOf = (receiver: Receiver) => `http://127.0.0.1:${receiver.port}/`;
+
+test("[SSRF] sends with one pool key follow each other on one connection", async () => {
+  await using receiver = await httpReceiver((_request, response) => response.end("ok"));
+  await using safeFetch = loopbackFetch();
+  const reused: boolean[] = [];
+  for (let index = 0; index < 20; index++) {
+    const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k" }));
+    expect(result).toMatchObject({ kind: "response", status: 200 });
+    reused.push(result.timings.reused);
+  }
+  expect(receiver.opened()).toBe(1);
+  expect(reused).toEqual([false, ...Array(19).fill(true)]);
+});
+
+test("[SSRF] without a pool key, or with another one, nothing is reused", async () => {
+  await using receiver = await httpReceiver((_request, response) => response.end("ok"));
+  await using safeFetch = loopbackFetch();
+  await safeFetch.send(post(urlOf(receiver)));
+  await safeFetch.send(post(urlOf(receiver)));
+  await until(() => receiver.open.size === 0);
+  await safeFetch.send(post(urlOf(receiver), { poolKey: "a" }));
+  await safeFetch.send(post(urlOf(receiver), { poolKey: "b" }));
+  expect(receiver.opened()).toBe(4);
+});
+
+test("[SSRF] another host name that resolves to the same address does not share a connection", async () => {
+  await using receiver = await httpReceiver((request, response) => response.end(request.headers.host));
+  await using safeFetch = loopbackFetch({ resolver: async () => ["127.0.0.1"] });
+  for (const name of ["a.example.net", "b.example.net"]) {
+    const host = `${name}:${receiver.port}`;
+    const result = await safeFetch.send(post(`http://${host}/`, { poolKey: "k" }));
+    expect(result.kind === "response" && result.body.toString()).toBe(host);
+  }
+  expect(receiver.opened()).toBe(2);
+});
+
+test("[SSRF-6] when the name leads elsewhere, the kept connection is closed and not used", async () => {
+  let answer = ["127.0.0.2"];
+  await using former = await rawReceiver(answerWith("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), "0.0.0.0");
+  await using safeFetch = loopbackFetch({ resolver: async () => answer });
+  const request = post(`http://hooks.example.net:${former.port}/`, { poolKey: "k" });
+  expect((await safeFetch.send(request)).timings).toMatchObject({ address: "127.0.0.2", reused: false });
+  answer = ["127.0.0.3"];
+  expect((await safeFetch.send(request)).timings).toMatchObject({ address: "127.0.0.3", reused: false });
+  await until(() => former.open.size === 1);
+});
+
+test("[SSRF] idle connections are bounded in all, the longest unused gives way", async () => {
+  await using receiver = await httpReceiver((_request, response) => response.end("ok"));
+  await using safeFetch = loopbackFetch({ maxIdleConnections: 3 });
+  const sendWith = (poolKey: string) => safeFetch.send(post(urlOf(receiver), { poolKey }));
+  for (let index = 0; index < 10; index++) await sendWith(`key-${index}`);
+  await until(() => receiver.open.size === 3);
+  expect((await sendWith("key-9")).timings.reused).toBe(true);
+  expect((await sendWith("key-0")).timings.reused).toBe(false);
+});
+
+test("[SSRF] idle connections close after the idle time, and all of them when disposed", async () => {
+  await using receiver = await httpReceiver((_request, response) => response.end("ok"));
+  await using brief = loopbackFetch({ idleTimeoutMs: 20 });
+  await brief.send(post(urlOf(receiver), { poolKey: "k" }));
+  await until(() => receiver.opened() === 1 && receiver.open.size === 0);
+  const lasting = loopbackFetch();
+  await Promise.all([1, 2, 3].map(() => lasting.send(post(urlOf(receiver), { poolKey: "k" }))));
+  await lasting[Symbol.asyncDispose]();
+  await until(() => receiver.opened() === 4 && receiver.open.size === 0);
+});
+
+test("[OUT-57] a kept connection that the receiver closed costs a repeatable request nothing", async () => {
+  await using receiver = await rawReceiver((socket) => {
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+      socket.once("data", () => socket.destroy());
+    });
+  });
+  await using safeFetch = loopbackFetch();
+  const request = post(urlOf(receiver), { poolKey: "k" });
+  expect((await safeFetch.send(request)).kind).toBe("response");
+  expect(await safeFetch.send({ ...request, repeatable: true })).toMatchObject({
+    kind: "response",
+    timings: { reused: false },
+  });
+  expect(receiver.opened()).toBe(2);
+  expect(await safeFetch.send(request)).toMatchObject({
+    kind: "connection-error",
+    code: "closed",
+    timings: { reused: true },
+  });
+  expect(receiver.opened()).toBe(2);
+});
+
+test("[OUT-57] a request that was never written goes out on a new connection, repeatable or not", async () => {
+  let requests = 0;
+  await using receiver = await httpReceiver((_request, response) => response.end(String(++requests)));
+  await using safeFetch = loopbackFetch();
+  const request = post(urlOf(receiver), { poolKey: "k", repeatable: false });
+  expect((await safeFetch.send(request)).kind).toBe("response");
+  // From this phase of the event loop, the closing is read before the next request could be written.
+  await setImmediate();
+  for (const socket of receiver.open) socket.destroy();
+  const result = await safeFetch.send(request);
+  expect(result).toMatchObject({ kind: "response", timings: { reused: false } });
+  expect([requests, receiver.opened()]).toEqual([2, 2]);
+});
+
+test("[OUT-57] a fresh connection that closes is never tried again", async () => {
+  await using receiver = await rawReceiver((socket) => socket.once("data", () => socket.destroy()));
+  await using safeFetch = loopbackFetch();
+  const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", repeatable: true }));
+  expect(result).toMatchObject({ kind: "connection-error", code: "closed" });
+  expect(receiver.opened()).toBe(1);
+});
+
+test("[OUT-33] a connection that the receiver closes after its answer is not used again", async () => {
+  await using receiver = await httpReceiver((_request, response) =>
+    response.writeHead(200, { connection: "close" }).end(),
+  );
+  await using safeFetch = loopbackFetch();
+  for (let index = 0; index < 5; index++) {
+    expect(await safeFetch.send(post(urlOf(receiver), { poolKey: "k" }))).toMatchObject({ kind: "response" });
+  }
+  expect(receiver.opened()).toBe(5);
+});
+
+test("[OUT-15] a second answer sent unasked is never taken for that of the next request", async () => {
+  const answer = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n";
+  await using receiver = await rawReceiver(answerWith(`${answer}good${answer}evil`));
+  await using safeFetch = loopbackFetch();
+  for (let index = 0; index < 10; index++) {
+    const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", repeatable: true }));
+    expect(result.kind === "response" && result.body.toString()).toBe("good");
+  }
+});
+
+test("[OUT-56] many sends at once each get their own answer", async () => {
+  await using receiver = await httpReceiver((request, response) => response.end(request.url));
+  await using safeFetch = loopbackFetch();
+  const indexes = Array.from({ length: 300 }, (_value, index) => index);
+  const results = await Promise.all(
+    indexes.map((index) => safeFetch.send(post(`${urlOf(receiver)}${index}`, { poolKey: "k" }))),
+  );
+  expect(results.map((result) => result.kind === "response" && result.body.toString())).toEqual(
+    indexes.map((index) => `/${index}`),
+  );
+  await until(() => receiver.open.size <= 32);
+});
+
+test("[OUT-33] a connection whose request is answered before it is fully sent is not kept", async () => {
+  await using receiver = await rawReceiver((socket) => {
+    socket.once("data", () => {
+      socket.pause();
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    });
+  });
+  await using safeFetch = loopbackFetch();
+  const large = post(urlOf(receiver), { poolKey: "k", body: Buffer.alloc(64 * 1024 * 1024) });
+  expect(await safeFetch.send(large)).toMatchObject({ kind: "response", status: 200 });
+  const next = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", deadlineMs: 2_000 }));
+  expect(next).toMatchObject({ kind: "response", timings: { reused: false } });
+  for (const socket of receiver.open) socket.resume();
+});

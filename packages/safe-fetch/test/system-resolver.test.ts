@@ -1,0 +1,76 @@
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startNameServer } from "@toolgate/testbed/name-server";
+import { expect, test } from "vitest";
+import { FAILURE_KEPT_MS } from "../src/bounded-look-ups.ts";
+import { MAX_HOSTS_FILE_BYTES } from "../src/hosts-file.ts";
+import { createSystemResolver } from "../src/resolve.ts";
+import { until } from "./sending.ts";
+
+const NO_FILE = join(tmpdir(), "no-such-folder", "hosts");
+
+test("[SSRF] names whose servers hang do not delay another name", async () => {
+  await using dns = await startNameServer((host) => (host.startsWith("mute") ? "mute" : ["8.8.8.8"]));
+  const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE });
+  let ended = 0;
+  const hanging = Array.from({ length: 20 }, (_, index) =>
+    resolver(`mute${index}.example.net`, undefined).catch(() => {
+      ended += 1;
+    }),
+  );
+  await until(() => hanging.every((_, index) => dns.asked(`mute${index}.example.net`) > 0));
+  expect(await resolver("live.example.net", undefined)).toEqual(["8.8.8.8"]);
+  expect(ended).toBe(0);
+  await Promise.all(hanging);
+  expect(ended).toBe(20);
+});
+
+test("[SSRF-5] each look is a fresh one, whatever the TTL of the answer before", async () => {
+  let answer = "8.8.8.8";
+  await using dns = await startNameServer(() => [answer]);
+  const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE });
+  expect(await resolver("hooks.example.net", undefined)).toEqual(["8.8.8.8"]);
+  answer = "10.0.0.1";
+  expect(await resolver("hooks.example.net", undefined)).toEqual(["10.0.0.1"]);
+});
+
+test("[SSRF] looks for one name are joined while under way; a name that was not found is asked again only later", async () => {
+  let exists = false;
+  let nowMs = 0;
+  await using dns = await startNameServer(() => (exists ? ["8.8.8.8"] : []));
+  const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE, now: () => nowMs });
+  const look = () => resolver("new.example.net", undefined);
+  const both = await Promise.allSettled([look(), look()]);
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  const asked = dns.asked("new.example.net");
+  expect(asked).toBe(2);
+  exists = true;
+  nowMs = FAILURE_KEPT_MS - 1;
+  await expect(look()).rejects.toThrow();
+  expect(dns.asked("new.example.net")).toBe(asked);
+  nowMs = FAILURE_KEPT_MS;
+  expect(await look()).toEqual(["8.8.8.8"]);
+});
+
+test("[SSRF] the hosts file is read again when it has changed, wins over DNS, and is bounded", async () => {
+  await using dns = await startNameServer(() => ["8.8.8.8"]);
+  const folder = await mkdtemp(join(tmpdir(), "hosts-"));
+  await using _cleanup = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+  const hostsFile = join(folder, "hosts");
+  let changes = 0;
+  const write = async (text: string) => {
+    changes += 1;
+    await writeFile(hostsFile, text);
+    await utimes(hostsFile, changes, changes);
+  };
+  await write("# 10.0.0.9 dev\n10.0.0.1\tDev dev.example.net. # name\nfd00::1 dev\nnonsense dev\n10.0.0.1 dev\n");
+  const resolver = createSystemResolver({ servers: dns.servers, hostsFile });
+  expect(await resolver("dev", undefined)).toEqual(["10.0.0.1", "fd00::1"]);
+  expect(await resolver("dev.example.net", undefined)).toEqual(["10.0.0.1"]);
+  expect(await resolver("localhost", undefined)).toEqual(["127.0.0.1", "::1"]);
+  await write("10.0.0.2 dev\n");
+  expect(await resolver("dev", undefined)).toEqual(["10.0.0.2"]);
+  await write(`10.0.0.3 dev\n${"#".repeat(MAX_HOSTS_FILE_BYTES)}`);
+  expect(await resolver("dev", undefined)).toEqual(["8.8.8.8"]);
+});

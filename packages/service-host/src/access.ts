@@ -1,0 +1,81 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { Code, ConnectError, type ConnectRouter, createConnectRouter, type Interceptor } from "@connectrpc/connect";
+import { Access, access } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import { decodePrincipal, PRINCIPAL_HEADER, principalKey, type Role } from "./principal.ts";
+
+/** Shows that a call comes from a service of this installation. */
+export const INTERNAL_TOKEN_HEADER = "toolgate-internal-token";
+
+/** The roles that a level asks for; undefined where the internal token alone is enough. */
+const ROLES_ADMITTED = new Map<Access, readonly Role[] | undefined>([
+  [Access.INTERNAL, undefined],
+  [Access.PUBLIC, undefined],
+  [Access.MEMBER, ["member", "manager", "admin"]],
+  [Access.MANAGER, ["manager", "admin"]],
+  [Access.ADMIN, ["admin"]],
+]);
+
+/** Who may call an RPC, from its option in the proto file. Throws when the file does not say. */
+export function accessOf(method: DescMethod): Access {
+  const declared = getOption(method, access);
+  if (!ROLES_ADMITTED.has(declared)) throw new Error(`${nameOf(method)} declares no access`);
+  return declared;
+}
+
+/** The RPCs of a service that people may call through the gateway. */
+export function callableFromOutside(service: DescService): DescMethod[] {
+  return service.methods.filter((method) => accessOf(method) !== Access.INTERNAL);
+}
+
+/** Throws one error that names every RPC of the routes that declares no access: a service must not start with one. */
+export function assertAccessDeclared(routes: (router: ConnectRouter) => void): void {
+  const router = createConnectRouter();
+  routes(router);
+  const open = router.handlers.map(({ method }) => method).filter((method) => !isDeclared(method));
+  if (open.length > 0) throw new Error(`no access is declared for ${open.map(nameOf).join(", ")}`);
+}
+
+function isDeclared(method: DescMethod): boolean {
+  return ROLES_ADMITTED.has(getOption(method, access));
+}
+
+function nameOf(method: DescMethod): string {
+  return `${method.parent.typeName}/${method.name}`;
+}
+
+/**
+ * Refuses calls without the internal token, and management calls whose principal has too small a role. Handlers find
+ * the principal with `principalOf`.
+ */
+export function accessInterceptor(internalToken: string): Interceptor {
+  const expected = digest(internalToken);
+  return (next) => (request) => {
+    const token = request.header.get(INTERNAL_TOKEN_HEADER) ?? "";
+    if (!timingSafeEqual(digest(token), expected))
+      throw new ConnectError("internal token missing or wrong", Code.Unauthenticated);
+    const admitted = ROLES_ADMITTED.get(accessOf(request.method));
+    if (admitted) {
+      const header = request.header.get(PRINCIPAL_HEADER);
+      if (!header) throw new ConnectError("login required", Code.Unauthenticated);
+      const principal = decodePrincipal(header);
+      if (!admitted.includes(principal.role))
+        throw new ConnectError("your role does not permit this", Code.PermissionDenied);
+      request.contextValues.set(principalKey, principal);
+    }
+    return next(request);
+  };
+}
+
+/** Equal lengths for the constant-time comparison. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Adds the internal token to every call of a client. */
+export function internalTokenInterceptor(internalToken: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set(INTERNAL_TOKEN_HEADER, internalToken);
+    return next(request);
+  };
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { readConfig } from "./env.ts";
+import { readHostConfig } from "./launch.ts";
+
+test("reads typed values, with fallbacks for what is unset or empty", () => {
+  const env = { TEXT: "a b", NUMBER: "-5", FLAG: "true", LIST: " a, b ,,c ", CHOICE: "two", EMPTY: "" };
+  const config = readConfig(env, (reader) => ({
+    text: reader.text("TEXT"),
+    unset: reader.text("UNSET", "fallback"),
+    empty: reader.text("EMPTY", "fallback"),
+    number: reader.integer("NUMBER", { min: -5, max: 5 }),
+    unsetNumber: reader.integer("UNSET", { fallback: 7, min: 0, max: 9 }),
+    flag: reader.flag("FLAG", false),
+    unsetFlag: reader.flag("UNSET", true),
+    list: reader.list("LIST"),
+    unsetList: reader.list("UNSET"),
+    choice: reader.choice("CHOICE", ["one", "two"], "one"),
+  }));
+  expect(config).toEqual({
+    text: "a b",
+    unset: "fallback",
+    empty: "fallback",
+    number: -5,
+    unsetNumber: 7,
+    flag: true,
+    unsetFlag: true,
+    list: ["a", "b", "c"],
+    unsetList: [],
+    choice: "two",
+  });
+});
+
+test("one error names every fault, and no value", () => {
+  const env = { NUMBER: "hunter2", LARGE: "70000", FLAG: "hunter3", CHOICE: "hunter4", EMPTY: "" };
+  const read = () =>
+    readConfig(env, (reader) => {
+      reader.text("MISSING");
+      reader.text("EMPTY");
+      reader.integer("NUMBER", { min: 0, max: 9 });
+      reader.integer("LARGE", { min: 0, max: 65_535 });
+      reader.integer("UNSET", { min: 0, max: 9 });
+      reader.flag("FLAG", false);
+      reader.choice("CHOICE", ["one", "two"], "one");
+    });
+  let message = "";
+  try {
+    read();
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  for (const name of ["MISSING", "EMPTY", "NUMBER", "LARGE", "UNSET", "FLAG", "CHOICE"])
+    expect(message).toContain(name);
+  expect(message).not.toMatch(/hunter|70000/);
+});
+
+test.each(["1.5", "1e3", "0x10", " 1", "", "99999999999999999999"])("refuses %j as a whole number", (NUMBER) => {
+  expect(() => readConfig({ NUMBER }, (reader) => reader.integer("NUMBER", { min: 0, max: 9_999 }))).toThrow("NUMBER");
+});
+
+test("a host needs its internal token and a log level that exists", () => {
+  expect(() => readHostConfig({ LOG_LEVEL: "loud" })).toThrow(/INTERNAL_TOKEN.*LOG_LEVEL/);
+  expect(readHostConfig({ INTERNAL_TOKEN: "t" })).toMatchObject({ host: "127.0.0.1", rpcPort: 0, logLevel: "info" });
+});

@@ -1,0 +1,64 @@
+/** The environment as a service's config reads it: typed values, and one error that lists all that is wrong. */
+export interface EnvReader {
+  text(name: string, fallback?: string): string;
+  /** A whole number within the bounds (inclusive). */
+  integer(name: string, bounds: { fallback?: number; min: number; max: number }): number;
+  /** "true" or "false". */
+  flag(name: string, fallback: boolean): boolean;
+  /** Comma-separated; empty when unset. */
+  list(name: string): string[];
+  /** One of the choices. */
+  choice<T extends string>(name: string, choices: readonly T[], fallback: T): T;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Runs `read` over the environment. Throws one error that names every missing or malformed variable; values of
+ * variables are never part of it.
+ */
+export function readConfig<T>(env: Env, read: (reader: EnvReader) => T): T {
+  const faults: string[] = [];
+  const config = read(createReader(env, faults));
+  if (faults.length > 0) throw new Error(`configuration: ${faults.join("; ")}`);
+  return config;
+}
+
+function createReader(env: Env, faults: string[]): EnvReader {
+  const read = (name: string) => (env[name] === "" ? undefined : env[name]);
+  return {
+    text(name, fallback) {
+      const value = read(name) ?? fallback;
+      if (value === undefined) faults.push(`${name} is missing`);
+      return value ?? "";
+    },
+    integer(name, { fallback, min, max }) {
+      const value = read(name);
+      if (value === undefined && fallback !== undefined) return fallback;
+      const number = Number(value);
+      const valid = value !== undefined && /^-?\d+$/.test(value) && number >= min && number <= max;
+      if (!valid) faults.push(`${name} must be a whole number from ${min} to ${max}`);
+      return number;
+    },
+    flag(name, fallback) {
+      const value = read(name);
+      if (value !== undefined && value !== "true" && value !== "false") faults.push(`${name} must be true or false`);
+      return value === undefined ? fallback : value === "true";
+    },
+    list(name) {
+      const value = read(name);
+      return value === undefined
+        ? []
+        : value
+            .split(",")
+            .map((part) => part.trim())
+            .filter((part) => part !== "");
+    },
+    choice(name, choices, fallback) {
+      const value = read(name) ?? fallback;
+      const found = choices.find((choice) => choice === value);
+      if (!found) faults.push(`${name} must be one of ${choices.join(", ")}`);
+      return found ?? fallback;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * Runs a job again and again, `waitMs` after the last run ended, until the signal fires; the promise ends with it.
+ * A failed run is reported and tried again after the same wait.
+ */
+export async function runEvery(
+  waitMs: number,
+  signal: AbortSignal,
+  job: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await job();
+    } catch (error) {
+      onError(error);
+    }
+    await pause(waitMs, signal);
+  }
+}
+
+/** Resolves after `waitMs`, or as soon as the signal fires. */
+export function pause(waitMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, waitMs);
+    signal.addEventListener("abort", done, { once: true });
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,83 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { type Env, type EnvReader, readConfig } from "./env.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import { startOpsServer } from "./ops-server.ts";
+import { startRpcServer } from "./rpc-server.ts";
+import type { Service } from "./service.ts";
+
+/** What every service process reads from its environment besides its own config. */
+export interface HostConfig {
+  /** Address that the RPC and operations servers bind. */
+  host: string;
+  rpcPort: number;
+  opsPort: number;
+  internalToken: string;
+  logLevel: string;
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/** The part of the environment that every service has. Throws one error that names all that is missing or malformed. */
+export function readHostConfig(env: Env): HostConfig {
+  return readConfig(env, (reader: EnvReader) => ({
+    host: reader.text("BIND_HOST", "127.0.0.1"),
+    rpcPort: reader.integer("RPC_PORT", { fallback: 0, min: 0, max: 65_535 }),
+    opsPort: reader.integer("OPS_PORT", { fallback: 0, min: 0, max: 65_535 }),
+    internalToken: reader.text("INTERNAL_TOKEN"),
+    logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS, "info"),
+  }));
+}
+
+export interface LaunchOptions<C> {
+  name: string;
+  env: Env;
+  readConfig: (env: Env) => C;
+  start: (config: C, host: { log: Logger; metrics: Registry; internalToken: string }) => Promise<Service>;
+}
+
+/**
+ * Runs one service as this process: starts it, serves its RPCs and probes, and on SIGTERM or SIGINT drains and ends with
+ * exit code 0; a signal that comes again changes nothing. Prints one line of JSON with its ports once it is up. What
+ * stops it from starting is one line, and exit code 1.
+ */
+export async function launch<C>(options: LaunchOptions<C>): Promise<void> {
+  const { name, env } = options;
+  const stopped = untilStopSignal();
+  let log = createLogger({ service: name, level: "info" });
+  try {
+    const host = readHostConfig(env);
+    log = createLogger({ service: name, level: host.logLevel });
+    process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
+    await run(options, host, log, stopped);
+  } catch (error) {
+    log.fatal({ err: error }, "failed");
+    process.exitCode = 1;
+  }
+  log.info("stopped");
+}
+
+async function run<C>(
+  { env, readConfig: read, start }: LaunchOptions<C>,
+  { host, rpcPort, opsPort, internalToken }: HostConfig,
+  log: Logger,
+  stopped: Promise<string>,
+): Promise<void> {
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  await using service = await start(read(env), { log, metrics, internalToken });
+  // Probes are answered to the end: disposed last of the two.
+  await using ops = await startOpsServer({ service, host, port: opsPort, metrics });
+  await using rpc = await startRpcServer({ service, host, port: rpcPort, internalToken, log });
+  log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");
+  const signal = await stopped;
+  log.info({ signal }, "draining");
+  ops.markDraining();
+  await service.drain();
+}
+
+/** The listeners stay: a terminal and npm may send the same signal twice, which must not cut the drain. */
+function untilStopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
+  });
+}

@@ -1,0 +1,12 @@
+import type { AddressInfo, Server } from "node:net";
+
+/** Binds a server; resolves with its port. Rejects with a sentence when the port is taken. */
+export function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // Stays: a connection that cannot be accepted later (no descriptor is left) must not end the process.
+    server.on("error", (error: NodeJS.ErrnoException) => {
+      reject(error.code === "EADDRINUSE" ? new Error(`port ${port} on ${host} is taken`) : error);
+    });
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+}

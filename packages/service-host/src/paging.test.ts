@@ -1,0 +1,60 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { CURSOR, nextPageToken, pageSize, parsePageToken } from "./paging.ts";
+
+function codeOf(action: () => unknown): Code | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return ConnectError.from(error).code;
+  }
+}
+
+test("a page has 50 rows unless the request says otherwise, and 100 at most", () => {
+  expect([pageSize(0), pageSize(1), pageSize(100)]).toEqual([50, 1, 100]);
+  for (const size of [101, 2 ** 32 - 1, -1]) expect(codeOf(() => pageSize(size))).toBe(Code.InvalidArgument);
+});
+
+const MEMBERS = { at: CURSOR.time, id: CURSOR.uuid };
+
+test("a token gives back the place that it was made for", () => {
+  const texts = fc.record({
+    at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }),
+    id: fc.uuid(),
+  });
+  fc.assert(
+    fc.property(texts, ({ at, id }) => {
+      const cursor = { at: at.toISOString(), id };
+      expect(parsePageToken(nextPageToken(cursor), MEMBERS)).toEqual(cursor);
+    }),
+  );
+  for (const at of ["2026-11-21 04:05:06.123456+00", "2026-11-21 04:05:06+05:30", "2026-11-21 04:05:06.1-03"]) {
+    expect(parsePageToken(nextPageToken({ at }), { at: CURSOR.time })).toEqual({ at });
+  }
+  expect(parsePageToken("", MEMBERS)).toBeUndefined();
+});
+
+test("what is no token of the list is an invalid argument, never another error", () => {
+  const forged = [
+    { at: 1 },
+    { at: null },
+    {},
+    [],
+    null,
+    5,
+    "text",
+    { at: "a\0b" },
+    { at: "yesterday" },
+    { at: "2026-13-41 00:00:00+00" },
+    { at: "2026-01-01 25:00:00+00" },
+  ].map((cursor) => Buffer.from(JSON.stringify(cursor)).toString("base64url"));
+  for (const token of [...forged, "%%%", "x".repeat(5_000)])
+    expect(codeOf(() => parsePageToken(token, { at: CURSOR.time }))).toBe(Code.InvalidArgument);
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), (token) => {
+      expect(codeOf(() => parsePageToken(token, { at: CURSOR.time }))).toBe(Code.InvalidArgument);
+    }),
+  );
+});

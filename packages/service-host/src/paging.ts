@@ -1,0 +1,54 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 100;
+const MAX_TOKEN_CHARACTERS = 4_096;
+
+/** The number of rows of a page: 1 to 100, 50 when the request names none. */
+export function pageSize(requested: number): number {
+  if (requested > MAX_PAGE_SIZE || requested < 0)
+    throw new ConnectError(`page_size: from 1 to ${MAX_PAGE_SIZE}`, Code.InvalidArgument);
+  return requested === 0 ? DEFAULT_PAGE_SIZE : requested;
+}
+
+/** A page token: the place of the last row, opaque to callers. */
+export function nextPageToken(cursor: Record<string, string>): string {
+  return Buffer.from(JSON.stringify(cursor)).toString("base64url");
+}
+
+/** What the members of a cursor look like; anything else is no token of ours. */
+export const CURSOR = {
+  /** A timestamp as Postgres writes it, or an instant in ISO 8601. */
+  time: /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([+-]\d{2}(:?\d{2})?|Z)$/,
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  name: /^[\w-]{1,64}$/,
+  number: /^\d{1,15}$/,
+} as const;
+
+/**
+ * The cursor of a token, with a text of its form for each of the members; undefined for the first page. Fails with
+ * invalid_argument for what is no such token.
+ */
+export function parsePageToken<C extends Record<string, string>>(
+  token: string,
+  members: { readonly [Member in keyof C]: RegExp },
+): C | undefined {
+  if (token === "") return undefined;
+  const refused = new ConnectError("page_token: not a token of this list", Code.InvalidArgument);
+  if (token.length > MAX_TOKEN_CHARACTERS) throw refused;
+  let cursor: unknown;
+  try {
+    cursor = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+  } catch {
+    throw refused;
+  }
+  if (typeof cursor !== "object" || cursor === null) throw refused;
+  for (const [member, form] of Object.entries<RegExp>(members)) {
+    const value = (cursor as Record<string, unknown>)[member];
+    // A day or hour that does not exist has the form all the same.
+    if (typeof value !== "string" || !form.test(value)) throw refused;
+    if (form === CURSOR.time && Number.isNaN(Date.parse(value.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00"))))
+      throw refused;
+  }
+  return cursor as C;
+}

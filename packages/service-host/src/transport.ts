@@ -1,0 +1,50 @@
+import { type ConnectRouter, createRouterTransport, type Interceptor, type Transport } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "./access.ts";
+import { errorInterceptor } from "./errors.ts";
+import type { Logger } from "./logger.ts";
+
+/** Largest message between services: a tool call's body and result, with room for the frame. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const RPC_TIMEOUT_MS = 15_000;
+
+/** The interceptors of every server, outermost first: errors, then access. */
+export function serverInterceptors(log: Logger, internalToken: string): Interceptor[] {
+  return [errorInterceptor(log), accessInterceptor(internalToken)];
+}
+
+/**
+ * gRPC over h2c to another service, with the internal token. Several base URLs, separated by commas, take turns.
+ * Without keepalive pings: connect-node's can end the process when they hit a destroyed session (connect-es #1795).
+ */
+export function remoteTransport(baseUrls: string, internalToken: string): Transport {
+  const transports = baseUrls.split(",").map((baseUrl) => transportTo(baseUrl.trim(), internalToken));
+  let turn = 0;
+  const next = () => transports[turn++ % transports.length] as Transport;
+  return {
+    unary: (...call) => next().unary(...call),
+    stream: (...call) => next().stream(...call),
+  };
+}
+
+function transportTo(baseUrl: string, internalToken: string): Transport {
+  return createGrpcTransport({
+    baseUrl,
+    interceptors: [internalTokenInterceptor(internalToken)],
+    acceptCompression: [],
+    defaultTimeoutMs: RPC_TIMEOUT_MS,
+    readMaxBytes: MAX_MESSAGE_BYTES,
+    writeMaxBytes: MAX_MESSAGE_BYTES,
+  });
+}
+
+/**
+ * Calls routes in this process, through the same interceptors as a server's. Throws when an RPC declares no access.
+ */
+export function localTransport(routes: (router: ConnectRouter) => void, log: Logger, internalToken: string): Transport {
+  assertAccessDeclared(routes);
+  return createRouterTransport(routes, {
+    router: { interceptors: serverInterceptors(log, internalToken) },
+    transport: { interceptors: [internalTokenInterceptor(internalToken)] },
+  });
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { createClient } from "@connectrpc/connect";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { eventually } from "@toolgate/testbed/eventually";
+import { expect, test } from "vitest";
+import { remoteTransport } from "../src/transport.ts";
+import { TOKEN } from "./rpc-rig.ts";
+
+interface Launched extends AsyncDisposable {
+  process: ChildProcess;
+  entries: Record<string, unknown>[];
+  output: () => string;
+  exited: Promise<[code: number | null, signal: string | null]>;
+  /** The entry with this message, once it is there. */
+  entry(msg: string): Promise<Record<string, unknown>>;
+}
+
+function launched(env: Record<string, string> = {}): Launched {
+  const script = fileURLToPath(new URL("./launched-service.ts", import.meta.url));
+  const complete = { PATH: process.env.PATH, INTERNAL_TOKEN: TOKEN, CALL_MS: "0", ...env };
+  const child = spawn(process.execPath, [script], { env: complete, stdio: ["ignore", "pipe", "pipe"] });
+  const exited = once(child, "close") as Launched["exited"];
+  let [text, errors] = ["", ""];
+  child.stdout.on("data", (chunk) => {
+    text += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  const entries = () =>
+    text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  return {
+    process: child,
+    get entries() {
+      return entries();
+    },
+    output: () => text + errors,
+    exited,
+    entry: (msg) => eventually(() => entries().find((entry) => entry.msg === msg) ?? false),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+const messages = (entries: Record<string, unknown>[]) => entries.map((entry) => entry.msg);
+
+test("starts, says its ports, and ends with 0 after SIGTERM, also when the signal comes twice", async () => {
+  await using service = launched();
+  const { rpcPort, opsPort } = await service.entry("started");
+  expect((await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status).toBe(200);
+  const client = createClient(SessionService, remoteTransport(`http://127.0.0.1:${rpcPort}`, TOKEN));
+  expect((await client.login({})).token).toBe("finished");
+  service.process.kill("SIGTERM");
+  service.process.kill("SIGTERM");
+  expect(await service.exited).toEqual([0, null]);
+  expect(messages(service.entries)).toEqual(["started", "called", "draining", "disposed", "stopped"]);
+});
+
+test("a call that is open at SIGINT is answered, and probes are answered meanwhile", async () => {
+  await using service = launched({ CALL_MS: "600" });
+  const { rpcPort, opsPort } = await service.entry("started");
+  const client = createClient(SessionService, remoteTransport(`http://127.0.0.1:${rpcPort}`, TOKEN));
+  const call = client.login({});
+  await service.entry("called");
+  service.process.kill("SIGINT");
+  await service.entry("draining");
+  service.process.kill("SIGINT");
+  expect((await fetch(`http://127.0.0.1:${opsPort}/healthz`)).status).toBe(200);
+  expect((await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status).toBe(503);
+  expect((await call).token).toBe("finished");
+  expect(await service.exited).toEqual([0, null]);
+});
+
+test.each([
+  ["a failure to start", { FAULT: "start" }, "[removed]@db.example"],
+  ["a missing variable", { CALL_MS: "" }, "CALL_MS must be a whole number"],
+  ["a missing token", { INTERNAL_TOKEN: "" }, "INTERNAL_TOKEN is missing"],
+  ["a log level that does not exist", { LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
+  ["an address that cannot be bound", { BIND_HOST: "192.0.2.1" }, "EADDRNOTAVAIL"],
+])("%s is one fatal line and exit code 1", async (_name, env, said) => {
+  await using service = launched(env);
+  expect(await service.exited).toEqual([1, null]);
+  const fatal = service.entries.filter((entry) => entry.level === "fatal");
+  expect(fatal.length).toBe(1);
+  expect(JSON.stringify(fatal)).toContain(said);
+  expect(service.output()).not.toContain("hunter2");
+});
+
+test("a drain that fails still closes everything, and is exit code 1", async () => {
+  await using service = launched({ FAULT: "drain" });
+  await service.entry("started");
+  service.process.kill("SIGTERM");
+  expect(await service.exited).toEqual([1, null]);
+  // A fatal line may overtake one that is being written.
+  const expected = ["started", "draining", "disposed", "failed", "stopped"];
+  expect(messages(service.entries).toSorted()).toEqual(expected.toSorted());
+});
+
+test("a crash is a line of the log before it ends the process", async () => {
+  await using service = launched({ FAULT: "crash" });
+  const [code] = await service.exited;
+  expect(code).not.toBe(0);
+  expect(JSON.stringify(service.entries.find((entry) => entry.msg === "crashed"))).toContain("nobody waits for this");
+});

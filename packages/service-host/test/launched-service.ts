@@ -1,0 +1,37 @@
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { readConfig } from "../src/env.ts";
+import { launch } from "../src/launch.ts";
+
+/** A service for the launch tests, run as a process of its own. Its calls last CALL_MS. */
+await launch({
+  name: "launched",
+  env: process.env,
+  readConfig: (env) =>
+    readConfig(env, (reader) => ({
+      callMs: reader.integer("CALL_MS", { min: 0, max: 10_000 }),
+      fault: reader.choice("FAULT", ["none", "start", "drain", "crash"], "none"),
+    })),
+  async start({ callMs, fault }, { log }) {
+    if (fault === "start") throw new Error("cannot reach postgres://user:hunter2@db.example/x");
+    if (fault === "crash") setTimeout(() => Promise.reject(new Error("nobody waits for this")), 50);
+    const keepsAlive = setInterval(() => {}, 60_000);
+    return {
+      routes: (router) =>
+        router.service(SessionService, {
+          async login() {
+            log.info("called");
+            await new Promise((resolve) => setTimeout(resolve, callMs));
+            return { token: "finished" };
+          },
+        }),
+      ready: async () => {},
+      async drain() {
+        if (fault === "drain") throw new Error("cannot drain");
+      },
+      async [Symbol.asyncDispose]() {
+        clearInterval(keepsAlive);
+        log.info("disposed");
+      },
+    };
+  },
+});

@@ -1,0 +1,116 @@
+import { createServer } from "node:net";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { Counter, Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { INTERNAL_TOKEN_HEADER } from "../src/access.ts";
+import { startOpsServer } from "../src/ops-server.ts";
+import { remoteTransport } from "../src/transport.ts";
+import { rpcRig, TOKEN } from "./rpc-rig.ts";
+
+async function opsRig(ready: () => Promise<void>) {
+  const metrics = new Registry();
+  new Counter({ name: "things_total", help: "Things.", registers: [metrics] }).inc(3);
+  const ops = await startOpsServer({ service: { ready }, host: "127.0.0.1", port: 0, metrics });
+  const get = async (path: string, method = "GET") => {
+    const response = await fetch(`http://127.0.0.1:${ops.port}${path}`, { method });
+    return [response.status, await response.text()] as const;
+  };
+  return { ops, metrics, get, [Symbol.asyncDispose]: () => ops[Symbol.asyncDispose]() };
+}
+
+test("probes tell life from readiness, and a drain makes unready but not dead", async () => {
+  let fault = "";
+  await using rig = await opsRig(async () => {
+    if (fault) throw new Error(fault);
+  });
+  expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
+  expect(await rig.get("/readyz?verbose")).toEqual([200, "ready\n"]);
+  fault = "postgres is away";
+  expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
+  expect(await rig.get("/readyz")).toEqual([503, "not ready: postgres is away\n"]);
+  fault = "";
+  rig.ops.markDraining();
+  expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
+  expect(await rig.get("/readyz")).toEqual([503, "draining\n"]);
+});
+
+test("a readiness check that hangs answers unready", async () => {
+  await using rig = await opsRig(() => new Promise(() => {}));
+  expect(await rig.get("/readyz")).toEqual([503, "not ready: no answer within 2000 ms\n"]);
+});
+
+test("metrics are in the format of Prometheus, and a metric that fails ends nothing", async () => {
+  await using rig = await opsRig(async () => {});
+  const [status, text] = await rig.get("/metrics");
+  expect(status).toBe(200);
+  expect(text).toContain("things_total 3");
+  const { Gauge } = await import("prom-client");
+  new Gauge({
+    name: "broken",
+    help: "Fails.",
+    registers: [rig.metrics],
+    collect() {
+      throw new Error("cannot measure");
+    },
+  });
+  expect((await rig.get("/metrics"))[0]).toBe(500);
+  expect((await rig.get("/healthz"))[0]).toBe(200);
+});
+
+test("other paths and methods are not found", async () => {
+  await using rig = await opsRig(async () => {});
+  for (const path of ["/", "/constructor", "/healthz/", "/__proto__"]) expect((await rig.get(path))[0]).toBe(404);
+  expect((await rig.get("/healthz", "POST"))[0]).toBe(404);
+});
+
+test("a taken port is one sentence", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const { port } = other.address() as { port: number };
+  const metrics = new Registry();
+  const started = startOpsServer({ service: { ready: async () => {} }, host: "127.0.0.1", port, metrics });
+  await expect(started).rejects.toThrow(`port ${port} on 127.0.0.1 is taken`);
+  other.close();
+});
+
+test("the same port speaks gRPC and Connect over h2c", async () => {
+  await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({ token: "s" }) }));
+  const overGrpc = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  const connect = createConnectTransport({ baseUrl: rig.baseUrl, httpVersion: "2" });
+  const overConnect = createClient(SessionService, connect);
+  const headers = { [INTERNAL_TOKEN_HEADER]: TOKEN };
+  expect(await overConnect.login({}, { headers })).toEqual(await overGrpc.login({}));
+});
+
+test("a message over the limit is refused, not read", async () => {
+  await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({}) }));
+  const { createGrpcTransport } = await import("@connectrpc/connect-node");
+  const client = createClient(SessionService, createGrpcTransport({ baseUrl: rig.baseUrl }));
+  const headers = { [INTERNAL_TOKEN_HEADER]: TOKEN };
+  const large = client.login({ email: "x".repeat(5 * 1024 * 1024) }, { headers });
+  expect(ConnectError.from(await large.catch((error) => error)).code).toBe(Code.ResourceExhausted);
+});
+
+test("closing lets an open call finish and takes no new one", async () => {
+  const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const rig = await rpcRig((router) =>
+    router.service(SessionService, {
+      async login() {
+        entered.resolve();
+        await gate.promise;
+        return {};
+      },
+    }),
+  );
+  const client = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  const open = client.login({});
+  await entered.promise;
+  const closed = rig[Symbol.asyncDispose]();
+  const fresh = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  await expect(fresh.login({})).rejects.toThrow();
+  gate.resolve();
+  await open;
+  await closed;
+});

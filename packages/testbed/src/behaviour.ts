@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A request as it arrived. */
+export type ReceivedRequest = {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  /** The bytes of the body, as they were sent. */
+  readonly body: Buffer;
+  /** When the body was complete, in Unix milliseconds. */
+  readonly receivedAtMs: number;
+};
+
+/** What a receiver does with a request; all fields may be combined, and an empty object answers 200 at once. */
+export type Behaviour = {
+  readonly status?: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Uint8Array;
+  /** Waits before the status line. */
+  readonly delayMs?: number;
+  /** Sends the body in pieces; without a `body` it sends `x` for ever. */
+  readonly drip?: { readonly bytes: number; readonly everyMs: number };
+  /** Never goes on: before the status line, or after the headers. */
+  readonly hang?: "before-status" | "after-headers";
+  /** Cuts the connection: before the status line, or after the headers and the first bytes of the body. */
+  readonly close?: "before-status" | "after-headers";
+};
+
+/** Plays a behaviour to its end; `gone` ends the waits when the connection or the receiver is closed. */
+export async function play(behaviour: Behaviour, response: ServerResponse, gone: AbortSignal): Promise<void> {
+  const { status = 200, headers = {}, delayMs = 0, hang, close, drip } = behaviour;
+  if (delayMs > 0) await sleep(delayMs, undefined, { signal: gone });
+  if (hang === "before-status") return;
+  if (close === "before-status") return void response.destroy();
+  response.writeHead(status, headers);
+  response.flushHeaders();
+  if (hang === "after-headers") return;
+  const body = behaviour.body === undefined ? undefined : Buffer.from(behaviour.body as Uint8Array);
+  if (close === "after-headers") {
+    response.write(body?.subarray(0, 1) ?? "x", () => response.destroy());
+    return;
+  }
+  if (drip) await dripBody(response, body, drip, gone);
+  response.end(drip ? undefined : body);
+}
+
+async function dripBody(
+  response: ServerResponse,
+  body: Buffer | undefined,
+  { bytes, everyMs }: NonNullable<Behaviour["drip"]>,
+  gone: AbortSignal,
+): Promise<void> {
+  for (let sent = 0; body === undefined || sent < body.length; sent += bytes) {
+    response.write(body?.subarray(sent, sent + bytes) ?? "x".repeat(bytes));
+    await sleep(everyMs, undefined, { signal: gone });
+  }
+}

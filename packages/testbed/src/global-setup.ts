@@ -1,0 +1,40 @@
+import { chmod, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startServers } from "@toolgate/local/servers/start-servers";
+import type { TestProject } from "vitest/node";
+import { startReaper } from "./reaper-process.ts";
+import "./servers-of-run.ts";
+
+const NAMES = ["postgres", "nats", "redis"] as const;
+
+/**
+ * Starts one PostgreSQL, one NATS and one Redis for the test run and provides their addresses. All data is temporary:
+ * it is not flushed to the disk, and removed after the run, also when the run is killed.
+ */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const runFolder = await mkdtemp(join(tmpdir(), "toolgate-test-"));
+  // The user that runs PostgreSQL passes through.
+  await chmod(runFolder, 0o711);
+  const reaper = startReaper(runFolder);
+  try {
+    const { running } = await startServers({
+      names: NAMES,
+      dataDir: join(runFolder, "run"),
+      path: process.env.PATH,
+      log: console.log,
+      durable: false,
+    });
+    const url = (name: (typeof NAMES)[number]) => running[name]?.url ?? "";
+    project.provide("serversOfRun", {
+      databaseUrl: url("postgres"),
+      natsUrl: url("nats"),
+      redisUrl: url("redis"),
+      runFolder,
+    });
+  } catch (error) {
+    await reaper.reap();
+    throw error;
+  }
+  return () => reaper.reap();
+}

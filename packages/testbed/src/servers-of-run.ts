@@ -1,0 +1,23 @@
+import { inject } from "vitest";
+
+/** The servers that all tests of a run use; `runFolder` holds all data of the run and is removed after it. */
+export type ServersOfRun = {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly redisUrl: string;
+  readonly runFolder: string;
+};
+
+declare module "vitest" {
+  interface ProvidedContext {
+    serversOfRun: ServersOfRun;
+  }
+}
+
+/**
+ * The addresses of the PostgreSQL, NATS and Redis of this test run. Stream names, keys and databases are everyone's there: use
+ * `testDatabase`, and `testNats` or `testRedis` when a test needs a server of its own.
+ */
+export function serversOfRun(): ServersOfRun {
+  return inject("serversOfRun");
+}

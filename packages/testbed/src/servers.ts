@@ -1,0 +1,75 @@
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { removeDataFolder } from "@toolgate/local/servers/data-folder";
+import type { LocalServer } from "@toolgate/local/servers/local-server";
+import type { ServerName } from "@toolgate/local/servers/server-programs";
+import { startServers } from "@toolgate/local/servers/start-servers";
+import { serversOfRun } from "./servers-of-run.ts";
+
+/** A server of one test's own; its data is gone when it is disposed. */
+export type TestServer = AsyncDisposable & {
+  readonly url: string;
+  /** The process that runs now, or 0. */
+  readonly pid: number;
+  stop(): Promise<void>;
+  /** SIGKILL, as in a crash. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port with the same data. */
+  restart(): Promise<void>;
+  /** SIGKILL, loses all data, and starts empty on the same port. */
+  wipe(): Promise<void>;
+};
+
+/** Starts a nats-server with JetStream, to be killed, wiped or had alone; takes about 50 ms. */
+export function testNats(): Promise<TestServer> {
+  return startAlone("nats");
+}
+
+/** Starts a redis-server with an append-only file, to be killed, wiped or had alone; takes about 50 ms. */
+export function testRedis(): Promise<TestServer> {
+  return startAlone("redis");
+}
+
+/**
+ * Starts a PostgreSQL cluster, to be killed; takes about 1 s. Committed is kept over a kill of the server, not over
+ * one of the machine. It cannot be wiped: for empty data take a new one, or `testDatabase`.
+ */
+export async function testPostgres(): Promise<Omit<TestServer, "wipe">> {
+  return startAlone("postgres");
+}
+
+async function startAlone(name: ServerName): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(serversOfRun().runFolder, `${name}-`));
+  await chmod(dataDir, 0o711);
+  const { running } = await startServers({
+    names: [name],
+    dataDir,
+    path: process.env.PATH,
+    log: console.log,
+    durable: false,
+  });
+  const server = running[name] as LocalServer;
+  return {
+    url: server.url,
+    get pid() {
+      return server.pid;
+    },
+    stop: () => server.stop(),
+    kill: () => server.kill(),
+    restart: () => server.restart(),
+    async wipe() {
+      await server.kill();
+      await empty(join(dataDir, name));
+      await server.restart();
+    },
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      await removeDataFolder(dataDir);
+    },
+  };
+}
+
+async function empty(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true })));
+}

@@ -1,0 +1,21 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+
+/**
+ * The server processes behind base URLs (several separated by commas): a name, such as that of a headless Service,
+ * stands for all its addresses.
+ */
+export async function serverAddresses(baseUrls: string): Promise<string[]> {
+  const found = await Promise.all(baseUrls.split(",").map((baseUrl) => expand(new URL(baseUrl.trim()))));
+  return [...new Set(found.flat())];
+}
+
+async function expand(url: URL): Promise<string[]> {
+  if (isIP(url.hostname.replace(/^\[|\]$/g, ""))) return [url.origin];
+  const addresses = await lookup(url.hostname, { all: true });
+  return addresses.map(({ address, family }) => {
+    const to = new URL(url);
+    to.hostname = family === 6 ? `[${address}]` : address;
+    return to.origin;
+  });
+}

@@ -1,0 +1,31 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { expect, test } from "vitest";
+import { createVerifyKey } from "./key-auth.ts";
+
+const QUESTION = { tool: "echo", count: true, clientIp: "203.0.113.7" };
+
+function failing(codes: Code[]) {
+  const calls: number[] = [];
+  const verifyKey = createVerifyKey(async () => {
+    const code = codes[calls.push(0) - 1];
+    if (code !== undefined) throw new ConnectError("no", code);
+    return create(VerifyResponseSchema, { key: { keyId: "k" } });
+  });
+  return { calls, verifyKey };
+}
+
+test("[ERR-18] a key call survives the loss of one key-auth replica: another is asked, once", async () => {
+  const once = failing([Code.Unavailable]);
+  expect((await once.verifyKey("svc_live_x", QUESTION))?.keyId).toBe("k");
+  const twice = failing([Code.Unavailable, Code.Unavailable]);
+  await expect(twice.verifyKey("svc_live_x", QUESTION)).rejects.toThrow("no");
+  expect(twice.calls.length).toBe(2);
+});
+
+test("[ERR-18] what key-auth itself refuses is not asked again", async () => {
+  const refused = failing([Code.Internal]);
+  await expect(refused.verifyKey("svc_live_x", QUESTION)).rejects.toThrow("no");
+  expect(refused.calls.length).toBe(1);
+});

@@ -1,0 +1,17 @@
+import { createClient, type Transport } from "@connectrpc/connect";
+import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { type ToolDescription, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+
+/** Describes the tools that a key may call. The verdict must be one that lists them. */
+export type DescribeTools = (key: KeyVerdict) => Promise<ToolDescription[]>;
+
+const TIMEOUT_MS = 10_000;
+
+export function createDescribeTools(toolRunner: Transport): DescribeTools {
+  const client = createClient(ToolService, toolRunner);
+  return async ({ workspaceId, workspaceEpoch, tools: names }) => {
+    if (names.length === 0) return [];
+    const { tools } = await client.describeTools({ workspaceId, workspaceEpoch, names }, { timeoutMs: TIMEOUT_MS });
+    return tools;
+  };
+}

@@ -1,0 +1,51 @@
+import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { describedTool } from "./described-tool.ts";
+import { sorted } from "./openapi.ts";
+import { comment, memberName, schemaType } from "./schema-type.ts";
+
+const HEAD = `/** The tools that this API key may call: POST /api/v1/tools/{tool} with the body {"args": …}. */
+export interface Tools {
+`;
+
+const TAIL = `}
+
+export type ToolName = keyof Tools;
+export type ToolArgs<Name extends ToolName> = Tools[Name]["args"];
+export type ToolResult<Name extends ToolName> = Tools[Name]["result"];
+
+/** The body of a call. */
+export interface ToolCall<Name extends ToolName> {
+  args: ToolArgs<Name>;
+}
+
+/** One reason why the arguments of a call are not valid. */
+export interface Violation {
+  field: string;
+  rule: string;
+  message: string;
+}
+
+/** The body of every answer but 200. */
+export interface Failure {
+  success: false;
+  error: string;
+  /** 400 because of the arguments. */
+  details?: Violation[];
+  /** 429: seconds until the next call may succeed. */
+  retry_after?: number;
+}
+`;
+
+/** The same tools as the OpenAPI description, as a TypeScript declaration file. */
+export function toolDeclarations(tools: readonly ToolDescription[]): string {
+  const members = sorted(tools).map((tool) => {
+    const { name, description, readOnly, args, result } = describedTool(tool, () => "#");
+    const about = comment(`${description}\n${readOnly ? "Reads only." : "May write."}`, "  ");
+    return `${about}  ${memberName(name)}: {
+    args: ${schemaType(args, "    ")};
+    result: ${schemaType(result, "    ")};
+  };
+`;
+  });
+  return HEAD + members.join("") + TAIL;
+}

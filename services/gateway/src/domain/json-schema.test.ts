@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { portableSchema } from "./json-schema.ts";
+
+const BASE = "#/components/schemas/echo.args";
+
+test("[OAPI-4] a schema keeps its meaning in its new place: references to itself and its definitions follow", () => {
+  const schema = {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    $id: "https://internal.example/echo",
+    type: "object",
+    definitions: {
+      node: { type: "object", properties: { next: { $ref: "#/definitions/node" }, root: { $ref: "#" } } },
+    },
+    properties: { head: { $ref: "#/definitions/node" } },
+  };
+  const node = { $ref: `${BASE}/$defs/node` };
+  expect(portableSchema(schema, BASE)).toEqual({
+    type: "object",
+    $defs: { node: { type: "object", properties: { next: node, root: { $ref: BASE } } } },
+    properties: { head: node },
+  });
+});
+
+test("[OAPI-4] references to anywhere else are dropped, so that no reader of the document follows them", () => {
+  for (const $ref of ["https://elsewhere.example/a.json", "#/definitions/missing", "other.json", "#/properties/a"]) {
+    expect(portableSchema({ properties: { a: { $ref, type: "string" } } }, BASE)).toEqual({
+      properties: { a: { type: "string" } },
+    });
+  }
+});
+
+test("[OAPI-4] parameters may be named like keywords, also __proto__", () => {
+  const schema = JSON.parse('{"properties":{"$ref":{"type":"string"},"__proto__":{"type":"integer"},"items":{}}}');
+  const moved = portableSchema(schema, BASE);
+  expect(JSON.stringify(moved)).toBe(JSON.stringify(schema));
+  expect(Object.getPrototypeOf(moved.properties)).toBe(Object.prototype);
+});
+
+test("[OAPI] what is no JSON Schema 2020-12 is left out or brought up to date", () => {
+  const schema = {
+    type: [],
+    required: true,
+    minimum: 3,
+    exclusiveMinimum: true,
+    maxLength: -1,
+    prompt: "told to the model only",
+    properties: { pair: { type: "array", items: [{ type: "string" }, { type: "number" }] }, none: false, odd: "x" },
+  };
+  expect(portableSchema(schema, BASE)).toEqual({
+    minimum: 3,
+    properties: {
+      pair: { type: "array", prefixItems: [{ type: "string" }, { type: "number" }] },
+      none: false,
+      odd: true,
+    },
+  });
+  expect(portableSchema("no schema", BASE)).toEqual({});
+});

@@ -1,0 +1,125 @@
+import { create } from "@bufbuild/protobuf";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { type ToolDescription, ToolDescriptionSchema } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { openApiDocument, withServer } from "./openapi.ts";
+
+function tool(
+  name: string,
+  fields: { parameters?: unknown; response?: unknown; fixture?: unknown; description?: string },
+) {
+  const json = (value: unknown) => (value === undefined ? "" : JSON.stringify(value));
+  return create(ToolDescriptionSchema, {
+    name,
+    description: fields.description ?? `Tool ${name}`,
+    parametersJson: json(fields.parameters),
+    responseJson: json(fields.response),
+    argsFixtureJson: json(fields.fixture),
+    readOnly: true,
+  });
+}
+
+const TOOLS: ToolDescription[] = [
+  tool("plain", {}),
+  tool("orders", {
+    description: "Finds orders.\nBy city */ and more.",
+    parameters: {
+      type: "object",
+      properties: { city: { type: "string", maxLength: 20, pattern: "^[A-Z]" }, tree: { $ref: "#/definitions/node" } },
+      required: ["city"],
+      definitions: { node: { type: "object", properties: { next: { $ref: "#/definitions/node" } } } },
+    },
+    response: { type: "object", properties: { success: { type: "boolean" }, count: { type: "integer" } } },
+  }),
+  tool("odd", {
+    parameters: {
+      type: ["object", "null"],
+      required: true,
+      properties: { a: { $ref: "http://localhost:1/x" }, b: { type: "array", items: [{}] }, "c/d~e": { minimum: "x" } },
+    },
+    fixture: { a: 1, z: 2 },
+  }),
+];
+
+type Operation = {
+  description: string;
+  summary: string;
+  requestBody: { content: Record<string, { schema: unknown; example?: { args: unknown } }> };
+  responses: Record<string, unknown>;
+};
+type Document = {
+  openapi: string;
+  servers: unknown;
+  paths: Record<string, { post: Operation }>;
+  components: { schemas: Record<string, object>; responses: Record<string, { headers: object; content: object }> };
+};
+
+const documentOf = (tools: typeof TOOLS, baseUrl: string) =>
+  JSON.parse(withServer(Buffer.from(JSON.stringify(openApiDocument(tools))), baseUrl).toString("utf8"));
+const document = documentOf(TOOLS, "https://api.example.com") as Document;
+
+test("[VER-2] [OAPI] an independent validator finds the document valid, references and schemas included", async () => {
+  const validator = new Validator();
+  expect(await validator.validate(structuredClone(document))).toMatchObject({ valid: true });
+  validator.resolveRefs();
+  expect(document.openapi).toBe("3.1.0");
+  const ajv = new Ajv2020({ strict: false });
+  for (const schema of Object.values(document.components.schemas)) expect(ajv.validateSchema(schema)).toBe(true);
+  ajv.addSchema({ $id: "doc", ...structuredClone(document) });
+  for (const name of Object.keys(document.components.schemas)) {
+    expect(ajv.getSchema(`doc#/components/schemas/${name}`), name).toBeTypeOf("function");
+  }
+});
+
+test("[OAPI-3] [OAPI-4] [TOOL-5] one path per tool, no other, in the order of names; none is a valid document too", async () => {
+  expect(Object.keys(document.paths)).toEqual(["/api/v1/tools/odd", "/api/v1/tools/orders", "/api/v1/tools/plain"]);
+  expect(document.servers).toEqual([{ url: "https://api.example.com" }]);
+  const empty = documentOf([], "/");
+  expect(empty.paths).toEqual({});
+  expect(await new Validator().validate(structuredClone(empty))).toMatchObject({ valid: true });
+});
+
+test("[OAPI-5] [OAPI-6] descriptions and response schemas are in the document, else a generic object with success", () => {
+  const { orders, plain } = { orders: operation("orders"), plain: operation("plain") };
+  expect(orders.summary).toBe("Finds orders.");
+  expect(orders.description).toContain("By city */ and more.");
+  expect(document.components.schemas["orders.result"]).toMatchObject({ properties: { count: { type: "integer" } } });
+  expect(document.components.schemas["plain.result"]).toEqual({
+    type: "object",
+    properties: { success: { type: "boolean" } },
+  });
+  expect(plain.requestBody.content["application/json"]?.example).toEqual({ args: {} });
+});
+
+test("[BLD-5] [BLD-6] examples come from the fixture or the schema, and pass it", () => {
+  expect(operation("odd").requestBody.content["application/json"]?.example).toEqual({ args: { a: 1 } });
+  expect(operation("orders").requestBody.content["application/json"]?.example).toEqual({
+    args: { city: "A" },
+  });
+});
+
+test("[OAPI] every error answer is described with its body and headers", () => {
+  expect(Object.keys(operation("plain").responses)).toEqual(["200", "400", "401", "403", "409", "422", "429", "500"]);
+  const { responses } = document.components;
+  const text = JSON.stringify(responses);
+  for (const body of [
+    '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}',
+    '{"success":false,"error":"Tool nicht verfuegbar"}',
+    '{"success":false,"error":"Tool konnte nicht ausgefuehrt werden"}',
+    '{"success":false,"error":"Interner Fehler"}',
+    '"error":"Ungueltige Parameter","details":[',
+    '"error":"Aufruflimit erreicht","retry_after":',
+  ]) {
+    expect(text).toContain(body);
+  }
+  expect(Object.keys(responses.Unauthenticated?.headers ?? {})).toEqual(["WWW-Authenticate"]);
+  expect(Object.keys(responses.LimitReached?.headers ?? {})).toContain("Retry-After");
+  expect(Object.keys(responses.Unavailable?.headers ?? {})).toContain("X-RateLimit-Remaining");
+});
+
+function operation(name: string): Operation {
+  const found = document.paths[`/api/v1/tools/${name}`];
+  if (!found) throw new Error(`no path for ${name}`);
+  return found.post;
+}

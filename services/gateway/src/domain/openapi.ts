@@ -1,0 +1,85 @@
+import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { type DescribedTool, describedTool } from "./described-tool.ts";
+import type { JsonObject } from "./json-schema.ts";
+import { FAILURE_COMPONENTS, FAILURE_RESPONSES, LIMIT_HEADER_REFERENCES } from "./openapi-failures.ts";
+
+/** [VER-2] */
+const OPENAPI_VERSION = "3.1.0";
+const MAX_SUMMARY_CHARACTERS = 120;
+
+const ABOUT = `Tools that this API key may call. Every answer to a valid key carries the state of its limit (calls per clock minute).
+Keys belong on servers: the API answers without CORS headers.`;
+
+/** [OAPI-3] [OAPI-4] The OpenAPI description of the tools, which are those of one key, but for where they are reached. */
+export function openApiDocument(tools: readonly ToolDescription[]): JsonObject {
+  const described = sorted(tools).map((tool) => describedTool(tool, pointerTo));
+  const schemas = described.flatMap(({ name, args, result }) => [
+    [`${name}.args`, args],
+    [`${name}.result`, result],
+  ]);
+  return {
+    openapi: OPENAPI_VERSION,
+    info: { title: "Tool API", version: "1", description: ABOUT },
+    security: [{ apiKey: [] }],
+    paths: Object.fromEntries(described.map((tool) => [`/api/v1/tools/${tool.name}`, { post: operation(tool) }])),
+    components: { ...FAILURE_COMPONENTS, schemas: { ...FAILURE_COMPONENTS.schemas, ...Object.fromEntries(schemas) } },
+  };
+}
+
+/** [OAPI] The written document with the one server that its reader asked. */
+export function withServer(document: Buffer, baseUrl: string): Buffer {
+  const head = `{"servers":${JSON.stringify([{ url: baseUrl }])},`;
+  return Buffer.concat([Buffer.from(head), document.subarray("{".length)]);
+}
+
+/** By name, so that the same tools always make the same bytes. */
+export function sorted(tools: readonly ToolDescription[]): ToolDescription[] {
+  return [...tools].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Tool names hold no dot, so these names collide with no other. */
+function pointerTo(tool: string, part: "args" | "result"): string {
+  return `#/components/schemas/${tool}.${part}`;
+}
+
+function operation({ name, description, readOnly, args, example }: DescribedTool): JsonObject {
+  const nature = readOnly ? "Reads only." : "May write.";
+  const needsArguments = Array.isArray(args.required) && args.required.length > 0;
+  return {
+    operationId: name,
+    summary: summaryOf(description) || name,
+    description: description === "" ? nature : `${description}\n\n${nature}`,
+    parameters: [{ $ref: "#/components/parameters/IdempotencyKey" }],
+    requestBody: {
+      required: needsArguments,
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            properties: { args: { $ref: pointerTo(name, "args") } },
+            ...(needsArguments && { required: ["args"] }),
+          },
+          ...(example && { example: { args: example } }),
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: "What the tool returned. It may hold success false.",
+        headers: {
+          ...LIMIT_HEADER_REFERENCES,
+          "Idempotency-Replayed": { $ref: "#/components/headers/Idempotency-Replayed" },
+        },
+        content: { "application/json": { schema: { $ref: pointerTo(name, "result") } } },
+      },
+      ...FAILURE_RESPONSES,
+    },
+  };
+}
+
+function summaryOf(description: string): string {
+  const [line = ""] = description.split("\n", 1);
+  const characters = [...line.trim()];
+  if (characters.length <= MAX_SUMMARY_CHARACTERS) return characters.join("");
+  return `${characters.slice(0, MAX_SUMMARY_CHARACTERS - 1).join("")}…`;
+}

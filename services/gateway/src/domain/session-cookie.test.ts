@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { clearedCookie, cookieToken, csrfTokenOf, loginOf, sessionCookie } from "./session-cookie.ts";
+
+const NOTHING = { authorization: undefined, cookie: undefined, csrfToken: undefined, secure: false };
+const cookie = "toolgate_session=abc";
+
+test("[MGMT] the cookie is out of reach of scripts and other sites, and behind https of plain http", () => {
+  expect(sessionCookie("abc", { secure: false, maxAgeSeconds: 60 })).toBe(
+    "toolgate_session=abc; Max-Age=60; Path=/; HttpOnly; SameSite=Strict",
+  );
+  expect(sessionCookie("abc", { secure: true, maxAgeSeconds: 60 })).toBe(
+    "__Host-toolgate_session=abc; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Strict",
+  );
+  expect(clearedCookie(false)).toContain("toolgate_session=; Max-Age=0");
+});
+
+test("[MGMT] over https only the protected name counts", () => {
+  expect(cookieToken("toolgate_session=planted; __Host-toolgate_session=abc", true)).toBe("abc");
+  expect(cookieToken("toolgate_session=planted", true)).toBeUndefined();
+  expect(cookieToken(cookie, false)).toBe("abc");
+  expect(cookieToken("toolgate_session=", false)).toBeUndefined();
+});
+
+test("[WMGMT] [MGMT] a cookie counts only with the CSRF token of its own session", () => {
+  expect(loginOf(NOTHING)).toEqual({ kind: "none" });
+  expect(loginOf({ ...NOTHING, cookie })).toEqual({ kind: "without-csrf-token" });
+  for (const csrfToken of ["", "x", csrfTokenOf("other"), `${csrfTokenOf("abc")}x`]) {
+    expect(loginOf({ ...NOTHING, cookie, csrfToken })).toEqual({ kind: "without-csrf-token" });
+  }
+  expect(loginOf({ ...NOTHING, cookie, csrfToken: csrfTokenOf("abc") })).toEqual({ kind: "token", token: "abc" });
+});
+
+test("[MGMT] a bearer token needs no CSRF token, and no cookie helps a malformed one", () => {
+  expect(loginOf({ ...NOTHING, authorization: "Bearer t", cookie })).toEqual({ kind: "token", token: "t" });
+  const csrfToken = csrfTokenOf("abc");
+  expect(loginOf({ ...NOTHING, authorization: "Basic t", cookie, csrfToken })).toEqual({ kind: "none" });
+});

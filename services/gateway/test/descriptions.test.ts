@@ -1,0 +1,143 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
+import { generateSecret } from "@toolgate/api-key/secret";
+import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { ToolDescriptionSchema, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { createLogger } from "@toolgate/service-host/logger";
+import { eventually } from "@toolgate/testbed/eventually";
+import { describe, expect, test } from "vitest";
+import { createVerifyKey } from "../src/clients/key-auth.ts";
+import { createHttpServer } from "../src/http/server.ts";
+
+const UNKNOWN_EPOCH = 0n;
+
+/** A gateway with one key, whose tools and epoch a test changes, and a tool-runner that answers when the test says so. */
+async function gateway() {
+  const state = { epoch: 7n, tools: ["echo"], fetches: 0, verified: 0, answer: Promise.resolve() };
+  const toolRunner = createRouterTransport((router) => {
+    router.rpc(ToolService.method.describeTools, async () => {
+      state.fetches += 1;
+      const tools = state.tools.map((name) => create(ToolDescriptionSchema, { name }));
+      await state.answer;
+      return { tools };
+    });
+  });
+  const nothing = createRouterTransport(() => {});
+  const log = createLogger({ service: "test", level: "silent" });
+  const app = await createHttpServer({
+    calls: {
+      verifyKey: createVerifyKey(async () => {
+        state.verified += 1;
+        const key = create(KeyVerdictSchema, { keyId: "k", workspaceEpoch: state.epoch, tools: ["echo", "other"] });
+        return create(VerifyResponseSchema, { key });
+      }),
+      runTool: () => Promise.reject(new Error("nothing is called here")),
+      usage: { add: async () => {} } as never,
+      log,
+      now: Date.now,
+    },
+    upstreams: { keyAuth: nothing, toolRunner, outboundWebhook: nothing },
+    trustedProxies: [],
+    publicUrl: "",
+    requestTimeoutMs: 30_000,
+    log,
+  });
+  const authorization = `Bearer ${generateSecret()}`;
+  const get = (host = "a.example") =>
+    app.inject({ method: "GET", url: "/api/v1/openapi.json", headers: { authorization, host } });
+  const list = async () => {
+    const answer = await app.inject({
+      method: "POST",
+      url: "/mcp",
+      headers: { authorization, accept: "application/json, text/event-stream" },
+      payload: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
+    });
+    return /"name":"\w+"/g.exec(answer.body)?.[0];
+  };
+  return { state, get, list, [Symbol.asyncDispose]: () => app.close() };
+}
+
+/** Holds the answers of tool-runner back until it is called. */
+function held(state: { answer: Promise<void> }): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.answer = promise;
+  return resolve;
+}
+
+const pathsIn = (answer: { json(): { paths: object } }) => Object.keys(answer.json().paths);
+
+describe("descriptions", () => {
+  test("[OAPI] requests at once, whatever host they name, share one look at the tools; each is told its own address", async () => {
+    await using running = await gateway();
+    const { state } = running;
+    const release = held(state);
+    const hosts = Array.from({ length: 50 }, (_, index) => `h${index}.example`);
+    const answers = hosts.map((host) => running.get(host));
+    await eventually(() => state.verified === hosts.length);
+    release();
+    const [first, ...others] = await Promise.all(answers);
+    expect(state.fetches).toBe(1);
+    expect(first?.json().servers).toEqual([{ url: "http://h0.example" }]);
+    for (const [index, other] of others.entries()) {
+      expect(other.json()).toEqual({ ...first?.json(), servers: [{ url: `http://h${index + 1}.example` }] });
+      expect(other.headers.etag).not.toBe(first?.headers.etag);
+    }
+    expect((await running.get("h0.example")).headers.etag).toBe(first?.headers.etag);
+    expect(state.fetches).toBe(1);
+  });
+
+  test("[OAPI-3] a new epoch is a new look, for the document and for MCP's list; until then there is one each", async () => {
+    await using running = await gateway();
+    const { state } = running;
+    for (const [epoch, name] of [
+      [8n, "echo"],
+      [9n, "other"],
+    ] as const) {
+      Object.assign(state, { epoch, tools: [name], fetches: 0 });
+      for (let time = 0; time < 3; time += 1) {
+        expect(pathsIn(await running.get())).toEqual([`/api/v1/tools/${name}`]);
+        expect(await running.list()).toBe(`"name":"${name}"`);
+      }
+      expect(state.fetches).toBe(2);
+    }
+  });
+
+  test("[OAPI-3] while nobody knows the epoch nothing is kept: a withdrawn tool is gone from the next answer on", async () => {
+    await using running = await gateway();
+    const { state } = running;
+    state.epoch = UNKNOWN_EPOCH;
+    expect(pathsIn(await running.get())).toEqual(["/api/v1/tools/echo"]);
+    expect(await running.list()).toBe('"name":"echo"');
+    state.tools = [];
+    expect(pathsIn(await running.get())).toEqual([]);
+    expect(await running.list()).toBeUndefined();
+  });
+
+  test("[OAPI-3] then nobody is told either what was looked at before it asked, and any number asking costs two looks", async () => {
+    await using running = await gateway();
+    const { state } = running;
+    state.epoch = UNKNOWN_EPOCH;
+    const release = held(state);
+    const early = running.get();
+    await eventually(() => state.fetches === 1);
+    state.tools = [];
+    const late = Array.from({ length: 20 }, () => running.get());
+    await eventually(() => state.verified === 21);
+    release();
+    expect(pathsIn(await early)).toEqual(["/api/v1/tools/echo"]);
+    for (const answer of await Promise.all(late)) expect(pathsIn(answer)).toEqual([]);
+    expect(state.fetches).toBe(2);
+  });
+
+  test("[ERR-18] a look that fails is not kept", async () => {
+    await using running = await gateway();
+    const { state } = running;
+    for (const epoch of [7n, UNKNOWN_EPOCH]) {
+      state.epoch = epoch;
+      state.answer = Promise.reject(new ConnectError("away", Code.Unavailable));
+      expect((await running.get()).statusCode).toBe(500);
+      state.answer = Promise.resolve();
+      expect((await running.get()).statusCode).toBe(200);
+    }
+  });
+});

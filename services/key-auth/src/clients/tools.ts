@@ -1,0 +1,36 @@
+import { createClient, type Transport } from "@connectrpc/connect";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+
+/** What key management asks tool-runner. */
+export interface Tools {
+  /** Which of the named tools a key may list: those that are there, released and not async. */
+  released(workspaceId: string, names: string[]): Promise<Set<string>>;
+  /** Why a tool is or is not available to keys. */
+  explain(workspaceId: string, name: string): Promise<ToolRelease>;
+}
+
+export interface ToolRelease {
+  exists: boolean;
+  released: boolean;
+  /** external_api is set to something else than true. */
+  releasedWithoutEffect: boolean;
+  async: boolean;
+}
+
+const TIMEOUT_MS = 3_000;
+
+export function createTools(transport: Transport): Tools {
+  const client = createClient(ToolService, transport);
+  return {
+    async released(workspaceId, names) {
+      if (names.length === 0) return new Set();
+      const { released } = await client.checkTools({ workspaceId, names }, { timeoutMs: TIMEOUT_MS });
+      return new Set(released);
+    },
+    async explain(workspaceId, name) {
+      const answer = await client.explainRelease({ workspaceId, name }, { timeoutMs: TIMEOUT_MS });
+      const { exists, released, releasedWithoutEffect, async } = answer;
+      return { exists, released, releasedWithoutEffect, async };
+    },
+  };
+}

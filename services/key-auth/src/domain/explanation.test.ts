@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { type CallFacts, explainCall } from "./explanation.ts";
+import { type Network, parseNetwork } from "./network.ts";
+
+const NOW = new Date("2026-11-21T12:00:00Z");
+
+const FACTS: CallFacts = {
+  key: { expiresAt: null, revokedAt: null, limit: 60, tools: ["echo"] },
+  networks: [parseNetwork("203.0.113.0/24") as Network],
+  clientIp: "203.0.113.9",
+  used: 59,
+  workspaceLocked: false,
+  tool: "echo",
+  release: { exists: true, released: true, releasedWithoutEffect: false, async: false },
+  now: NOW,
+};
+
+const refusing = (facts: Partial<CallFacts>) => {
+  const { gates, status } = explainCall({ ...FACTS, ...facts });
+  return { status, gates: gates.filter(({ passes }) => !passes).map(({ gate }) => gate) };
+};
+
+test("[MGMT] a call that nothing refuses is explained with every gate in the order of a call, and 200", () => {
+  const { gates, status } = explainCall(FACTS);
+  expect(status).toBe(200);
+  expect(gates.map(({ gate }) => gate)).toEqual([
+    "key_active",
+    "network",
+    "limit",
+    "workspace_unlocked",
+    "tool_released",
+    "tool_listed",
+    "tool_not_async",
+  ]);
+  expect(gates.every(({ passes, explanation }) => passes && explanation !== "")).toBe(true);
+});
+
+test.each<[string, number, Partial<CallFacts>]>([
+  ["key_active", 401, { key: { ...FACTS.key, expiresAt: NOW } }],
+  ["key_active", 401, { key: { ...FACTS.key, revokedAt: NOW } }],
+  ["network", 401, { clientIp: "203.0.114.9" }],
+  ["limit", 429, { used: 60 }],
+  ["workspace_unlocked", 403, { workspaceLocked: true }],
+  ["tool_released", 403, { release: { ...FACTS.release, released: false } }],
+  ["tool_listed", 403, { key: { ...FACTS.key, tools: [] } }],
+  ["tool_not_async", 403, { release: { ...FACTS.release, async: true } }],
+])("[MGMT] the gate %s alone ends a call with %i", (gate, status, facts) => {
+  expect(refusing(facts)).toEqual({ status, gates: [gate] });
+});
+
+test("[MGMT] the first gate that refuses decides the status, the others are still named", () => {
+  expect(refusing({ used: 60, workspaceLocked: true })).toEqual({
+    status: 429,
+    gates: ["limit", "workspace_unlocked"],
+  });
+});
+
+test("[MGMT] a flag without effect, an unknown tool and a limit that cannot be asked are told apart", () => {
+  const text = (facts: Partial<CallFacts>, gate: string) =>
+    explainCall({ ...FACTS, ...facts }).gates.find((verdict) => verdict.gate === gate)?.explanation;
+  const notReleased = { ...FACTS.release, released: false };
+  expect(text({ release: { ...notReleased, releasedWithoutEffect: true } }, "tool_released")).toContain(
+    "only the value true",
+  );
+  expect(text({ release: { ...notReleased, exists: false } }, "tool_released")).toContain("no tool echo");
+  expect(text({ used: undefined }, "limit")).toContain("could not be asked");
+  expect(text({ clientIp: "" }, "network")).toContain("Not tried");
+});

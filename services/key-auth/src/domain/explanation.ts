@@ -1,0 +1,110 @@
+import { type KeyStatus, statusOf } from "./key.ts";
+import { admitsAddress, type Network } from "./network.ts";
+
+export interface GateVerdict {
+  gate: string;
+  passes: boolean;
+  explanation: string;
+}
+
+/** What decides on a call, as it stands now. */
+export interface CallFacts {
+  key: { expiresAt: Date | null; revokedAt: Date | null; limit: number; tools: readonly string[] };
+  networks: readonly Network[];
+  /** Empty: the networks are not tried. */
+  clientIp: string;
+  /** Calls counted in this minute; undefined when they could not be asked for. */
+  used: number | undefined;
+  workspaceLocked: boolean;
+  tool: string;
+  release: { exists: boolean; released: boolean; releasedWithoutEffect: boolean; async: boolean };
+  now: Date;
+}
+
+type Explain = (facts: CallFacts) => { passes: boolean; explanation: string };
+
+const KEY_STATUS: Record<KeyStatus, string> = {
+  active: "The key is active.",
+  revoked: "The key is revoked for good: make a new one.",
+  expired: "The key has expired: move or clear its expiry date.",
+};
+
+/** In the order in which a call meets them, with the status of a refusal. */
+const GATES: readonly { gate: string; refusal: number; explain: Explain }[] = [
+  { gate: "key_active", refusal: 401, explain: explainKey },
+  { gate: "network", refusal: 401, explain: explainNetwork },
+  { gate: "limit", refusal: 429, explain: explainLimit },
+  { gate: "workspace_unlocked", refusal: 403, explain: explainLock },
+  { gate: "tool_released", refusal: 403, explain: explainRelease },
+  { gate: "tool_listed", refusal: 403, explain: explainList },
+  { gate: "tool_not_async", refusal: 403, explain: explainAsync },
+];
+
+/** Every gate's verdict, and the status that a caller would get before the tool runs. */
+export function explainCall(facts: CallFacts): { gates: GateVerdict[]; status: number } {
+  const gates = GATES.map(({ gate, refusal, explain }) => ({ gate, refusal, ...explain(facts) }));
+  const status = gates.find(({ passes }) => !passes)?.refusal ?? 200;
+  return { gates: gates.map(({ refusal: _, ...verdict }) => verdict), status };
+}
+
+function explainKey({ key, now }: CallFacts) {
+  const status = statusOf(key, now);
+  return { passes: status === "active", explanation: KEY_STATUS[status] };
+}
+
+function explainNetwork({ networks, clientIp }: CallFacts) {
+  if (networks.length === 0) return { passes: true, explanation: "The key may be used from anywhere." };
+  if (clientIp === "") return { passes: true, explanation: "Not tried: no address was given." };
+  const passes = admitsAddress(networks, clientIp);
+  return {
+    passes,
+    explanation: passes
+      ? `${clientIp} lies in one of the key's networks.`
+      : `${clientIp} lies in none of the key's networks: add its network, or call from another address.`,
+  };
+}
+
+function explainLimit({ key, used }: CallFacts) {
+  if (used === undefined) return { passes: true, explanation: "The calls of this minute could not be asked for." };
+  const passes = used < key.limit;
+  const count = `${used} of ${key.limit} calls of this minute are used`;
+  return { passes, explanation: passes ? `${count}.` : `${count} up: wait for the next minute, or raise the limit.` };
+}
+
+function explainLock({ workspaceLocked }: CallFacts) {
+  return {
+    passes: !workspaceLocked,
+    explanation: workspaceLocked
+      ? "The workspace is locked: the operator of the installation unlocks it."
+      : "The workspace is not locked.",
+  };
+}
+
+function explainRelease({ tool, release }: CallFacts) {
+  if (!release.exists)
+    return { passes: false, explanation: `There is no tool ${tool}: check the spelling and the case.` };
+  if (release.released) return { passes: true, explanation: "The tool is released: external_api is true." };
+  return {
+    passes: false,
+    explanation: release.releasedWithoutEffect
+      ? "The tool is not released: external_api is set, but only the value true releases."
+      : "The tool is not released: set external_api to true.",
+  };
+}
+
+function explainList({ key, tool }: CallFacts) {
+  const passes = key.tools.includes(tool);
+  return {
+    passes,
+    explanation: passes ? "The key lists the tool." : "The key does not list the tool: add it to the key's tools.",
+  };
+}
+
+function explainAsync({ release }: CallFacts) {
+  return {
+    passes: !release.async,
+    explanation: release.async
+      ? "The tool is async: keys cannot call it, whatever else is set."
+      : "The tool is not async.",
+  };
+}

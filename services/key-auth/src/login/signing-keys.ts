@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { inTransaction, type Pool } from "@toolgate/postgres/pool";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { exportJWK, generateKeyPair } from "jose";
+import {
+  deleteSigningKeysBefore,
+  insertSigningKey,
+  listSigningKeys,
+  lockSigningKeys,
+  type SigningKeyRow,
+} from "../store/signing-keys.ts";
+
+export const JWT_ALGORITHM = "EdDSA";
+
+const DAY_MS = 86_400_000;
+const SIGNS_FOR_MS = 30 * DAY_MS;
+/** Published longer than it signs, for tokens that are still valid. */
+const KEPT_FOR_MS = SIGNS_FOR_MS + DAY_MS;
+
+/** Sees to a key that may sign, and forgets those whose tokens have all run out. Safe to repeat, on any replica. */
+export async function keepSigningKeys(pool: Pool, box: SecretBox, now: Date): Promise<void> {
+  const [newest] = await listSigningKeys(pool);
+  if (newest && isYoung(newest, now)) return;
+  await inTransaction(pool, async (client) => {
+    await lockSigningKeys(client);
+    const [current] = await listSigningKeys(client);
+    if (!current || !isYoung(current, now)) await insertSigningKey(client, await makeKey(box, now));
+    await deleteSigningKeysBefore(client, new Date(now.getTime() - KEPT_FOR_MS));
+  });
+}
+
+function isYoung({ createdAt }: SigningKeyRow, now: Date): boolean {
+  return now.getTime() - createdAt.getTime() < SIGNS_FOR_MS;
+}
+
+async function makeKey(box: SecretBox, now: Date): Promise<SigningKeyRow> {
+  const { publicKey, privateKey } = await generateKeyPair(JWT_ALGORITHM, { extractable: true });
+  const kid = randomUUID();
+  const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: JWT_ALGORITHM, use: "sig" };
+  const sealedPrivateKey = box.seal(JSON.stringify(await exportJWK(privateKey)), sealingContext(kid));
+  return { kid, publicJwk, sealedPrivateKey, createdAt: now };
+}
+
+/** What a sealed private key belongs to. */
+export function sealingContext(kid: string): string {
+  return `signing-key:${kid}`;
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { serversOfRun } from "@toolgate/testbed/servers-of-run";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createLocalThrottle, createRedisThrottle, LOCKOUT_S, type LoginThrottle, withFallback } from "./throttle.ts";
+
+const redis = connectRedis({ url: serversOfRun().redisUrl, name: "test", onError: () => {} });
+beforeAll(() => untilReady(redis, 5_000));
+afterAll(() => redis.disconnect());
+
+const counted = (maxFailures = 3) => ({ name: `test:${randomUUID()}`, maxFailures });
+
+describe.each<[string, () => LoginThrottle]>([
+  ["Redis", () => createRedisThrottle(redis)],
+  ["this process", () => createLocalThrottle(Date.now)],
+])("counting in %s", (_, create) => {
+  test("[MGMT-4] no number of attempts at once gets more guesses than the maximum", async () => {
+    const throttle = create();
+    const account = counted();
+    const attempts = await Promise.all(Array.from({ length: 20 }, () => throttle.begin([account])));
+    expect(attempts.filter(({ kind }) => kind === "allowed").length).toBe(3);
+    const refused = attempts.find(({ kind }) => kind === "refused");
+    expect(refused).toMatchObject({ retryAfterS: expect.any(Number) });
+    if (refused?.kind === "refused") {
+      expect(refused.retryAfterS).toBeGreaterThan(LOCKOUT_S - 60);
+      expect(refused.retryAfterS).toBeLessThanOrEqual(LOCKOUT_S);
+    }
+  });
+
+  test("[MGMT-4] a success forgets the account's failures, and takes its own attempt back from the address", async () => {
+    const throttle = create();
+    const [account, address] = [counted(), counted(4)];
+    for (let failure = 0; failure < 2; failure += 1) await throttle.begin([account, address]);
+    await throttle.begin([account, address]);
+    await throttle.succeeded([account, address]);
+    expect(await throttle.begin([account, address])).toEqual({ kind: "allowed" });
+    expect(await throttle.begin([counted(), address])).toEqual({ kind: "allowed" });
+    expect(await throttle.begin([counted(), address])).toMatchObject({ kind: "refused" });
+  });
+
+  test("[MGMT-4] an attempt that the address may not make leaves the account as it was", async () => {
+    const throttle = create();
+    const [account, address] = [counted(1), counted(1)];
+    await throttle.begin([address]);
+    expect(await throttle.begin([account, address])).toMatchObject({ kind: "refused" });
+    expect(await throttle.begin([account])).toEqual({ kind: "allowed" });
+  });
+});
+
+test("[MGMT-4] a lockout ends, counted from the failure that began it", async () => {
+  let now = 0;
+  const throttle = createLocalThrottle(() => now);
+  const account = counted(2);
+  await throttle.begin([account]);
+  now += (LOCKOUT_S - 1) * 1000;
+  await throttle.begin([account]);
+  now += (LOCKOUT_S - 1) * 1000;
+  expect(await throttle.begin([account])).toEqual({ kind: "refused", retryAfterS: 1 });
+  now += 1000;
+  expect(await throttle.begin([account])).toEqual({ kind: "allowed" });
+});
+
+test("[MGMT-4] the lockout in Redis starts with the failure that reaches the maximum", async () => {
+  const account = counted(2);
+  const throttle = createRedisThrottle(redis);
+  await throttle.begin([account]);
+  await redis.expire(`toolgate:login:${account.name}`, 5);
+  await throttle.begin([account]);
+  expect(await redis.ttl(`toolgate:login:${account.name}`)).toBeGreaterThan(LOCKOUT_S - 60);
+});
+
+test("[MGMT-4] while Redis cannot count, this process does", async () => {
+  const errors: unknown[] = [];
+  const broken: LoginThrottle = {
+    begin: () => Promise.reject(new Error("away")),
+    succeeded: () => Promise.reject(new Error("away")),
+  };
+  const throttle = withFallback(broken, createLocalThrottle(Date.now), (error) => errors.push(error));
+  const account = counted(1);
+  expect(await throttle.begin([account])).toEqual({ kind: "allowed" });
+  expect(await throttle.begin([account])).toMatchObject({ kind: "refused" });
+  await throttle.succeeded([account]);
+  expect(await throttle.begin([account])).toEqual({ kind: "allowed" });
+  expect(errors.length).toBe(4);
+});

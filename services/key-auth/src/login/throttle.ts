@@ -1,0 +1,113 @@
+import type { Redis } from "ioredis";
+import { LRUCache } from "lru-cache";
+
+/** Failures of one network at one account, after which that network has to wait: others lock nobody out by guessing. */
+export const MAX_FAILURES_OF_NETWORK = 10;
+/** Failures from all networks, after which an account has to wait. */
+export const MAX_ACCOUNT_FAILURES = 100;
+/** Failures at all accounts, after which a network has to wait. */
+export const MAX_ADDRESS_FAILURES = 100;
+/** Failures are forgotten after this time, which starts anew with the one that reaches the maximum. */
+export const LOCKOUT_S = 15 * 60;
+
+export type Attempt = { kind: "allowed" } | { kind: "refused"; retryAfterS: number };
+
+/** One thing that failures are counted of, and how many it may have. */
+export interface Counted {
+  name: string;
+  maxFailures: number;
+}
+
+/**
+ * Bounds the guessing of passwords. An attempt counts as a failure from its beginning, so that no number of attempts at
+ * once gets more guesses than the maximum; a success takes that back.
+ */
+export interface LoginThrottle {
+  begin(counted: readonly Counted[]): Promise<Attempt>;
+  /** Forgets the failures of the first (the account and network), and this attempt of the others. */
+  succeeded(counted: readonly Counted[]): Promise<void>;
+}
+
+const BEGIN_LUA = `
+for i = 1, #KEYS do
+  if tonumber(redis.call('get', KEYS[i]) or '0') >= tonumber(ARGV[i + 1]) then
+    return math.max(1, redis.call('ttl', KEYS[i]))
+  end
+end
+for i = 1, #KEYS do
+  local failures = redis.call('incr', KEYS[i])
+  if failures == 1 or failures >= tonumber(ARGV[i + 1]) then redis.call('expire', KEYS[i], ARGV[1]) end
+end
+return 0`;
+
+const SUCCEEDED_LUA = `
+redis.call('del', KEYS[1])
+for i = 2, #KEYS do
+  if tonumber(redis.call('get', KEYS[i]) or '0') > 0 then redis.call('decr', KEYS[i]) end
+end
+return 0`;
+
+/** Exact over all replicas. */
+export function createRedisThrottle(redis: Redis): LoginThrottle {
+  const keys = (counted: readonly Counted[]) => counted.map(({ name }) => `toolgate:login:${name}`);
+  return {
+    async begin(counted) {
+      const limits = counted.map(({ maxFailures }) => maxFailures);
+      const wait = Number(await redis.eval(BEGIN_LUA, counted.length, ...keys(counted), LOCKOUT_S, ...limits));
+      return wait === 0 ? { kind: "allowed" } : { kind: "refused", retryAfterS: wait };
+    },
+    async succeeded(counted) {
+      await redis.eval(SUCCEEDED_LUA, counted.length, ...keys(counted));
+    },
+  };
+}
+
+const MAX_COUNTED = 100_000;
+
+/** Counts in this process alone. */
+export function createLocalThrottle(now: () => number): LoginThrottle {
+  const failures = new LRUCache<string, { count: number; until: number }>({ max: MAX_COUNTED });
+  const current = (name: string) => {
+    const entry = failures.get(name);
+    return entry && entry.until > now() ? entry : { count: 0, until: now() + LOCKOUT_S * 1000 };
+  };
+  return {
+    async begin(counted) {
+      const full = counted.find(({ name, maxFailures }) => current(name).count >= maxFailures);
+      if (full) return { kind: "refused", retryAfterS: Math.ceil((current(full.name).until - now()) / 1000) };
+      for (const { name, maxFailures } of counted) {
+        const { count, until } = current(name);
+        const reached = count + 1 >= maxFailures;
+        failures.set(name, { count: count + 1, until: reached ? now() + LOCKOUT_S * 1000 : until });
+      }
+      return { kind: "allowed" };
+    },
+    async succeeded([first, ...others]) {
+      if (first) failures.delete(first.name);
+      for (const { name } of others) {
+        const { count, until } = current(name);
+        if (count > 0) failures.set(name, { count: count - 1, until });
+      }
+    },
+  };
+}
+
+/** The first, and the second while the first cannot answer. */
+export function withFallback(
+  first: LoginThrottle,
+  second: LoginThrottle,
+  onError: (error: unknown) => void,
+): LoginThrottle {
+  const ask = async <T>(question: (throttle: LoginThrottle) => Promise<T>): Promise<T> => {
+    try {
+      return await question(first);
+    } catch (error) {
+      onError(error);
+      return question(second);
+    }
+  };
+  return {
+    begin: (counted) => ask((throttle) => throttle.begin(counted)),
+    succeeded: (counted) => ask((throttle) => throttle.succeeded(counted)),
+  };
+}

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { createLocalJWKSet, importJWK, type JSONWebKeySet, jwtVerify, SignJWT } from "jose";
+import type { SessionReference } from "../store/sessions.ts";
+import type { SigningKeyRow } from "../store/signing-keys.ts";
+import { JWT_ALGORITHM, sealingContext } from "./signing-keys.ts";
+
+export interface Tokens {
+  /** A JWT that names a session. */
+  issueJwt(session: { id: string; userId: string; email: string; expiresAt: Date }): Promise<string>;
+  /** The session that a token stands for, if there is one; undefined for a JWT that does not hold. */
+  sessionOf(token: string): Promise<SessionReference | undefined>;
+  /** The public keys that JWTs are verified with. */
+  keySet(): Promise<JSONWebKeySet>;
+}
+
+const ISSUER = "toolgate";
+const AUDIENCE = "toolgate";
+const MAX_TOKEN_CHARACTERS = 4_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function createTokens(deps: {
+  /** Newest first. */
+  signingKeys: () => Promise<SigningKeyRow[]>;
+  box: SecretBox;
+  now: () => Date;
+}): Tokens {
+  const { signingKeys, box, now } = deps;
+
+  async function keySet(): Promise<JSONWebKeySet> {
+    const keys = await signingKeys();
+    return { keys: keys.map(({ publicJwk }) => publicJwk) as JSONWebKeySet["keys"] };
+  }
+
+  async function readJwt(token: string): Promise<SessionReference | undefined> {
+    // Asked for at each token, like sessions: a key that another replica has just made is known.
+    const keys = createLocalJWKSet(await keySet());
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        algorithms: [JWT_ALGORITHM],
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        currentDate: now(),
+        requiredClaims: ["exp", "sub"],
+      });
+      return typeof payload.sid === "string" && UUID.test(payload.sid) ? { id: payload.sid } : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    keySet,
+    async issueJwt(session) {
+      const [newest] = await signingKeys();
+      if (!newest) throw new Error("there is no signing key");
+      const { kid, sealedPrivateKey } = newest;
+      const key = await importJWK(JSON.parse(box.open(sealedPrivateKey, sealingContext(kid))), JWT_ALGORITHM);
+      return new SignJWT({ sid: session.id, email: session.email })
+        .setProtectedHeader({ alg: JWT_ALGORITHM, typ: "JWT", kid })
+        .setSubject(session.userId)
+        .setIssuer(ISSUER)
+        .setAudience(AUDIENCE)
+        .setIssuedAt(now())
+        .setExpirationTime(session.expiresAt)
+        .sign(key);
+    },
+    async sessionOf(token) {
+      if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
+      return token.includes(".") ? readJwt(token) : { tokenHash: hashToken(token) };
+    },
+  };
+}
+
+/** What is stored of an opaque token. */
+export function hashToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

@@ -1,0 +1,3 @@
+import type { Actor } from "../store/audit.ts";
+
+export const OPERATOR: Actor = { id: null, name: "operator" };

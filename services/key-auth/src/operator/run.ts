@@ -1,0 +1,42 @@
+import { createEpochs } from "@toolgate/epoch/epoch";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { assertMigrated } from "@toolgate/postgres/migrate";
+import { createPool } from "@toolgate/postgres/pool";
+import { MIGRATIONS_DIR, SCHEMA } from "../schema.ts";
+import { operatorCommand } from "./command.ts";
+
+export interface OperatorSession {
+  argv: string[];
+  config: () => { databaseUrl: string; redisUrl: string };
+  /** All of standard input. */
+  readInput: () => Promise<string>;
+  print: (line: string) => void;
+  printError: (line: string) => void;
+}
+
+const REDIS_DEADLINE_MS = 5_000;
+
+/** One command with connections of its own. Returns the exit code. */
+export async function runAsOperator({ argv, config, readInput, print, printError }: OperatorSession): Promise<number> {
+  try {
+    const command = operatorCommand(argv);
+    const { databaseUrl, redisUrl } = config();
+    await using resources = new AsyncDisposableStack();
+    const pool = resources.adopt(
+      createPool({ url: databaseUrl, maxConnections: 1, applicationName: "key-auth admin" }),
+      (owned) => owned.end(),
+    );
+    await assertMigrated({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+    const redis = resources.adopt(connectRedis({ url: redisUrl, name: "key-auth-admin", onError: () => {} }), (owned) =>
+      owned.disconnect(),
+    );
+    await untilReady(redis, REDIS_DEADLINE_MS);
+    const readPassword = async () => (await readInput()).replace(/\r?\n$/, "");
+    const deps = { pool, epochs: createEpochs(redis), readPassword, now: () => new Date() };
+    print(await command(deps));
+    return 0;
+  } catch (error) {
+    printError((error as Error).message);
+    return 1;
+  }
+}

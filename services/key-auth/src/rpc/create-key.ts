@@ -1,0 +1,37 @@
+import { randomUUID } from "node:crypto";
+import type { HandlerContext } from "@connectrpc/connect";
+import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/api-key/secret";
+import type { CreateKeyRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../context.ts";
+import { DEFAULT_LIMIT } from "../domain/key.ts";
+import { insertKey } from "../store/keys.ts";
+import { auditKey } from "./audit.ts";
+import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./key-fields.ts";
+import { keyMessage } from "./key-message.ts";
+
+export async function createKey(context: Context, request: CreateKeyRequest, call: HandlerContext) {
+  const principal = principalOf(call);
+  const { workspaceId, email } = principal;
+  const secret = generateSecret();
+  const key = {
+    id: randomUUID(),
+    workspaceId,
+    name: checkedName(request.name),
+    secretHash: hashSecret(secret),
+    prefix: visiblePrefix(secret),
+    limit: checkedLimit(request.limit ?? DEFAULT_LIMIT),
+    allowedNetworks: checkedNetworks(request.allowedNetworks),
+    expiresAt: request.expiry ? checkedExpiry(request.expiry) : null,
+    tools: await checkedTools(request.tools, [], workspaceId, context.tools),
+    createdBy: email,
+  };
+  const row = await inTransaction(context.pool, async (client) => {
+    const after = await insertKey(client, key);
+    await auditKey(client, { principal, action: "key.create", after, at: context.now() });
+    return after;
+  });
+  call.responseHeader.set("cache-control", "no-store");
+  return { key: keyMessage(row, { callsLast24h: 0, available: new Set(row.tools) }, context.now()), secret };
+}

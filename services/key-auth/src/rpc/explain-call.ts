@@ -1,0 +1,41 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import type { ExplainCallRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../context.ts";
+import { explainCall as explain } from "../domain/explanation.ts";
+import { type Network, parseNetwork } from "../domain/network.ts";
+import { findKey } from "../store/keys.ts";
+import { findWorkspaceById } from "../store/workspaces.ts";
+import { noSuchKey } from "./get-key.ts";
+import { invalid } from "./key-fields.ts";
+
+const MAX_TOOL_CHARACTERS = 200;
+
+export async function explainCall(context: Context, request: ExplainCallRequest, call: HandlerContext) {
+  const { workspaceId } = principalOf(call);
+  const { tool, clientIp } = request;
+  if (tool === "" || tool.length > MAX_TOOL_CHARACTERS) throw invalid("tool", `1 to ${MAX_TOOL_CHARACTERS} characters`);
+  if (clientIp !== "" && !isAddress(clientIp)) throw invalid("client_ip", "must be an IPv4 or IPv6 address");
+  const key = await findKey(context.pool, workspaceId, request.keyId);
+  if (!key) throw noSuchKey();
+  const now = context.now();
+  const [workspace, release, used] = await Promise.all([
+    findWorkspaceById(context.pool, workspaceId),
+    context.tools.explain(workspaceId, tool),
+    context.gate.used(key.id).catch(() => undefined),
+  ]);
+  return explain({
+    key,
+    networks: key.allowedNetworks.map(parseNetwork).filter((network): network is Network => !("fault" in network)),
+    clientIp,
+    used,
+    workspaceLocked: workspace?.locked ?? false,
+    tool,
+    release,
+    now,
+  });
+}
+
+function isAddress(text: string): boolean {
+  return !text.includes("/") && !("fault" in parseNetwork(text));
+}

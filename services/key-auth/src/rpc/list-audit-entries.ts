@@ -1,0 +1,41 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { ListAuditEntriesRequest } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
+import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../context.ts";
+import type { FieldChange } from "../domain/audit.ts";
+import { type AuditCursor, listAuditEntries as listEntries } from "../store/audit.ts";
+
+export async function listAuditEntries(context: Context, request: ListAuditEntriesRequest, call: HandlerContext) {
+  const size = pageSize(request.pageSize);
+  const rows = await listEntries(context.pool, {
+    workspaceId: principalOf(call).workspaceId,
+    targetId: request.targetId,
+    action: request.action,
+    limit: size + 1,
+    after: parsePageToken<AuditCursor>(request.pageToken, { at: CURSOR.time, id: CURSOR.uuid }),
+  });
+  const page = rows.slice(0, size);
+  const last = rows.length > size ? page.at(-1) : undefined;
+  return {
+    entries: page.map(({ id, at, actor, action, targetId, target, changes }) => ({
+      id,
+      at: timestampFromDate(at),
+      actor,
+      action,
+      targetId,
+      target,
+      changes: changes.map(changeMessage),
+    })),
+    nextPageToken: last ? nextPageToken({ at: last.cursorAt, id: last.id }) : "",
+  };
+}
+
+function changeMessage({ field, before, after }: FieldChange) {
+  return { field, beforeJson: jsonOf(before), afterJson: jsonOf(after) };
+}
+
+function jsonOf(value: unknown): string {
+  return value === undefined ? "" : JSON.stringify(value);
+}

@@ -1,0 +1,63 @@
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { KeyOrder, KeyStatus, type ListKeysRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../context.ts";
+import { MAX_NAME_CHARACTERS, type KeyStatus as Status } from "../domain/key.ts";
+import { type KeyCursor, listKeys as listKeyRows, type KeyOrder as Order } from "../store/key-list.ts";
+import { invalid } from "./key-fields.ts";
+import { keyMessages } from "./key-messages.ts";
+
+const ORDERS: Record<KeyOrder, Order> = {
+  [KeyOrder.UNSPECIFIED]: "newest",
+  [KeyOrder.NAME]: "name",
+  [KeyOrder.LAST_USED]: "last_used",
+  [KeyOrder.CALLS_TOTAL]: "calls_total",
+};
+
+const STATUSES: Record<KeyStatus, Status | undefined> = {
+  [KeyStatus.UNSPECIFIED]: undefined,
+  [KeyStatus.ACTIVE]: "active",
+  [KeyStatus.REVOKED]: "revoked",
+  [KeyStatus.EXPIRED]: "expired",
+};
+
+export async function listKeys(context: Context, request: ListKeysRequest, call: HandlerContext) {
+  const { workspaceId } = principalOf(call);
+  const size = pageSize(request.pageSize);
+  const order = ORDERS[request.order];
+  if (!order) throw invalid("order", "not an order of this list");
+  if (!(request.status in STATUSES)) throw invalid("status", "not a status of a key");
+  if (request.search.length > MAX_NAME_CHARACTERS) throw invalid("search", `at most ${MAX_NAME_CHARACTERS} characters`);
+  const rows = await listKeyRows(context.pool, {
+    workspaceId,
+    order,
+    filter: { status: STATUSES[request.status], search: request.search.trim(), tool: request.tool },
+    limit: size + 1,
+    after: cursorOf(request.pageToken, order),
+    now: context.now(),
+  }).catch(refuseForgedCursor);
+  const page = rows.slice(0, size);
+  const last = rows.length > size ? page.at(-1) : undefined;
+  return {
+    keys: await keyMessages(context, workspaceId, page),
+    nextPageToken: last ? nextPageToken(last.cursor) : "",
+  };
+}
+
+/** A name, a time, a count or nothing, as the order has it; what Postgres cannot read is refused below. */
+const ANY_VALUE = /^[^\0]{0,400}$/s;
+
+const notOfThisList = () => new ConnectError("page_token: not a token of this list", Code.InvalidArgument);
+
+function cursorOf(pageToken: string, order: Order): KeyCursor | undefined {
+  const cursor = parsePageToken<KeyCursor>(pageToken, { order: CURSOR.name, value: ANY_VALUE, id: CURSOR.uuid });
+  if (cursor && cursor.order !== order) throw notOfThisList();
+  return cursor;
+}
+
+/** A token that somebody made up: Postgres cannot read its values (class 22, data exception). */
+function refuseForgedCursor(error: { code?: unknown }): never {
+  if (typeof error.code === "string" && error.code.startsWith("22")) throw notOfThisList();
+  throw error;
+}

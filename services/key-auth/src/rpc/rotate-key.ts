@@ -1,0 +1,48 @@
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/api-key/secret";
+import type { RotateKeyRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../context.ts";
+import { overlapEnd } from "../domain/key.ts";
+import { findKey, lockKey, replaceSecret } from "../store/keys.ts";
+import { announce } from "./announce.ts";
+import { auditKey } from "./audit.ts";
+import { noSuchKey } from "./get-key.ts";
+import { checkedOverlap } from "./key-fields.ts";
+import { keyMessageOf } from "./key-messages.ts";
+
+export async function rotateKey(context: Context, request: RotateKeyRequest, call: HandlerContext) {
+  const principal = principalOf(call);
+  const overlapSeconds = checkedOverlap(request.overlapSeconds);
+  const known = await findKey(context.pool, principal.workspaceId, request.keyId);
+  if (!known) throw noSuchKey();
+  await assertAnnounceable(context, known.id);
+  const secret = generateSecret();
+  const row = await inTransaction(context.pool, async (client) => {
+    const before = await lockKey(client, principal.workspaceId, request.keyId);
+    if (!before) throw noSuchKey();
+    if (before.revokedAt) throw new ConnectError("a revoked key cannot be rotated", Code.FailedPrecondition);
+    const now = context.now();
+    const after = await replaceSecret(client, before.id, {
+      hash: hashSecret(secret),
+      prefix: visiblePrefix(secret),
+      previousValidUntil: overlapSeconds > 0 ? overlapEnd(now, overlapSeconds, before.expiresAt) : null,
+    });
+    await auditKey(client, { principal, action: "key.rotate", before, after, at: now });
+    return after;
+  });
+  await announce(context, row.id);
+  call.responseHeader.set("cache-control", "no-store");
+  return { key: await keyMessageOf(context, row), secret };
+}
+
+/**
+ * Before anything changes: a rotation that could not be announced would lose its secret with the answer, and repeating
+ * it would end the secret that callers still use.
+ */
+async function assertAnnounceable({ epochs }: Context, keyId: string): Promise<void> {
+  await epochs.raise(`key:${keyId}`).catch(() => {
+    throw new ConnectError("not rotated: replicas cannot be told at the moment", Code.Unavailable);
+  });
+}

@@ -1,0 +1,37 @@
+import { create } from "@bufbuild/protobuf";
+import type { CallHandler } from "@toolgate/call-stream/call";
+import {
+  KeyVerdictSchema,
+  type VerifyRequest,
+  type VerifyResponse,
+  VerifyResponseSchema,
+} from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import type { Verdict, Verifier } from "../verification/verifier.ts";
+
+export type VerifyHandler = CallHandler<VerifyRequest, VerifyResponse>;
+
+export function verifyHandler(verifier: Verifier): VerifyHandler {
+  return async (request) => {
+    const { secretHash, count, clientIp } = request;
+    const verdict = await verifier.verify(secretHash, { count, clientIp });
+    if (!verdict) return create(VerifyResponseSchema);
+    return create(VerifyResponseSchema, { key: keyVerdict(verdict, request.tool) });
+  };
+}
+
+function keyVerdict(verdict: NonNullable<Verdict>, tool: string) {
+  return create(KeyVerdictSchema, {
+    keyId: verdict.keyId,
+    keyName: verdict.keyName,
+    workspaceId: verdict.workspaceId,
+    workspace: verdict.workspace,
+    workspaceLocked: verdict.workspaceLocked,
+    workspaceEpoch: BigInt(verdict.epoch),
+    admitted: verdict.admitted,
+    limit: verdict.limit,
+    remaining: verdict.admitted ? Math.max(0, verdict.limit - verdict.used) : 0,
+    resetAt: BigInt(verdict.resetAt),
+    toolListed: tool !== "" && verdict.tools.includes(tool),
+    tools: tool === "" ? verdict.tools : [],
+  });
+}

@@ -1,0 +1,118 @@
+import type { AuditRecord } from "@toolgate/gen/toolgate/events/v1/audit_pb";
+import type { Queryable } from "@toolgate/postgres/pool";
+import type { AuditAction, FieldChange } from "../domain/audit.ts";
+
+export interface Actor {
+  /** Null for an operator. */
+  id: string | null;
+  name: string;
+}
+
+export interface NewAuditEntry {
+  id: string;
+  workspaceId: string;
+  at: Date;
+  actor: Actor;
+  action: AuditAction;
+  targetId: string;
+  target: string;
+  changes?: FieldChange[];
+}
+
+export async function insertAuditEntry(db: Queryable, entry: NewAuditEntry): Promise<void> {
+  await db.query(
+    `insert into key_auth.audit_entries (id, workspace_id, at, actor_id, actor, action, target_id, target, changes)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      entry.id,
+      entry.workspaceId,
+      entry.at,
+      entry.actor.id,
+      entry.actor.name,
+      entry.action,
+      entry.targetId,
+      entry.target,
+      JSON.stringify(entry.changes ?? []),
+    ],
+  );
+}
+
+/**
+ * Writes deeds that other services report, once each, however often they arrive. Those of a workspace that is gone are
+ * left out.
+ */
+export async function insertReportedDeeds(db: Queryable, records: AuditRecord[]): Promise<void> {
+  const rows = records.map((record) => ({
+    id: record.id,
+    workspace_id: record.workspaceId,
+    at_ms: Number(record.atMs),
+    actor_id: record.actorId,
+    actor: record.actor,
+    action: record.action,
+    target_id: record.targetId,
+    target: record.target,
+    changes: record.fields.map((field): FieldChange => ({ field })),
+  }));
+  await db.query(
+    `insert into key_auth.audit_entries (id, workspace_id, at, actor_id, actor, action, target_id, target, changes)
+     select r.id, w.id, to_timestamp(at_ms / 1000.0), actor_id, actor, action, target_id, target, changes
+     from json_to_recordset($1) as r
+       (id uuid, workspace_id uuid, at_ms bigint, actor_id uuid, actor text, action text, target_id text, target text,
+        changes jsonb)
+     join key_auth.workspaces w on w.id = r.workspace_id
+     on conflict do nothing`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** What a user does to the own account stands in the log of each workspace of the user. */
+export async function insertAccountEntries(
+  db: Queryable,
+  entry: { at: Date; actor: Actor; action: AuditAction; userId: string; email: string },
+): Promise<void> {
+  await db.query(
+    `insert into key_auth.audit_entries (id, workspace_id, at, actor_id, actor, action, target_id, target, changes)
+     select gen_random_uuid(), workspace_id, $2, $3, $4, $5, $1::text, $6, '[]'
+     from key_auth.memberships where user_id = $1::uuid`,
+    [entry.userId, entry.at, entry.actor.id, entry.actor.name, entry.action, entry.email],
+  );
+}
+
+export interface AuditRow {
+  id: string;
+  at: Date;
+  actor: string;
+  action: string;
+  targetId: string;
+  target: string;
+  changes: FieldChange[];
+}
+
+export type AuditCursor = { at: string; id: string };
+
+/** Newest first, after the cursor. */
+export async function listAuditEntries(
+  db: Queryable,
+  page: {
+    workspaceId: string;
+    targetId: string;
+    action: string;
+    limit: number;
+    after: AuditCursor | undefined;
+  },
+): Promise<(AuditRow & { cursorAt: string })[]> {
+  const listed = await db.query(
+    `select id, at, actor, action, target_id as "targetId", target, changes, at::text as "cursorAt"
+     from key_auth.audit_entries
+     where workspace_id = $1 and ($3 = '' or target_id = $3) and ($4 = '' or action = $4)
+       and ($5::timestamptz is null or (at, id) < ($5::timestamptz, $6::uuid))
+     order by at desc, id desc
+     limit $2`,
+    [page.workspaceId, page.limit, page.targetId, page.action, page.after?.at ?? null, page.after?.id ?? null],
+  );
+  return listed.rows;
+}
+
+export async function deleteAuditEntriesBefore(db: Queryable, before: Date): Promise<void> {
+  await db.query("delete from key_auth.audit_entries where at < $1", [before]);
+}

@@ -1,0 +1,80 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+import type { KeyStatus } from "../domain/key.ts";
+import { KEY_COLUMNS, type KeyRow } from "./keys.ts";
+
+export type KeyOrder = "newest" | "name" | "last_used" | "calls_total";
+
+export interface KeyFilter {
+  status: KeyStatus | undefined;
+  /** Part of the name or prefix, upper or lower case. */
+  search: string;
+  /** Only keys that list this tool. */
+  tool: string;
+}
+
+/** The place of a key in its order: what it is sorted by, as text, and its id. */
+export type KeyCursor = { order: string; value: string; id: string };
+
+/** Null would have no place in a comparison of rows: never used sorts as before all times. */
+const ORDERS: Record<KeyOrder, { sortedBy: string; type: string; direction: "asc" | "desc" }> = {
+  newest: { sortedBy: "created_at", type: "timestamptz", direction: "desc" },
+  name: { sortedBy: `(lower(name) collate "C")`, type: "text", direction: "asc" },
+  last_used: { sortedBy: "coalesce(last_used_at, '-infinity')", type: "timestamptz", direction: "desc" },
+  calls_total: { sortedBy: "calls_total", type: "bigint", direction: "desc" },
+};
+
+export type ListedKey = KeyRow & { cursor: KeyCursor };
+
+/** A page of a workspace's keys after the cursor, each key once, whatever is equal. */
+export async function listKeys(
+  db: Queryable,
+  page: {
+    workspaceId: string;
+    order: KeyOrder;
+    filter: KeyFilter;
+    limit: number;
+    after: KeyCursor | undefined;
+    now: Date;
+  },
+): Promise<ListedKey[]> {
+  const { sortedBy, type, direction } = ORDERS[page.order];
+  const values: unknown[] = [page.workspaceId, page.limit];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const conditions = filterConditions(page.filter, page.now, parameter);
+  if (page.after) {
+    const place = `(${parameter(page.after.value)}::${type}, ${parameter(page.after.id)}::uuid)`;
+    conditions.push(`(${sortedBy}, id) ${direction === "asc" ? ">" : "<"} ${place}`);
+  }
+  const listed = await db.query(
+    `select ${KEY_COLUMNS}, ${sortedBy}::text as "sortedBy"
+     from key_auth.keys
+     where ${["workspace_id = $1", ...conditions].join(" and ")}
+     order by ${sortedBy} ${direction}, id ${direction}
+     limit $2`,
+    values,
+  );
+  return listed.rows.map(({ sortedBy: value, ...row }) => ({
+    ...row,
+    cursor: { order: page.order, value, id: row.id },
+  }));
+}
+
+/** Only parameters and literals of this file get into the statement. */
+function filterConditions(
+  { status, search, tool }: KeyFilter,
+  now: Date,
+  parameter: (value: unknown) => string,
+): string[] {
+  const conditions: string[] = [];
+  if (status === "revoked") conditions.push("revoked_at is not null");
+  if (status === "expired") conditions.push(`revoked_at is null and expires_at <= ${parameter(now)}`);
+  if (status === "active") {
+    conditions.push(`revoked_at is null and (expires_at is null or expires_at > ${parameter(now)})`);
+  }
+  if (search !== "") {
+    const part = `lower(${parameter(search)})`;
+    conditions.push(`(position(${part} in lower(name)) > 0 or position(${part} in lower(prefix)) > 0)`);
+  }
+  if (tool !== "") conditions.push(`tools @> array[${parameter(tool)}::text]`);
+  return conditions;
+}

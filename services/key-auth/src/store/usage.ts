@@ -1,0 +1,107 @@
+import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import type { Queryable } from "@toolgate/postgres/pool";
+import type { CountPlan } from "../domain/call-buckets.ts";
+
+export const USAGE_TABLE = "key_auth.api_key_requests";
+export const COUNTS_TABLE = "key_auth.api_key_request_counts";
+
+/**
+ * [LOG-2] Writes records once each, however often they arrive, and adds what was new to the keys' counters and, for
+ * calls after `countedAfter`, to the counts of their minute and hour. A call that the limit refused (429) touches last
+ * use only. Keys are locked in one order, so that replicas never wait in a circle.
+ */
+export async function insertUsage(db: Queryable, records: UsageRecord[], countedAfter: Date): Promise<void> {
+  const rows = records.map((record) => ({
+    id: record.id,
+    key_id: record.keyId,
+    tool: record.tool,
+    status: record.status,
+    duration_ms: record.durationMs,
+    ip: record.ip,
+    at_ms: Number(record.atMs),
+  }));
+  await db.query({
+    name: "insert_usage",
+    text: `with written as (
+             insert into key_auth.api_key_requests (id, key_id, tool, status, duration_ms, ip, at)
+             select id, key_id, tool, status, duration_ms, ip, to_timestamp(at_ms / 1000.0)
+             from json_to_recordset($1) as r
+               (id uuid, key_id uuid, tool text, status smallint, duration_ms integer, ip text, at_ms bigint)
+             on conflict do nothing
+             returning key_id, status, at
+           ), used as (
+             select key_id, count(*) filter (where status <> 429) as calls, max(at) as last_at
+             from written group by key_id
+           ), locked as (
+             select k.id, used.calls, used.last_at
+             from key_auth.keys k join used on used.key_id = k.id
+             order by k.id for update of k
+           ), counted as (
+             insert into key_auth.api_key_request_counts as c (key_id, width_s, start, calls)
+             select locked.id, width.s, to_timestamp(floor(extract(epoch from at) / width.s) * width.s), count(*)
+             from locked join written on written.key_id = locked.id cross join (values (60), (3600)) as width (s)
+             where status <> 429 and at > $2
+             group by 1, 2, 3
+             order by 1, 2, 3
+             on conflict (key_id, width_s, start) do update set calls = c.calls + excluded.calls
+           )
+           update key_auth.keys k
+           set calls_total = k.calls_total + locked.calls, last_used_at = greatest(k.last_used_at, locked.last_at)
+           from locked where k.id = locked.id`,
+    values: [JSON.stringify(rows), countedAfter],
+  });
+}
+
+export interface CallRow {
+  at: Date;
+  tool: string;
+  status: number;
+  durationMs: number;
+  ip: string;
+}
+
+/** [MGMT-20] */
+const CALLS_LISTED = 50;
+
+/** The last calls of a key since an instant, newest first. */
+export async function listCalls(db: Queryable, keyId: string, since: Date): Promise<CallRow[]> {
+  // Planning over all days of the log costs more than reading: a named statement with its limit known keeps one plan.
+  const listed = await db.query({
+    name: "list_calls",
+    text: `select at, tool, status, duration_ms as "durationMs", ip
+           from key_auth.api_key_requests where key_id = $1 order by at desc limit ${CALLS_LISTED}`,
+    values: [keyId],
+  });
+  return listed.rows.filter(({ at }) => at >= since);
+}
+
+/** The newest call in the log that the limit let through. */
+export async function findLastAdmittedCall(db: Queryable, keyId: string): Promise<Date | undefined> {
+  const found = await db.query(
+    `select at from key_auth.api_key_requests where key_id = $1 and status <> 429 order by at desc limit 1`,
+    [keyId],
+  );
+  return found.rows[0]?.at;
+}
+
+/** [KEY-11] Calls since the start of the plan by key; keys without any are missing. */
+export async function countCalls(db: Queryable, keyIds: string[], plan: CountPlan): Promise<Map<string, number>> {
+  const counted = await db.query({
+    name: "count_calls",
+    text: `select key_id as "keyId", sum(calls)::bigint as calls
+           from (
+             select key_id, calls from key_auth.api_key_request_counts
+             where key_id = any($1::uuid[]) and width_s = 3600 and start >= $4
+             union all
+             select key_id, calls from key_auth.api_key_request_counts
+             where key_id = any($1::uuid[]) and width_s = 60 and start >= $3 and start < $4
+             union all
+             select key_id, count(*) from key_auth.api_key_requests
+             where key_id = any($1::uuid[]) and at > $2 and at < $3 and status <> 429
+             group by key_id
+           ) as part
+           group by key_id`,
+    values: [keyIds, plan.logAfter, plan.minutesFrom, plan.hoursFrom],
+  });
+  return new Map(counted.rows.map((row) => [row.keyId, row.calls]));
+}

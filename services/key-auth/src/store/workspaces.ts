@@ -1,0 +1,39 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+
+export interface WorkspaceRow {
+  id: string;
+  code: string;
+  locked: boolean;
+}
+
+const COLUMNS = "id, code, locked";
+
+export async function findWorkspaceById(db: Queryable, id: string): Promise<WorkspaceRow | undefined> {
+  const found = await db.query(`select ${COLUMNS} from key_auth.workspaces where id = $1`, [id]);
+  return found.rows[0];
+}
+
+/** The workspace, locked until the transaction ends. */
+export async function lockWorkspaceRow(db: Queryable, code: string): Promise<WorkspaceRow | undefined> {
+  const found = await db.query(`select ${COLUMNS} from key_auth.workspaces where code = $1 for update`, [code]);
+  return found.rows[0];
+}
+
+export async function listWorkspaces(db: Queryable): Promise<WorkspaceRow[]> {
+  const listed = await db.query(`select ${COLUMNS} from key_auth.workspaces order by code`);
+  return listed.rows;
+}
+
+/** Undefined: there is one of that code. */
+export async function insertWorkspace(db: Queryable, id: string, code: string): Promise<WorkspaceRow | undefined> {
+  const inserted = await db.query(
+    `insert into key_auth.workspaces (id, code) values ($1, $2) on conflict (code) do nothing returning ${COLUMNS}`,
+    [id, code],
+  );
+  return inserted.rows[0];
+}
+
+/** [ERR-12] No call of a locked workspace runs. */
+export async function setLocked(db: Queryable, id: string, locked: boolean): Promise<void> {
+  await db.query("update key_auth.workspaces set locked = $2 where id = $1", [id, locked]);
+}

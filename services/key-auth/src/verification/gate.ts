@@ -1,0 +1,113 @@
+import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
+import type { Redis } from "ioredis";
+import { SECONDS_PER_MINUTE } from "../domain/minute-window.ts";
+
+/** The epochs under which something was loaded. */
+export interface KnownEpochs {
+  key: string;
+  workspace: string;
+}
+
+export type GateAnswer =
+  /** What is known is older than the epochs: load again. */
+  | { kind: "stale"; epochs: KnownEpochs }
+  | ({ kind: "admitted" } & CountedMinute)
+  /** [LIMIT-10] The minute is used up; nothing was counted. */
+  | ({ kind: "limited" } & CountedMinute);
+
+export interface CountedMinute {
+  used: number;
+  /** [LIMIT-6] Unix time in seconds at which the minute ends. */
+  resetAt: number;
+}
+
+export interface GateQuestion {
+  keyId: string;
+  workspaceId: string;
+  /** Undefined when nothing is known yet; the answer is then stale. */
+  known: KnownEpochs | undefined;
+  limit: number;
+  /** Count the call if it is admitted, and keep its time as the last that was accepted. */
+  count: boolean;
+}
+
+export interface Gate {
+  /**
+   * Decides in one round trip whether what is known still holds and whether the minute has room. [LIMIT-2] The minute is
+   * that of Redis' clock, so that replicas whose own clocks differ count in the same one.
+   */
+  decide(question: GateQuestion): Promise<GateAnswer>;
+  /** Calls of the key counted in the current minute. */
+  used(keyId: string): Promise<number>;
+  /** When a call of the key was last counted, by Redis' clock. Undefined: never, or before Redis was wiped. */
+  lastAccepted(keyId: string): Promise<Date | undefined>;
+}
+
+/** Names the counter in the script: only there is it known which minute it is. */
+const COUNTER_LUA = `
+local function counter_of(prefix)
+  local minute = math.floor(tonumber(redis.call('time')[1]) / ${SECONDS_PER_MINUTE})
+  return prefix .. string.format('%d', minute), (minute + 1) * ${SECONDS_PER_MINUTE}
+end
+`;
+
+const GATE_LUA = `${EPOCH_LUA}${COUNTER_LUA}
+local COUNTER_TTL_S = 120
+local ACCEPTED_TTL_S = 7776000
+local key_epoch, workspace_epoch = epoch_of(KEYS[1]), epoch_of(KEYS[2])
+if key_epoch ~= ARGV[1] or workspace_epoch ~= ARGV[2] then return {0, key_epoch, workspace_epoch} end
+local counter, reset_at = counter_of(KEYS[3])
+local used = tonumber(redis.call('get', counter) or '0')
+if ARGV[4] == '0' then return {1, used, reset_at} end
+if used >= tonumber(ARGV[3]) then return {2, used, reset_at} end
+used = redis.call('incr', counter)
+if used == 1 then redis.call('expire', counter, COUNTER_TTL_S) end
+redis.call('set', KEYS[4], clock_us(), 'ex', ACCEPTED_TTL_S)
+return {1, used, reset_at}`;
+
+const USED_LUA = `${COUNTER_LUA}
+return tonumber(redis.call('get', (counter_of(KEYS[1]))) or '0')`;
+
+interface GateRedis extends Redis {
+  toolgateGate(
+    ...args: [
+      epochOfKey: string,
+      epochOfWorkspace: string,
+      counters: string,
+      accepted: string,
+      ...values: (string | number)[],
+    ]
+  ): Promise<[0, string, string] | [1 | 2, number, number]>;
+}
+
+/** Followed by the minute. */
+const counterPrefix = (keyId: string) => `toolgate:calls:${keyId}:`;
+const acceptedKey = (keyId: string) => `toolgate:accepted:${keyId}`;
+
+export function createRedisGate(redis: Redis): Gate {
+  redis.defineCommand("toolgateGate", { numberOfKeys: 4, lua: GATE_LUA });
+  const gate = redis as GateRedis;
+  return {
+    async decide({ keyId, workspaceId, known, limit, count }) {
+      const [verdict, first, second] = await gate.toolgateGate(
+        epochKey(`key:${keyId}`),
+        epochKey(`workspace:${workspaceId}`),
+        counterPrefix(keyId),
+        acceptedKey(keyId),
+        known?.key ?? "",
+        known?.workspace ?? "",
+        limit,
+        count ? 1 : 0,
+      );
+      if (verdict === 0) return { kind: "stale", epochs: { key: first, workspace: second } };
+      return { kind: verdict === 1 ? "admitted" : "limited", used: first, resetAt: second };
+    },
+    async used(keyId) {
+      return Number(await redis.eval(USED_LUA, 1, counterPrefix(keyId)));
+    },
+    async lastAccepted(keyId) {
+      const microseconds = await redis.get(acceptedKey(keyId));
+      return microseconds === null ? undefined : new Date(Number(microseconds) / 1000);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** Calls per key and minute counted in this process alone: the limit while Redis is away. */
+export interface LocalCounter {
+  /** Counts a call if the minute has room. */
+  take(keyId: string, minute: number, limit: number, count: boolean): { admitted: boolean; used: number };
+}
+
+export function createLocalCounter(): LocalCounter {
+  let currentMinute = 0;
+  let counts = new Map<string, number>();
+  return {
+    take(keyId, minute, limit, count) {
+      if (minute !== currentMinute) {
+        currentMinute = minute;
+        counts = new Map();
+      }
+      const used = counts.get(keyId) ?? 0;
+      if (!count) return { admitted: true, used };
+      if (used >= limit) return { admitted: false, used };
+      counts.set(keyId, used + 1);
+      return { admitted: true, used: used + 1 };
+    },
+  };
+}

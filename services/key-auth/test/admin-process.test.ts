@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { codeOf, runKeyAuth } from "./running-key-auth.ts";
+
+const ADMIN = fileURLToPath(new URL("../src/admin.ts", import.meta.url));
+
+async function admin(args: string[], env: Record<string, string>, input: string) {
+  const child = spawn(process.execPath, [ADMIN, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(input);
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return { code, output, errors };
+}
+
+test("[MGMT-4] the operator's command is a program: password on standard input, one line out, a failure as exit code", async () => {
+  await using keyAuth = await runKeyAuth();
+  const { databaseUrl, redisUrl } = keyAuth.servers;
+  const env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const user = { email: "new@example.test", password: "a long password" };
+  expect(await admin(["user", "create", user.email], env, `${user.password}\n`)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining("created"),
+    errors: "",
+  });
+  expect(await codeOf(keyAuth.sessions().login(user))).toBeUndefined();
+  expect(await admin(["user", "create", user.email], env, user.password)).toMatchObject({ code: 1, output: "" });
+  expect((await admin([], {}, "")).errors).toContain("Usage");
+  expect((await admin(["workspace", "list"], {}, "")).errors).toContain("DATABASE_URL is missing");
+});

@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { publishDurably } from "@toolgate/event-bus/batching-publisher";
+import { connectBus } from "@toolgate/event-bus/connect";
+import { AuditBatchSchema } from "@toolgate/gen/toolgate/events/v1/audit_pb";
+import { eventually } from "@toolgate/testbed/eventually";
+import { testNats } from "@toolgate/testbed/servers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pruneAuditLog } from "../src/events/prune-audit-log.ts";
+import { provision } from "../src/provision.ts";
+import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+
+let keyAuth: RunningKeyAuth;
+beforeAll(async () => {
+  keyAuth = await runKeyAuth();
+});
+afterAll(() => keyAuth[Symbol.asyncDispose]());
+
+async function newWorkspace() {
+  const { workspaceId } = await provision(keyAuth.pool, account(`${randomUUID()}@example.test`, "admin"));
+  return { manager: keyAuth.as("manager", workspaceId), admin: keyAuth.as("admin", workspaceId) };
+}
+
+test("[MGMT] [KEY-16] every deed at a key is in the audit log with who, when, before and after, and no secret", async () => {
+  const { manager, admin } = await newWorkspace();
+  const startedAt = Date.now();
+  const { key, secret } = await keyAuth.keys().createKey({ name: "Partner", tools: ["echo"] }, manager);
+  const keyId = key?.id ?? "";
+  await keyAuth.keys().updateKey({ keyId, limit: 100, tools: { names: [] } }, manager);
+  const rotated = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: 60 }, admin);
+  await keyAuth.keys().revokeKey({ keyId }, admin);
+  await keyAuth.keys().revokeKey({ keyId }, admin);
+  const { entries } = await keyAuth.audit.listAuditEntries({ targetId: keyId }, admin);
+  expect(entries.map(({ action, actor }) => [action, actor])).toEqual([
+    ["key.revoke", "admin@example.test"],
+    ["key.rotate", "admin@example.test"],
+    ["key.edit", "manager@example.test"],
+    ["key.create", "manager@example.test"],
+  ]);
+  const [revoke, rotate, edit, create] = entries.map(({ changes }) =>
+    Object.fromEntries(changes.map(({ field, beforeJson, afterJson }) => [field, [beforeJson, afterJson]])),
+  );
+  expect(edit).toEqual({ limit: ["60", "100"], tools: ['["echo"]', "[]"] });
+  expect(create).toMatchObject({ name: ["", '"Partner"'], limit: ["", "60"], tools: ["", '["echo"]'] });
+  expect(Object.keys(rotate ?? {}).toSorted()).toEqual(["prefix", "previousSecretValidUntil"]);
+  expect(Object.keys(revoke ?? {})).toEqual(["revokedAt"]);
+  for (const { target, at } of entries) {
+    expect(target).toBe("Partner");
+    expect(Number(at?.seconds)).toBeGreaterThanOrEqual(Math.floor(startedAt / 1000));
+  }
+  const { rows } = await keyAuth.pool.query("select a::text as row from key_auth.audit_entries a");
+  for (const { row } of rows) for (const text of [secret, rotated.secret]) expect(row).not.toContain(text);
+});
+
+test("[MGMT] what changed nothing, or was invalid, is no entry", async () => {
+  const { manager, admin } = await newWorkspace();
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, manager);
+  const keyId = key?.id ?? "";
+  await keyAuth.keys().updateKey({ keyId, name: "k" }, manager);
+  expect(await codeOf(keyAuth.keys().updateKey({ keyId, limit: 0 }, manager))).toBe(Code.InvalidArgument);
+  expect(await codeOf(keyAuth.keys().createKey({ name: "" }, manager))).toBe(Code.InvalidArgument);
+  const { entries } = await keyAuth.audit.listAuditEntries({}, admin);
+  expect(entries.filter(({ action }) => action.startsWith("key.")).map(({ action }) => action)).toEqual(["key.create"]);
+});
+
+test("[KEY] an edit of a revoked key is refused, and the attempt is in the audit log", async () => {
+  const { manager, admin } = await newWorkspace();
+  const { key } = await keyAuth.keys().createKey({ name: "gone" }, manager);
+  const keyId = key?.id ?? "";
+  await keyAuth.keys().revokeKey({ keyId }, admin);
+  expect(await codeOf(keyAuth.keys().updateKey({ keyId, limit: 9, name: "back" }, manager))).toBe(
+    Code.FailedPrecondition,
+  );
+  expect((await keyAuth.keys().getKey({ keyId }, manager)).key).toMatchObject({ name: "gone", limit: 60 });
+  const [refused] = (await keyAuth.audit.listAuditEntries({ targetId: keyId }, admin)).entries;
+  expect(refused).toMatchObject({ action: "key.edit_refused", actor: "manager@example.test", target: "gone" });
+  expect(refused?.changes).toMatchObject([
+    { field: "name", beforeJson: '"gone"', afterJson: '"back"' },
+    { field: "limit", beforeJson: "60", afterJson: "9" },
+  ]);
+});
+
+test("[MGMT] [WMGMT] what other services report is in the log once, however often it arrives, and in its workspace alone", async () => {
+  await using nats = await testNats();
+  await using own = await runKeyAuth({ natsUrl: nats.url });
+  await using bus = await connectBus({ servers: nats.url, name: "test" });
+  const deed = (targetId: string, workspaceId: string) => ({
+    id: randomUUID(),
+    workspaceId,
+    atMs: BigInt(Date.parse("2026-11-21T12:00:00Z")),
+    actorId: randomUUID(),
+    actor: "ada@example.test",
+    action: "tool.expose",
+    targetId,
+    target: targetId,
+    fields: ["external_api"],
+  });
+  const nobodys = deed("nobodys", randomUUID());
+  const batch = (...records: ReturnType<typeof deed>[]) =>
+    toBinary(AuditBatchSchema, create(AuditBatchSchema, { records }));
+  const first = deed("first", own.workspaceId);
+  for (const message of [batch(nobodys, first), batch(first), batch(first, deed("last", own.workspaceId))]) {
+    await publishDurably(bus, "records.audit", message);
+  }
+  const listed = () => own.audit.listAuditEntries({ action: "tool.expose" }, own.as("admin"));
+  await eventually(async () => (await listed()).entries.some(({ target }) => target === "last"));
+  const { entries } = await listed();
+  expect(entries.map(({ target }) => target).toSorted()).toEqual(["first", "last"]);
+  expect(entries[0]).toMatchObject({
+    actor: "ada@example.test",
+    changes: [{ field: "external_api", beforeJson: "", afterJson: "" }],
+  });
+});
+
+test("[MGMT] [KEY-19] only admins read the audit log, and only that of their workspace", async () => {
+  const { manager, admin } = await newWorkspace();
+  await keyAuth.keys().createKey({ name: "mine" }, manager);
+  expect(await codeOf(keyAuth.audit.listAuditEntries({}, manager))).toBe(Code.PermissionDenied);
+  const other = await newWorkspace();
+  expect((await keyAuth.audit.listAuditEntries({}, other.admin)).entries).toEqual([]);
+  expect((await keyAuth.audit.listAuditEntries({}, admin)).entries.length).toBe(1);
+});
+
+test("[MGMT] the audit log pages through each entry once, newest first, and can be narrowed to an action", async () => {
+  const { manager, admin } = await newWorkspace();
+  const { key } = await keyAuth.keys().createKey({ name: "k0" }, manager);
+  const keyId = key?.id ?? "";
+  for (const name of ["k1", "k2", "k3", "k4"]) await keyAuth.keys().updateKey({ keyId, name }, manager);
+  await keyAuth.pool.query("update key_auth.audit_entries set at = '2026-11-21T12:00:00Z' where target_id = $1", [
+    keyId,
+  ]);
+  const seen: string[] = [];
+  let pageToken = "";
+  do {
+    const page = await keyAuth.audit.listAuditEntries({ pageSize: 2, pageToken, action: "key.edit" }, admin);
+    seen.push(...page.entries.map(({ target }) => target));
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  expect(seen.toSorted()).toEqual(["k1", "k2", "k3", "k4"]);
+  expect(await codeOf(keyAuth.audit.listAuditEntries({ pageToken: "bogus" }, admin))).toBe(Code.InvalidArgument);
+});
+
+test("[MGMT] entries are kept for two years, and pruning can be repeated", async () => {
+  const { manager, admin } = await newWorkspace();
+  const keys = [];
+  for (const name of ["old", "young"]) keys.push((await keyAuth.keys().createKey({ name }, manager)).key?.id);
+  const now = new Date();
+  const ages = [731, 729];
+  for (const [index, id] of keys.entries()) {
+    const at = new Date(now.getTime() - (ages[index] ?? 0) * 86_400_000);
+    await keyAuth.pool.query("update key_auth.audit_entries set at = $2 where target_id = $1", [id, at]);
+  }
+  for (let run = 0; run < 2; run += 1) await pruneAuditLog(keyAuth.pool, now);
+  expect((await keyAuth.audit.listAuditEntries({}, admin)).entries.map(({ target }) => target)).toEqual(["young"]);
+});

@@ -1,0 +1,207 @@
+import { Code } from "@connectrpc/connect";
+import { KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { provision } from "../src/provision.ts";
+import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+import { columnsHolding, randomBytesOf } from "./stored-secrets.ts";
+
+let keyAuth: RunningKeyAuth;
+beforeAll(async () => {
+  keyAuth = await runKeyAuth();
+});
+afterAll(() => keyAuth[Symbol.asyncDispose]());
+
+test("[KEY-1] [KEY-2] [KEY-3] [KEY-4] [KEY-14] [KEY-15] [KEY-16] a new key has its fields, and its secret is in the first answer only", async () => {
+  const { key, secret } = await keyAuth.keys().createKey({ name: " Partner ", tools: ["echo"] }, keyAuth.as("manager"));
+  expect(secret).toMatch(/^svc_live_/);
+  expect(key).toMatchObject({ name: "Partner", tools: ["echo"], limit: 60, status: KeyStatus.ACTIVE, callsTotal: 0n });
+  expect(secret.startsWith(key?.prefix ?? "-")).toBe(true);
+  const { key: again } = await keyAuth.keys().getKey({ keyId: key?.id ?? "" }, keyAuth.as("admin"));
+  expect(JSON.stringify(again, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(
+    secret,
+  );
+  expect(await columnsHolding(keyAuth.pool, [secret])).toEqual([]);
+});
+
+test("[KEY-16] the search for stored secrets finds one in every form, whole or in part", async () => {
+  const { secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const random = randomBytesOf(secret);
+  const forms: Record<string, Buffer> = {
+    raw: Buffer.from(secret),
+    raw_part: Buffer.from(secret).subarray(0, 32),
+    hex: Buffer.from(Buffer.from(secret).toString("hex")),
+    base64: Buffer.from(Buffer.from(secret).toString("base64")),
+    base64url: Buffer.from(JSON.stringify({ token: random.toString("base64url") })),
+    random,
+    random_hex: Buffer.from(random.toString("hex")),
+  };
+  const columns = Object.keys(forms);
+  const places = columns.map((_, at) => `$${at + 1}`);
+  await keyAuth.pool.query(`create table key_auth.leaky (${columns.map((name) => `${name} bytea`).join(", ")})`);
+  await keyAuth.pool.query(`insert into key_auth.leaky values (${places.join(", ")})`, Object.values(forms));
+  await keyAuth.pool.query(
+    "create table key_auth.leaky_text as select encode(hex, 'escape') as note from key_auth.leaky",
+  );
+  try {
+    const found = await columnsHolding(keyAuth.pool, [secret]);
+    expect(found.toSorted()).toEqual([...columns.map((name) => `leaky.${name}`), "leaky_text.note"].toSorted());
+  } finally {
+    await keyAuth.pool.query("drop table key_auth.leaky, key_auth.leaky_text");
+  }
+});
+
+test("[KEY-5] limits from 1 to 10000 are taken, others refused", async () => {
+  for (const limit of [1, 10_000]) {
+    expect(await codeOf(keyAuth.keys().createKey({ name: "k", limit }, keyAuth.as("manager")))).toBeUndefined();
+  }
+  for (const limit of [0, 10_001, 4_294_967_295]) {
+    expect(await codeOf(keyAuth.keys().createKey({ name: "k", limit }, keyAuth.as("manager")))).toBe(
+      Code.InvalidArgument,
+    );
+  }
+});
+
+test("[KEY-2] a tool that is not released is refused when a key is saved, a listed one may stay", async () => {
+  const refused = keyAuth.keys().createKey({ name: "k", tools: ["echo", "nowhere"] }, keyAuth.as("manager"));
+  await expect(refused).rejects.toThrow("nowhere");
+  const { key } = await keyAuth.keys().createKey({ name: "k", tools: ["echo"] }, keyAuth.as("manager"));
+  await keyAuth.pool.query("update key_auth.keys set tools = '{gone}' where id = $1", [key?.id]);
+  const edited = await keyAuth
+    .keys()
+    .updateKey({ keyId: key?.id ?? "", tools: { names: ["gone", "lookup"] } }, keyAuth.as("manager"));
+  expect(edited.key?.tools).toEqual(["gone", "lookup"]);
+});
+
+test("[KEY-6] [KEY-8] [KEY-23] [ERR-8] an expired key is refused until its expiry is moved or cleared", async () => {
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const keyId = key?.id ?? "";
+  const expire = (date: string | undefined) =>
+    keyAuth
+      .keys()
+      .updateKey(
+        { keyId, expiry: { at: date ? { case: "date", value: date } : { case: undefined } } },
+        keyAuth.as("manager"),
+      );
+  expect((await expire("2020-01-31")).key?.status).toBe(KeyStatus.EXPIRED);
+  expect(await keyAuth.verify(secret)).toBeUndefined();
+  expect((await expire(undefined)).key?.status).toBe(KeyStatus.ACTIVE);
+  expect(await keyAuth.verify(secret)).toBeDefined();
+});
+
+test("[KEY-20] [KEY-22] revoking works twice, the key stays listed as revoked and cannot be edited", async () => {
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const keyId = key?.id ?? "";
+  const first = await keyAuth.keys().revokeKey({ keyId }, keyAuth.as("manager"));
+  const second = await keyAuth.keys().revokeKey({ keyId }, keyAuth.as("manager"));
+  expect(second.key?.revokedAt).toEqual(first.key?.revokedAt);
+  const listed = await keyAuth.keys().listKeys({ pageSize: 100 }, keyAuth.as("manager"));
+  expect(listed.keys.find(({ id }) => id === keyId)?.status).toBe(KeyStatus.REVOKED);
+  expect(await codeOf(keyAuth.keys().updateKey({ keyId, name: "x" }, keyAuth.as("manager")))).toBe(
+    Code.FailedPrecondition,
+  );
+});
+
+test("[MGMT-2] [MGMT-3] [MGMT-4] managers and admins manage keys, members and strangers do not", async () => {
+  expect(await codeOf(keyAuth.keys().listKeys({}, keyAuth.as("manager")))).toBeUndefined();
+  expect(await codeOf(keyAuth.keys().listKeys({}, keyAuth.as("admin")))).toBeUndefined();
+  expect(await codeOf(keyAuth.keys().listKeys({}, keyAuth.as("member")))).toBe(Code.PermissionDenied);
+  expect(await codeOf(keyAuth.keys().listKeys({}))).toBe(Code.Unauthenticated);
+});
+
+test("[KEY-19] [MGMT] a key of another workspace is not found, whatever is done with it", async () => {
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const other = await provision(keyAuth.pool, account("other@example.test", "admin"));
+  const stranger = keyAuth.as("admin", other.workspaceId);
+  const keyId = key?.id ?? "";
+  expect(await codeOf(keyAuth.keys().getKey({ keyId }, stranger))).toBe(Code.NotFound);
+  expect(await codeOf(keyAuth.keys().updateKey({ keyId, name: "x" }, stranger))).toBe(Code.NotFound);
+  expect(await codeOf(keyAuth.keys().revokeKey({ keyId }, stranger))).toBe(Code.NotFound);
+  expect(await codeOf(keyAuth.keys().rotateKey({ keyId }, stranger))).toBe(Code.NotFound);
+  expect(await codeOf(keyAuth.keys().listKeyCalls({ keyId }, stranger))).toBe(Code.NotFound);
+  expect(await codeOf(keyAuth.keys().getKey({ keyId: "no uuid" }, stranger))).toBe(Code.NotFound);
+  expect((await keyAuth.keys().listKeys({}, stranger)).keys).toEqual([]);
+});
+
+test("[MGMT-5] the list pages through all keys once, newest first", async () => {
+  const { workspaceId } = await provision(keyAuth.pool, account("pages@example.test", "admin"));
+  const who = keyAuth.as("manager", workspaceId);
+  for (let index = 0; index < 7; index += 1) await keyAuth.keys().createKey({ name: `k${index}` }, who);
+  const names: string[] = [];
+  let pageToken = "";
+  do {
+    const page = await keyAuth.keys().listKeys({ pageSize: 3, pageToken }, who);
+    names.push(...page.keys.map(({ name }) => name));
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  expect(names).toEqual(["k6", "k5", "k4", "k3", "k2", "k1", "k0"]);
+  expect(await codeOf(keyAuth.keys().listKeys({ pageToken: "bogus" }, who))).toBe(Code.InvalidArgument);
+  expect(await codeOf(keyAuth.keys().listKeys({ pageSize: 101 }, who))).toBe(Code.InvalidArgument);
+});
+
+test("[KEY-18] [KEY-19] [KEY-2] a verdict names the workspace of the key and whether the key lists the tool, nothing else decides", async () => {
+  const here = await keyAuth.keys().createKey({ name: "here", tools: ["echo"] }, keyAuth.as("manager"));
+  const other = await provision(keyAuth.pool, account("elsewhere@example.test", "admin"));
+  const there = await keyAuth.keys().createKey({ name: "there" }, keyAuth.as("admin", other.workspaceId));
+  expect(await keyAuth.verify(here.secret, { tool: "echo" })).toMatchObject({
+    workspaceId: keyAuth.workspaceId,
+    toolListed: true,
+  });
+  expect(await keyAuth.verify(here.secret, { tool: "lookup" })).toMatchObject({ toolListed: false });
+  expect(await keyAuth.verify(there.secret, { tool: "echo" })).toMatchObject({
+    workspaceId: other.workspaceId,
+    toolListed: false,
+  });
+});
+
+test("[KEY-3] [MGMT-6] [MGMT-7] [MGMT-8] [MGMT-9] [MGMT-10] [MGMT-11] [MGMT-12] what is given at creation and what is edited later is what the key then has", async () => {
+  const who = keyAuth.as("manager");
+  const created = await keyAuth.keys().createKey(
+    {
+      name: "first",
+      tools: ["echo"],
+      limit: 7,
+      expiry: { at: { case: "date", value: "2999-12-31" } },
+    },
+    who,
+  );
+  const keyId = created.key?.id ?? "";
+  const expiry = { seconds: BigInt(Date.parse("3000-01-01T00:00:00Z") / 1000) };
+  expect(created.key).toMatchObject({ name: "first", tools: ["echo"], limit: 7, expiresAt: expiry });
+  await keyAuth.keys().updateKey({ keyId, name: "second" }, who);
+  await keyAuth.keys().updateKey({ keyId, tools: { names: ["lookup"] } }, who);
+  await keyAuth.keys().updateKey({ keyId, limit: 8 }, who);
+  const shown = await keyAuth.keys().getKey({ keyId }, who);
+  expect(shown.key).toMatchObject({ name: "second", tools: ["lookup"], limit: 8, expiresAt: expiry });
+  const at = { case: "timestamp" as const, value: { seconds: 33_000_000_000n, nanos: 0 } };
+  await keyAuth.keys().updateKey({ keyId, expiry: { at } }, who);
+  const { key } = await keyAuth.keys().getKey({ keyId }, who);
+  expect(key).toMatchObject({ name: "second", tools: ["lookup"], limit: 8, expiresAt: { seconds: 33_000_000_000n } });
+});
+
+test("[KEY-7] [KEY-9] [MGMT-5] [MGMT-14] [MGMT-15] [MGMT-17] the list shows prefix, status, last use and total of each key", async () => {
+  const { workspaceId } = await provision(keyAuth.pool, account("shown@example.test", "admin"));
+  const who = keyAuth.as("manager", workspaceId);
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);
+  await keyAuth.pool.query(
+    "update key_auth.keys set calls_total = 42, last_used_at = '2026-11-21T12:00:00Z' where id = $1",
+    [key?.id],
+  );
+  const { keys } = await keyAuth.keys().listKeys({}, who);
+  expect(keys).toMatchObject([
+    {
+      id: key?.id,
+      prefix: secret.slice(0, "svc_live_".length + 6),
+      status: KeyStatus.ACTIVE,
+      callsTotal: 42n,
+      lastUsedAt: { seconds: BigInt(Date.parse("2026-11-21T12:00:00Z") / 1000) },
+    },
+  ]);
+});
+
+test("[KEY-21] [MGMT-13] a key that is revoked is refused for good, whatever its expiry says later", async () => {
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  expect(await keyAuth.verify(secret)).toBeDefined();
+  const { key: revoked } = await keyAuth.keys().revokeKey({ keyId: key?.id ?? "" }, keyAuth.as("manager"));
+  expect(revoked?.status).toBe(KeyStatus.REVOKED);
+  expect(await keyAuth.verify(secret)).toBeUndefined();
+});

@@ -1,0 +1,122 @@
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { eventually } from "@toolgate/testbed/eventually";
+import { testRedis } from "@toolgate/testbed/servers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { earlyInMinute, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+
+const MINUTE_START = Date.parse("2026-11-21T12:00:00Z");
+/** Replicas whose clocks disagree with each other and with Redis. */
+const CLOCKS_AHEAD_BY_MS = [-95_000, 40_000];
+
+let keyAuth: RunningKeyAuth;
+const redis = () => connectRedis({ url: keyAuth.servers.redisUrl, name: "test", onError: () => {} });
+let counters: ReturnType<typeof redis>;
+beforeAll(async () => {
+  const now = (replica: number) => Date.now() + (CLOCKS_AHEAD_BY_MS[replica] ?? 0);
+  keyAuth = await runKeyAuth({ replicas: 2, now });
+  counters = redis();
+  await untilReady(counters, 5_000);
+});
+afterAll(async () => {
+  counters.disconnect();
+  await keyAuth[Symbol.asyncDispose]();
+});
+
+const newKey = async (limit: number) => {
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k", limit }, keyAuth.as("manager"));
+  return { keyId: key?.id ?? "", secret };
+};
+const changeLimit = (keyId: string, limit: number) => keyAuth.keys().updateKey({ keyId, limit }, keyAuth.as("manager"));
+const counterOf = (keyId: string, minute: number) => `toolgate:calls:${keyId}:${minute}`;
+
+/** The minute that Redis' clock is in, with time left in it. */
+async function currentMinute(): Promise<number> {
+  await earlyInMinute();
+  const [seconds] = await counters.time();
+  return Math.floor(Number(seconds) / 60);
+}
+
+/** Calls at once, each by the next replica. */
+const callAtOnce = async (secret: string, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, call) => keyAuth.verify(secret, { replica: call % 2 })));
+
+test("[LIMIT-1] [LIMIT-5] [LIMIT-10] [LIMIT-12] the limit is exact over replicas, whatever their clocks say", async () => {
+  await currentMinute();
+  const { secret } = await newKey(25);
+  expect(await keyAuth.verify(secret)).toMatchObject({ admitted: true, limit: 25, remaining: 24 });
+  const answers = await callAtOnce(secret, 100);
+  expect(answers.filter((answer) => answer?.admitted).length).toBe(24);
+  for (const answer of answers) if (!answer?.admitted) expect(answer?.remaining).toBe(0);
+});
+
+test("[LIMIT-2] [LIMIT-6] the window is the minute of Redis' clock, told alike by every replica", async () => {
+  const minute = await currentMinute();
+  const { keyId, secret } = await newKey(3);
+  // The minute before is used up, the one after has not begun.
+  for (const other of [minute - 1, minute + 1]) await counters.set(counterOf(keyId, other), 3, "EX", 60);
+  for (const replica of [0, 1]) {
+    const counted = await keyAuth.verify(secret, { replica });
+    const looked = await keyAuth.verify(secret, { replica, count: false });
+    expect(counted).toMatchObject({ admitted: true, remaining: 2 - replica });
+    for (const answer of [counted, looked]) expect(Number(answer?.resetAt)).toBe((minute + 1) * 60);
+  }
+  await keyAuth.verify(secret);
+  const refused = await keyAuth.verify(secret, { replica: 1 });
+  expect(refused?.admitted).toBe(false);
+  expect(Number(refused?.resetAt)).toBe((minute + 1) * 60);
+  expect(await counters.get(counterOf(keyId, minute))).toBe("3");
+});
+
+test("[LIMIT-11] calls that were refused are not counted: a higher limit has room for as many as it is higher", async () => {
+  await currentMinute();
+  const { keyId, secret } = await newKey(2);
+  await callAtOnce(secret, 12);
+  await changeLimit(keyId, 5);
+  const answers = await callAtOnce(secret, 12);
+  expect(answers.filter((answer) => answer?.admitted).length).toBe(3);
+});
+
+test("[LIMIT] a look at the state does not count, and a new limit holds within the minute", async () => {
+  await currentMinute();
+  const { keyId, secret } = await newKey(5);
+  for (let call = 0; call < 3; call += 1) await keyAuth.verify(secret);
+  expect(await keyAuth.verify(secret, { count: false })).toMatchObject({ remaining: 2 });
+  expect(await keyAuth.verify(secret, { count: false, replica: 1 })).toMatchObject({ remaining: 2 });
+  await changeLimit(keyId, 2);
+  expect(await keyAuth.verify(secret, { count: false, replica: 1 })).toMatchObject({ limit: 2, remaining: 0 });
+  expect(await keyAuth.verify(secret, { replica: 1 })).toMatchObject({ admitted: false });
+});
+
+test("[LIMIT-2] [LIMIT-6] without Redis each process counts by its own clock, from second :00 to :59", async () => {
+  let now = MINUTE_START + 30_000;
+  await using redis = await testRedis();
+  await using alone = await runKeyAuth({ redisUrl: redis.url, now: () => now });
+  const { secret } = await alone.keys().createKey({ name: "k", limit: 2 }, alone.as("manager"));
+  await redis.kill();
+  const resetAt = BigInt(MINUTE_START / 1000 + 60);
+  expect(await alone.verify(secret)).toMatchObject({ admitted: true, remaining: 1, resetAt });
+  expect(await alone.verify(secret)).toMatchObject({ admitted: true, remaining: 0, resetAt });
+  now = MINUTE_START + 59_999;
+  expect(await alone.verify(secret)).toMatchObject({ admitted: false, resetAt });
+  now = MINUTE_START + 60_000;
+  expect(await alone.verify(secret)).toMatchObject({ admitted: true, remaining: 1, resetAt: resetAt + 60n });
+});
+
+test("[KEY-21] [LIMIT-10] a verdict on a known key is one command to Redis", async () => {
+  const { keyId, secret } = await newKey(1_000);
+  for (const replica of [0, 1]) await keyAuth.verify(secret, { replica });
+  const monitor = await counters.monitor();
+  try {
+    const seen: string[] = [];
+    monitor.on("monitor", (_time, command: string[], source: string) => {
+      if (source !== "lua") seen.push(command.join(" "));
+    });
+    for (let call = 0; call < 10; call += 1) await keyAuth.verify(secret, { replica: call % 2 });
+    await counters.echo(`end ${keyId}`);
+    await eventually(() => seen.some((command) => command.endsWith(`end ${keyId}`)));
+    expect(seen.filter((command) => command.startsWith("evalsha") && command.includes(keyId)).length).toBe(10);
+    expect(seen.filter((command) => command.includes(keyId)).length).toBe(10 + 1);
+  } finally {
+    monitor.disconnect();
+  }
+});

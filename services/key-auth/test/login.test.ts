@@ -1,0 +1,278 @@
+import { randomUUID } from "node:crypto";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { eventually } from "@toolgate/testbed/eventually";
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  generateKeyPair,
+  type JWTPayload,
+  jwtVerify,
+  SignJWT,
+} from "jose";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { keepSigningKeys } from "../src/login/signing-keys.ts";
+import {
+  createRedisThrottle,
+  MAX_ACCOUNT_FAILURES,
+  MAX_ADDRESS_FAILURES,
+  MAX_FAILURES_OF_NETWORK,
+} from "../src/login/throttle.ts";
+import { provision } from "../src/provision.ts";
+import { countedFor } from "../src/rpc/check-password.ts";
+import { CLIENT_ADDRESS_HEADER, callerNetwork } from "../src/rpc/client-address.ts";
+import { account, codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
+
+let keyAuth: RunningKeyAuth;
+let now = Date.now();
+beforeAll(async () => {
+  keyAuth = await runKeyAuth({ replicas: 2, now: () => now });
+});
+afterAll(() => keyAuth[Symbol.asyncDispose]());
+
+async function newUser() {
+  const user = account(`${randomUUID()}@example.test`, "manager");
+  await provision(keyAuth.pool, user);
+  return user;
+}
+
+type User = Awaited<ReturnType<typeof newUser>>;
+
+const login = async ({ email, password }: User, tokenKind = TokenKind.SESSION, replica = 0) =>
+  (await keyAuth.sessions(replica).login({ email, password, tokenKind })).token;
+const authorized = (token: string, { workspace }: User, replica = 0) =>
+  codeOf(keyAuth.sessions(replica).authorize({ token, workspace }));
+
+test("[MGMT-4] a JWT login gives an EdDSA token of an hour that the published keys verify", async () => {
+  const user = await newUser();
+  const token = await login(user, TokenKind.JWT);
+  const { jwksJson } = await keyAuth.sessions(1).getKeySet({});
+  expect(jwksJson).not.toContain('"d"');
+  const { payload } = await jwtVerify(token, createLocalJWKSet(JSON.parse(jwksJson)), { currentDate: new Date(now) });
+  expect(decodeProtectedHeader(token)).toMatchObject({ alg: "EdDSA", typ: "JWT" });
+  expect(payload).toMatchObject({ iss: "toolgate", aud: "toolgate", email: user.email });
+  expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3_600);
+  expect(await keyAuth.sessions(1).authorize({ token, workspace: user.workspace })).toMatchObject({
+    userId: payload.sub,
+    workspace: user.workspace,
+  });
+});
+
+test.each([TokenKind.SESSION, TokenKind.JWT])(
+  "[MGMT-4] a logout ends a token of kind %i for the next call on every replica, and no other token",
+  async (kind) => {
+    const user = await newUser();
+    const [ended, other] = [await login(user, kind), await login(user, kind)];
+    for (const replica of [0, 1]) expect(await authorized(ended, user, replica)).toBeUndefined();
+    await keyAuth.sessions(1).logout({ token: ended });
+    for (const replica of [0, 1]) expect(await authorized(ended, user, replica)).toBe(Code.Unauthenticated);
+    expect(await authorized(other, user)).toBeUndefined();
+    expect(await codeOf(keyAuth.sessions().logout({ token: ended }))).toBeUndefined();
+  },
+);
+
+test("[MGMT-4] a JWT that was altered, signed by another key, unsigned or run out opens nothing", async () => {
+  const user = await newUser();
+  const token = await login(user, TokenKind.JWT);
+  const [header = "", payload = "", signature = ""] = token.split(".");
+  const foreign = await generateKeyPair("EdDSA");
+  const resigned = new SignJWT(decodeJwt(token)).setProtectedHeader(decodeProtectedHeader(token) as { alg: string });
+  const other = decodeJwt(await login(await newUser(), TokenKind.JWT));
+  const encode = (part: JWTPayload | object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+  const forgeries = [
+    await resigned.sign(foreign.privateKey),
+    `${header}.${encode({ ...decodeJwt(token), sid: other.sid })}.${signature}`,
+    `${encode({ alg: "none" })}.${payload}.`,
+    `${header}.${payload}.`,
+    `${header}.${payload}`,
+    "..",
+    ".".repeat(10_000),
+  ];
+  for (const forged of forgeries) expect(await authorized(forged, user)).toBe(Code.Unauthenticated);
+  expect(await authorized(token, user)).toBeUndefined();
+  now += 3_600_000;
+  expect(await authorized(token, user)).toBe(Code.Unauthenticated);
+});
+
+test("[MGMT-4] a signing key is replaced after 30 days, tokens of the one before stay good, and old keys go", async () => {
+  const box = createSecretBox({ keys: keyAuth.sealingKeys });
+  const user = await newUser();
+  const token = await login(user, TokenKind.JWT);
+  const kids = async () =>
+    JSON.parse((await keyAuth.sessions().getKeySet({})).jwksJson).keys.map(({ kid }: { kid: string }) => kid);
+  const [first] = await kids();
+  const days = (count: number) => new Date(now + count * 86_400_000);
+  await keepSigningKeys(keyAuth.pool, box, days(29));
+  expect(await kids()).toEqual([first]);
+  await Promise.all([1, 2, 3].map(() => keepSigningKeys(keyAuth.pool, box, days(30.5))));
+  expect((await kids()).length).toBe(2);
+  expect(await authorized(token, user)).toBeUndefined();
+  const next = await login(user, TokenKind.JWT);
+  expect(decodeProtectedHeader(next).kid).not.toBe(first);
+  expect(await authorized(next, user, 1)).toBeUndefined();
+  await keepSigningKeys(keyAuth.pool, box, days(62));
+  expect(await kids()).not.toContain(first);
+});
+
+test("[MGMT-4] a session tells its user and workspaces", async () => {
+  const user = await newUser();
+  const session = await keyAuth.sessions().getSession({ token: await login(user) });
+  expect(session).toMatchObject({ email: user.email, memberships: [{ workspace: user.workspace }] });
+  expect(await codeOf(keyAuth.sessions().getSession({ token: "none" }))).toBe(Code.Unauthenticated);
+});
+
+test("[MGMT-4] a changed password ends every other session at once, and only the new one logs in", async () => {
+  const user = await newUser();
+  const [mine, page, client] = [await login(user), await login(user), await login(user, TokenKind.JWT)];
+  const change = (currentPassword: string, newPassword: string) =>
+    codeOf(keyAuth.sessions(1).changePassword({ token: mine, currentPassword, newPassword }));
+  expect(await change("wrong password", "a new password")).toBe(Code.Unauthenticated);
+  expect(await change(user.password, "short")).toBe(Code.InvalidArgument);
+  expect(await authorized(page, user)).toBeUndefined();
+  expect(await change(user.password, "a new password")).toBeUndefined();
+  expect(await authorized(mine, user)).toBeUndefined();
+  for (const other of [page, client]) expect(await authorized(other, user)).toBe(Code.Unauthenticated);
+  expect(await codeOf(login(user))).toBe(Code.Unauthenticated);
+  expect(await codeOf(login({ ...user, password: "a new password" }))).toBeUndefined();
+});
+
+test("[MGMT-4] a login with the old password that overtakes its change leaves no session", async () => {
+  const user = await newUser();
+  const mine = await login(user);
+  const newPassword = "a new password";
+  const [, ...logins] = await Promise.allSettled([
+    keyAuth.sessions().changePassword({ token: mine, currentPassword: user.password, newPassword }),
+    ...Array.from({ length: 6 }, (_, call) => login(user, TokenKind.SESSION, call % 2)),
+  ]);
+  for (const outcome of logins) {
+    if (outcome.status === "fulfilled") expect(await authorized(outcome.value, user)).toBe(Code.Unauthenticated);
+  }
+  expect(await authorized(mine, user)).toBeUndefined();
+});
+
+test("[MGMT-4] a login that verified the old password waits for the change under way, and is refused", async () => {
+  const user = await newUser();
+  const late = await inTransaction(keyAuth.pool, async (client) => {
+    await client.query("update key_auth.users set password_hash = 'another' where email = $1", [user.email]);
+    const answer = codeOf(login(user));
+    await untilBlocked(keyAuth.pool);
+    return { answer };
+  });
+  expect(await late.answer).toBe(Code.Unauthenticated);
+});
+
+test("[MGMT-4] an account is closed to a network after too many failures, exactly over replicas, known and unknown alike", async () => {
+  const known = await newUser();
+  const unknown = { ...known, email: `${randomUUID()}@example.test` };
+  const answers = async (user: User) => {
+    const guesses = Array.from({ length: MAX_FAILURES_OF_NETWORK + 6 }, (_, call) =>
+      login({ ...user, password: `guess ${call}` }, TokenKind.SESSION, call % 2).catch((error: unknown) => {
+        const { code, rawMessage, metadata } = ConnectError.from(error);
+        return `${code} ${`${rawMessage} ${metadata.get("retry-after")}`.replaceAll(/\d+/g, "n")}`;
+      }),
+    );
+    return (await Promise.all(guesses)).toSorted();
+  };
+  const ofKnown = await answers(known);
+  const refused = `${Code.ResourceExhausted} too many failures: try again in n s n`;
+  const wrong = ofKnown.filter((answer) => answer.startsWith(`${Code.Unauthenticated}`));
+  expect(wrong.length).toBe(MAX_FAILURES_OF_NETWORK);
+  expect(ofKnown.filter((answer) => answer === refused).length).toBe(6);
+  expect(await answers(unknown)).toEqual(ofKnown);
+  expect(await codeOf(login(known))).toBe(Code.ResourceExhausted);
+});
+
+test("[MGMT-4] a success forgets the failures of its account and network", async () => {
+  const user = await newUser();
+  for (let round = 0; round < 3; round += 1) {
+    const guesses = Array.from({ length: MAX_FAILURES_OF_NETWORK - 1 }, () =>
+      codeOf(login({ ...user, password: "guess" })),
+    );
+    expect(new Set(await Promise.all(guesses))).toEqual(new Set([Code.Unauthenticated]));
+    expect(await codeOf(login(user))).toBeUndefined();
+  }
+});
+
+const networkOf = (address: string) =>
+  callerNetwork({ requestHeader: new Headers({ [CLIENT_ADDRESS_HEADER]: address }) });
+
+/** Failures as the service counts them, without the work of as many password checks. */
+async function failuresOf(email: () => string, address: (failure: number) => string, count: number) {
+  const redis = connectRedis({ url: keyAuth.servers.redisUrl, name: "test", onError: () => {} });
+  await untilReady(redis, 5_000);
+  const throttle = createRedisThrottle(redis);
+  for (let failure = 0; failure < count; failure += 1) {
+    const attempt = await throttle.begin(countedFor(email(), networkOf(address(failure))));
+    expect(attempt.kind).toBe("allowed");
+  }
+  redis.disconnect();
+}
+
+const loginFrom = (clientAddress: string, email: string, password: string, replica = 0) =>
+  codeOf(keyAuth.sessions(replica).login({ email, password }, { headers: { [CLIENT_ADDRESS_HEADER]: clientAddress } }));
+
+test("[MGMT-4] guesses from one network close the account to that network alone, on every replica", async () => {
+  const user = await newUser();
+  const other = await newUser();
+  const attacker = `2001:db8:${randomUUID().slice(0, 4)}:1::`;
+  await failuresOf(
+    () => user.email,
+    (failure) => `${attacker}${failure}`,
+    MAX_FAILURES_OF_NETWORK,
+  );
+  for (const replica of [0, 1]) {
+    expect(await loginFrom(`${attacker}ffff`, user.email, user.password, replica)).toBe(Code.ResourceExhausted);
+    expect(await loginFrom("2001:db8:2:2::1", user.email, user.password, replica)).toBeUndefined();
+    expect(await loginFrom(`${attacker}1`, other.email, other.password, replica)).toBeUndefined();
+  }
+});
+
+test("[MGMT-4] guesses from any number of networks close the account, and a success elsewhere takes none of them back", async () => {
+  const user = await newUser();
+  const prefix = `2001:db8:${randomUUID().slice(0, 4)}`;
+  await failuresOf(
+    () => user.email,
+    (failure) => `${prefix}:${failure.toString(16)}::1`,
+    MAX_ACCOUNT_FAILURES - 1,
+  );
+  expect(await loginFrom("203.0.113.1", user.email, user.password)).toBeUndefined();
+  expect(await loginFrom("203.0.113.1", user.email, user.password, 1)).toBeUndefined();
+  expect(await loginFrom("203.0.113.2", user.email, "guess")).toBe(Code.Unauthenticated);
+  expect(await loginFrom("203.0.113.3", user.email, "guess", 1)).toBe(Code.ResourceExhausted);
+});
+
+test("[MGMT-4] an address that fails at many accounts is locked out, its neighbours are not", async () => {
+  const user = await newUser();
+  const prefix = `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}`;
+  await failuresOf(
+    () => `${randomUUID()}@example.test`,
+    () => `${prefix}::1`,
+    MAX_ADDRESS_FAILURES - 1,
+  );
+  expect(await loginFrom(`${prefix}::2`, user.email, user.password)).toBeUndefined();
+  expect(await loginFrom(`${prefix}::3`, `${randomUUID()}@example.test`, "guess")).toBe(Code.Unauthenticated);
+  expect(await loginFrom(`${prefix}::4`, user.email, user.password)).toBe(Code.ResourceExhausted);
+  expect(await loginFrom("2001:db8:1:1::4", user.email, user.password)).toBeUndefined();
+});
+
+test("[MGMT] logins and failures of an account stand in the audit log of its workspace, without a password", async () => {
+  const user = await newUser();
+  const { workspaceId, userId } = await provision(keyAuth.pool, user);
+  await codeOf(login({ ...user, password: "a wrong guess" }));
+  await login(user);
+  const entries = await eventually(async () => {
+    const listed = await keyAuth.audit.listAuditEntries({ targetId: userId }, keyAuth.as("admin", workspaceId));
+    return listed.entries.length === 2 && listed.entries;
+  });
+  expect(entries.map(({ action, actor }) => `${action} ${actor}`).toSorted()).toEqual([
+    "login.failure unknown",
+    `login.success ${user.email}`,
+  ]);
+  expect(JSON.stringify(entries, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(
+    "guess",
+  );
+});

@@ -1,0 +1,53 @@
+import { Code } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { codeOf, earlyInMinute, runKeyAuth } from "./running-key-auth.ts";
+
+const NOW = Date.parse("2026-11-21T12:00:10Z");
+
+test("[KEY] [ERR-10] a key with networks answers other addresses like an unknown key, on every replica, and counts nothing", async () => {
+  await earlyInMinute();
+  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => NOW });
+  const who = keyAuth.as("manager");
+  const allowedNetworks = ["203.0.113.0/24", "2001:db8::/32"];
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k", limit: 10, allowedNetworks }, who);
+  expect(key?.allowedNetworks).toEqual(allowedNetworks);
+  for (const replica of [0, 1]) {
+    for (const clientIp of ["203.0.114.1", "::ffff:203.0.114.1", "2001:db9::1", "", "garbage"]) {
+      expect(await keyAuth.verify(secret, { replica, clientIp })).toBeUndefined();
+    }
+  }
+  const admitted = ["203.0.113.1", "::ffff:203.0.113.2", "::ffff:cb00:7103", "2001:db8:1::1"];
+  for (const [call, clientIp] of admitted.entries()) {
+    expect(await keyAuth.verify(secret, { replica: call % 2, clientIp })).toMatchObject({ remaining: 9 - call });
+  }
+});
+
+test("[KEY] changed networks hold from the next call on, and none lets every address through", async () => {
+  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => NOW });
+  const who = keyAuth.as("manager");
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);
+  const keyId = key?.id ?? "";
+  const reaches = (clientIp: string) => keyAuth.verify(secret, { replica: 1, clientIp }).then(Boolean);
+  expect(await reaches("198.51.100.1")).toBe(true);
+  const networks = ["198.51.100.0/24", "::ffff:192.0.2.0/120", "198.51.100.0/24"];
+  const edited = await keyAuth.keys().updateKey({ keyId, allowedNetworks: { networks } }, who);
+  expect(edited.key?.allowedNetworks).toEqual(["198.51.100.0/24", "192.0.2.0/24"]);
+  expect(await reaches("198.51.100.1")).toBe(true);
+  expect(await reaches("192.0.2.9")).toBe(true);
+  expect(await reaches("203.0.113.1")).toBe(false);
+  await keyAuth.keys().updateKey({ keyId, name: "renamed" }, who);
+  expect(await reaches("203.0.113.1")).toBe(false);
+  await keyAuth.keys().updateKey({ keyId, allowedNetworks: { networks: [] } }, who);
+  expect(await reaches("203.0.113.1")).toBe(true);
+});
+
+test("[KEY] networks with host bits, of no address, or too many are refused by name", async () => {
+  await using keyAuth = await runKeyAuth();
+  const create = (allowedNetworks: string[]) =>
+    keyAuth.keys().createKey({ name: "k", allowedNetworks }, keyAuth.as("manager"));
+  await expect(create(["203.0.113.5/24"])).rejects.toThrow("the network is 203.0.113.0/24");
+  expect(await codeOf(create(["partner.example.test"]))).toBe(Code.InvalidArgument);
+  const many = Array.from({ length: 101 }, (_, index) => `10.0.${index}.0/24`);
+  expect(await codeOf(create(many))).toBe(Code.InvalidArgument);
+  expect(await codeOf(create(many.slice(1)))).toBeUndefined();
+});

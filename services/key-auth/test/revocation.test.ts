@@ -1,0 +1,137 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { eventually } from "@toolgate/testbed/eventually";
+import { testRedis } from "@toolgate/testbed/servers";
+import { expect, test } from "vitest";
+import { minuteWindow } from "../src/domain/minute-window.ts";
+import { runKeyAuth } from "./running-key-auth.ts";
+
+test("[KEY-21] [ERR-7] after a revocation was answered, no replica admits the key, not once in 10,000 interleaved calls", async () => {
+  await using keyAuth = await runKeyAuth({ replicas: 2 });
+  let accepted = 0;
+  let calls = 0;
+  for (let round = 0; round < 20; round += 1) {
+    const { key, secret } = await keyAuth.keys().createKey({ name: "k", limit: 10_000 }, keyAuth.as("manager"));
+    for (const replica of [0, 1]) expect(await keyAuth.verify(secret, { replica })).toBeDefined();
+    let revoked = false;
+    let acceptedAfter = 0;
+    const callers = [0, 1].flatMap((replica) =>
+      Array.from({ length: 10 }, async () => {
+        for (let call = 0; call < 25; call += 1) {
+          const startedAfter = revoked;
+          const verdict = await keyAuth.verify(secret, { replica });
+          calls += 1;
+          if (verdict) accepted += 1;
+          if (verdict && startedAfter) acceptedAfter += 1;
+        }
+      }),
+    );
+    await keyAuth.keys(round % 2).revokeKey({ keyId: key?.id ?? "" }, keyAuth.as("manager"));
+    revoked = true;
+    for (const replica of [0, 1]) expect(await keyAuth.verify(secret, { replica })).toBeUndefined();
+    await Promise.all(callers);
+    expect(acceptedAfter).toBe(0);
+  }
+  expect(calls).toBe(10_000);
+  // Without calls on both sides of the revocation the test would show nothing.
+  expect(accepted).toBeGreaterThan(0);
+  expect(accepted).toBeLessThan(calls);
+});
+
+test("[KEY-21] a revocation tells when the key was last accepted, whichever replica accepted it, and ignores refusals", async () => {
+  await using keyAuth = await runKeyAuth({ replicas: 2 });
+  const who = keyAuth.as("manager");
+  const created = await keyAuth.keys().createKey({ name: "k", limit: 4, allowedNetworks: ["203.0.113.0/24"] }, who);
+  const keyId = created.key?.id ?? "";
+  const call = (replica: number, clientIp = "203.0.113.1", count = true) =>
+    keyAuth.verify(created.secret, { replica, clientIp, count });
+  await call(0);
+  await call(1);
+  const before = Date.now();
+  const { minute } = minuteWindow(before);
+  expect(await call(0)).toMatchObject({ admitted: true });
+  const after = Date.now();
+  await eventually(() => Date.now() > after);
+  await call(1, "198.51.100.1");
+  await call(1, "203.0.113.1", false);
+  // The minute is full for the next one, unless it has just ended.
+  await keyAuth.keys().updateKey({ keyId, limit: 1 }, who);
+  const refused = await call(0);
+  const { lastAcceptedAt } = await keyAuth.keys(1).revokeKey({ keyId }, who);
+  expect(await call(0)).toBeUndefined();
+  const told = lastAcceptedAt ? timestampDate(lastAcceptedAt).getTime() : Number.NaN;
+  expect(told).toBeGreaterThanOrEqual(before);
+  if (minuteWindow(Date.now()).minute === minute) {
+    expect(refused).toMatchObject({ admitted: false });
+    expect(told).toBeLessThanOrEqual(after);
+  }
+  const again = await keyAuth.keys(0).revokeKey({ keyId }, who);
+  expect(again.lastAcceptedAt).toEqual(lastAcceptedAt);
+});
+
+test("[KEY-21] [KEY-9] without Redis' memory a revocation tells the last admitted call of the log, else the last use", async () => {
+  await using redis = await testRedis();
+  await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
+  const who = keyAuth.as("manager");
+  const never = await keyAuth.keys().createKey({ name: "never" }, who);
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, who);
+  const keyId = key?.id ?? "";
+  const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000);
+  const lastUse = at(1);
+  await keyAuth.pool.query("update key_auth.keys set last_used_at = $2 where id = $1", [keyId, lastUse]);
+  const tell = async (id: string) => {
+    const { lastAcceptedAt } = await keyAuth.keys().revokeKey({ keyId: id }, who);
+    return lastAcceptedAt && timestampDate(lastAcceptedAt);
+  };
+  expect(await tell(never.key?.id ?? "")).toBeUndefined();
+  expect(await tell(keyId)).toEqual(lastUse);
+  const logged = at(2);
+  for (const [time, status] of [
+    [at(3), 200],
+    [logged, 403],
+    [lastUse, 429],
+  ] as const) {
+    await keyAuth.pool.query(
+      `insert into key_auth.api_key_requests (id, key_id, tool, status, duration_ms, ip, at)
+       values (gen_random_uuid(), $1, 'echo', $2, 1, '', $3)`,
+      [keyId, status, time],
+    );
+  }
+  expect(await tell(keyId)).toEqual(logged);
+});
+
+test("[KEY-21] a revocation holds over a restart and over a wipe of Redis", async () => {
+  await using redis = await testRedis();
+  await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  expect(await keyAuth.verify(secret)).toBeDefined();
+  await keyAuth.keys().revokeKey({ keyId: key?.id ?? "" }, keyAuth.as("manager"));
+  await redis.kill();
+  await redis.restart();
+  expect(await keyAuth.verify(secret)).toBeUndefined();
+  await redis.wipe();
+  expect(await keyAuth.verify(secret)).toBeUndefined();
+});
+
+test("[KEY-21] without Redis keys are read from Postgres: live ones pass, revoked ones do not, the limit is counted", async () => {
+  await using redis = await testRedis();
+  await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
+  const live = await keyAuth.keys().createKey({ name: "live", limit: 3 }, keyAuth.as("manager"));
+  const dead = await keyAuth.keys().createKey({ name: "dead" }, keyAuth.as("manager"));
+  await keyAuth.keys().revokeKey({ keyId: dead.key?.id ?? "" }, keyAuth.as("manager"));
+  await redis.kill();
+  expect(await keyAuth.verify(dead.secret)).toBeUndefined();
+  const admitted = [];
+  for (let call = 0; call < 5; call += 1) admitted.push((await keyAuth.verify(live.secret))?.admitted);
+  expect(admitted.filter(Boolean).length).toBe(3);
+  // The next caller of an administrator learns that the announcement is open, though the revocation holds.
+  await expect(keyAuth.keys().revokeKey({ keyId: live.key?.id ?? "" }, keyAuth.as("manager"))).rejects.toThrow(
+    "not confirmed everywhere yet",
+  );
+  expect(await keyAuth.verify(live.secret)).toBeUndefined();
+  await redis.restart();
+  await eventually(async () => {
+    await keyAuth.keys().revokeKey({ keyId: live.key?.id ?? "" }, keyAuth.as("manager"));
+    return true;
+  });
+  expect(await keyAuth.verify(live.secret)).toBeUndefined();
+});

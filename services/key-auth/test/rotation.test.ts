@@ -1,0 +1,138 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
+import { inTransaction } from "@toolgate/postgres/pool";
+import { testRedis } from "@toolgate/testbed/servers";
+import { expect, test } from "vitest";
+import { codeOf, earlyInMinute, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
+import { columnsHolding } from "./stored-secrets.ts";
+
+const START = Date.parse("2026-11-21T12:00:10Z");
+const DAY_S = 86_400;
+
+const opens = async (keyAuth: RunningKeyAuth, secret: string) => {
+  const answers = await Promise.all([0, 1].map((replica) => keyAuth.verify(secret, { replica })));
+  expect(answers[0] === undefined).toBe(answers[1] === undefined);
+  return answers[0] !== undefined;
+};
+
+test("[KEY] [KEY-17] after a rotation both secrets open the key until the overlap ends, to the instant, on every replica", async () => {
+  let now = START;
+  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => now });
+  const who = keyAuth.as("manager");
+  const { key, secret: old } = await keyAuth.keys().createKey({ name: "k", limit: 100 }, who);
+  const keyId = key?.id ?? "";
+  expect(await opens(keyAuth, old)).toBe(true);
+  const rotated = await keyAuth.keys(1).rotateKey({ keyId, overlapSeconds: 3_600 }, who);
+  expect(rotated.secret).not.toBe(old);
+  expect(rotated.secret.startsWith(rotated.key?.prefix ?? "-")).toBe(true);
+  const until = START + 3_600_000;
+  expect(rotated.key?.previousSecretValidUntil && timestampDate(rotated.key.previousSecretValidUntil)).toEqual(
+    new Date(until),
+  );
+  expect(await opens(keyAuth, old)).toBe(true);
+  expect(await opens(keyAuth, rotated.secret)).toBe(true);
+  now = until - 1;
+  expect(await opens(keyAuth, old)).toBe(true);
+  now = until;
+  expect(await opens(keyAuth, old)).toBe(false);
+  expect(await opens(keyAuth, rotated.secret)).toBe(true);
+  expect((await keyAuth.keys().getKey({ keyId }, who)).key?.previousSecretValidUntil).toBeUndefined();
+});
+
+test("[KEY] [LIMIT-1] both secrets of an overlap share the key's id and its one limit", async () => {
+  await earlyInMinute();
+  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
+  const { key, secret: old } = await keyAuth.keys().createKey({ name: "k", limit: 3 }, keyAuth.as("manager"));
+  const keyId = key?.id ?? "";
+  const { secret } = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: 60 }, keyAuth.as("manager"));
+  expect(await keyAuth.verify(old)).toMatchObject({ keyId, admitted: true, remaining: 2 });
+  expect(await keyAuth.verify(secret, { replica: 1 })).toMatchObject({ keyId, admitted: true, remaining: 1 });
+  expect(await keyAuth.verify(old)).toMatchObject({ admitted: true, remaining: 0 });
+  expect(await keyAuth.verify(secret)).toMatchObject({ admitted: false });
+});
+
+test("[KEY] without an overlap, and at a second rotation within one, the older secret ends with the answer", async () => {
+  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
+  const who = keyAuth.as("manager");
+  const { key, secret: first } = await keyAuth.keys().createKey({ name: "k" }, who);
+  const keyId = key?.id ?? "";
+  expect(await opens(keyAuth, first)).toBe(true);
+  const { secret: second } = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: 0 }, who);
+  expect(await opens(keyAuth, first)).toBe(false);
+  expect(await opens(keyAuth, second)).toBe(true);
+  const { secret: third } = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: 7 * DAY_S }, who);
+  expect(await opens(keyAuth, second)).toBe(true);
+  const { secret: fourth } = await keyAuth.keys(1).rotateKey({ keyId, overlapSeconds: 60 }, who);
+  expect(await opens(keyAuth, second)).toBe(false);
+  expect(await opens(keyAuth, third)).toBe(true);
+  expect(await opens(keyAuth, fourth)).toBe(true);
+});
+
+test("[KEY] what a replica reads while a rotation is being saved does not outlive its answer", async () => {
+  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
+  const who = keyAuth.as("manager");
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);
+  const rotation = await inTransaction(keyAuth.pool, async (client) => {
+    await client.query("select 1 from key_auth.keys where id = $1 for update", [key?.id]);
+    const answer = keyAuth.keys().rotateKey({ keyId: key?.id ?? "", overlapSeconds: 0 }, who);
+    await untilBlocked(keyAuth.pool);
+    expect(await opens(keyAuth, secret)).toBe(true);
+    return { answer };
+  });
+  await rotation.answer;
+  expect(await opens(keyAuth, secret)).toBe(false);
+});
+
+test("[KEY] [KEY-21] a revocation ends both secrets, and a revoked key is not rotated", async () => {
+  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
+  const who = keyAuth.as("manager");
+  const { key, secret: old } = await keyAuth.keys().createKey({ name: "k" }, who);
+  const keyId = key?.id ?? "";
+  const { secret } = await keyAuth.keys().rotateKey({ keyId, overlapSeconds: DAY_S }, who);
+  for (const live of [old, secret]) expect(await opens(keyAuth, live)).toBe(true);
+  await keyAuth.keys().revokeKey({ keyId }, who);
+  for (const dead of [old, secret]) expect(await opens(keyAuth, dead)).toBe(false);
+  expect(await codeOf(keyAuth.keys().rotateKey({ keyId }, who))).toBe(Code.FailedPrecondition);
+});
+
+test("[KEY-6] an overlap is 0 to 7 days and never goes past the expiry of the key", async () => {
+  let now = START;
+  await using keyAuth = await runKeyAuth({ replicas: 2, now: () => now });
+  const who = keyAuth.as("manager");
+  const expiry = { at: { case: "timestamp" as const, value: { seconds: BigInt(START / 1000 + 60), nanos: 0 } } };
+  const { key, secret: old } = await keyAuth.keys().createKey({ name: "k", expiry }, who);
+  const keyId = key?.id ?? "";
+  const rotate = (overlapSeconds: number) => keyAuth.keys().rotateKey({ keyId, overlapSeconds }, who);
+  expect(await codeOf(rotate(7 * DAY_S + 1))).toBe(Code.InvalidArgument);
+  const rotated = await rotate(7 * DAY_S);
+  expect(rotated.key?.previousSecretValidUntil?.seconds).toBe(BigInt(START / 1000 + 60));
+  // Later moves of the expiry do not bring the old secret back.
+  await keyAuth.keys().updateKey({ keyId, expiry: { at: { case: undefined } } }, who);
+  now = START + 60_000;
+  expect(await opens(keyAuth, old)).toBe(false);
+  expect(await opens(keyAuth, rotated.secret)).toBe(true);
+});
+
+test("[KEY-15] [KEY-16] a rotated secret is in its answer only, and stored as a hash", async () => {
+  await using keyAuth = await runKeyAuth();
+  const { key, secret: old } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  let caching: string | null = "";
+  const { secret } = await keyAuth
+    .keys()
+    .rotateKey(
+      { keyId: key?.id ?? "", overlapSeconds: 60 },
+      { ...keyAuth.as("manager"), onHeader: (headers) => (caching = headers.get("cache-control")) },
+    );
+  expect(caching).toBe("no-store");
+  expect(await columnsHolding(keyAuth.pool, [old, secret])).toEqual([]);
+});
+
+test("[KEY] while Redis is away a rotation changes nothing: the secret in use stays valid", async () => {
+  await using redis = await testRedis();
+  await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  await redis.kill();
+  const rotation = keyAuth.keys().rotateKey({ keyId: key?.id ?? "" }, keyAuth.as("manager"));
+  expect(await codeOf(rotation)).toBe(Code.Unavailable);
+  expect(await keyAuth.verify(secret)).toBeDefined();
+});

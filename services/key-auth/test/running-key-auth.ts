@@ -1,0 +1,189 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { type Client, Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
+import { hashSecret } from "@toolgate/api-key/secret";
+import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
+import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { type KeyVerdict, VerifyRequestSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { migrate } from "@toolgate/postgres/migrate";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import type { SealingKey } from "@toolgate/secret-box/secret-box";
+import { createLogger } from "@toolgate/service-host/logger";
+import { encodePrincipal, PRINCIPAL_HEADER, type Principal, type Role } from "@toolgate/service-host/principal";
+import { localTransport } from "@toolgate/service-host/transport";
+import { eventually } from "@toolgate/testbed/eventually";
+import { serversOfRun } from "@toolgate/testbed/servers-of-run";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { provision } from "../src/provision.ts";
+import { MIGRATIONS_DIR, SCHEMA } from "../src/schema.ts";
+import { type KeyAuth, startKeyAuth } from "../src/service.ts";
+
+/** A tool as tool-runner would know it. */
+export interface ToolStandIn {
+  released: boolean;
+  releasedWithoutEffect?: boolean;
+  async?: boolean;
+}
+
+/** Tool-runner's side of the test; a test may change it. */
+export interface ToolRunnerStandIn {
+  tools: Map<string, ToolStandIn>;
+  /** The names of each CheckTools call so far. */
+  checked: string[][];
+  away: boolean;
+}
+
+const INTERNAL_TOKEN = "internal-token-of-the-test";
+
+export interface RunningKeyAuth extends AsyncDisposable {
+  pool: Pool;
+  replicas: KeyAuth[];
+  keys(replica?: number): Client<typeof KeyService>;
+  sessions(replica?: number): Client<typeof SessionService>;
+  audit: Client<typeof AuditService>;
+  toolRunner: ToolRunnerStandIn;
+  sealingKeys: SealingKey[];
+  verify(
+    secret: string,
+    options?: { replica?: number; count?: boolean; tool?: string; clientIp?: string },
+  ): Promise<KeyVerdict | undefined>;
+  /** Call options of a user with this role in the workspace of the test. */
+  as(role: Role, workspaceId?: string): { headers: Headers };
+  workspaceId: string;
+  servers: { databaseUrl: string; redisUrl: string; natsUrl: string };
+}
+
+/** Resolves once a statement of the database waits for a lock that a test holds. */
+export async function untilBlocked(pool: Pool): Promise<void> {
+  await eventually(async () => {
+    const waiting = await pool.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return waiting.rows.length > 0;
+  });
+}
+
+/** Resolves while enough is left of the clock minute for a test that counts within one. */
+export async function earlyInMinute(): Promise<void> {
+  await eventually(() => Date.now() % 60_000 < 45_000, { deadlineMs: 20_000 });
+}
+
+/** The code that a call fails with; undefined when it succeeds. */
+export function codeOf(call: Promise<unknown>): Promise<Code | undefined> {
+  return call.then(
+    () => undefined,
+    (error: unknown) => ConnectError.from(error).code,
+  );
+}
+
+export interface Setup {
+  replicas?: number;
+  redisUrl?: string;
+  natsUrl?: string;
+  /** The clock of each replica. */
+  now?: (replica: number) => number;
+  upkeepEveryMs?: number;
+}
+
+/** Real key-auth replicas on one database; tool-runner's answers come from a router in the process. */
+export async function runKeyAuth({
+  replicas = 1,
+  redisUrl,
+  natsUrl,
+  now,
+  upkeepEveryMs,
+}: Setup = {}): Promise<RunningKeyAuth> {
+  await using resources = new AsyncDisposableStack();
+  const database = resources.use(await testDatabase());
+  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "test" }), (owned) =>
+    owned.end(),
+  );
+  await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  const { workspaceId } = await provision(pool, account("admin@example.test", "admin"));
+  const shared = serversOfRun();
+  const servers = {
+    databaseUrl: database.url,
+    redisUrl: redisUrl ?? shared.redisUrl,
+    natsUrl: natsUrl ?? shared.natsUrl,
+  };
+  const log = createLogger({ service: "key-auth", level: "silent" });
+  const toolRunner: ToolRunnerStandIn = {
+    tools: new Map([
+      ["lookup", { released: true }],
+      ["echo", { released: true }],
+    ]),
+    checked: [],
+    away: false,
+  };
+  const toolRunnerTransport = standInTransport(toolRunner);
+  const sealingKeys = [{ version: 1, key: randomBytes(32) }];
+  const running: KeyAuth[] = [];
+  for (let index = 0; index < replicas; index += 1) {
+    const config = { ...servers, databaseConnections: 4, toolRunnerUrl: "", sealingKeys };
+    const clock = now && { now: () => now(index) };
+    const upkeep = upkeepEveryMs !== undefined && { upkeepEveryMs };
+    const deps = { log, toolRunner: toolRunnerTransport, ...clock, ...upkeep };
+    running.push(resources.use(await startKeyAuth(config, deps)));
+  }
+  const transports = running.map((service) => localTransport(service.routes, log, INTERNAL_TOKEN));
+  const owned = resources.move();
+  return {
+    pool,
+    replicas: running,
+    servers,
+    workspaceId,
+    keys: (replica = 0) => createClient(KeyService, transports[replica] as (typeof transports)[number]),
+    sessions: (replica = 0) => createClient(SessionService, transports[replica] as (typeof transports)[number]),
+    audit: createClient(AuditService, transports[0] as (typeof transports)[number]),
+    toolRunner,
+    sealingKeys,
+    async verify(secret, { replica = 0, count = true, tool = "", clientIp = "" } = {}) {
+      const request = create(VerifyRequestSchema, { secretHash: hashSecret(secret), count, tool, clientIp });
+      const answer = await running[replica]?.verify(request, { signal: new AbortController().signal });
+      return answer?.key;
+    },
+    as: (role, workspace = workspaceId) => ({ headers: principalHeaders(role, workspace) }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function standInTransport(standIn: ToolRunnerStandIn) {
+  const refuseWhileAway = () => {
+    if (standIn.away) throw new ConnectError("away", Code.Unavailable);
+  };
+  return createRouterTransport((router) =>
+    router.service(ToolService, {
+      checkTools({ names }) {
+        refuseWhileAway();
+        standIn.checked.push(names);
+        const callable = (name: string) => {
+          const tool = standIn.tools.get(name);
+          return tool?.released && !tool.async;
+        };
+        return { released: names.filter(callable) };
+      },
+      explainRelease({ name }) {
+        refuseWhileAway();
+        const tool = standIn.tools.get(name);
+        return { exists: tool !== undefined, ...tool };
+      },
+    }),
+  );
+}
+
+export function account(email: string, role: Role, workspace = `w-${randomUUID()}`) {
+  return { workspace, email, password: "a password", role };
+}
+
+function principalHeaders(role: Role, workspaceId: string): Headers {
+  const principal: Principal = {
+    userId: randomUUID(),
+    email: `${role}@example.test`,
+    workspaceId,
+    workspace: "w",
+    role,
+  };
+  return new Headers({ [PRINCIPAL_HEADER]: encodePrincipal(principal) });
+}

@@ -1,0 +1,201 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { publishDurably } from "@toolgate/event-bus/batching-publisher";
+import { connectBus } from "@toolgate/event-bus/connect";
+import { UsageBatchSchema, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import { migrate } from "@toolgate/postgres/migrate";
+import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
+import { createPool } from "@toolgate/postgres/pool";
+import { eventually } from "@toolgate/testbed/eventually";
+import { testNats } from "@toolgate/testbed/servers";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { expect, test } from "vitest";
+import { countPlan } from "../src/domain/call-buckets.ts";
+import { keepPartitions } from "../src/events/daily-partitions.ts";
+import { MIGRATIONS_DIR, SCHEMA } from "../src/schema.ts";
+import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
+import { runKeyAuth } from "./running-key-auth.ts";
+
+const DAY_MS = 86_400_000;
+const DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
+
+function usage(keyId: string, status: number, at = Date.now()) {
+  return create(UsageRecordSchema, {
+    id: randomUUID(),
+    keyId,
+    tool: "echo",
+    status,
+    durationMs: 7,
+    ip: "203.0.113.0",
+    atMs: BigInt(at),
+  });
+}
+
+test("[LOG-1] [LOG-2] [LOG-3] [LOG-4] [LOG-5] [LOG-6] [LOG-7] [KEY-9] [KEY-11] [KEY-12] [LIMIT-11] a call is logged once however often it arrives; a 429 moves last use only", async () => {
+  await using nats = await testNats();
+  await using keyAuth = await runKeyAuth({ natsUrl: nats.url });
+  await using bus = await connectBus({ servers: nats.url, name: "test" });
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const keyId = key?.id ?? "";
+  const records = [usage(keyId, 200, Date.now() - 5_000), usage(keyId, 403, Date.now() - 4_000), usage(keyId, 429)];
+  const batch = toBinary(UsageBatchSchema, create(UsageBatchSchema, { records }));
+  for (let copy = 0; copy < 3; copy += 1) await publishDurably(bus, "records.usage", batch);
+  await eventually(
+    async () => (await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"))).calls.length === 3,
+  );
+  await publishDurably(bus, "records.usage", batch);
+  const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
+  expect(calls.map(({ status }) => status)).toEqual([429, 403, 200]);
+  expect(calls[0]).toMatchObject({ tool: "echo", durationMs: 7, ip: "203.0.113.0" });
+  const { key: counted } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
+  expect(counted).toMatchObject({ callsTotal: 2n, callsLast24h: 2n });
+  expect(counted?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(Number(records[2]?.atMs) / 1000)));
+});
+
+test("[LOG-8] [LOG-9] [KEY-10] [KEY-13] calls are shown and kept for 90 times 24 hours to the millisecond; counters stay", async () => {
+  const now = Date.parse("2026-11-21T12:34:56.789Z");
+  await using keyAuth = await runKeyAuth({ now: () => now });
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const keyId = key?.id ?? "";
+  const boundary = now - 90 * DAY_MS;
+  const instants = [
+    boundary + 3_600_000,
+    boundary + 1,
+    boundary,
+    boundary - 1,
+    boundary - DAY_MS,
+    boundary - 5 * DAY_MS,
+  ];
+  for (const at of instants) {
+    await ensureDailyPartitions(keyAuth.pool, { table: USAGE_TABLE, from: new Date(at), days: 1 });
+    await keyAuth.pool.query(
+      `insert into ${USAGE_TABLE} (id, key_id, tool, status, duration_ms, ip, at) values ($1, $2, 'echo', 200, 1, '', $3)`,
+      [randomUUID(), keyId, new Date(at)],
+    );
+  }
+  await keyAuth.pool.query("update key_auth.keys set calls_total = 6, last_used_at = $1", [new Date(now)]);
+  const shown = async () => {
+    const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
+    return calls.map(({ at }) => at && timestampDate(at).getTime());
+  };
+  expect(await shown()).toEqual(instants.slice(0, 3));
+  for (let run = 0; run < 2; run += 1) {
+    await keepPartitions(keyAuth.pool, new Date(now));
+    const left = await keyAuth.pool.query(`select at from ${USAGE_TABLE} order by at desc`);
+    expect(left.rows.map(({ at }) => at.getTime())).toEqual(instants.slice(0, 3));
+  }
+  expect(await shown()).toEqual(instants.slice(0, 3));
+  const { key: kept } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
+  expect(kept?.callsTotal).toBe(6n);
+  expect(kept?.lastUsedAt).toBeDefined();
+});
+
+test("[LOG-9] the daily job runs by itself, and by hand beside it", async () => {
+  let ahead = 0;
+  await using keyAuth = await runKeyAuth({ now: () => Date.now() + ahead, upkeepEveryMs: 20 });
+  const { rows } = await keyAuth.pool.query("select current_date::text as today");
+  const partition = (days: number) => {
+    const day = new Date(Date.parse(rows[0].today) + days * DAY_MS).toISOString().slice(0, 10);
+    return `${USAGE_TABLE}_${day.replaceAll("-", "")}`;
+  };
+  const exists = async (name: string) =>
+    (await keyAuth.pool.query("select to_regclass($1) is not null as it", [name])).rows[0].it;
+  ahead = 30 * DAY_MS;
+  await eventually(() => exists(partition(37)));
+  const last = partition(7);
+  await keyAuth.pool.query(`drop table ${last}`);
+  const env = { DATABASE_URL: keyAuth.servers.databaseUrl };
+  for (let run = 0; run < 2; run += 1) await promisify(execFile)(process.execPath, [DAILY], { env });
+  expect(await exists(last)).toBe(true);
+});
+
+test("[KEY-11] [MGMT-16] the calls of the last day are those of a sliding day, to the millisecond, at every distance", async () => {
+  const now = Date.parse("2026-11-21T12:34:56.789Z");
+  await using keyAuth = await runKeyAuth({ now: () => now });
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const keyId = key?.id ?? "";
+  const since = now - DAY_MS;
+  const instants = [since - 1, since, since + 1, since + 3_210, since + 3_211, since + 3_212, now - 1, now];
+  for (let distance = 1_000; distance < DAY_MS; distance *= 1.7) instants.push(since + Math.round(distance));
+  const records = instants.flatMap((at) => [usage(keyId, 200, at), usage(keyId, 429, at)]);
+  const batches = [records.slice(0, 9), records.slice(5, 30), records.slice(20)];
+  for (const batch of batches) await insertUsage(keyAuth.pool, batch, new Date(since));
+  const expected = instants.filter((at) => at > since).length;
+  const counted = (await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"))).key;
+  expect(counted?.callsLast24h).toBe(BigInt(expected));
+  expect(counted?.callsTotal).toBe(BigInt(instants.length));
+  for (let later = 1; later < DAY_MS; later = later * 3 + 17) {
+    const counts = await countCalls(keyAuth.pool, [keyId], countPlan(new Date(since + later)));
+    expect(counts.get(keyId) ?? 0).toBe(instants.filter((at) => at > since + later).length);
+  }
+});
+
+test("[LOG-2] [KEY-12] replicas that write the same calls at once count each once and never block each other", async () => {
+  await using keyAuth = await runKeyAuth();
+  const ids: string[] = [];
+  for (const name of ["a", "b", "c"]) {
+    const { key } = await keyAuth.keys().createKey({ name }, keyAuth.as("manager"));
+    ids.push(key?.id ?? "");
+  }
+  const records = Array.from({ length: 300 }, (_, call) => usage(ids[call % 3] ?? "", 200, Date.now() - call * 7_000));
+  const since = new Date(Date.now() - DAY_MS);
+  const writers = Array.from({ length: 4 }, async (_, writer) => {
+    const own = writer % 2 === 0 ? records : records.toReversed();
+    for (let start = 0; start < own.length; start += 30) {
+      await insertUsage(keyAuth.pool, own.slice(start, start + 30), since);
+    }
+  });
+  await Promise.all(writers);
+  const { keys } = await keyAuth.keys().listKeys({}, keyAuth.as("manager"));
+  for (const { callsTotal, callsLast24h } of keys) expect([callsTotal, callsLast24h]).toEqual([100n, 100n]);
+});
+
+test("[MGMT-20] [MGMT-21] [MGMT-22] [LOG-7] the last 50 calls of a key are shown newest first, with status and duration", async () => {
+  await using keyAuth = await runKeyAuth();
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const keyId = key?.id ?? "";
+  const records = Array.from({ length: 60 }, (_, call) => ({
+    ...usage(keyId, 200 + call, Date.now() - call * 1_000),
+    durationMs: call,
+  }));
+  const others = [usage(randomUUID(), 500)];
+  await insertUsage(keyAuth.pool, [...records.toReversed(), ...others], new Date(0));
+  const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
+  expect(calls.map(({ status, durationMs }) => [status, durationMs])).toEqual(
+    Array.from({ length: 50 }, (_, call) => [200 + call, call]),
+  );
+});
+
+test("[KEY-11] [KEY-12] an upgrade counts the calls of its last day that are in the log already", async () => {
+  await using database = await testDatabase();
+  await using resources = new AsyncDisposableStack();
+  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 2, applicationName: "test" }), (owned) =>
+    owned.end(),
+  );
+  const older = resources.adopt(await mkdtemp(join(tmpdir(), "toolgate-migrations-")), (dir) =>
+    rm(dir, { recursive: true }),
+  );
+  await copyFile(join(MIGRATIONS_DIR, "0001_identity_and_keys.sql"), join(older, "0001_identity_and_keys.sql"));
+  await migrate({ pool, schema: SCHEMA, dir: older });
+  const now = Date.now();
+  await ensureDailyPartitions(pool, { table: USAGE_TABLE, from: new Date(now - 3 * DAY_MS), days: 5 });
+  const keyId = randomUUID();
+  const ages = [1, 90, 4_000, 40_000, 80_000, 86_300, 86_500, 200_000];
+  for (const [call, age] of ages.entries()) {
+    await pool.query(
+      `insert into ${USAGE_TABLE} (id, key_id, tool, status, duration_ms, ip, at) values ($1, $2, 'echo', $3, 1, '', $4)`,
+      [randomUUID(), keyId, call === 0 ? 429 : 200, new Date(now - age * 1000)],
+    );
+  }
+  await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  await keepPartitions(pool, new Date(now));
+  const counts = await countCalls(pool, [keyId], countPlan(new Date(now - DAY_MS)));
+  expect(counts.get(keyId)).toBe(5);
+});

@@ -1,0 +1,96 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MAX_BODY_BYTES } from "./envelope.ts";
+import { checkEvent, newEventId, type ReportedEvent, storageTime } from "./incoming-event.ts";
+
+const DAY_MS = 86_400_000;
+const NOW = new Date("2026-11-15T12:34:56.789Z");
+
+const reported = (change: Partial<ReportedEvent> = {}): ReportedEvent => ({
+  eventId: newEventId(),
+  workspaceId: "w",
+  workspace: "acme",
+  type: "custom.thing",
+  created: BigInt(Math.floor(NOW.getTime() / 1000)),
+  dataJson: "{}",
+  hop: 1,
+  ...change,
+});
+const bodyOf = (change: Partial<ReportedEvent>) => {
+  const check = checkEvent(reported(change), NOW);
+  return check.ok ? check.event.body.toString() : check.reason;
+};
+
+describe("an incoming event", () => {
+  it("[EVT-1] [EVT-2] [EVT-5] [EVT-6] becomes an envelope that is JSON with data as it was reported", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.string({ minLength: 1, maxLength: 40 }),
+        (data, name) => {
+          fc.pre(!name.includes("\0"));
+          const event = reported({ dataJson: JSON.stringify(data), workspace: name.toWellFormed() });
+          const check = checkEvent(event, NOW);
+          expect(check.ok && JSON.parse(check.event.body.toString())).toEqual({
+            id: event.eventId,
+            type: "custom.thing",
+            api_version: "2026-11-01",
+            created: "2026-11-15T12:34:56Z",
+            workspace: event.workspace,
+            data: JSON.parse(event.dataJson),
+          });
+        },
+      ),
+    );
+  });
+
+  it("[LOOP-2] a hop of 2 or more is 2, anything else is 1", () => {
+    const hops = [0, 1, 2, 3].map((hop) => {
+      const check = checkEvent(reported({ hop }), NOW);
+      return check.ok && check.event.hop;
+    });
+    expect(hops).toEqual([1, 1, 2, 2]);
+  });
+
+  it("[OUT-17] a body of exactly 256 KB passes, one byte more does not", () => {
+    const empty = bodyOf({ dataJson: '{"a":""}' }).length;
+    const filled = (bytes: number) => bodyOf({ dataJson: `{"a":"${"x".repeat(bytes)}"}` });
+    expect(filled(MAX_BODY_BYTES - empty)).toHaveLength(MAX_BODY_BYTES);
+    expect(filled(MAX_BODY_BYTES - empty + 1)).toBe("the body is over 256 KB");
+  });
+
+  it.each(["evt_", `evt_${"A".repeat(32)}`, `x evt_${"a".repeat(32)}`, `evt_${"a".repeat(33)}`])(
+    "[EVT-1] refuses the id %s",
+    (eventId) => {
+      expect(checkEvent(reported({ eventId }), NOW).ok).toBe(false);
+    },
+  );
+
+  it("[EVT-18] [EVT-19] refuses types that nobody may report", () => {
+    for (const type of ["webhook.test", "chat.message.created", "custom.*", "custom.Ä", "", "tool.completed "]) {
+      expect(checkEvent(reported({ type }), NOW).ok).toBe(false);
+    }
+  });
+});
+
+describe("the time under which an event is kept", () => {
+  const later = fc.integer({ min: 0, max: 3 * DAY_MS });
+  const createdAgo = (ageMs: number) => Math.floor((NOW.getTime() - ageMs) / 1000);
+
+  it("[OUT-57] is the event's own whenever it is handled, from a day before that time to two days after it", () => {
+    fc.assert(
+      fc.property(later, (ageMs) => {
+        const created = createdAgo(ageMs - DAY_MS + 1_000);
+        fc.pre(NOW.getTime() - created * 1000 <= 2 * DAY_MS);
+        expect(storageTime(created, NOW)).toEqual({ createdAt: new Date(created * 1000), movedFrom: null });
+      }),
+    );
+  });
+
+  it("[OUT] is now for what no partition may be there for, with the event's own time beside it", () => {
+    for (const ageMs of [-400 * DAY_MS, -DAY_MS - 1_000, 2 * DAY_MS + 1_000, 4_000 * DAY_MS]) {
+      const created = createdAgo(ageMs);
+      expect(storageTime(created, NOW)).toEqual({ createdAt: NOW, movedFrom: new Date(created * 1000) });
+    }
+  });
+});

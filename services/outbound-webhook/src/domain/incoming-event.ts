@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { isReportedType } from "./catalogue.ts";
+import { envelopeBytes } from "./envelope.ts";
+
+/** An event as it arrives from another service. */
+export interface ReportedEvent {
+  eventId: string;
+  workspaceId: string;
+  workspace: string;
+  type: string;
+  created: bigint;
+  dataJson: string;
+  hop: number;
+}
+
+/** An event as it is stored. */
+export interface StoredEvent {
+  id: string;
+  /** The key of its partition. */
+  createdAt: Date;
+  /** Its own time, when the same event may have another `createdAt` next time: then its id alone tells it. */
+  movedFrom: Date | null;
+  workspaceId: string;
+  type: string;
+  hop: number;
+  body: Buffer;
+}
+
+export type EventCheck = { ok: true; event: StoredEvent } | { ok: false; reason: string };
+
+const EVENT_ID = /^evt_[0-9a-f]{32}$/;
+const MAX_ID_CHARS = 128;
+const MAX_CREATED_SECONDS = 253_402_300_799n;
+const DAY_MS = 86_400_000;
+/** Partitions are there for an event's own time as long as it is not later or earlier than this. */
+export const MAX_DAYS_LATE = 2;
+const MAX_DAYS_EARLY = 1;
+
+/** Decides whether a message is an event of the catalogue in the right form, and builds what is stored of it. */
+export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
+  if (!EVENT_ID.test(reported.eventId)) return refuse("event_id is not evt_ and 32 hex characters");
+  if (!isReportedType(reported.type)) return refuse("type is not in the catalogue");
+  if (!isIdentity(reported.workspaceId) || !isIdentity(reported.workspace)) return refuse("workspace is malformed");
+  if (reported.created > MAX_CREATED_SECONDS) return refuse("created is not a time in seconds");
+  if (!isObjectJson(reported.dataJson)) return refuse("data is not a JSON object");
+  const createdSeconds = Number(reported.created);
+  const body = envelopeBytes({ ...reported, id: reported.eventId, createdSeconds });
+  if (!body) return refuse("the body is over 256 KB");
+  return {
+    ok: true,
+    event: {
+      id: reported.eventId,
+      ...storageTime(createdSeconds, now),
+      workspaceId: reported.workspaceId,
+      type: reported.type,
+      hop: reported.hop >= 2 ? 2 : 1,
+      body,
+    },
+  };
+}
+
+/**
+ * The time under which an event is kept: its own, so that a repeated message meets the stored row. Only what comes too
+ * late, or from a clock too far ahead, for the partitions is moved to now; whoever stores it looks for it in both places.
+ */
+export function storageTime(createdSeconds: number, now: Date): Pick<StoredEvent, "createdAt" | "movedFrom"> {
+  const created = new Date(createdSeconds * 1000);
+  const age = now.getTime() - created.getTime();
+  if (age >= -MAX_DAYS_EARLY * DAY_MS && age <= MAX_DAYS_LATE * DAY_MS) return { createdAt: created, movedFrom: null };
+  return { createdAt: now, movedFrom: created };
+}
+
+/** A new event id. [EVT-1] */
+export function newEventId(): string {
+  return `evt_${randomBytes(16).toString("hex")}`;
+}
+
+function isIdentity(text: string): boolean {
+  return text.length > 0 && text.length <= MAX_ID_CHARS && !text.includes("\0");
+}
+
+function isObjectJson(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function refuse(reason: string): EventCheck {
+  return { ok: false, reason };
+}

@@ -1,0 +1,65 @@
+import type { AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { createdAtOf } from "../domain/delivery-id.ts";
+import { outcomeOf } from "../domain/outcome.ts";
+import type { AttemptRecord } from "../store/apply-results.ts";
+
+const MAX_INT4 = 2_147_483_647;
+const MAX_STATUS = 999;
+
+/** A worker's result with what follows from it; undefined for what can't be a result. */
+export function toRecord(result: AttemptResult, now: Date): AttemptRecord | undefined {
+  const { number, response, address } = result;
+  const startedAt = new Date(Number(result.startedAtMs));
+  if (!createdAtOf(result.deliveryId) || number < 1 || Number.isNaN(startedAt.getTime())) return undefined;
+  const durationMs = Math.min(result.durationMs, MAX_INT4);
+  const responseCode = Math.min(result.responseCode, MAX_STATUS);
+  // A worker's clock may be ahead; its retries must not come late for that.
+  const endedAt = new Date(Math.min(startedAt.getTime() + durationMs, now.getTime()));
+  return {
+    deliveryId: result.deliveryId,
+    workspaceId: result.workspaceId,
+    number,
+    startedAt,
+    signedAt: timeOf(result.signedAtSeconds),
+    endedAt,
+    responseCode,
+    durationMs,
+    response,
+    address,
+    dnsMs: Math.min(result.dnsMs, MAX_INT4),
+    connectMs: Math.min(result.connectMs, MAX_INT4),
+    tlsMs: Math.min(result.tlsMs, MAX_INT4),
+    firstByteMs: Math.min(result.firstByteMs, MAX_INT4),
+    outcome: outcomeOf({ number, responseCode, error: result.error, endedAt }),
+  };
+}
+
+/** Null when a worker of an earlier version did not tell it. */
+function timeOf(seconds: bigint): Date | null {
+  const time = new Date(Number(seconds) * 1000);
+  return seconds === 0n || Number.isNaN(time.getTime()) ? null : time;
+}
+
+/** The record of a claimed delivery that nobody wants any more. */
+export function givenUp(
+  { deliveryId, workspaceId, number }: { deliveryId: string; workspaceId: string; number: number },
+  now: Date,
+): AttemptRecord {
+  return {
+    deliveryId,
+    workspaceId,
+    number,
+    startedAt: now,
+    signedAt: null,
+    endedAt: now,
+    responseCode: 0,
+    durationMs: 0,
+    response: "",
+    address: "",
+    dnsMs: 0,
+    connectMs: 0,
+    tlsMs: 0,
+    firstByteMs: 0,
+    outcome: "cancelled",
+  };
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import type { ApplyResults } from "../store/apply-results.ts";
+import type { ClaimedDelivery, ClaimStore } from "../store/claim-deliveries.ts";
+import { givenUp } from "./attempt-record.ts";
+import type { SendAttempts } from "./attempt-sender.ts";
+import { prepareAttempt } from "./prepare-attempt.ts";
+import type { Doorbell } from "./wake.ts";
+
+export interface DispatcherOptions {
+  store: ClaimStore;
+  applyResults: ApplyResults;
+  secretBox: Pick<SecretBox, "open">;
+  send: SendAttempts;
+  doorbell: Doorbell;
+  now: () => Date;
+  signal: AbortSignal;
+  onError: (error: unknown) => void;
+}
+
+/** A delivery that is not settled within this time is tried again, under the same number. */
+export const LEASE_MS = 45_000;
+/** [FAIR-1] Due work is found by this poll when no word of it came. */
+const POLL_MS = 2_000;
+const RETRY_WAIT_MS = 250;
+/** A claim costs more than an item of it: under load several items share one. The first of a pause is claimed at once. */
+const BETWEEN_CLAIMS_MS = 4;
+/** For what the installation has to mend first. */
+const UNSIGNABLE_WAIT_MS = 60_000;
+
+/** Claims due deliveries and hands them to the workers, until the signal fires; ends when all that it holds is sent. */
+export async function runDispatcher(options: DispatcherOptions): Promise<void> {
+  const { doorbell, signal, onError } = options;
+  const sending = new Set<Promise<void>>();
+  let claimedAtMs = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    const restMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
+    if (restMs > 0) await sleep(restMs);
+    claimedAtMs = performance.now();
+    try {
+      const more = await claimAndSend(options, sending);
+      if (!more) await doorbell.wait(POLL_MS, signal);
+    } catch (error) {
+      onError(error);
+      await doorbell.wait(RETRY_WAIT_MS, signal);
+    }
+  }
+  await Promise.all(sending);
+}
+
+/** Resolves with whether there may be more. */
+async function claimAndSend(options: DispatcherOptions, sending: Set<Promise<void>>): Promise<boolean> {
+  const now = options.now();
+  const leaseUntil = new Date(now.getTime() + LEASE_MS);
+  const { deliveries, full } = await options.store.claim(now, leaseUntil);
+  const unwanted = deliveries.filter((delivery) => !delivery.wanted);
+  if (unwanted.length > 0)
+    await options.applyResults(
+      unwanted.map((delivery) => givenUp(delivery, now)),
+      now,
+    );
+  const wanted = deliveries.filter((delivery) => delivery.wanted);
+  if (wanted.length > 0) {
+    const sent = sendOrHandBack(wanted, now, leaseUntil, options);
+    sending.add(sent);
+    void sent.finally(() => sending.delete(sent));
+  }
+  return full;
+}
+
+async function sendOrHandBack(
+  deliveries: ClaimedDelivery[],
+  now: Date,
+  leaseUntil: Date,
+  { send, secretBox, store, onError }: DispatcherOptions,
+): Promise<void> {
+  const attempts: Attempt[] = [];
+  const unsignable: ClaimedDelivery[] = [];
+  for (const delivery of deliveries) {
+    try {
+      attempts.push(prepareAttempt(delivery, secretBox, now, leaseUntil));
+    } catch (error) {
+      // The installation's fault, not the endpoint's (a sealing key is missing): not an attempt, but no slot for it.
+      onError(error);
+      unsignable.push(delivery);
+    }
+  }
+  if (unsignable.length > 0) {
+    const again = new Date(now.getTime() + UNSIGNABLE_WAIT_MS);
+    await store.handBack(unsignable, leaseUntil, again).catch(onError);
+  }
+  const failures = await send(attempts);
+  if (failures.length === 0) return;
+  for (const { error } of failures) onError(error);
+  const notSent = new Set(failures.flatMap((failure) => failure.attempts.map((attempt) => attempt.deliveryId)));
+  const backAgain = deliveries.filter((delivery) => notSent.has(delivery.deliveryId));
+  await store.handBack(backAgain, leaseUntil).catch(onError);
+}

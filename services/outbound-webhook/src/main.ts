@@ -1,0 +1,18 @@
+import { launch } from "@toolgate/service-host/launch";
+import { remoteTransport } from "@toolgate/service-host/transport";
+import { createListAdminEmails } from "./clients/admin-emails.ts";
+import { outboundWebhookConfig } from "./config.ts";
+import { startOutboundWebhook } from "./service.ts";
+
+await launch({
+  name: "outbound-webhook",
+  env: process.env,
+  readConfig: outboundWebhookConfig,
+  start: (config, { log, internalToken }) =>
+    startOutboundWebhook(config, {
+      log,
+      listAdminEmails: config.mail
+        ? createListAdminEmails(remoteTransport(config.keyAuthUrl, internalToken))
+        : async () => [],
+    }),
+});

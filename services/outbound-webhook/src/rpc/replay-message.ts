@@ -1,0 +1,102 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type Replay,
+  type ReplayRange as ReplayRangeMessage,
+  ReplayRangeSchema,
+  ReplaySchema,
+  ReplaySelection,
+  ReplayState,
+} from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import { faultOfTypes } from "../domain/type-filter.ts";
+import type { ReplayRow } from "../store/replay.ts";
+import type { ReplayRange } from "../store/replay-preview.ts";
+import { refuseFault } from "./endpoint-message.ts";
+import { timeOf } from "./undelivered-message.ts";
+
+const DEFAULT_RATE_PER_SECOND = 10;
+const MAX_RATE_PER_SECOND = 100;
+
+/** Events that a preview counts, and that a replay knows of at its start. */
+export const MAX_EVENTS_COUNTED = 100_000;
+
+const STATE: Record<ReplayRow["state"], ReplayState> = {
+  running: ReplayState.RUNNING,
+  paused: ReplayState.PAUSED,
+  done: ReplayState.DONE,
+  cancelled: ReplayState.CANCELLED,
+};
+
+export function rangeOf(message: ReplayRangeMessage | undefined, now: Date): ReplayRange {
+  const from = timeOf("range.from", message?.from);
+  if (!message || !from) throw new ConnectError("range.from: missing", Code.InvalidArgument);
+  const types = [...new Set(message.types)];
+  refuseFault(faultOfTypes(types));
+  if (ReplaySelection[message.selection] === undefined) {
+    throw new ConnectError("range.selection: not a known value", Code.InvalidArgument);
+  }
+  const end = timeOf("range.to", message.to) ?? now;
+  const to = end > now ? now : end;
+  if (from >= to) throw new ConnectError("range: ends before it begins", Code.InvalidArgument);
+  return {
+    from,
+    to,
+    types: types.length > 0 ? types : undefined,
+    everything: message.selection === ReplaySelection.ALL,
+  };
+}
+
+export function rateOf(requested: number): number {
+  if (requested <= MAX_RATE_PER_SECOND) return requested === 0 ? DEFAULT_RATE_PER_SECOND : requested;
+  throw new ConnectError(`rate_per_second: from 1 to ${MAX_RATE_PER_SECOND}`, Code.InvalidArgument);
+}
+
+export function toReplay(row: ReplayRow, now: Date): Replay {
+  const { id, endpointId, range, state, position, walked: _, startedAt, finishedAt, ...rest } = row;
+  const estimatedEnd = estimatedEndOf(row, now);
+  return create(ReplaySchema, {
+    ...rest,
+    id: BigInt(id),
+    endpointId: BigInt(endpointId),
+    range: toRange(range),
+    state: STATE[state],
+    position: timestampFromDate(position),
+    startedAt: timestampFromDate(startedAt),
+    ...(estimatedEnd && { estimatedEnd: timestampFromDate(estimatedEnd) }),
+    ...(finishedAt && { finishedAt: timestampFromDate(finishedAt) }),
+  });
+}
+
+function toRange({ from, to, types, everything }: ReplayRange): MessageInitShape<typeof ReplayRangeSchema> {
+  return create(ReplayRangeSchema, {
+    from: timestampFromDate(from),
+    to: timestampFromDate(to),
+    types: [...(types ?? [])],
+    selection: everything ? ReplaySelection.ALL : ReplaySelection.UNDELIVERED,
+  });
+}
+
+function estimatedEndOf(row: ReplayRow, now: Date): Date | undefined {
+  if (row.state !== "running" || row.moreAtStart) return undefined;
+  const left = row.walked ? 0 : Math.max(0, row.eventsAtStart - row.considered);
+  return new Date(now.getTime() + secondsFor(left, row.ratePerSecond) * 1_000);
+}
+
+/** How long so many events take at a rate. */
+export function secondsFor(events: number, ratePerSecond: number): number {
+  return Math.ceil(events / ratePerSecond);
+}
+
+/** An id that can't be one leads to the same answer as one of another workspace. */
+export function replayKey(
+  { workspaceId }: { workspaceId: string },
+  id: bigint,
+): { workspaceId: string; replayId: number } {
+  if (id < 1n || id > BigInt(Number.MAX_SAFE_INTEGER)) throw noSuchReplay();
+  return { workspaceId, replayId: Number(id) };
+}
+
+export function noSuchReplay(): ConnectError {
+  return new ConnectError("no such replay", Code.NotFound);
+}

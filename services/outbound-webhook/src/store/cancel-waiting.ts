@@ -1,0 +1,45 @@
+import { cancelParts, forgetParts } from "@toolgate/postgres/fair-queue/cancel";
+import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool } from "@toolgate/postgres/pool";
+import { SCHEMA } from "./queue.ts";
+
+/** Rows of one transaction, which holds up the workspace's other deliveries as long as it takes. */
+const ROWS_PER_TRANSACTION = 1_000;
+
+const TEXT = `with unwanted as (
+  select workspace_id as group_id, id as member_id from outbound_webhook.endpoint
+  where id = $1 and (not active or deleted_at is not null)
+),
+${cancelParts(SCHEMA, ROWS_PER_TRANSACTION)},
+written as (
+  update outbound_webhook.delivery d set status = 'cancelled', next_attempt_at = null, finished_at = $2
+  from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id
+)
+select count(*)::integer as items from cancelled`;
+
+const FORGET_TEXT = `with gone as (
+  select workspace_id as group_id, id as member_id from outbound_webhook.endpoint
+  where id = $1 and deleted_at is not null
+),
+${forgetParts(SCHEMA)}
+select 1`;
+
+/**
+ * Cancels whatever waits for an endpoint, as long as it is not active. What is on the wire ends by itself; what a crash
+ * leaves over here is cancelled when its turn comes. The queue forgets a deleted endpoint for which nothing is left.
+ */
+export async function cancelWaiting(
+  pool: Pool,
+  { workspaceId, endpointId }: { workspaceId: string; endpointId: number },
+  now: Date,
+): Promise<void> {
+  for (;;) {
+    const [, result] = await pipelined(pool, [
+      lockGroups(SCHEMA, [workspaceId]),
+      { name: "cancel_waiting", text: TEXT, values: [endpointId, now] },
+      { name: "forget_endpoint", text: FORGET_TEXT, values: [endpointId] },
+    ]);
+    if (result?.rows[0].items < ROWS_PER_TRANSACTION) return;
+  }
+}

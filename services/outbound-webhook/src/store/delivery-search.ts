@@ -1,0 +1,120 @@
+import { inTransaction, type Pool, type Queryable } from "@toolgate/postgres/pool";
+import { type DeliveryFilter, firstIdAt, timeOfId } from "../domain/delivery-filter.ts";
+import { type Scan, scansFor } from "./delivery-scan.ts";
+
+const DAY_MS = 86_400_000;
+/** Rows that one search walks over. */
+export const MAX_ROWS_READ = 5_000;
+/** Rows of the first step; each further one takes four times as many. */
+const FIRST_STEP_ROWS = 500;
+const STEP_GROWTH = 4;
+/** A day more than any log row is kept. */
+const OLDEST_DAYS = 32;
+/** Clocks of other replicas may be ahead. */
+const AHEAD_MS = 3_600_000;
+
+/**
+ * Leaves the planner nothing but to walk an index in its order until the limit. Where it takes few rows for wanted it
+ * would rather read and sort all of them. The penalties that do this make plans look dear: hence neither compilation
+ * nor parallel workers.
+ */
+const PLANNER_SETTINGS = `set transaction read only; set local enable_seqscan = off; set local enable_bitmapscan = off;
+  set local enable_sort = off; set local jit = off; set local max_parallel_workers_per_gather = 0`;
+
+export interface FoundDeliveries {
+  /** Newest first. */
+  ids: string[];
+  /** Where to go on; undefined when there is nothing more. */
+  next: string | undefined;
+}
+
+interface Search {
+  limit: number;
+  /** Only what is older than this id. */
+  before: string | undefined;
+  now: Date;
+}
+
+/** The times that a step looks at. */
+interface Window {
+  from: Date;
+  to: Date;
+}
+
+/**
+ * The newest deliveries that meet the filter, of those older than `before`. Reads at most `MAX_ROWS_READ` rows: what it
+ * finds may be less than `limit` although there is more. Looks at the latest day first, then at twice as many days each
+ * time, so that the planner has no more partitions to think about than it takes.
+ */
+export function searchDeliveries(pool: Pool, filter: DeliveryFilter, search: Search): Promise<FoundDeliveries> {
+  return inTransaction(pool, async (db) => {
+    await db.query(PLANNER_SETTINGS);
+    const scans = await scansFor(db, filter);
+    return scans.length === 0 ? { ids: [], next: undefined } : await walk(db, scans, filter, search);
+  });
+}
+
+async function walk(
+  db: Queryable,
+  scans: readonly Scan[],
+  filter: DeliveryFilter,
+  { limit, before, now }: Search,
+): Promise<FoundDeliveries> {
+  const oldest = Math.max(now.getTime() - OLDEST_DAYS * DAY_MS, filter.from?.getTime() ?? 0);
+  let cursor = firstIdAt(filter.to ?? new Date(now.getTime() + AHEAD_MS));
+  if (before !== undefined && before < cursor) cursor = before;
+  const ids: string[] = [];
+  let rowsLeft = MAX_ROWS_READ;
+  let step = FIRST_STEP_ROWS;
+  let days = 1;
+  for (let top = timeOfId(cursor).getTime() + 1; top > oldest; ) {
+    const bottom = Math.max(oldest, (Math.ceil(top / DAY_MS) - days) * DAY_MS);
+    const window = { from: new Date(bottom), to: new Date(top) };
+    const found = await readStep(db, scans, window, { cursor, rows: step, wanted: limit + 1 - ids.length });
+    ids.push(...found.hits);
+    if (ids.length > limit) return { ids: ids.slice(0, limit), next: ids[limit - 1] };
+    rowsLeft -= found.rowsRead;
+    if (found.last === undefined || found.rowsRead < step) {
+      top = bottom;
+      cursor = firstIdAt(window.from);
+      days *= 2;
+    } else {
+      cursor = found.last;
+    }
+    if (rowsLeft <= 0) return { ids, next: cursor };
+    step = Math.min(found.rowsRead < step ? step : step * STEP_GROWTH, rowsLeft);
+  }
+  return { ids, next: undefined };
+}
+
+/** The next rows of all scans together, in the order of their ids. */
+async function readStep(
+  db: Queryable,
+  scans: readonly Scan[],
+  { from, to }: Window,
+  { cursor, rows: step, wanted }: { cursor: string; rows: number; wanted: number },
+): Promise<{ hits: string[]; last: string | undefined; rowsRead: number }> {
+  const first = firstIdAt(from);
+  // Whole days: only the partitions follow from these, and the planner's guess of the rows from the ids alone.
+  const values: unknown[] = [startOfDay(from), startOfDay(new Date(to.getTime() + DAY_MS - 1)), first, cursor, step];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const wantedPlace = bind(wanted);
+  const parts = scans.map((scan) => {
+    const { source, where, hit } = scan({ bind, first, cursor });
+    return `(select d.id, ${hit.join(" and ")} as hit from ${source}
+      where ${["d.created_at >= $1 and d.created_at < $2 and d.id >= $3 and d.id < $4", ...where].join(" and ")}
+      order by d.id desc limit $5)`;
+  });
+  const { rows } = await db.query(
+    `with scanned as materialized (
+       select id, hit from (${parts.join("\nunion all\n")}) walked order by id desc limit $5
+     )
+     select array(select id from scanned where hit order by id desc limit ${wantedPlace}) as hits,
+       (select id from scanned order by id limit 1) as last,
+       (select count(*)::integer from scanned) as "rowsRead"`,
+    values,
+  );
+  return { ...rows[0], last: rows[0].last ?? undefined };
+}
+
+const startOfDay = (time: Date) => new Date(Math.floor(time.getTime() / DAY_MS) * DAY_MS);

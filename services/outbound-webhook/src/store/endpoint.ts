@@ -1,0 +1,162 @@
+import { lockGroups, makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
+import type { Queryable } from "@toolgate/postgres/pool";
+import { SCHEMA } from "./queue.ts";
+
+export interface EndpointRow {
+  id: number;
+  url: string;
+  events: string[];
+  description: string;
+  active: boolean;
+  failuresInARow: number;
+  createdAt: Date;
+  deactivatedAt: Date | null;
+}
+
+/** An endpoint within its workspace: no statement finds one of another. */
+export interface EndpointKey {
+  workspaceId: string;
+  endpointId: number;
+}
+
+const COLUMNS = `id, url, events, description, active, failures_in_a_row as "failuresInARow",
+  created_at as "createdAt", deactivated_at as "deactivatedAt"`;
+
+/** Takes the lock under which endpoints change; to be called first in a transaction. */
+export async function lockWorkspace(db: Queryable, workspaceId: string): Promise<void> {
+  await db.query(lockGroups(SCHEMA, [workspaceId]));
+}
+
+/** As `lockWorkspace`, for a workspace that may have no endpoint yet. */
+export async function makeAndLockWorkspace(db: Queryable, workspaceId: string): Promise<void> {
+  for (const statement of makeAndLockGroups(SCHEMA, [workspaceId])) await db.query(statement);
+}
+
+export async function countEndpoints(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query(
+    "select count(*)::integer as count from outbound_webhook.endpoint where workspace_id = $1 and deleted_at is null",
+    [workspaceId],
+  );
+  return rows[0].count;
+}
+
+/** The id of an endpoint that is about to be inserted: its secret is sealed for it. */
+export async function nextEndpointId(db: Queryable): Promise<number> {
+  const { rows } = await db.query("select nextval('outbound_webhook.endpoint_id_seq') as id");
+  return rows[0].id;
+}
+
+export async function insertEndpoint(
+  db: Queryable,
+  endpoint: {
+    id: number;
+    workspaceId: string;
+    workspace: string;
+    url: string;
+    events: string[];
+    description: string;
+    secret: Buffer;
+    createdAt: Date;
+  },
+): Promise<EndpointRow> {
+  const { id, workspaceId, workspace, url, events, description, secret, createdAt } = endpoint;
+  const { rows } = await db.query(
+    `insert into outbound_webhook.endpoint (id, workspace_id, workspace, url, events, description, secret, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     returning ${COLUMNS}`,
+    [id, workspaceId, workspace, url, events, description, secret, createdAt],
+  );
+  return rows[0];
+}
+
+export async function listEndpoints(db: Queryable, workspaceId: string): Promise<EndpointRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from outbound_webhook.endpoint where workspace_id = $1 and deleted_at is null order by id`,
+    [workspaceId],
+  );
+  return rows;
+}
+
+export async function findEndpoint(db: Queryable, key: EndpointKey): Promise<EndpointRow | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from outbound_webhook.endpoint where workspace_id = $1 and id = $2 and deleted_at is null`,
+    [key.workspaceId, key.endpointId],
+  );
+  return rows[0];
+}
+
+/** Changes what is given. Activation starts with a clean counter. [OUT-50] */
+export async function updateEndpoint(
+  db: Queryable,
+  key: EndpointKey,
+  change: { url?: string; events?: string[]; description?: string; active?: boolean; now: Date },
+): Promise<EndpointRow | undefined> {
+  const { rows } = await db.query(
+    `update outbound_webhook.endpoint set
+       url = coalesce($3, url),
+       events = coalesce($4, events),
+       description = coalesce($5, description),
+       failures_in_a_row = case when $6 and not active then 0 else failures_in_a_row end,
+       deactivated_at = case when $6 then null when not $6 and active then $7 else deactivated_at end,
+       active = coalesce($6, active)
+     where workspace_id = $1 and id = $2 and deleted_at is null
+     returning ${COLUMNS}`,
+    [
+      key.workspaceId,
+      key.endpointId,
+      change.url ?? null,
+      change.events ?? null,
+      change.description ?? null,
+      change.active ?? null,
+      change.now,
+    ],
+  );
+  return rows[0];
+}
+
+/** The row stays for the log; its secret goes. Returns false when there is no such endpoint. */
+export async function deleteEndpoint(db: Queryable, key: EndpointKey, now: Date): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update outbound_webhook.endpoint
+     set deleted_at = $3, active = false, secret = '', notice_due_at = null
+     where workspace_id = $1 and id = $2 and deleted_at is null`,
+    [key.workspaceId, key.endpointId, now],
+  );
+  return rowCount === 1;
+}
+
+/** The sealed secret of an endpoint, and since when it is that. */
+export async function findSecret(
+  db: Queryable,
+  key: EndpointKey,
+): Promise<{ secret: Buffer; replacedAt: Date | null } | undefined> {
+  const { rows } = await db.query(
+    `select secret, secret_replaced_at as "replacedAt" from outbound_webhook.endpoint
+     where workspace_id = $1 and id = $2 and deleted_at is null`,
+    [key.workspaceId, key.endpointId],
+  );
+  return rows[0];
+}
+
+/** Whose an endpoint is, and its sealed secret: for a caller that is known by that secret alone. */
+export async function findSigner(
+  db: Queryable,
+  endpointId: number,
+): Promise<{ workspaceId: string; workspace: string; secret: Buffer } | undefined> {
+  const { rows } = await db.query(
+    `select workspace_id as "workspaceId", workspace, secret from outbound_webhook.endpoint
+     where id = $1 and deleted_at is null`,
+    [endpointId],
+  );
+  return rows[0];
+}
+
+/** Returns false when there is no such endpoint. */
+export async function replaceSecret(db: Queryable, key: EndpointKey, secret: Buffer, now: Date): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update outbound_webhook.endpoint set secret = $3, secret_replaced_at = $4
+     where workspace_id = $1 and id = $2 and deleted_at is null`,
+    [key.workspaceId, key.endpointId, secret, now],
+  );
+  return rowCount === 1;
+}

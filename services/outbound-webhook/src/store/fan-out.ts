@@ -1,0 +1,94 @@
+import { addParts } from "@toolgate/postgres/fair-queue/add";
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { StoredEvent } from "../domain/incoming-event.ts";
+import { SCHEMA } from "./queue.ts";
+
+/** Stores events and makes their deliveries, in one transaction. Returns how many deliveries are new. */
+export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<number>;
+
+/**
+ * The lock comes first, so that the statement after it sees endpoints as they are: an endpoint that is being deactivated
+ * gets the event either before that or not at all. A workspace with an endpoint has a group. An event whose copies came
+ * before and after the time from which it is moved is found under either time.
+ */
+export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
+  const text = fanOutText(queue);
+  return async (events, now) => {
+    const statements = [
+      lockGroups(SCHEMA, [...new Set(events.map((event) => event.workspaceId))]),
+      {
+        name: "fan_out",
+        text,
+        values: [
+          events.map((event) => event.id),
+          events.map((event) => event.createdAt),
+          events.map((event) => event.workspaceId),
+          events.map((event) => event.type),
+          events.map((event) => event.hop),
+          events.map((event) => event.body),
+          now,
+          events.map((event) => event.movedFrom),
+        ],
+      },
+    ];
+    const [, result] = await pipelined(pool, statements, { unlockEarly: true });
+    return result?.rows[0].deliveries ?? 0;
+  };
+}
+
+function fanOutText(queue: FairQueue): string {
+  return `with incoming as materialized (
+  select distinct on (id, created_at) *
+  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[])
+    as given (id, created_at, workspace_id, type, hop, body, moved_from)
+  where not exists (select from outbound_webhook.moved_event moved where moved.id = given.id)
+    and (moved_from is null or not exists (
+      select from outbound_webhook.event e where e.created_at = given.moved_from and e.id = given.id
+    ))
+),
+moved as (
+  insert into outbound_webhook.moved_event (id, stored_at)
+  select id, created_at from incoming where moved_from is not null
+  on conflict do nothing
+  returning id
+),
+subscribers as materialized (
+  select incoming.id, incoming.created_at, e.id as endpoint_id, e.active
+  from incoming
+  cross join lateral (
+    select id, active, events from outbound_webhook.endpoint
+    where workspace_id = incoming.workspace_id and deleted_at is null
+    -- A plan that was made while there were few endpoints must not walk over all of them for each event.
+    offset 0
+  ) e
+  where incoming.type = any(e.events) or (incoming.type like 'custom.%' and 'custom.*' = any(e.events))
+),
+new_events as (
+  insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, skipped_endpoints)
+  select created_at, id, workspace_id, type, hop, body, (
+    select array_agg(s.endpoint_id) from subscribers s
+    where s.id = incoming.id and s.created_at = incoming.created_at and not s.active
+  )
+  from incoming
+  where moved_from is null or id in (select id from moved)
+  on conflict do nothing
+  returning created_at, id, workspace_id, type
+),
+new_deliveries as (
+  insert into outbound_webhook.delivery
+    (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind, next_attempt_at)
+  select $7, outbound_webhook.delivery_id($7), e.workspace_id, s.endpoint_id, e.created_at, e.id, e.type, 'event', $7
+  from new_events e
+  join subscribers s on s.id = e.id and s.created_at = e.created_at and s.active
+  returning id, workspace_id, endpoint_id, created_at
+),
+queued as materialized (
+  select id as item_id, workspace_id as group_id, endpoint_id as member_id, created_at as due_at, created_at
+  from new_deliveries
+),
+${addParts(queue)}
+select count(*)::integer as deliveries from queued`;
+}

@@ -1,0 +1,14 @@
+import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
+
+export const SCHEMA = "outbound_webhook";
+
+/** [FAIR-5] */
+const TURN_MS = 20_000;
+
+/** Of endpoints that answer fast. What slower ones usually take counts by itself. */
+export const STUCK_AFTER_MS = 100;
+
+/** The queue of deliveries: a group is a workspace, a member an endpoint. */
+export function deliveryQueue(caps: QueueCaps): FairQueue {
+  return { schema: SCHEMA, caps, turnMs: TURN_MS, stuckAfterMs: STUCK_AFTER_MS };
+}

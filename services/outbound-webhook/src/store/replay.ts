@@ -1,0 +1,186 @@
+import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool, Queryable } from "@toolgate/postgres/pool";
+import { deleteInBatches } from "./delete-in-batches.ts";
+import type { EndpointKey } from "./endpoint.ts";
+import { SCHEMA } from "./queue.ts";
+import type { ReplayRange } from "./replay-preview.ts";
+
+export interface ReplayRow {
+  id: number;
+  endpointId: number;
+  range: ReplayRange;
+  ratePerSecond: number;
+  state: "running" | "paused" | "done" | "cancelled";
+  eventsAtStart: number;
+  moreAtStart: boolean;
+  considered: number;
+  sent: number;
+  delivered: number;
+  failed: number;
+  skipped: number;
+  cancelled: number;
+  outstanding: number;
+  position: Date;
+  walked: boolean;
+  startedAt: Date;
+  startedBy: string;
+  finishedAt: Date | null;
+  cancelledBy: string;
+}
+
+export interface NewReplay {
+  range: ReplayRange;
+  ratePerSecond: number;
+  eventsAtStart: number;
+  moreAtStart: boolean;
+  startedBy: string;
+}
+
+export type StartResult =
+  | { replayId: number }
+  | "no-such-endpoint"
+  | "endpoint-inactive"
+  | "endpoint-busy"
+  | "workspace-busy";
+
+export const MAX_RUNNING_PER_WORKSPACE = 5;
+
+const START = `with target as (
+  select e.id, e.active,
+    exists (select from outbound_webhook.replay r where r.endpoint_id = e.id and r.state = 'running') as busy,
+    (select count(*) from outbound_webhook.replay r
+      join outbound_webhook.endpoint o on o.id = r.endpoint_id
+      where o.workspace_id = $1 and o.deleted_at is null and r.state = 'running') as running
+  from outbound_webhook.endpoint e
+  where e.workspace_id = $1 and e.id = $2 and e.deleted_at is null
+),
+started as (
+  insert into outbound_webhook.replay (workspace_id, endpoint_id, from_at, to_at, types, everything, rate_per_second,
+    events_at_start, more_at_start, started_at, started_by, cursor_at, next_step_at)
+  select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $3, $10
+  from target where active and not busy and running < ${MAX_RUNNING_PER_WORKSPACE}
+  returning id
+)
+select target.*, (select id from started) as replay_id from target`;
+
+/** Starts a replay, unless the endpoint or its workspace has enough of them. */
+export async function startReplay(
+  pool: Pool,
+  { workspaceId, endpointId }: EndpointKey,
+  { range, ...replay }: NewReplay,
+  now: Date,
+): Promise<StartResult> {
+  const [, started] = await pipelined(pool, [
+    lockGroups(SCHEMA, [workspaceId]),
+    {
+      name: "replay_start",
+      text: START,
+      values: [
+        workspaceId,
+        endpointId,
+        range.from,
+        range.to,
+        range.types ?? null,
+        range.everything,
+        replay.ratePerSecond,
+        replay.eventsAtStart,
+        replay.moreAtStart,
+        now,
+        replay.startedBy,
+      ],
+    },
+  ]);
+  const row = started?.rows[0];
+  if (!row) return "no-such-endpoint";
+  if (row.replay_id !== null) return { replayId: row.replay_id };
+  if (!row.active) return "endpoint-inactive";
+  return row.busy ? "endpoint-busy" : "workspace-busy";
+}
+
+/** What the replay has not counted yet, because the deliveries ended since its last step, is counted with it. */
+const SELECT = `select r.id, r.endpoint_id, r.from_at, r.to_at, r.types, r.everything, r.rate_per_second,
+  case when r.state <> 'running' or e.active then r.state when e.deleted_at is null then 'paused' else 'cancelled' end as state,
+  r.events_at_start, r.more_at_start, r.considered, r.sent, r.skipped, r.cursor_at, r.walked, r.started_at, r.started_by,
+  r.finished_at, r.cancelled_by, r.delivered + mine.delivered as delivered, r.failed + mine.failed as failed,
+  r.cancelled + mine.cancelled as cancelled, mine.outstanding
+from outbound_webhook.replay r
+join outbound_webhook.endpoint e on e.id = r.endpoint_id
+cross join lateral (
+  select count(*) filter (where d.status = 'delivered')::integer as delivered,
+    count(*) filter (where d.status = 'failed')::integer as failed,
+    count(*) filter (where coalesce(d.status, 'cancelled') = 'cancelled')::integer as cancelled,
+    count(*) filter (where d.status in ('pending', 'retrying'))::integer as outstanding
+  from outbound_webhook.replay_delivery m
+  left join lateral (
+    select status from outbound_webhook.delivery where created_at = m.created_at and id = m.delivery_id limit 1
+  ) d on true
+  where m.replay_id = r.id
+) mine`;
+
+/** Undefined when the workspace has none of that id. */
+export async function findReplay(
+  db: Queryable,
+  { workspaceId, replayId }: { workspaceId: string; replayId: number },
+): Promise<ReplayRow | undefined> {
+  const { rows } = await db.query(`${SELECT} where r.workspace_id = $1 and r.id = $2`, [workspaceId, replayId]);
+  return rows.map(toReplay)[0];
+}
+
+/** Newest first. */
+export async function listReplays(
+  db: Queryable,
+  filter: { workspaceId: string; endpointId?: number; before?: number; limit: number },
+): Promise<ReplayRow[]> {
+  const { workspaceId, endpointId, before, limit } = filter;
+  const ofEndpoint = endpointId === undefined ? "" : "and r.endpoint_id = $4";
+  const { rows } = await db.query(
+    `${SELECT}
+     where r.workspace_id = $1 and r.id < $2 ${ofEndpoint}
+     order by r.id desc limit $3`,
+    [workspaceId, before ?? Number.MAX_SAFE_INTEGER, limit, ...(endpointId === undefined ? [] : [endpointId])],
+  );
+  return rows.map(toReplay);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the shape is that of SELECT
+function toReplay(row: any): ReplayRow {
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    range: { from: row.from_at, to: row.to_at, types: row.types ?? undefined, everything: row.everything },
+    ratePerSecond: row.rate_per_second,
+    state: row.state,
+    eventsAtStart: row.events_at_start,
+    moreAtStart: row.more_at_start,
+    considered: row.considered,
+    sent: row.sent,
+    delivered: row.delivered,
+    failed: row.failed,
+    skipped: row.skipped,
+    cancelled: row.cancelled,
+    outstanding: row.outstanding,
+    position: row.cursor_at,
+    walked: row.walked,
+    startedAt: row.started_at,
+    startedBy: row.started_by,
+    finishedAt: row.finished_at,
+    cancelledBy: row.cancelled_by,
+  };
+}
+
+/** Forgets the replays that ended, or at least began, before this. */
+export async function dropReplays(db: Queryable, before: Date): Promise<void> {
+  await deleteInBatches(
+    db,
+    `with old as (
+       delete from outbound_webhook.replay where id in (
+         select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
+         order by coalesce(finished_at, started_at) limit $2 for update skip locked)
+       returning id
+     ),
+     deliveries as (delete from outbound_webhook.replay_delivery m using old where m.replay_id = old.id)
+     select from old`,
+    before,
+  );
+}

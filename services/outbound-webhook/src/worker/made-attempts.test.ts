@@ -1,0 +1,43 @@
+import { create } from "@bufbuild/protobuf";
+import { type AttemptResult, AttemptResultSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { expect, it } from "vitest";
+import { createMadeAttempts } from "./made-attempts.ts";
+
+const FIRST = { deliveryId: "a", number: 1 };
+
+function maker(result: AttemptResult | undefined = create(AttemptResultSchema)) {
+  const calls = { made: 0 };
+  const make = async () => {
+    calls.made += 1;
+    return result;
+  };
+  return { calls, make };
+}
+
+it("[OUT-57] an attempt that comes again is made once, under way or done, and has one result", async () => {
+  const attempts = createMadeAttempts();
+  const { calls, make } = maker();
+  const [first, second] = await Promise.all([attempts.once(FIRST, make), attempts.once(FIRST, make)]);
+  expect(second).toBe(first);
+  expect(await attempts.once(FIRST, make)).toBe(first);
+  expect(calls.made).toBe(1);
+  await attempts.once({ ...FIRST, number: 2 }, make);
+  expect(calls.made).toBe(2);
+});
+
+it("an attempt that was not made, or broke off, is made when it comes again", async () => {
+  const attempts = createMadeAttempts();
+  const missed = async () => undefined;
+  expect(await attempts.once(FIRST, missed)).toBeUndefined();
+  await expect(attempts.once(FIRST, () => Promise.reject(new Error("broke off")))).rejects.toThrow("broke off");
+  const { calls, make } = maker();
+  await attempts.once(FIRST, make);
+  expect(calls.made).toBe(1);
+});
+
+it("forgets the oldest beyond its bound", async () => {
+  const attempts = createMadeAttempts(2);
+  const { calls, make } = maker();
+  for (const deliveryId of ["a", "b", "c", "c", "b", "a"]) await attempts.once({ deliveryId, number: 1 }, make);
+  expect(calls.made).toBe(4);
+});

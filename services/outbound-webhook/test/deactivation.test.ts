@@ -1,0 +1,136 @@
+import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type MailTrap, startMailTrap } from "./mail-trap.ts";
+import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
+
+const MINUTE_MS = 60_000;
+
+describe("deactivation", () => {
+  let mails: MailTrap;
+  let rig: OutboundRig;
+  beforeAll(async () => {
+    mails = await startMailTrap();
+    rig = await startOutboundRig({ smtpUrl: mails.url, adminEmails: ["ann@acme.example", "bob@acme.example"] });
+  });
+  beforeEach(() => rig.receiver.behave(() => ({ status: 410 })));
+  afterAll(async () => {
+    await rig[Symbol.asyncDispose]();
+    await mails[Symbol.asyncDispose]();
+  });
+
+  const endpointOf = async (workspaceId: string, endpointId: bigint) =>
+    (await rig.endpoints({ workspaceId }).getEndpoint({ endpointId })).endpoint;
+  const deliveriesOf = async (workspaceId: string) =>
+    (await rig.deliveries({ workspaceId }).listDeliveries({})).deliveries;
+
+  /** One event at a time, so that the order of the outcomes is the order of the events. */
+  async function deliver(workspaceId: string, status: number): Promise<void> {
+    const before = (await deliveriesOf(workspaceId)).length;
+    rig.receiver.behave(() => ({ status }));
+    await rig.report({ workspaceId });
+    await eventually(async () => {
+      const deliveries = await deliveriesOf(workspaceId);
+      return deliveries.length === before + 1 && deliveries[0]?.attempts === 1;
+    });
+  }
+
+  it("[OUT-48] [OUT-49] the fifth final failure in a row deactivates, with one mail to the admins", async () => {
+    const { id, secret } = await rig.register("w-five", "/hooks/very-secret-path");
+    for (let count = 1; count <= 4; count += 1) await deliver("w-five", 410);
+    expect(await endpointOf("w-five", id)).toMatchObject({ active: true, failuresInARow: 4 });
+    await deliver("w-five", 410);
+    await eventually(async () => (await endpointOf("w-five", id))?.active === false);
+    const mail = await eventually(() => mails.mails.length > 0 && mails.mails[0]);
+    expect(mail?.recipients.toSorted()).toEqual(["ann@acme.example", "bob@acme.example"]);
+    expect(mail?.text).toContain(`endpoint ${id}`);
+    expect(mail?.text).not.toContain("very-secret-path");
+    expect(mail?.text).not.toContain(secret);
+    await eventually(async () => {
+      const { rows } = await rig.pool.query("select 1 from outbound_webhook.endpoint where notice_due_at is not null");
+      return rows.length === 0;
+    });
+    expect(mails.mails).toHaveLength(1);
+  });
+
+  it("[OUT-49] a mail that the server refuses is tried again", async () => {
+    mails.refuse(true);
+    const before = mails.mails.length;
+    await rig.register("w-refusing", "/refusing");
+    for (let count = 1; count <= 5; count += 1) await deliver("w-refusing", 410);
+    await eventually(() => mails.refusals > 0);
+    mails.refuse(false);
+    rig.clock.advance(3 * MINUTE_MS);
+    await eventually(() => mails.mails.length > before);
+    expect(mails.mails).toHaveLength(before + 1);
+  });
+
+  it("[OUT-36] a success in between starts the count anew", async () => {
+    const { id } = await rig.register("w-between", "/between");
+    for (const status of [410, 410, 410, 410, 200, 410]) await deliver("w-between", status);
+    expect(await endpointOf("w-between", id)).toMatchObject({ active: true, failuresInARow: 1 });
+  });
+
+  it("[OUT-47] 410 does not deactivate by itself", async () => {
+    const { id } = await rig.register("w-once", "/once");
+    await deliver("w-once", 410);
+    expect(await endpointOf("w-once", id)).toMatchObject({ active: true, failuresInARow: 1 });
+  });
+
+  it("[OUT] deactivation cancels outstanding retries, and they count for nothing", async () => {
+    const { id } = await rig.register("w-cancel", "/cancel");
+    for (let count = 0; count < 3; count += 1) await deliver("w-cancel", 500);
+    await rig.endpoints({ workspaceId: "w-cancel" }).updateEndpoint({ endpointId: id, active: false });
+    const statuses = (await deliveriesOf("w-cancel")).map((delivery) => delivery.status);
+    expect(statuses).toEqual(Array(3).fill(DeliveryStatus.CANCELLED));
+    const before = rig.requestsTo("/cancel").length;
+    rig.clock.advance(MINUTE_MS);
+    rig.wake();
+    await deliver("w-between", 200);
+    expect(rig.requestsTo("/cancel")).toHaveLength(before);
+    expect(await endpointOf("w-cancel", id)).toMatchObject({ active: false, failuresInARow: 0 });
+  });
+
+  it("[OUT] an event while the endpoint is inactive makes no delivery, is kept as skipped, and is not caught up", async () => {
+    const { id } = await rig.register("w-skip", "/skip");
+    const endpoints = rig.endpoints({ workspaceId: "w-skip" });
+    await endpoints.updateEndpoint({ endpointId: id, active: false });
+    const eventId = await rig.report({ workspaceId: "w-skip" });
+    const skipped = await eventually(async () => {
+      const { rows } = await rig.pool.query("select skipped_endpoints from outbound_webhook.event where id = $1", [
+        eventId,
+      ]);
+      return rows.length === 1 && rows[0].skipped_endpoints;
+    });
+    expect(skipped.map(Number)).toEqual([Number(id)]);
+    expect(await deliveriesOf("w-skip")).toEqual([]);
+    await endpoints.updateEndpoint({ endpointId: id, active: true });
+    await deliver("w-skip", 200);
+    expect(rig.requestsTo("/skip")).toHaveLength(1);
+  });
+
+  it("[OUT-50] [WMGMT-11] activation works and resets the counter", async () => {
+    const { id } = await rig.register("w-again", "/again");
+    for (let count = 0; count < 2; count += 1) await deliver("w-again", 410);
+    const endpoints = rig.endpoints({ workspaceId: "w-again" });
+    await endpoints.updateEndpoint({ endpointId: id, active: false });
+    const { endpoint } = await endpoints.updateEndpoint({ endpointId: id, active: true });
+    expect(endpoint).toMatchObject({ active: true, failuresInARow: 0 });
+    expect(endpoint?.deactivatedAt).toBeUndefined();
+    await deliver("w-again", 200);
+    expect(rig.requestsTo("/again")).toHaveLength(3);
+  });
+
+  it("[OUT] an attempt on the wire when its endpoint is deactivated ends and is recorded, without a retry", async () => {
+    const { id } = await rig.register("w-wire", "/wire");
+    rig.receiver.behave(() => ({ status: 500, delayMs: 700 }));
+    await rig.report({ workspaceId: "w-wire" });
+    await eventually(() => rig.requestsTo("/wire").length === 1);
+    await rig.endpoints({ workspaceId: "w-wire" }).updateEndpoint({ endpointId: id, active: false });
+    const delivery = await eventually(async () => {
+      const [found] = await deliveriesOf("w-wire");
+      return found?.attempts === 1 && found;
+    });
+    expect(delivery).toMatchObject({ status: DeliveryStatus.CANCELLED, responseCode: 500 });
+  });
+});

@@ -1,0 +1,263 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
+import { EventReportSchema, EventService, NotSentReason } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { callableFromOutside } from "@toolgate/service-host/access";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Body,
+  changed,
+  type EventRig,
+  faultsOf,
+  HAPPENINGS,
+  type Happened,
+  newReport,
+  startEventRig,
+} from "./event-rig.ts";
+
+describe("the entrance for events", () => {
+  let rig: EventRig;
+  beforeAll(async () => {
+    rig = await startEventRig();
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  const happening = (name: keyof typeof HAPPENINGS) => HAPPENINGS[name] as Happened;
+  const stored = async (workspaceId: string) => {
+    const { rows } = await rig.rig.pool.query(
+      "select id, type, hop from outbound_webhook.event where workspace_id = $1 order by type",
+      [workspaceId],
+    );
+    return rows;
+  };
+
+  it("[EVT] answers once event and delivery are committed, with the ids in the order of the reports", async () => {
+    const workspaceId = await rig.subscriber();
+    const { answers } = await rig.events.reportEvents({
+      reports: ["taskFailed", "firstMessage", "taskCompleted"].map((name) =>
+        newReport(workspaceId, happening(name as keyof typeof HAPPENINGS), name),
+      ),
+    });
+    const { rows } = await rig.rig.pool.query(
+      `select d.event_id, e.type from outbound_webhook.delivery d
+       join outbound_webhook.event e on e.id = d.event_id where d.workspace_id = $1`,
+      [workspaceId],
+    );
+    const typeOf = new Map(rows.map(({ event_id, type }) => [event_id, type]));
+    expect(answers.map(({ eventIds }) => eventIds.map((id) => typeOf.get(id)))).toEqual([
+      ["scheduled_task.failed"],
+      ["inbox.thread.created", "inbox.message.received"],
+      ["scheduled_task.completed"],
+    ]);
+  });
+
+  it.each([
+    ["a moment ago", 60_000],
+    ["days ago", 5 * 86_400_000],
+  ])(
+    "[OUT-57] [EVT-1] the same source id is one event %s, also at another time, in one batch and at once",
+    async (_when, ageMs) => {
+      const workspaceId = await rig.subscriber();
+      const at = (ms: number) => timestampFromDate(new Date(Date.now() - ageMs + ms));
+      const report = { ...newReport(workspaceId, happening("firstMessage"), "mail-1"), occurredAt: at(0) };
+      const later = { ...report, occurredAt: at(3_000) };
+      const first = await rig.events.reportEvents({ reports: [report, later] });
+      const again = await Promise.all([
+        rig.events.reportEvents({ reports: [later, { ...report, occurredAt: at(7_000) }] }),
+        rig.events.reportEvents({ reports: [report] }),
+      ]);
+      const ids = first.answers[0]?.eventIds;
+      for (const { answers } of [first, ...again]) for (const { eventIds } of answers) expect(eventIds).toEqual(ids);
+      const another = { ...report, sourceId: "mail-2" };
+      await Promise.all(
+        [4_000, 5_000, 6_000].map((ms) => rig.events.reportEvents({ reports: [{ ...another, occurredAt: at(ms) }] })),
+      );
+      expect(await stored(workspaceId)).toHaveLength(4);
+      expect(await rig.bodies(workspaceId, 4)).toHaveLength(4);
+      const other = await rig.subscriber();
+      await rig.events.reportEvents({ reports: [newReport(other, happening("firstMessage"), "mail-1")] });
+      expect(await stored(other)).toHaveLength(2);
+    },
+  );
+
+  it("[EVT-20] a widget chat sends neither of the inbox events", async () => {
+    const workspaceId = await rig.subscriber();
+    const widget = (isNew: boolean) =>
+      changed("firstMessage", (message) => {
+        Object.assign(message.thread, { channel: "widget", chatId: "web-1", isNew });
+      });
+    const { answers } = await rig.events.reportEvents({
+      reports: [newReport(workspaceId, widget(true), "w1"), newReport(workspaceId, widget(false), "w2")],
+    });
+    expect(answers).toMatchObject([1, 2].map(() => ({ eventIds: [], notSent: NotSentReason.WIDGET_CHAT })));
+    expect(await stored(workspaceId)).toEqual([]);
+  });
+
+  it("[EVT-11] [EVT-21] [EVT-22] a change of anything but the status sends nothing, and has no report of its own", async () => {
+    const workspaceId = await rig.subscriber();
+    for (const status of [1, 2, 3, 4]) {
+      const same = changed("statusChanged", (message) => {
+        Object.assign(message, { previousStatus: status, status, source: 1 });
+      });
+      const { answers } = await rig.events.reportEvents({ reports: [newReport(workspaceId, same, `same-${status}`)] });
+      expect(answers).toMatchObject([{ eventIds: [], notSent: NotSentReason.STATUS_UNCHANGED }]);
+    }
+    expect(await stored(workspaceId)).toEqual([]);
+    expect(EventReportSchema.oneofs[0]?.fields.map(({ name }) => name)).toEqual([
+      "inbox_message_received",
+      "inbox_thread_status_changed",
+      "scheduled_task_completed",
+      "scheduled_task_failed",
+      "public_tool_submitted",
+      "social_connected",
+      "social_revoked",
+    ]);
+    for (const type of ["inbox.thread.assigned", "inbox.thread.category_changed", "chat.message.created"]) {
+      await expect(rig.rig.register(workspaceId, "/never", [type])).rejects.toMatchObject({
+        code: Code.InvalidArgument,
+      });
+    }
+  });
+
+  it("[EVT-59] [EVT] test mode sends nothing of any kind", async () => {
+    const workspaceId = await rig.subscriber();
+    const reports = Object.entries(HAPPENINGS).map(([name, event]) => ({
+      ...newReport(workspaceId, event, name),
+      testMode: true,
+    }));
+    const { answers } = await rig.events.reportEvents({ reports });
+    expect(answers).toMatchObject(reports.map(() => ({ eventIds: [], notSent: NotSentReason.TEST_MODE })));
+    expect(await stored(workspaceId)).toEqual([]);
+  });
+
+  it("[EVT-45] [EVT-46] every status and every source has its word", async () => {
+    const workspaceId = await rig.subscriber();
+    const sources = ["user", "auto_resolve", "customer_reply", "snooze_ended", "commslayer_sync", "system"];
+    const statuses = ["open", "waiting", "snoozed", "resolved"];
+    const changes = [
+      ...sources.map((_, index) => ({ previousStatus: 4, status: 1, source: index + 1 })),
+      ...statuses.map((_, index) => ({ previousStatus: index + 1, status: index === 0 ? 2 : 1, source: 1 })),
+      ...statuses.map((_, index) => ({ previousStatus: index === 0 ? 2 : 1, status: index + 1, source: 1 })),
+    ];
+    await rig.report(
+      workspaceId,
+      ...changes.map((change) => changed("statusChanged", (message) => void Object.assign(message, change))),
+    );
+    const bodies = await rig.bodies(workspaceId, changes.length);
+    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+    const shown = bodies.map(({ data }) => `${data.previous_status} ${data.status} ${data.source}`).sort();
+    const word = (list: string[], number: number) => list[number - 1];
+    const expected = changes.map(
+      ({ previousStatus, status, source }) =>
+        `${word(statuses, previousStatus)} ${word(statuses, status)} ${word(sources, source)}`,
+    );
+    expect(shown).toEqual(expected.sort());
+  });
+
+  it("[EVT-52] every reason has its word", async () => {
+    const workspaceId = await rig.subscriber();
+    const reasons = ["removed", "data_deletion", "expired", "disconnected"];
+    const revoked = reasons.map((_, index) =>
+      changed("revoked", (message) => void Object.assign(message, { reason: index + 1 })),
+    );
+    await rig.report(workspaceId, ...revoked);
+    const bodies = await rig.bodies(workspaceId, 4);
+    expect(bodies.map(({ data }) => data.reason).sort()).toEqual([...reasons].sort());
+    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+  });
+
+  it("[EVT-36] [EVT-40] [EVT-41] text is plain and cut at 10000 characters without a marker; attachments are described only", async () => {
+    const workspaceId = await rig.subscriber();
+    const withBody = (body: Body) => changed("laterMessage", ({ message }) => void Object.assign(message, { body }));
+    const smile = "😀";
+    await rig.report(
+      workspaceId,
+      withBody({ case: "text", value: smile.repeat(10_001) }),
+      withBody({ case: "text", value: "x".repeat(10_000) }),
+      withBody({ case: "html", value: `<p>${"word ".repeat(5_000)}</p>` }),
+      withBody({ case: "html", value: `<style>p{}</style>${"<p>é</p>".repeat(9_000)}` }),
+      changed("laterMessage", ({ message }) => {
+        message.attachments = Array.from({ length: 60 }, (_, index) => ({
+          $typeName: "toolgate.outbound_webhook.v1.InboxAttachment",
+          filename: `${"n".repeat(300)}`,
+          mimetype: index === 0 ? "no media type" : "image/png",
+          size: BigInt(index),
+        }));
+      }),
+    );
+    const bodies = await rig.bodies(workspaceId, 5);
+    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+    const texts = bodies.map(({ data }) => data.message.text as string);
+    expect(texts.filter((text) => [...text].length === 10_000)).toHaveLength(4);
+    expect(texts).toContain(smile.repeat(10_000));
+    expect(texts).toContain(`${"word ".repeat(2_000)}`.slice(0, 10_000));
+    expect(texts.every((text) => !text.includes("<") || text === "Thanks <3")).toBe(true);
+    const attachments = bodies.flatMap(({ data }) => data.message.attachments);
+    expect(attachments).toHaveLength(50);
+    expect(attachments[0]).toEqual({ filename: "n".repeat(255), mimetype: "application/octet-stream", size: 0 });
+  });
+
+  it("[EVT-49] [EVT-50] no full address goes out, and without the flag neither args nor result", async () => {
+    const workspaceId = await rig.subscriber();
+    const addresses = {
+      "198.51.100.23": "198.51.100.0",
+      "2001:db8:1:2:3:4:5:6": "2001:db8:1::",
+      "::ffff:192.0.2.9": "192.0.2.0",
+    };
+    const calls = Object.keys(addresses).map((ip) =>
+      changed("publicTool", (message) => void Object.assign(message, { ip, webhookEvent: false })),
+    );
+    await rig.report(workspaceId, ...calls);
+    const bodies = await rig.bodies(workspaceId, calls.length);
+    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+    expect(bodies.map(({ data }) => data.ip_prefix).sort()).toEqual(Object.values(addresses).sort());
+    for (const body of bodies) {
+      expect(body.data).toMatchObject({ args: null, result: null });
+      for (const ip of Object.keys(addresses)) expect(JSON.stringify(body)).not.toContain(ip);
+    }
+  });
+
+  it("[OUT-17] [EVT] a public call too large for an event goes out without args and result; a result that is no object is wrapped", async () => {
+    const workspaceId = await rig.subscriber();
+    const withResult = (resultJson: string, success = true) =>
+      changed("publicTool", (message) => void Object.assign(message, { resultJson, success, argsJson: "{}" }));
+    await rig.report(
+      workspaceId,
+      withResult(JSON.stringify({ text: "x".repeat(300_000) })),
+      withResult('["a"]'),
+      withResult("", false),
+    );
+    const bodies = await rig.bodies(workspaceId, 3);
+    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+    const results = bodies.map(({ data }) => JSON.stringify([data.args, data.result, data.truncated ?? false]));
+    expect(results.sort()).toEqual(["[null,null,true]", '[{},{"value":["a"]},false]', "[{},{},false]"].sort());
+  });
+
+  it("[LOOP-2] hop goes out as reported", async () => {
+    const workspaceId = await rig.subscriber();
+    const reports = [1, 2].map((hop) => ({ ...newReport(workspaceId, happening("taskFailed"), `hop-${hop}`), hop }));
+    await rig.events.reportEvents({ reports });
+    await rig.bodies(workspaceId, 2);
+    const hops = rig.rig.requestsTo(`/${workspaceId}`).map(({ headers }) => headers["x-service-hop"]);
+    expect(hops.sort()).toEqual(["1", "2"]);
+  });
+
+  it("[EVT] is for other services only", () => {
+    expect(callableFromOutside(EventService).map(({ name }) => name)).toEqual(["ListEventTypes"]);
+  });
+
+  it("[EVT] a batch in which the database refuses one event is not stored at all", async () => {
+    const workspaceId = await rig.subscriber();
+    await rig.rig.pool.query(
+      "alter table outbound_webhook.event add constraint refused check (type <> 'social.revoked' or hop = 1) not valid",
+    );
+    const reports = [
+      newReport(workspaceId, happening("taskFailed"), "good"),
+      { ...newReport(workspaceId, happening("revoked"), "bad"), hop: 2 },
+    ];
+    await expect(rig.events.reportEvents({ reports })).rejects.toMatchObject({ code: Code.Internal });
+    expect(await stored(workspaceId)).toEqual([]);
+    await rig.events.reportEvents({ reports: reports.slice(0, 1) });
+    await eventually(() => rig.rig.requestsTo(`/${workspaceId}`).length === 1);
+  });
+});

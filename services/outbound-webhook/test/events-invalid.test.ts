@@ -1,0 +1,126 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Body,
+  changed,
+  type EventRig,
+  HAPPENINGS,
+  type Happened,
+  newReport,
+  type ReportInit,
+  startEventRig,
+} from "./event-rig.ts";
+
+type Kind = keyof typeof HAPPENINGS;
+
+const REPORT_FAULTS: [field: string, change: Partial<ReportInit>][] = [
+  ["workspace_id", { workspaceId: "" }],
+  ["workspace", { workspace: "a\0b" }],
+  ["source_id", { sourceId: "" }],
+  ["source_id", { sourceId: "x".repeat(201) }],
+  ["occurred_at", { occurredAt: undefined }],
+  ["occurred_at", { occurredAt: { seconds: -1n } }],
+  ["hop", { hop: 0 }],
+  ["hop", { hop: 3 }],
+  ["event", { event: { case: undefined } }],
+];
+
+const MESSAGE_FAULTS: [field: string, kind: Kind, change: Body][] = [
+  ["inbox_message_received.thread", "firstMessage", { thread: undefined }],
+  ["inbox_message_received.message", "firstMessage", { message: undefined }],
+  ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "whatsapp:ada@example.com" }],
+  ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "email:" }],
+  ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "email:ada@example.com:" }],
+  ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "email" }],
+  ["inbox_thread_status_changed.channel", "statusChanged", { channel: "E-Mail" }],
+  ["inbox_thread_status_changed.channel", "statusChanged", { channel: "" }],
+  ["inbox_thread_status_changed.previous_status", "statusChanged", { previousStatus: 0 }],
+  ["inbox_thread_status_changed.status", "statusChanged", { status: 5 }],
+  ["inbox_thread_status_changed.source", "statusChanged", { source: 0 }],
+  ["inbox_thread_status_changed.source", "statusChanged", { source: 7 }],
+  ["inbox_thread_status_changed.source", "statusChanged", { previousStatus: 1, status: 4, source: 3 }],
+  ["scheduled_task_completed.task", "taskCompleted", { task: "" }],
+  ["scheduled_task_failed.tool", "taskFailed", { tool: "" }],
+  ["public_tool_submitted.tool", "publicTool", { tool: "" }],
+  ["public_tool_submitted.origin", "publicTool", { origin: "" }],
+  ["public_tool_submitted.origin", "publicTool", { origin: "javascript:alert(1)" }],
+  ["public_tool_submitted.ip", "publicTool", { ip: "" }],
+  ["public_tool_submitted.ip", "publicTool", { ip: "203.0.113.7, 10.0.0.1" }],
+  ["public_tool_submitted.args_json", "publicTool", { argsJson: "[1]" }],
+  ["public_tool_submitted.args_json", "publicTool", { argsJson: "" }],
+  ["public_tool_submitted.result_json", "publicTool", { resultJson: "{" }],
+  ["social_connected.account", "connected", { account: undefined }],
+  ["social_connected.connected_at", "connected", { connectedAt: undefined }],
+  ["social_connected.ref", "connected", { ref: "" }],
+  ["social_revoked.reason", "revoked", { reason: 0 }],
+  ["social_revoked.reason", "revoked", { reason: 9 }],
+];
+
+const INBOX_FAULTS: [field: string, change: (message: Body) => void][] = [
+  ["thread.status", ({ thread }) => Object.assign(thread, { status: 0 })],
+  ["thread.chat_id", ({ thread }) => Object.assign(thread, { chatId: "sms:+49" })],
+  ["message.id", ({ message }) => Object.assign(message, { id: "" })],
+  ["message.from", ({ message }) => Object.assign(message, { from: undefined })],
+  ["message.from.address", ({ message }) => Object.assign(message.from, { address: "" })],
+  ...["", "yesterday", "2026-11-18T12:06:40", "2026-11-18", "2026-02-30T12:06:40Z", "2026-11-18T25:06:40Z"].map(
+    (receivedAt): [string, (message: Body) => void] => [
+      "message.received_at",
+      ({ message }) => Object.assign(message, { receivedAt }),
+    ],
+  ),
+];
+
+describe("a report with something wrong in it", () => {
+  let rig: EventRig;
+  beforeAll(async () => {
+    rig = await startEventRig();
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  const good = (name: string) => newReport("w", HAPPENINGS.taskCompleted as Happened, name);
+
+  /** The refusal of a batch whose second report is this one. */
+  async function refusalOf(report: ReportInit): Promise<string> {
+    const reports = [good("before"), report, good("after")];
+    const answer = await rig.events.reportEvents({ reports }).catch((error: unknown) => error);
+    expect(answer).toBeInstanceOf(ConnectError);
+    expect((answer as ConnectError).code).toBe(Code.InvalidArgument);
+    return (answer as ConnectError).rawMessage;
+  }
+
+  it.each(REPORT_FAULTS)("[EVT] is refused and %s is named", async (field, change) => {
+    const report = { ...good("bad"), ...change } as ReportInit;
+    expect(await refusalOf(report)).toMatch(new RegExp(`^reports\\[1\\]\\.${field}: `));
+  });
+
+  it.each(MESSAGE_FAULTS)("[EVT] is refused and %s is named (%s)", async (field, kind, change) => {
+    const happened = changed(kind, (message) => void Object.assign(message, change));
+    expect(await refusalOf(newReport("w", happened, "bad"))).toMatch(new RegExp(`^reports\\[1\\]\\.${field}: `));
+  });
+
+  it.each(INBOX_FAULTS)(
+    "[EVT-34] [EVT-42] is refused and inbox_message_received.%s is named",
+    async (field, change) => {
+      const happened = changed("firstMessage", change);
+      const refusal = await refusalOf(newReport("w", happened, "bad"));
+      expect(refusal.startsWith(`reports[1].inbox_message_received.${field}: `), refusal).toBe(true);
+    },
+  );
+
+  it("[EVT] nothing of such a batch is stored, in test mode it is refused all the same", async () => {
+    expect(await refusalOf({ ...good("bad"), hop: 0, testMode: true })).toMatch("hop");
+    const { rows } = await rig.rig.pool.query("select count(*)::int as count from outbound_webhook.event");
+    expect(rows).toEqual([{ count: 0 }]);
+  });
+
+  it("[EVT] a batch has 1 to 200 reports", async () => {
+    for (const reports of [[], Array.from({ length: 201 }, (_, index) => good(String(index)))]) {
+      await expect(rig.events.reportEvents({ reports })).rejects.toMatchObject({ code: Code.InvalidArgument });
+    }
+    const most = Array.from({ length: 200 }, (_, index) =>
+      newReport("full", HAPPENINGS.firstMessage as Happened, `${index}`),
+    );
+    const { answers } = await rig.events.reportEvents({ reports: most });
+    expect(new Set(answers.flatMap(({ eventIds }) => eventIds)).size).toBe(400);
+  });
+});

@@ -1,0 +1,198 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type Client, createClient } from "@connectrpc/connect";
+import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import {
+  EventsSettledSchema,
+  type WorkspaceEvent,
+  WorkspaceEventBatchSchema,
+  WorkspaceEventSchema,
+} from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
+import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import { migrate } from "@toolgate/postgres/migrate";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import type { Resolver } from "@toolgate/safe-fetch/resolve";
+import { createLogger } from "@toolgate/service-host/logger";
+import { encodePrincipal, PRINCIPAL_HEADER, type Role as UserRole } from "@toolgate/service-host/principal";
+import type { Service } from "@toolgate/service-host/service";
+import { localTransport } from "@toolgate/service-host/transport";
+import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
+import { type TestServer, testNats } from "@toolgate/testbed/servers";
+import { serversOfRun } from "@toolgate/testbed/servers-of-run";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { type Config, ROLES, type Role } from "../src/config.ts";
+import { MIGRATIONS_DIR, SCHEMA, startOutboundWebhook } from "../src/service.ts";
+
+const INTERNAL_TOKEN = "internal";
+const SOURCE = "test-source";
+
+export interface RigOptions {
+  /** How many instances of the service run, each with these roles. Default one with all. */
+  instances?: (readonly Role[])[];
+  config?: Partial<Config>;
+  smtpUrl?: string;
+  adminEmails?: string[];
+  /** Instead of the machine's own, for names in endpoint URLs. */
+  resolver?: Resolver;
+}
+
+export interface User {
+  workspaceId: string;
+  role?: UserRole;
+  email?: string;
+}
+
+/** The service on real servers, with a receiver that it trusts and a clock that can be moved on. */
+export interface OutboundRig extends AsyncDisposable {
+  receiver: TestReceiver;
+  pool: Pool;
+  bus: Bus;
+  nats: TestServer;
+  config: Config;
+  services: Service[];
+  clock: { now(): Date; advance(ms: number): void };
+  endpoints(user: User): Client<typeof EndpointService>;
+  deliveries(user: User): Client<typeof DeliveryService>;
+  replays(user: User): Client<typeof ReplayService>;
+  undelivered(user: User): Client<typeof UndeliveredService>;
+  /** Registers an endpoint at a path of the receiver; returns its id and secret. */
+  register(workspaceId: string, path: string, events?: string[]): Promise<{ id: bigint; secret: string }>;
+  /** Reports an event as a service does; returns its id. */
+  report(event: Partial<WorkspaceEvent> & { workspaceId: string }): Promise<string>;
+  reportMany(events: WorkspaceEvent[]): Promise<void>;
+  /** Wakes the dispatchers, as after a change of the clock. */
+  wake(): void;
+  requestsTo(path: string): TestReceiver["requests"];
+  /** Another instance on the same servers. */
+  start(roles: readonly Role[]): Promise<Service>;
+}
+
+export function newEvent(event: Partial<WorkspaceEvent> & { workspaceId: string }, now: Date): WorkspaceEvent {
+  return create(WorkspaceEventSchema, {
+    eventId: `evt_${randomBytes(16).toString("hex")}`,
+    workspace: "acme",
+    type: "custom.thing",
+    created: BigInt(Math.floor(now.getTime() / 1000)),
+    dataJson: '{"answer":42}',
+    hop: 1,
+    ...event,
+  });
+}
+
+export async function startOutboundRig(options: RigOptions = {}): Promise<OutboundRig> {
+  await using opening = new AsyncDisposableStack();
+  const resources = opening.use(new AsyncDisposableStack());
+  const database = resources.use(await testDatabase());
+  const nats = resources.use(await testNats());
+  const receiver = resources.use(await startReceiver({ tls: true }));
+  const folder = await mkdtemp(join(serversOfRun().runFolder, "outbound-"));
+  const targetCaFile = join(folder, "ca.pem");
+  await writeFile(targetCaFile, receiver.ca ?? "");
+  const config: Config = {
+    natsUrl: nats.url,
+    roles: new Set(ROLES),
+    applicationHosts: ["gate.example"],
+    allowedTargets: ["127.0.0.1"],
+    worker: { concurrency: 256, targetCaFile },
+    core: {
+      databaseUrl: database.url,
+      databaseConnections: 6,
+      sealingKeys: [{ version: 1, key: Buffer.alloc(32, 7) }],
+      caps: { perGroup: 5, perMember: 2, failingPerGroup: 2 },
+    },
+    mail: options.smtpUrl ? { smtpUrl: options.smtpUrl, from: "toolgate@gate.example" } : undefined,
+    keyAuthUrl: "",
+    ...options.config,
+  };
+  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "rig" }), (owned) =>
+    owned.end(),
+  );
+  await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  const bus = resources.use(await connectBus({ servers: nats.url, name: "rig" }));
+  const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
+  let aheadMs = 0;
+  const now = () => new Date(Date.now() + aheadMs);
+  const services: Service[] = [];
+  async function start(roles: readonly Role[]): Promise<Service> {
+    const only = { ...config, roles: new Set(roles) };
+    const listAdminEmails = async () => options.adminEmails ?? [];
+    const service = await startOutboundWebhook(only, {
+      log,
+      now,
+      listAdminEmails,
+      ...(options.resolver && { resolver: options.resolver }),
+    });
+    services.push(resources.use(service));
+    return service;
+  }
+  for (const roles of options.instances ?? [ROLES]) await start(roles);
+
+  const manager = services[0] as Service;
+  const transport = localTransport((router) => manager.routes(router), log, INTERNAL_TOKEN);
+  const headersOf = (user: User) => ({
+    [PRINCIPAL_HEADER]: encodePrincipal({
+      userId: "user",
+      email: user.email ?? "someone@acme.example",
+      workspaceId: user.workspaceId,
+      workspace: "acme",
+      role: user.role ?? "manager",
+    }),
+  });
+  const endpoints = (user: User) => withHeaders(createClient(EndpointService, transport), headersOf(user));
+  const deliveries = (user: User) => withHeaders(createClient(DeliveryService, transport), headersOf(user));
+  const replays = (user: User) => withHeaders(createClient(ReplayService, transport), headersOf(user));
+  const undelivered = (user: User) => withHeaders(createClient(UndeliveredService, transport), headersOf(user));
+  async function reportMany(events: WorkspaceEvent[]): Promise<void> {
+    const batch = toBinary(WorkspaceEventBatchSchema, create(WorkspaceEventBatchSchema, { events }));
+    await bus.js.publish(`events.${SOURCE}`, batch);
+  }
+  opening.move();
+  return {
+    receiver,
+    pool,
+    bus,
+    nats,
+    config,
+    services,
+    clock: {
+      now,
+      advance(ms) {
+        aheadMs += ms;
+      },
+    },
+    endpoints,
+    deliveries,
+    replays,
+    undelivered,
+    async register(workspaceId, path, events = ["custom.*"]) {
+      const created = await endpoints({ workspaceId }).createEndpoint({ url: `${receiver.url}${path}`, events });
+      return { id: created.endpoint?.id ?? 0n, secret: created.secret };
+    },
+    async report(event) {
+      const made = newEvent(event, now());
+      await reportMany([made]);
+      return made.eventId;
+    },
+    reportMany,
+    wake: () => bus.nc.publish("dispatch.wake"),
+    requestsTo: (path) => receiver.requests.filter((request) => request.path === path),
+    start,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** The principal of a management call comes from the gateway, in a header. */
+// biome-ignore lint/suspicious/noExplicitAny: every method of a client takes a request and options
+function withHeaders<C extends Record<string, any>>(client: C, headers: Record<string, string>): C {
+  return new Proxy(client, {
+    get: (target, name: string) => (request: unknown) => target[name]?.(request, { headers }),
+  });
+}
+
+export const settledSubject = `settled.${SOURCE}`;
+export const SettledSchema = EventsSettledSchema;

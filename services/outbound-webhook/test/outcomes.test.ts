@@ -1,0 +1,104 @@
+import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import type { Behaviour } from "@toolgate/testbed/behaviour";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
+
+const DELIVERED = { status: DeliveryStatus.DELIVERED };
+const RETRYING = { status: DeliveryStatus.RETRYING };
+const FAILED = { status: DeliveryStatus.FAILED };
+
+interface Case {
+  name: string;
+  behaviour: Behaviour;
+  expected: object;
+}
+
+const CASES: Case[] = [
+  { name: "[OUT-33] 200 is success", behaviour: { status: 200 }, expected: DELIVERED },
+  { name: "[OUT-33] 299 is success", behaviour: { status: 299 }, expected: DELIVERED },
+  {
+    name: "[OUT-15] the body does not influence the outcome",
+    behaviour: { body: '{"error":"no"}' },
+    expected: DELIVERED,
+  },
+  {
+    name: "[OUT-14] a response over 64 KB is judged by its status",
+    behaviour: { body: Buffer.alloc(1_000_000, "y") },
+    expected: { ...DELIVERED, response: "y".repeat(1000) },
+  },
+  {
+    name: "[OUT-39] [OUT-42] 302 is a failed attempt and not followed",
+    behaviour: { status: 302, headers: { location: "/elsewhere" } },
+    expected: { ...RETRYING, responseCode: 302, error: "answered 302" },
+  },
+  {
+    name: "[OUT-40] 404 is a failed attempt",
+    behaviour: { status: 404 },
+    expected: { ...RETRYING, responseCode: 404 },
+  },
+  {
+    name: "[OUT-41] 503 is a failed attempt",
+    behaviour: { status: 503 },
+    expected: { ...RETRYING, responseCode: 503 },
+  },
+  {
+    name: "[OUT-38] a connection that breaks is a failed attempt",
+    behaviour: { close: "before-status" },
+    expected: { ...RETRYING, responseCode: 0, error: expect.stringContaining("connection error") },
+  },
+  {
+    name: "[OUT-47] 410 ends the delivery on the first attempt",
+    behaviour: { status: 410 },
+    expected: { ...FAILED, attempts: 1, error: "gone" },
+  },
+  {
+    name: "[OUT-34] [OUT-37] no answer within 10 s is a failed attempt",
+    behaviour: { hang: "before-status" },
+    expected: { ...RETRYING, responseCode: 0, error: "timeout (headers)" },
+  },
+  { name: "[OUT-34] an answer after 9 s is in time", behaviour: { delayMs: 9_000 }, expected: DELIVERED },
+  {
+    name: "[OUT-34] an answer after 10.7 s is late, and a timeout",
+    behaviour: { delayMs: 10_700 },
+    expected: { ...RETRYING, responseCode: 0, error: "timeout (headers)" },
+  },
+  {
+    name: "[OUT] headers in time are success, though the body never ends",
+    behaviour: { hang: "after-headers" },
+    expected: DELIVERED,
+  },
+  {
+    name: "[OUT] a body that drips does not hold up success past the deadline",
+    behaviour: { drip: { bytes: 1, everyMs: 500 } },
+    expected: DELIVERED,
+  },
+];
+
+describe.concurrent("the outcome of an attempt", () => {
+  let rig: OutboundRig;
+  const behaviours = new Map<string, Behaviour>();
+  beforeAll(async () => {
+    rig = await startOutboundRig();
+    rig.receiver.behave((request) => behaviours.get(request.path) ?? {});
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  it.each(CASES)("$name", async ({ name, behaviour, expected }) => {
+    const number = CASES.findIndex((one) => one.name === name);
+    const workspaceId = `outcome-${number}`;
+    behaviours.set(`/${number}`, behaviour);
+    await rig.register(workspaceId, `/${number}`);
+    await rig.report({ workspaceId });
+    const log = rig.deliveries({ workspaceId });
+    const delivery = await eventually(
+      async () => {
+        const [found] = (await log.listDeliveries({})).deliveries;
+        return found !== undefined && found.status !== DeliveryStatus.PENDING && found;
+      },
+      { deadlineMs: 15_000 },
+    );
+    expect(delivery).toMatchObject(expected);
+    expect(rig.requestsTo("/elsewhere")).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import { fairQueueTables } from "@toolgate/postgres/fair-queue/tables";
+import { migrate } from "@toolgate/postgres/migrate";
+import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
+import { eventually } from "@toolgate/testbed/eventually";
+import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MIGRATIONS_DIR, SCHEMA } from "../src/service.ts";
+import { dropMovedEvents } from "../src/store/moved-event.ts";
+import { dropParkedMessages } from "../src/store/parked-message.ts";
+import { dropReplays } from "../src/store/replay.ts";
+import { keepPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const START = new Date("2026-11-01T23:59:00Z");
+const days = (count: number) => new Date(START.getTime() + count * DAY_MS);
+
+describe("retention", () => {
+  let database: TestDatabase;
+  let pool: Pool;
+  beforeAll(async () => {
+    database = await testDatabase();
+    pool = createPool({ url: database.url, maxConnections: 6, applicationName: "retention" });
+    await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  });
+  afterAll(async () => {
+    await pool.end();
+    await database[Symbol.asyncDispose]();
+  });
+
+  const insert = (at: Date) =>
+    pool.query(
+      `insert into outbound_webhook.delivery
+         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind)
+       values ($1, outbound_webhook.delivery_id($1), 'w', 1, $1, 'evt', 'custom.x', 'event')`,
+      [at],
+    );
+  const kept = async (): Promise<string[]> => {
+    const { rows } = await pool.query("select created_at from outbound_webhook.delivery order by created_at");
+    return rows.map((row) => row.created_at.toISOString().slice(0, 10));
+  };
+
+  it("[OUT-16] keeps deliveries for 30 days, with partitions made ahead, over two months of daily runs by 6 replicas", async () => {
+    for (let day = 0; day <= 60; day += 1) {
+      await Promise.all([1, 2, 3, 4, 5, 6].map(() => keepPartitions(pool, days(day))));
+      await insert(days(day));
+    }
+    const dates = await kept();
+    expect(dates.at(0)).toBe(days(30).toISOString().slice(0, 10));
+    expect(dates).toHaveLength(31);
+    await insert(days(63));
+  });
+
+  it("[OUT-16] an event that was two days old when its delivery was made is kept as long as that", async () => {
+    await keepPartitions(pool, days(200));
+    await pool.query(
+      `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body)
+       values ($1, 'evt_old', 'w', 'custom.x', 1, '{}')`,
+      [days(198)],
+    );
+    const events = async () => (await pool.query("select from outbound_webhook.event where id = 'evt_old'")).rowCount;
+    await keepPartitions(pool, days(200 + RETENTION_DAYS));
+    expect(await events()).toBe(1);
+    await keepPartitions(pool, days(200 + RETENTION_DAYS + 2));
+    expect(await events()).toBe(0);
+  });
+
+  it.each<[string, string, (db: Queryable, before: Date) => Promise<void>]>([
+    ["moved_event", "(id, stored_at) select n::text, now()", dropMovedEvents],
+    ["parked_message", "(parked_at, subject, reason, payload) select now(), '', '', ''", dropParkedMessages],
+    [
+      "replay",
+      `(workspace_id, endpoint_id, from_at, to_at, everything, rate_per_second, events_at_start, more_at_start,
+        started_at, started_by, cursor_at, state) select 'w', 1, now(), now(), false, 1, 0, false, now(), '', now(), 'done'`,
+      dropReplays,
+    ],
+  ])("%s: what is old goes in batches, and nothing else", async (table, row, drop) => {
+    await pool.query(`insert into outbound_webhook.${table} ${row} from generate_series(1, 10001) n`);
+    const batches: unknown[] = [];
+    const db = {
+      query: async (text: string, values: unknown[]) => {
+        const result = await pool.query(text, values);
+        batches.push(result.rowCount);
+        return result;
+      },
+    } as Queryable;
+    await drop(db, new Date(Date.now() - HOUR_MS));
+    await drop(db, new Date(Date.now() + HOUR_MS));
+    expect(batches).toEqual([0, 10_000, 1]);
+    expect((await pool.query(`select from outbound_webhook.${table}`)).rowCount).toBe(0);
+  });
+
+  it("a fresh database takes what is from the day before and what is of today", async () => {
+    await keepPartitions(pool, days(100));
+    await insert(days(99));
+    await insert(days(100));
+    expect(await kept()).toEqual([days(99), days(100)].map((date) => date.toISOString().slice(0, 10)));
+  });
+
+  it("a connection that is lost meanwhile is an error of that run and not the end of the process", async () => {
+    const blocker = await pool.connect();
+    await blocker.query("select pg_advisory_lock(7318411)");
+    const own = createPool({ url: database.url, maxConnections: 1, applicationName: "cut" });
+    const cut = Promise.withResolvers<() => void>();
+    own.once("connect", (client) => {
+      const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
+      cut.resolve(() => stream.destroy());
+    });
+    const running = keepPartitions(own, days(100));
+    const failed = expect(running).rejects.toThrow("Connection terminated");
+    const cutNow = await cut.promise;
+    await eventually(async () => {
+      const { rowCount } = await pool.query("select from pg_locks where locktype = 'advisory' and not granted");
+      return rowCount === 1;
+    });
+    cutNow();
+    await failed;
+    await blocker.query("select pg_advisory_unlock(7318411)");
+    blocker.release();
+    await keepPartitions(own, days(100));
+    await own.end();
+  });
+
+  it("[FAIR] the migrations make the queue as its package describes it", async () => {
+    await pool.query(`create schema described; ${fairQueueTables("described")}`);
+    const tables = async (schema: string) => {
+      const { rows: columns } = await pool.query(
+        `select table_name, column_name, data_type, collation_name, is_nullable, column_default
+         from information_schema.columns where table_schema = $1 and starts_with(table_name, 'queue_')
+         order by table_name, column_name`,
+        [schema],
+      );
+      const { rows: indexes } = await pool.query(
+        `select replace(indexdef, $1 || '.', '') as index from pg_indexes
+         where schemaname = $1 and starts_with(tablename, 'queue_') order by indexname`,
+        [schema],
+      );
+      const { rows: settings } = await pool.query(
+        `select relname, reloptions from pg_class
+         where relnamespace = $1::regnamespace and starts_with(relname, 'queue_') and relkind = 'r' order by relname`,
+        [schema],
+      );
+      return { columns, indexes, settings };
+    };
+    expect(await tables(SCHEMA)).toEqual(await tables("described"));
+  });
+});

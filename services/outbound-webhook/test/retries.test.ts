@@ -1,0 +1,116 @@
+import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { eventually } from "@toolgate/testbed/eventually";
+import { sign } from "@toolgate/webhook-signing/sign";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 12 * HOUR_MS];
+/** Real time passes between the end of an attempt and the move of the clock. */
+const SLACK_MS = 20_000;
+
+describe("retries", () => {
+  let rig: OutboundRig;
+  beforeAll(async () => {
+    rig = await startOutboundRig();
+  });
+  beforeEach(() => rig.receiver.behave(() => ({ status: 500 })));
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  async function settled(workspaceId: string, attempts: number) {
+    const log = rig.deliveries({ workspaceId });
+    return eventually(async () => {
+      const [delivery] = (await log.listDeliveries({})).deliveries;
+      return delivery?.attempts === attempts && delivery;
+    });
+  }
+  function advance(ms: number) {
+    rig.clock.advance(ms);
+    rig.wake();
+  }
+
+  it("[OUT-43] [OUT-44] [OUT-45] [OUT-46] six attempts over 15 hours, after the specified waits, then failed", async () => {
+    const { id } = await rig.register("w-walk", "/walk");
+    await rig.report({ workspaceId: "w-walk" });
+    for (const [index, waitMs] of WAITS_MS.entries()) {
+      const delivery = await settled("w-walk", index + 1);
+      expect(delivery.status).toBe(DeliveryStatus.RETRYING);
+      const endedMs = Number(delivery.nextAttemptAt?.seconds) * 1000 - waitMs;
+      expect(Math.abs(endedMs - rig.clock.now().getTime())).toBeLessThan(SLACK_MS);
+      advance(waitMs - SLACK_MS);
+      const early = rig.requestsTo("/walk").length;
+      expect(early).toBe(index + 1);
+      advance(SLACK_MS);
+    }
+    const delivery = await settled("w-walk", 6);
+    expect(delivery.status).toBe(DeliveryStatus.FAILED);
+    expect(delivery.nextAttemptAt).toBeUndefined();
+    advance(24 * HOUR_MS);
+    const requests = rig.requestsTo("/walk");
+    expect(requests.map((request) => request.headers["x-service-attempt"])).toEqual(["1", "2", "3", "4", "5", "6"]);
+    const { endpoint } = await rig.endpoints({ workspaceId: "w-walk" }).getEndpoint({ endpointId: id });
+    expect(endpoint).toMatchObject({ active: true, failuresInARow: 1 });
+  });
+
+  it("[OUT-21] retries keep the delivery id and the bytes, and take a fresh time and signature", async () => {
+    await rig.register("w-same", "/same");
+    await rig.report({ workspaceId: "w-same" });
+    await settled("w-same", 1);
+    advance(MINUTE_MS);
+    await settled("w-same", 2);
+    const [first, second] = rig.requestsTo("/same");
+    expect(second?.headers["x-service-delivery"]).toBe(first?.headers["x-service-delivery"]);
+    expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+    const time = (header: unknown) => Number(/^t=(\d+)/.exec(String(header))?.[1]);
+    const between = time(second?.headers["x-service-signature"]) - time(first?.headers["x-service-signature"]);
+    expect(between).toBeGreaterThanOrEqual(59);
+  });
+
+  it("[OUT-9] a retry queued before a rotation is signed with the new secret", async () => {
+    const { id, secret } = await rig.register("w-rotate", "/rotate");
+    await rig.report({ workspaceId: "w-rotate" });
+    await settled("w-rotate", 1);
+    const rotated = await rig.endpoints({ workspaceId: "w-rotate" }).rotateSecret({ endpointId: id });
+    advance(MINUTE_MS);
+    await settled("w-rotate", 2);
+    const [, second] = rig.requestsTo("/rotate");
+    const header = String(second?.headers["x-service-signature"]);
+    const time = Number(/^t=(\d+)/.exec(header)?.[1]);
+    expect(header).toBe(sign(rotated.secret, time, second?.body ?? ""));
+    expect(header).not.toBe(sign(secret, time, second?.body ?? ""));
+  });
+
+  it("[OUT-47] 410 on a later attempt ends the delivery and keeps the attempts so far", async () => {
+    await rig.register("w-gone", "/gone");
+    await rig.report({ workspaceId: "w-gone" });
+    await settled("w-gone", 1);
+    rig.receiver.behave(() => ({ status: 410 }));
+    advance(MINUTE_MS);
+    const delivery = await settled("w-gone", 2);
+    expect(delivery).toMatchObject({ status: DeliveryStatus.FAILED, error: "gone", responseCode: 410 });
+    const { attemptLog } = await rig.deliveries({ workspaceId: "w-gone" }).getDelivery({ deliveryId: delivery.id });
+    expect(attemptLog.map((attempt) => attempt.responseCode)).toEqual([500, 410]);
+  });
+
+  it("[OUT-35] [OUT-36] a retry that succeeds is delivered", async () => {
+    await rig.register("w-recover", "/recover");
+    await rig.report({ workspaceId: "w-recover" });
+    await settled("w-recover", 1);
+    rig.receiver.behave(() => ({}));
+    advance(MINUTE_MS);
+    expect(await settled("w-recover", 2)).toMatchObject({ status: DeliveryStatus.DELIVERED, error: "" });
+  });
+
+  it("[SSRF-5] the address is checked before every attempt, and a blocked one is never connected to", async () => {
+    await rig.register("w-rebind", "/rebind");
+    await rig.pool.query("update outbound_webhook.endpoint set url = $1 where workspace_id = 'w-rebind'", [
+      rig.receiver.url.replace("127.0.0.1", "127.0.0.2"),
+    ]);
+    const before = rig.receiver.connections;
+    await rig.report({ workspaceId: "w-rebind" });
+    const delivery = await settled("w-rebind", 1);
+    expect(delivery).toMatchObject({ status: DeliveryStatus.RETRYING, error: "target address not allowed" });
+    expect(rig.receiver.connections).toBe(before);
+  });
+});

@@ -1,0 +1,167 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { createSystemResolver } from "@toolgate/safe-fetch/resolve";
+import { eventually } from "@toolgate/testbed/eventually";
+import { type NameServer, startNameServer } from "@toolgate/testbed/name-server";
+import { startReceiver } from "@toolgate/testbed/receiver";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
+
+const PUBLIC = "8.8.8.8";
+/** Stands for a public address: the only one on this machine that the rig may call. */
+const CALLABLE = "127.0.0.2";
+const MINUTE_MS = 60_000;
+const SLACK_MS = 20_000;
+
+const REFUSED_URLS: readonly [title: string, url: string, reason: RegExp][] = [
+  ["[SSRF-1] plain http", "http://public.example.net/", /^url: only https$/],
+  ["[SSRF-1] another scheme", "ftp://public.example.net/", /^url: only https$/],
+  ["[SSRF-1] no scheme", "public.example.net", /^url: not a URL$/],
+  ["[SSRF-2] credentials", "https://user:secret@public.example.net/", /^url: no credentials/],
+  ["[SSRF-2] empty credentials", "https://@public.example.net/", /^url: no credentials/],
+  ["[SSRF-3] the application host", "https://gate.example/", /^url: must not point to this service$/],
+  ["[SSRF-3] the application host, written otherwise", "https://ＧATE。example.:1/", /^url: must not point to this/],
+  ["[SSRF-4] a name with a private address", "https://private.example.net/", /^url: target address not allowed$/],
+  ["[SSRF-4] a name with addresses of both kinds", "https://mixed.example.net/", /^url: target address not allowed$/],
+  ["[SSRF-4] a name without addresses", "https://nowhere.example.net/", /^url: the host does not resolve$/],
+  ["[SSRF-4] localhost", "https://localhost/", /^url: target address not allowed$/],
+  ["[SSRF-7] loopback", "https://127.0.0.1/", /^url: target address not allowed$/],
+  ["[SSRF-8] 10.0.0.0/8", "https://10.255.255.255/", /^url: target address not allowed$/],
+  ["[SSRF-9] 172.16.0.0/12", "https://172.31.0.1/", /^url: target address not allowed$/],
+  ["[SSRF-10] 192.168.0.0/16", "https://192.168.0.1/", /^url: target address not allowed$/],
+  ["[SSRF-11] cloud metadata", "https://169.254.169.254/latest", /^url: target address not allowed$/],
+  ["[SSRF-12] 100.64.0.0/10", "https://100.64.0.1/", /^url: target address not allowed$/],
+  ["[SSRF-13] 0.0.0.0/8", "https://0.0.0.0/", /^url: target address not allowed$/],
+  ["[SSRF-14] IPv4 multicast", "https://224.0.0.1/", /^url: target address not allowed$/],
+  ["[SSRF-14] IPv6 multicast", "https://[ff02::1]/", /^url: target address not allowed$/],
+  ["[SSRF-15] broadcast", "https://255.255.255.255/", /^url: target address not allowed$/],
+  ["[SSRF-16] ::1", "https://[::1]/", /^url: target address not allowed$/],
+  ["[SSRF-17] unique local", "https://[fd00:ec2::254]/", /^url: target address not allowed$/],
+  ["[SSRF-18] link-local", "https://[fe80::1]/", /^url: target address not allowed$/],
+  ["[SSRF-18] link-local with a zone", "https://[fe80::1%25eth0]/", /^url: not a valid host$/],
+  ["[SSRF-19] mapped", "https://[::ffff:10.0.0.1]/", /^url: target address not allowed$/],
+  ["[SSRF-19] compatible", "https://[::10.0.0.1]/", /^url: target address not allowed$/],
+  ["[SSRF] NAT64", "https://[64:ff9b::a00:1]/", /^url: target address not allowed$/],
+  ["[SSRF] 6to4", "https://[2002:a00:1::]/", /^url: target address not allowed$/],
+  ["[SSRF] decimal", "https://2130706433/", /^url: not a valid host$/],
+  ["[SSRF] octal", "https://0177.0.0.1/", /^url: not a valid host$/],
+  ["[SSRF] hexadecimal", "https://0x7f.1/", /^url: not a valid host$/],
+  ["[SSRF] trailing dot", "https://127.0.0.1./", /^url: not a valid host$/],
+  ["[SSRF] full-width digits", "https://１２７.０.０.１/", /^url: not a valid host$/],
+  ["[SSRF] ideographic dots", "https://127。0。0。1/", /^url: not a valid host$/],
+  ["[SSRF] percent-encoding", "https://127%2e0.0.1/", /^url: not a valid host$/],
+  ["[SSRF] a control character", "https://public.example.net/\u0007", /^url: no whitespace, control characters/],
+  ["[SSRF] a backslash", "https://public.example.net\\@10.0.0.1/", /^url: no whitespace, control characters or back/],
+  ["[SSRF] port 0", "https://public.example.net:0/", /^url: not a valid port$/],
+];
+
+describe("targets", () => {
+  let rig: OutboundRig;
+  let dns: NameServer;
+  const zone = new Map<string, readonly string[]>([
+    ["public.example.net", [PUBLIC]],
+    ["private.example.net", ["10.0.0.1"]],
+    ["mixed.example.net", [PUBLIC, "10.0.0.1"]],
+  ]);
+  beforeAll(async () => {
+    dns = await startNameServer((host) => zone.get(host) ?? []);
+    const hostsFile = join(tmpdir(), "no-such-folder", "hosts");
+    rig = await startOutboundRig({
+      config: { allowedTargets: [CALLABLE] },
+      resolver: createSystemResolver({ servers: dns.servers, hostsFile }),
+    });
+  });
+  afterAll(async () => {
+    await rig[Symbol.asyncDispose]();
+    await dns[Symbol.asyncDispose]();
+  });
+
+  /** A new endpoint under a name that is public, with that name. */
+  async function saved(workspaceId: string) {
+    const name = `${workspaceId}.example.net`;
+    zone.set(name, [PUBLIC]);
+    const url = `https://${name}:${rig.receiver.port}/hook`;
+    const { endpoint } = await rig.endpoints({ workspaceId }).createEndpoint({ url, events: ["custom.*"] });
+    return { name, endpoint, endpointId: endpoint?.id ?? 0n };
+  }
+
+  const attempted = (workspaceId: string, attempts: number) =>
+    eventually(async () => {
+      const [delivery] = (await rig.deliveries({ workspaceId }).listDeliveries({})).deliveries;
+      return delivery?.attempts === attempts && delivery;
+    });
+
+  it.each(REFUSED_URLS)(
+    "%s is refused when an endpoint is made and when it is changed, and changes nothing",
+    async (_title, url, reason) => {
+      const client = rig.endpoints({ workspaceId: "w-refused" });
+      const existing = (await client.listEndpoints({})).endpoints[0] ?? (await saved("w-refused")).endpoint;
+      const endpointId = existing?.id ?? 0n;
+      const refused = expect.toSatisfy(
+        (error: unknown) =>
+          error instanceof ConnectError && error.code === Code.InvalidArgument && reason.test(error.rawMessage),
+        `invalid_argument ${reason}`,
+      );
+      await expect(client.createEndpoint({ url, events: ["custom.*"] })).rejects.toEqual(refused);
+      await expect(client.updateEndpoint({ endpointId, url, description: "changed" })).rejects.toEqual(refused);
+      expect((await client.listEndpoints({})).endpoints).toEqual([existing]);
+    },
+  );
+
+  it.each([
+    ["[SSRF-7] 127.0.0.1", "w-loopback", "127.0.0.1"],
+    ["[SSRF-11] 169.254.169.254", "w-metadata", "169.254.169.254"],
+    ["[SSRF-16] ::1", "w-loopback6", "::1"],
+    ["[SSRF-19] ::ffff:10.0.0.1", "w-mapped", "::ffff:10.0.0.1"],
+    ["[SSRF-19] ::ffff:127.0.0.1", "w-mapped-loopback", "::ffff:127.0.0.1"],
+  ])(
+    "[SSRF-5] %s: a name that moves there is not called on any attempt, and the retries go on",
+    async (_title, workspaceId, address) => {
+      const { name } = await saved(workspaceId);
+      zone.set(name, [address]);
+      const before = rig.receiver.connections;
+      await rig.report({ workspaceId });
+      for (const [attempts, waitMs] of [
+        [1, MINUTE_MS],
+        [2, 5 * MINUTE_MS],
+      ] as const) {
+        const delivery = await attempted(workspaceId, attempts);
+        expect(delivery).toMatchObject({
+          status: DeliveryStatus.RETRYING,
+          error: "target address not allowed",
+          responseCode: 0,
+        });
+        const nextMs = Number(delivery.nextAttemptAt?.seconds) * 1000;
+        expect(Math.abs(nextMs - waitMs - rig.clock.now().getTime())).toBeLessThan(SLACK_MS);
+        rig.clock.advance(waitMs);
+        rig.wake();
+      }
+      const { id } = await attempted(workspaceId, 3);
+      const { attemptLog } = await rig.deliveries({ workspaceId }).getDelivery({ deliveryId: id });
+      expect(attemptLog.map(({ error, address }) => [error, address])).toEqual(
+        Array(3).fill(["target address not allowed", ""]),
+      );
+      expect(rig.receiver.connections).toBe(before);
+    },
+  );
+
+  it("[SSRF-5] [SSRF-6] a name that has come back is called at the address that was checked, with its own name for TLS", async () => {
+    await using receiver = await startReceiver({ tls: true, host: CALLABLE, port: rig.receiver.port });
+    const { name } = await saved("w-back");
+    zone.set(name, ["127.0.0.1"]);
+    await rig.report({ workspaceId: "w-back" });
+    expect(await attempted("w-back", 1)).toMatchObject({ error: "target address not allowed" });
+    zone.set(name, [CALLABLE]);
+    rig.clock.advance(MINUTE_MS);
+    rig.wake();
+    const { id } = await attempted("w-back", 2);
+    const { attemptLog } = await rig.deliveries({ workspaceId: "w-back" }).getDelivery({ deliveryId: id });
+    expect(attemptLog.map(({ error, address }) => [error, address])).toEqual([
+      ["target address not allowed", ""],
+      ["connection error: the certificate is not valid for this host", CALLABLE],
+    ]);
+    expect([receiver.connections, receiver.requests.length]).toEqual([1, 0]);
+  });
+});

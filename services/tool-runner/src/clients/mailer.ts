@@ -1,0 +1,31 @@
+import { createTransport } from "nodemailer";
+import type { Mail } from "../domain/mail.ts";
+
+export interface MailSettings {
+  /** smtp://user:password@host:port or smtps://… */
+  smtpUrl: string;
+  /** Address that tools' mails come from. */
+  from: string;
+}
+
+/** Resolves once the mail server has taken the mail. */
+export type SendMail = (mail: Mail) => Promise<void>;
+
+const TIMEOUT_MS = 10_000;
+const MAX_CONNECTIONS = 4;
+
+export function createMailer({ smtpUrl, from }: MailSettings): SendMail & Disposable {
+  const transport = createTransport({
+    url: smtpUrl,
+    pool: true,
+    maxConnections: MAX_CONNECTIONS,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+  });
+  const send: SendMail = async (mail) => {
+    // A mail's text comes from tools: it names no file and no URL.
+    await transport.sendMail({ from, ...mail, disableFileAccess: true, disableUrlAccess: true });
+  };
+  return Object.assign(send, { [Symbol.dispose]: () => transport.close() });
+}

@@ -1,0 +1,75 @@
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+const PLACEHOLDER_NAME = /^(secret|variable):(.*)$/s;
+
+/** Names of secrets and of variables. */
+export function isValueName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** What a placeholder's name stands for when it is no argument: `secret:NAME` or `variable:NAME`. */
+export function workspaceValueOf(placeholder: string): { kind: "secret" | "variable"; name: string } | undefined {
+  const [, kind, name = ""] = PLACEHOLDER_NAME.exec(placeholder) ?? [];
+  return (kind === "secret" || kind === "variable") && isValueName(name) ? { kind, name } : undefined;
+}
+
+const SECRET_PLACEHOLDER = /\{\{\s*secret:([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
+
+/** The secrets that a text names, each once. */
+export function secretNamesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(SECRET_PLACEHOLDER)].map((match) => match[1] ?? ""))];
+}
+
+/** Puts in secrets; every other placeholder stays as it is, and what is put in is not read again. */
+export function fillInSecrets(text: string, textFor: (name: string) => string): string {
+  return text.replace(SECRET_PLACEHOLDER, (_, name: string) => textFor(name));
+}
+
+const MAX_HOSTS = 20;
+const HOST = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+
+const BINDING = /^(?:http:\/\/)?([^/:]*)(?::([1-9]\d{0,4}))?$/;
+const MAX_PORT = 65_535;
+
+/** Why a secret cannot be bound to these hosts; undefined when it can. */
+export function hostsFault(hosts: readonly string[]): string | undefined {
+  if (hosts.length === 0 || hosts.length > MAX_HOSTS) return `hosts: 1 to ${MAX_HOSTS} hosts`;
+  const wrong = hosts.findIndex((host) => !isBinding(host));
+  if (wrong === -1) return undefined;
+  return `hosts.${wrong}: must be a host name in lower case, with :port unless it is 443, and http:// if not encrypted`;
+}
+
+function isBinding(text: string): boolean {
+  const [, host = "", port = "443"] = BINDING.exec(text) ?? [];
+  return HOST.test(host) && Number(port) <= MAX_PORT && boundOrigin(text) !== undefined;
+}
+
+/**
+ * [SSRF] Whether a secret that is bound to these hosts may be sent to the URL. `a.test` is https://a.test:443 alone,
+ * `a.test:8443` that port alone, and only what begins with http:// goes unencrypted, to port 80 unless it names another.
+ */
+export function mayGoTo(url: string, hosts: readonly string[]): boolean {
+  const to = URL.parse(url);
+  return to !== null && hosts.some((host) => boundOrigin(host) === to.origin);
+}
+
+function boundOrigin(binding: string): string | undefined {
+  return URL.parse(binding.startsWith("http://") ? binding : `https://${binding}`)?.origin;
+}
+
+const MIN_SECRET_CHARS = 8;
+const MAX_VALUE_CHARS = 8_192;
+const CONTROL_CHARS = /\p{Cc}/u;
+
+/** Why a text can be no secret. A short one could not be removed from logs without harm to other texts. */
+export function secretFault(value: string): string | undefined {
+  if (value.length < MIN_SECRET_CHARS || value.length > MAX_VALUE_CHARS) {
+    return `value: ${MIN_SECRET_CHARS} to ${MAX_VALUE_CHARS} characters`;
+  }
+  return CONTROL_CHARS.test(value) || !value.isWellFormed() ? "value: must hold no control characters" : undefined;
+}
+
+/** Why a text can be no variable. */
+export function variableFault(value: string): string | undefined {
+  if (value.length > MAX_VALUE_CHARS) return `value: at most ${MAX_VALUE_CHARS} characters`;
+  return value.includes("\0") || !value.isWellFormed() ? "value: must hold no NUL characters" : undefined;
+}

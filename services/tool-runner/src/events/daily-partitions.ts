@@ -1,0 +1,16 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+import { keepDailyTables } from "@toolgate/postgres/retention";
+import { LOG_RETENTION_DAYS } from "../domain/retention.ts";
+import { EXECUTIONS_TABLE } from "../store/executions.ts";
+import { IDEMPOTENT_BYTES_TABLE, IDEMPOTENT_CALLS_TABLE } from "../store/idempotent-calls.ts";
+
+const TABLES = [
+  { table: EXECUTIONS_TABLE, retentionDays: LOG_RETENTION_DAYS, exactBy: "started_at" },
+  { table: IDEMPOTENT_CALLS_TABLE, retentionDays: 1 },
+  { table: IDEMPOTENT_BYTES_TABLE, retentionDays: 1 },
+];
+
+/** [LOG-8] [LOG-9] Safe to repeat. Returns the names of the partitions dropped. */
+export function keepPartitions(db: Queryable, now: Date): Promise<string[]> {
+  return keepDailyTables(db, TABLES, now);
+}

@@ -1,0 +1,31 @@
+import type { ForeignServer } from "@toolgate/postgres/foreign-pool";
+import { parseAllowList } from "@toolgate/safe-fetch/allow-list";
+import { checkTarget, createSystemResolver, literalAddress } from "@toolgate/safe-fetch/resolve";
+import { parseDataSourceUrl, tlsTo } from "../domain/data-source-url.ts";
+
+export type FoundServer = { ok: true; server: ForeignServer } | { ok: false; reason: string };
+
+/** Reads and resolves the URL of a data source, when it is saved and whenever it is connected to. [SSRF-4..6] */
+export type FindServer = (url: string) => Promise<FoundServer>;
+
+/** One for the process, so that the bound on look-ups counts them all. */
+export function createFindServer(allowedAddresses: readonly string[]): FindServer {
+  const rules = { resolver: createSystemResolver(), allowList: parseAllowList(allowedAddresses) };
+  return (url) => findServer(url, rules);
+}
+
+async function findServer(url: string, rules: Parameters<typeof checkTarget>[1]): Promise<FoundServer> {
+  const source = parseDataSourceUrl(url);
+  if (!source) {
+    const reason = "must be postgres://user:password@host:port/database, with sslmode or no parameter";
+    return { ok: false, reason };
+  }
+  const { tlsMode, host, ...rest } = source;
+  const checked = await checkTarget(source, rules);
+  const address = checked.ok ? checked.addresses[0] : undefined;
+  if (!address) return { ok: false, reason: "address not allowed or not resolvable" };
+  const tls = tlsTo(tlsMode, rules.allowList(source, address));
+  if (tls === "refused") return { ok: false, reason: "sslmode=disable is not allowed for this address" };
+  const serverName = literalAddress(host) === undefined ? { serverName: host } : {};
+  return { ok: true, server: { ...rest, address, tls: tls ? serverName : undefined } };
+}

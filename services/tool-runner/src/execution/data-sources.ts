@@ -1,0 +1,120 @@
+import { createForeignPool, type ForeignPool } from "@toolgate/postgres/foreign-pool";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { LRUCache } from "lru-cache";
+import { findDataSource } from "../store/data-sources.ts";
+import type { FindServer } from "./data-source-server.ts";
+import { createEpochCache } from "./epoch-cache.ts";
+import { type RunScope, ToolError } from "./run-scope.ts";
+import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";
+
+/** The databases of workspaces. */
+export interface DataSources extends AsyncDisposable {
+  /**
+   * Runs one statement, within its time and no longer than the signal lets it. Rejects with a ToolError that says what
+   * the database said.
+   */
+  run(
+    scope: Pick<RunScope, "workspaceId" | "epoch">,
+    statement: Statement,
+    signal?: AbortSignal,
+  ): Promise<StatementResult>;
+  forget(): void;
+}
+
+const MAX_WORKSPACES = 10_000;
+const MAX_SEALED_BYTES = 32 * 1024 * 1024;
+const MAX_POOLS = 200;
+const CONNECTIONS_PER_WORKSPACE = 4;
+
+export function createDataSources(deps: {
+  pool: Pool;
+  secretBox: SecretBox;
+  findServer: FindServer;
+  now: () => number;
+}): DataSources {
+  const sealedUrls = createEpochCache<Buffer | undefined>(MAX_WORKSPACES, deps.now, {
+    maxBytes: MAX_SEALED_BYTES,
+    sizeOf: (sealed) => sealed?.byteLength ?? 0,
+  });
+  // A pool lives as long as the URL that it was made for, over all epochs.
+  const pools = new LRUCache<string, Promise<ForeignPool>>({
+    max: MAX_POOLS,
+    dispose: (pool) => void pool.then((owned) => owned.end()).catch(() => {}),
+  });
+
+  async function open(workspaceId: string, sealed: Buffer): Promise<ForeignPool> {
+    const found = await deps.findServer(deps.secretBox.open(sealed, dataSourceContext(workspaceId)));
+    if (!found.ok) throw new ToolError("DATA_SOURCE", `the data source cannot be used: ${found.reason}`);
+    return createForeignPool(found.server, {
+      maxConnections: CONNECTIONS_PER_WORKSPACE,
+      applicationName: "toolgate data source",
+    });
+  }
+
+  function poolAt(key: string, make: () => Promise<ForeignPool>): Promise<ForeignPool> {
+    const known = pools.get(key);
+    if (known) return known;
+    const pool = make();
+    pools.set(key, pool);
+    pool.catch(() => forgetPool(key, pool));
+    return pool;
+  }
+
+  function forgetPool(key: string, pool: Promise<ForeignPool>): void {
+    if (pools.peek(key) === pool) pools.delete(key);
+  }
+
+  return {
+    async run({ workspaceId, epoch }, statement, runSignal) {
+      const sealed = await sealedUrls.get(workspaceId, epoch, () => findDataSource(deps.pool, workspaceId));
+      if (!sealed) throw new ToolError("NO_DATA_SOURCE", "the workspace has no data source");
+      const key = `${workspaceId}/${sealed.toString("base64")}`;
+      return withinTime(statement.timeoutMs, runSignal, async (signal) => {
+        const pool = poolAt(key, () => open(workspaceId, sealed));
+        try {
+          return await runStatement(await pool, statement, signal);
+        } catch (error) {
+          // The name may stand for another address by now.
+          if (error instanceof ToolError && error.code === "DATA_SOURCE") forgetPool(key, pool);
+          throw error;
+        }
+      });
+    },
+    forget: () => sealedUrls.forget(),
+    async [Symbol.asyncDispose]() {
+      const ending = [...pools.values()].map((pool) => pool.then((owned) => owned.end()).catch(() => {}));
+      pools.clear();
+      await Promise.all(ending);
+    },
+  };
+}
+
+/** What the sealed URL of a workspace's data source belongs to. */
+export function dataSourceContext(workspaceId: string): string {
+  return `data-source:${workspaceId}`;
+}
+
+/** Rejects when the time is up or the run has ended, also when `work` hears of it late, as a lookup does. */
+async function withinTime<T>(
+  timeoutMs: number,
+  runSignal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const end = (code: string, message: string) => {
+    reject(new ToolError(code, message));
+    stop.abort();
+  };
+  const onEnd = () => end("CANCELLED", "the run has ended");
+  if (runSignal?.aborted) onEnd();
+  runSignal?.addEventListener("abort", onEnd, { once: true });
+  const timer = setTimeout(() => end("TIMEOUT", "the data source did not answer in time"), timeoutMs);
+  try {
+    return await Promise.race([stopped, work(stop.signal)]);
+  } finally {
+    clearTimeout(timer);
+    runSignal?.removeEventListener("abort", onEnd);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Pool } from "@toolgate/postgres/pool";
+import { checkDefinition, type Definition, isToolName } from "../domain/definition.ts";
+import { compileParameters, type Validator } from "../domain/parameters.ts";
+import { SHARED_TOOLS } from "../domain/shared-tools.ts";
+import { compileHandler } from "../sandbox/compile.ts";
+import { findPreparedQuery, type PreparedQueryRow } from "../store/prepared-queries.ts";
+import { findTool } from "../store/tools.ts";
+import { createEpochCache } from "./epoch-cache.ts";
+
+/** A tool as it runs. */
+export interface LoadedTool {
+  name: string;
+  version: number;
+  definition: Definition;
+  validator: Validator;
+}
+
+/** What workspaces have defined, as new as the epoch that the caller knows of. */
+export interface Definitions {
+  tool(workspaceId: string, name: string, epoch: bigint): Promise<LoadedTool | undefined>;
+  /** A tool that every workspace has; callable by tools, never by keys. */
+  shared(name: string): LoadedTool | undefined;
+  preparedQuery(workspaceId: string, name: string, epoch: bigint): Promise<PreparedQueryRow | undefined>;
+  forget(): void;
+}
+
+const MAX_CACHED_TOOLS = 5_000;
+const MAX_CACHED_TOOL_BYTES = 128 * 1024 * 1024;
+const MAX_CACHED_QUERIES = 5_000;
+const MAX_CACHED_QUERY_BYTES = 32 * 1024 * 1024;
+const BYTES_PER_CHAR = 2;
+/** Roughly what a compiled schema takes. */
+const VALIDATOR_BYTES = 8 * 1024;
+
+export function createDefinitions(pool: Pool, now: () => number): Definitions {
+  const tools = createEpochCache<LoadedTool | undefined>(MAX_CACHED_TOOLS, now, {
+    maxBytes: MAX_CACHED_TOOL_BYTES,
+    sizeOf: (tool) => (tool ? VALIDATOR_BYTES + BYTES_PER_CHAR * JSON.stringify(tool.definition).length : 0),
+  });
+  const queries = createEpochCache<PreparedQueryRow | undefined>(MAX_CACHED_QUERIES, now, {
+    maxBytes: MAX_CACHED_QUERY_BYTES,
+    sizeOf: (query) => BYTES_PER_CHAR * (query?.sql.length ?? 0),
+  });
+  const shared = new Map(
+    Object.entries(SHARED_TOOLS).map(([name, definition]): [string, LoadedTool] => [
+      name,
+      { name, version: 0, definition, validator: compileParameters(definition.parameters) },
+    ]),
+  );
+  return {
+    shared: (name) => shared.get(name),
+    // Names come from callers and tools: what no tool can be called is not looked up.
+    tool: async (workspaceId, name, epoch) =>
+      isToolName(name)
+        ? tools.get(`${workspaceId}/${name}`, epoch, () => loadTool(pool, workspaceId, name))
+        : undefined,
+    preparedQuery: async (workspaceId, name, epoch) =>
+      isToolName(name)
+        ? queries.get(`${workspaceId}/${name}`, epoch, () => findPreparedQuery(pool, workspaceId, name))
+        : undefined,
+    forget() {
+      tools.forget();
+      queries.forget();
+    },
+  };
+}
+
+async function loadTool(pool: Pool, workspaceId: string, name: string): Promise<LoadedTool | undefined> {
+  const row = await findTool(pool, workspaceId, name);
+  if (!row) return undefined;
+  const checked = checkDefinition(row.definition, compileHandler);
+  if (!checked.ok) {
+    const places = checked.faults.map(({ path, message }) => `${path}: ${message}`).join("; ");
+    throw new Error(`stored definition of ${name} version ${row.version} cannot run: ${places}`);
+  }
+  const { definition } = checked;
+  return { name, version: row.version, definition, validator: compileParameters(definition.parameters) };
+}

@@ -1,0 +1,64 @@
+import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
+import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
+import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
+import { isDeeperThan } from "../domain/json-object.ts";
+import { ToolError } from "./run-scope.ts";
+import type { WorkspaceValues } from "./workspace-values.ts";
+
+export interface SendDependencies {
+  safeFetch: SafeFetch;
+  values: WorkspaceValues;
+}
+
+export interface OutgoingCall {
+  url: string;
+  method: FetchMethod;
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+const MAX_RESPONSE_LEVELS = 64;
+export const READING_METHODS: ReadonlySet<FetchMethod> = new Set<FetchMethod>(["GET", "HEAD"]);
+
+/** Sends one call to a foreign address; the body is parsed when it is JSON. Rejects with a ToolError. */
+export async function sendCall(safeFetch: SafeFetch, call: OutgoingCall, timeoutMs: number, signal?: AbortSignal) {
+  const { url, method, headers, body } = call;
+  const result = await safeFetch.send({
+    url,
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+    deadlineMs: Math.max(1, timeoutMs),
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    signal,
+  });
+  if (result.kind !== "response") throw new ToolError("CALL_FAILED", failureText(result));
+  if (result.truncated)
+    throw new ToolError("CALL_FAILED", `the response could not be read whole (${result.truncated})`);
+  return { status: result.status, body: parsedBody(result.headers["content-type"], result.body) };
+}
+
+function failureText(result: Exclude<SafeFetchResult, { kind: "response" }>): string {
+  if (result.kind === "refused") return result.reason;
+  if (result.kind === "connection-error") return result.message;
+  return result.kind === "timeout" ? "the call took too long" : "the call was aborted";
+}
+
+function parsedBody(contentType: string | string[] | undefined, body: Buffer): unknown {
+  const text = body.toString("utf8");
+  if (!/\bjson\b/i.test(String(contentType ?? ""))) return text;
+  const parsed = parsedOrText(text);
+  if (isDeeperThan(parsed, MAX_RESPONSE_LEVELS)) {
+    throw new ToolError("CALL_FAILED", `the response is nested more than ${MAX_RESPONSE_LEVELS} levels deep`);
+  }
+  return parsed;
+}
+
+function parsedOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,89 @@
+import type { Pool } from "@toolgate/postgres/pool";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { mayGoTo } from "../domain/workspace-names.ts";
+import { findSealedSecrets } from "../store/secrets.ts";
+import { listVariables } from "../store/variables.ts";
+import { createEpochCache } from "./epoch-cache.ts";
+import { type RunScope, ToolError } from "./run-scope.ts";
+
+export interface Secret {
+  name: string;
+  value: string;
+  /** Where it may be sent: see `mayGoTo`. */
+  hosts: readonly string[];
+}
+
+type InWorkspace = Pick<RunScope, "workspaceId" | "epoch">;
+
+/** Secrets and variables of workspaces. Every method rejects with a ToolError when there is none of the name. */
+export interface WorkspaceValues {
+  /** For the host side alone: a secret never goes into a sandbox. The scope remembers it, so that logs lose it. */
+  secret(name: string, scope: InWorkspace & Pick<RunScope, "usedSecrets">): Promise<Secret>;
+  variable(name: string, scope: InWorkspace): Promise<string>;
+  forget(): void;
+}
+
+const MAX_CACHED_WORKSPACES = 1_000;
+const MAX_CACHED_BYTES = 32 * 1024 * 1024;
+/** A name and what the map keeps beside a value. */
+const BYTES_BESIDE_VALUE = 200;
+const BYTES_PER_CHAR = 2;
+
+export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox; now: () => number }): WorkspaceValues {
+  const { pool, secretBox, now } = deps;
+  const secrets = createEpochCache<Map<string, Secret>>(MAX_CACHED_WORKSPACES, now, {
+    maxBytes: MAX_CACHED_BYTES,
+    sizeOf: (map) => sizeOfAll(map.values(), ({ value, hosts }) => value.length + hosts.join().length),
+  });
+  const variables = createEpochCache<Map<string, string>>(MAX_CACHED_WORKSPACES, now, {
+    maxBytes: MAX_CACHED_BYTES,
+    sizeOf: (map) => sizeOfAll(map.values(), (value) => value.length),
+  });
+
+  async function loadSecrets(workspaceId: string): Promise<Map<string, Secret>> {
+    const rows = await findSealedSecrets(pool, workspaceId);
+    return new Map(
+      rows.map(({ name, hosts, sealedValue }) => {
+        const value = secretBox.open(sealedValue, secretContext(workspaceId, name));
+        return [name, { name, value, hosts }];
+      }),
+    );
+  }
+
+  return {
+    async secret(name, { workspaceId, epoch, usedSecrets }) {
+      const found = (await secrets.get(workspaceId, epoch, () => loadSecrets(workspaceId))).get(name);
+      if (!found) throw new ToolError("NO_SUCH_SECRET", `there is no secret ${name}`);
+      usedSecrets.add(found.value);
+      return found;
+    },
+    async variable(name, { workspaceId, epoch }) {
+      const load = async () => new Map((await listVariables(pool, workspaceId)).map((row) => [row.name, row.value]));
+      const value = (await variables.get(workspaceId, epoch, load)).get(name);
+      if (value === undefined) throw new ToolError("NO_SUCH_VARIABLE", `there is no variable ${name}`);
+      return value;
+    },
+    forget() {
+      secrets.forget();
+      variables.forget();
+    },
+  };
+}
+
+function sizeOfAll<T>(values: Iterable<T>, charsOf: (value: T) => number): number {
+  let bytes = 0;
+  for (const value of values) bytes += BYTES_BESIDE_VALUE + BYTES_PER_CHAR * charsOf(value);
+  return bytes;
+}
+
+/** What a sealed secret belongs to. */
+export function secretContext(workspaceId: string, name: string): string {
+  return `tool-secret:${workspaceId}/${name}`;
+}
+
+/** [SSRF] Throws unless every secret may be sent to the URL's scheme, host and port. */
+export function mayLeaveTo(url: string, secrets: readonly Secret[]): void {
+  for (const { name, hosts } of secrets) {
+    if (!mayGoTo(url, hosts)) throw new ToolError("SECRET_HOST", `the secret ${name} may not be sent to this host`);
+  }
+}

@@ -1,0 +1,52 @@
+import type { ActiveRun } from "./active-run.ts";
+import type { PoolLimits } from "./limits.ts";
+
+const MESSAGE_CHARS = 2_000;
+const NAME_CHARS = 100;
+const HOST_FUNCTIONS: ReadonlySet<string> = new Set([
+  "callTool",
+  "executePreparedQuery",
+  "executeQuery",
+  "readSheet",
+  "writeToSheet",
+  "clearFromSheet",
+  "emitWebhook",
+  "sendMail",
+  "variable",
+  "fetch",
+]);
+
+/** Hands a call from inside a tool to the run's owner and brings the answer back, unless the run has ended. */
+export async function serveHostCall(
+  run: ActiveRun,
+  callId: number,
+  name: string,
+  argsJson: string,
+  limits: PoolLimits,
+): Promise<void> {
+  const child = run.child;
+  const stillHere = () => !run.settled && run.child === child && child !== undefined && !child.ended;
+  try {
+    if (!HOST_FUNCTIONS.has(name)) throw new TypeError("There is no such host function");
+    if (Buffer.byteLength(argsJson) > limits.hostCallBytes)
+      throw new RangeError(`The arguments of ${name} are too large`);
+    run.hostCallsOver ??= new AbortController();
+    const json = await run.request.onHostCall(name, argsJson, run.hostCallsOver.signal);
+    if (Buffer.byteLength(json) > limits.hostAnswerBytes) throw new RangeError(`The answer of ${name} is too large`);
+    if (stillHere()) child?.answer(run, callId, json);
+  } catch (error) {
+    if (!stillHere()) return;
+    const { message, name: kind, code } = (error ?? {}) as Record<string, unknown>;
+    child?.refuse(
+      run,
+      callId,
+      text(message, MESSAGE_CHARS) || "The call failed",
+      text(kind, NAME_CHARS),
+      text(code, NAME_CHARS),
+    );
+  }
+}
+
+function text(value: unknown, chars: number): string {
+  return typeof value === "string" ? value.slice(0, chars) : "";
+}

@@ -1,0 +1,175 @@
+import { readFile } from "node:fs/promises";
+import { runAuditRelay } from "@toolgate/audit-trail/relay";
+import { serveCalls } from "@toolgate/call-stream/serve";
+import { createEpochs, epochKey } from "@toolgate/epoch/epoch";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import { createOutbox, type Outbox, runOutboxSweeper } from "@toolgate/event-bus/outbox";
+import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { assertMigrated } from "@toolgate/postgres/migrate";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createRedactor } from "@toolgate/redaction/redactor";
+import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
+import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import { runEvery } from "@toolgate/service-host/every";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { Service } from "@toolgate/service-host/service";
+import { createMailer } from "./clients/mailer.ts";
+import type { Config } from "./config.ts";
+import type { Context } from "./context.ts";
+import { keepPartitions } from "./events/daily-partitions.ts";
+import { consumeExecutionRecords } from "./events/execution-records.ts";
+import { createFindServer, type FindServer } from "./execution/data-source-server.ts";
+import { createDataSources } from "./execution/data-sources.ts";
+import { createDefinitions } from "./execution/definitions.ts";
+import type { ExecuteDependencies } from "./execution/execute.ts";
+import { createIdempotency } from "./execution/idempotency.ts";
+import { createRecorder } from "./execution/record.ts";
+import { createSheets } from "./execution/sheets.ts";
+import { createWebhookEvents } from "./execution/webhook-events.ts";
+import { createWorkspaceValues } from "./execution/workspace-values.ts";
+import { registerRoutes } from "./rpc/routes.ts";
+import { type RunHandler, runHandler } from "./rpc/run.ts";
+import { createSandboxPool } from "./sandbox/pool.ts";
+import { MIGRATIONS_DIR, SCHEMA } from "./schema.ts";
+
+const NAME = "tool-runner";
+const REDIS_DEADLINE_MS = 10_000;
+const PARTITIONS_EVERY_MS = 3_600_000;
+
+export interface ToolRunnerDependencies {
+  log: Logger;
+  now?: () => number;
+  /** How often the daily job runs; it is safe to repeat, and late by as much at most. */
+  partitionsEveryMs?: number;
+}
+
+export interface ToolRunner extends Service {
+  /** The hot call, for callers in this process. */
+  run: RunHandler;
+}
+
+export async function startToolRunner(
+  config: Config,
+  { log, now = Date.now, partitionsEveryMs = PARTITIONS_EVERY_MS }: ToolRunnerDependencies,
+): Promise<ToolRunner> {
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  await using resources = new AsyncDisposableStack();
+  const { pool, redis, bus } = await connectAll(config, log, resources);
+  await assertMigrated({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  const keepTables = async () => void (await keepPartitions(pool, new Date(now())));
+  await keepTables();
+  const secretBox = createSecretBox({ keys: config.sealingKeys });
+  const outbox = resources.use(createOutbox({ pool, schema: SCHEMA, bus, source: NAME, onError: onError("outbox") }));
+  const findServer = createFindServer(config.allowedDataSources);
+  const execution = await createExecution(config, { pool, bus, outbox, secretBox, findServer, log, now }, resources);
+  redis.on("ready", () => {
+    execution.definitions.forget();
+    execution.values.forget();
+    execution.dataSources.forget();
+  });
+  const currentEpoch = async (workspaceId: string) =>
+    BigInt((await redis.get(epochKey(`workspace:${workspaceId}`))) ?? 0);
+  const run = runHandler({ ...execution, idempotency: createIdempotency({ pool, secretBox, now }) });
+  const context: Context = {
+    pool,
+    epochs: createEpochs(redis),
+    secretBox,
+    findServer,
+    sheets: execution.sheets,
+    now: () => new Date(now()),
+  };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const runCalls = serveCalls({
+    method: RunService.method.run,
+    handler: run,
+    drainSignal: signal,
+    onError: onError("run"),
+  });
+  const loops = Promise.all([
+    consumeExecutionRecords({ bus, pool, signal, onError: onError("execution records") }),
+    runOutboxSweeper(outbox, signal, onError("outbox")),
+    runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
+    runEvery(partitionsEveryMs, signal, keepTables, onError("partitions")),
+  ]);
+  resources.defer(async () => {
+    stopping.abort();
+    await loops;
+  });
+
+  const owned = resources.move();
+  return {
+    run,
+    routes: (router) => registerRoutes(router, context, { run, runCalls, execution: { ...execution, currentEpoch } }),
+    async ready() {
+      await pool.query("select 1");
+      if (!execution.sandbox.isReady()) throw new Error("no sandbox process is up");
+    },
+    async drain() {
+      stopping.abort();
+      await loops;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** The servers that the service works with. */
+async function connectAll(config: Config, log: Logger, resources: AsyncDisposableStack) {
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const pool = resources.adopt(
+    createPool({
+      url: config.databaseUrl,
+      maxConnections: config.databaseConnections,
+      applicationName: NAME,
+      onIdleError: onError("postgres connection lost"),
+    }),
+    (owned) => owned.end(),
+  );
+  const redis = resources.adopt(
+    connectRedis({ url: config.redisUrl, name: NAME, onError: onError("redis connection") }),
+    (owned) => owned.disconnect(),
+  );
+  await untilReady(redis, REDIS_DEADLINE_MS);
+  const bus = resources.use(
+    await connectBus({ servers: config.natsUrl, name: NAME, log: (message) => log.warn(message) }),
+  );
+  return { pool, redis, bus };
+}
+
+/** What runs of tools work with. */
+async function createExecution(
+  config: Config,
+  base: {
+    pool: Pool;
+    bus: Bus;
+    outbox: Outbox;
+    secretBox: SecretBox;
+    findServer: FindServer;
+    log: Logger;
+    now: () => number;
+  },
+  resources: AsyncDisposableStack,
+): Promise<ExecuteDependencies> {
+  const { pool, secretBox, findServer, now } = base;
+  return {
+    sandbox: resources.use(createSandboxPool({ children: config.sandboxChildren, log: base.log })),
+    safeFetch: resources.use(
+      createSafeFetch({
+        allowList: config.allowedTargets,
+        applicationHosts: config.applicationHosts,
+        schemes: ["https:", "http:"],
+        ...(config.targetCaFile && { tls: { ca: await readFile(config.targetCaFile, "utf8") } }),
+      }),
+    ),
+    definitions: createDefinitions(pool, now),
+    values: createWorkspaceValues({ pool, secretBox, now }),
+    sheets: createSheets(pool),
+    sendMail: config.mail && resources.use(createMailer(config.mail)),
+    dataSources: resources.use(createDataSources({ pool, secretBox, findServer, now })),
+    recorder: resources.use(createRecorder(base.bus)),
+    webhookEvents: createWebhookEvents(base.outbox, now),
+    redact: createRedactor(),
+    now,
+  };
+}

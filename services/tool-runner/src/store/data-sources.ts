@@ -1,0 +1,17 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+
+export async function saveDataSource(db: Queryable, workspaceId: string, sealedUrl: Buffer): Promise<void> {
+  await db.query(
+    `insert into tool_runner.data_sources (workspace_id, sealed_url) values ($1, $2)
+     on conflict (workspace_id) do update set sealed_url = excluded.sealed_url, saved_at = now()`,
+    [workspaceId, sealedUrl],
+  );
+}
+
+export async function findDataSource(db: Queryable, workspaceId: string): Promise<Buffer | undefined> {
+  const found = await db.query(
+    `select sealed_url as "sealedUrl" from tool_runner.data_sources where workspace_id = $1`,
+    [workspaceId],
+  );
+  return found.rows[0]?.sealedUrl;
+}

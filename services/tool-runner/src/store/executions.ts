@@ -1,0 +1,133 @@
+import type { ExecutionRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import type { Queryable } from "@toolgate/postgres/pool";
+
+export const EXECUTIONS_TABLE = "tool_runner.executions";
+
+/** Writes records once each, however often they arrive. */
+export async function insertExecutions(db: Queryable, records: ExecutionRecord[]): Promise<void> {
+  const rows = records.map((record) => ({
+    id: record.id,
+    parent_id: record.parentId || null,
+    workspace_id: record.workspaceId,
+    tool: record.tool,
+    tool_version: record.toolVersion,
+    entry_type: record.entryType,
+    chat_id: record.chatId,
+    caller_id: record.callerId,
+    started_at_ms: Number(record.startedAtMs),
+    duration_ms: record.durationMs,
+    success: record.success,
+    error: record.error,
+    args: record.argsJson,
+    result: record.resultJson,
+    read_only: record.readOnly,
+    host_calls: record.hostCallsJson || "[]",
+    logs: record.logsJson || "[]",
+  }));
+  await db.query({
+    name: "insert_executions",
+    text: `insert into tool_runner.executions
+             (id, parent_id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id, started_at, duration_ms,
+              success, error, args, result, read_only, host_calls, logs)
+           select id, parent_id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id,
+             to_timestamp(started_at_ms / 1000.0), duration_ms, success, error, args::json, result::json, read_only,
+             host_calls::json, logs::json
+           from json_to_recordset($1) as r
+             (id uuid, parent_id uuid, workspace_id uuid, tool text, tool_version integer, entry_type text,
+              chat_id text, caller_id text, started_at_ms bigint, duration_ms integer, success boolean, error text,
+              args text, result text, read_only boolean, host_calls text, logs text)
+           on conflict do nothing`,
+    values: [JSON.stringify(rows)],
+  });
+}
+
+export interface ExecutionRow {
+  id: string;
+  parentId: string | null;
+  tool: string;
+  toolVersion: number;
+  entryType: string;
+  chatId: string;
+  callerId: string;
+  startedAt: Date;
+  startedAtText: string;
+  durationMs: number;
+  success: boolean;
+  error: string;
+  argsJson: string;
+  resultJson: string;
+  readOnly: boolean;
+  hostCalls: { name: string; target: string; duration_ms: number; error_code: string; recorded: boolean }[];
+  logs: string[];
+}
+
+const COLUMNS = `id, parent_id as "parentId", tool, tool_version as "toolVersion", entry_type as "entryType",
+  chat_id as "chatId", caller_id as "callerId", started_at as "startedAt", started_at::text as "startedAtText",
+  duration_ms as "durationMs", success, error, args::text as "argsJson", result::text as "resultJson",
+  read_only as "readOnly", host_calls as "hostCalls", logs`;
+
+export type ExecutionCursor = { startedAt: string; id: string };
+
+/** What is undefined does not narrow the list. */
+export interface ExecutionFilter {
+  tool: string | undefined;
+  entryType: string | undefined;
+  callerId: string | undefined;
+  chatId: string | undefined;
+  success: boolean | undefined;
+  startedFrom: Date | undefined;
+  startedBefore: Date | undefined;
+}
+
+const CONDITIONS: Record<Exclude<keyof ExecutionFilter, "success">, (place: string) => string> = {
+  tool: (place) => `tool = ${place}`,
+  entryType: (place) => `entry_type = ${place}`,
+  callerId: (place) => `caller_id = ${place}`,
+  chatId: (place) => `chat_id = ${place}`,
+  startedFrom: (place) => `started_at >= ${place}`,
+  startedBefore: (place) => `started_at < ${place}`,
+};
+
+/**
+ * Newest first, after the cursor. Each filter is a condition of its own, so that the planner sees which index fits.
+ */
+export async function listExecutions(
+  db: Queryable,
+  workspaceId: string,
+  filter: ExecutionFilter,
+  { limit, after }: { limit: number; after: ExecutionCursor | undefined },
+): Promise<ExecutionRow[]> {
+  const values: unknown[] = [workspaceId];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const conditions = ["workspace_id = $1"];
+  for (const [name, condition] of Object.entries(CONDITIONS)) {
+    const value = filter[name as keyof typeof CONDITIONS];
+    if (value !== undefined) conditions.push(condition(place(value)));
+  }
+  // Literals, so that the planner finds the partial indexes.
+  if (filter.success !== undefined) conditions.push(filter.success ? "success" : "not success");
+  if (filter.entryType !== undefined && filter.entryType !== "api_key") conditions.push("entry_type <> 'api_key'");
+  if (after) {
+    conditions.push(`started_at <= ${place(after.startedAt)}::timestamptz`);
+    conditions.push(`(started_at, id) < (${place(after.startedAt)}::timestamptz, ${place(after.id)}::uuid)`);
+  }
+  const listed = await db.query(
+    `select ${COLUMNS} from tool_runner.executions where ${conditions.join(" and ")}
+     order by started_at desc, id desc limit ${place(limit)}`,
+    values,
+  );
+  return listed.rows;
+}
+
+const MAX_CHILDREN_SHOWN = 200;
+
+/** The run and the runs that it called, oldest first; empty when there is no such run in the workspace. */
+export async function findExecutionTree(db: Queryable, workspaceId: string, id: string): Promise<ExecutionRow[]> {
+  const found = await db.query(
+    `select ${COLUMNS} from tool_runner.executions
+     where workspace_id = $1 and (id = $2 or parent_id = $2)
+     order by started_at, id limit ${MAX_CHILDREN_SHOWN}`,
+    [workspaceId, id],
+  );
+  return found.rows;
+}

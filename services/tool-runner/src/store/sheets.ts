@@ -1,0 +1,121 @@
+import type { Client, Queryable } from "@toolgate/postgres/pool";
+import type { Cell, Range } from "../domain/a1-range.ts";
+
+export interface SheetPlace {
+  workspaceId: string;
+  sheet: string;
+}
+
+export interface PlacedCell {
+  row: number;
+  column: number;
+  value: Cell;
+}
+
+const IN_RANGE = `workspace_id = $1 and sheet = $2 and row_number between $3 and $5 and column_number between $4 and $6`;
+const placesOf = ({ workspaceId, sheet }: SheetPlace, { top, left, bottom, right }: Range) => [
+  workspaceId,
+  sheet,
+  top,
+  left,
+  bottom,
+  right,
+];
+
+export async function listSheets(db: Queryable, workspaceId: string): Promise<string[]> {
+  const listed = await db.query("select name from tool_runner.sheets where workspace_id = $1 order by name", [
+    workspaceId,
+  ]);
+  return listed.rows.map(({ name }) => name);
+}
+
+export async function sheetExists(db: Queryable, { workspaceId, sheet }: SheetPlace): Promise<boolean> {
+  const found = await db.query("select 1 from tool_runner.sheets where workspace_id = $1 and name = $2", [
+    workspaceId,
+    sheet,
+  ]);
+  return found.rows.length === 1;
+}
+
+/** Makes the sheet where it is missing, and locks it. Returns how many sheets the workspace has. */
+export async function lockSheet(client: Client, { workspaceId, sheet }: SheetPlace): Promise<number> {
+  await client.query("insert into tool_runner.sheets (workspace_id, name) values ($1, $2) on conflict do nothing", [
+    workspaceId,
+    sheet,
+  ]);
+  await client.query("select 1 from tool_runner.sheets where workspace_id = $1 and name = $2 for update", [
+    workspaceId,
+    sheet,
+  ]);
+  const counted = await client.query("select count(*) as sheets from tool_runner.sheets where workspace_id = $1", [
+    workspaceId,
+  ]);
+  return counted.rows[0].sheets;
+}
+
+export async function writeCells(
+  db: Queryable,
+  { workspaceId, sheet }: SheetPlace,
+  cells: PlacedCell[],
+): Promise<void> {
+  await db.query(
+    `insert into tool_runner.sheet_cells (workspace_id, sheet, row_number, column_number, value)
+     select $1, $2, r, c, v from unnest($3::int[], $4::int[], $5::jsonb[]) as cells (r, c, v)
+     on conflict (workspace_id, sheet, row_number, column_number) do update set value = excluded.value`,
+    [
+      workspaceId,
+      sheet,
+      cells.map(({ row }) => row),
+      cells.map(({ column }) => column),
+      cells.map(({ value }) => JSON.stringify(value)),
+    ],
+  );
+}
+
+export async function emptyCells(
+  db: Queryable,
+  { workspaceId, sheet }: SheetPlace,
+  cells: Omit<PlacedCell, "value">[],
+): Promise<void> {
+  await db.query(
+    `delete from tool_runner.sheet_cells using unnest($3::int[], $4::int[]) as emptied (r, c)
+     where workspace_id = $1 and sheet = $2 and row_number = r and column_number = c`,
+    [workspaceId, sheet, cells.map(({ row }) => row), cells.map(({ column }) => column)],
+  );
+}
+
+/** Returns how many filled cells there were. */
+export async function deleteCells(db: Queryable, place: SheetPlace, range: Range): Promise<number> {
+  const deleted = await db.query(`delete from tool_runner.sheet_cells where ${IN_RANGE}`, placesOf(place, range));
+  return deleted.rowCount ?? 0;
+}
+
+/** Filled cells of the range. */
+export async function findCells(db: Queryable, place: SheetPlace, range: Range): Promise<PlacedCell[]> {
+  const found = await db.query(
+    `select row_number as row, column_number as column, value from tool_runner.sheet_cells where ${IN_RANGE}`,
+    placesOf(place, range),
+  );
+  return found.rows;
+}
+
+/** How many cells are filled, and the last row and column that hold one. */
+export async function measureSheet(
+  db: Queryable,
+  { workspaceId, sheet }: SheetPlace,
+): Promise<{ cells: number; bottom: number; right: number }> {
+  const measured = await db.query(
+    `select count(*) as cells, coalesce(max(row_number), 0) as bottom, coalesce(max(column_number), 0) as right
+     from tool_runner.sheet_cells where workspace_id = $1 and sheet = $2`,
+    [workspaceId, sheet],
+  );
+  return measured.rows[0];
+}
+
+export async function deleteSheet(db: Queryable, { workspaceId, sheet }: SheetPlace): Promise<boolean> {
+  const deleted = await db.query("delete from tool_runner.sheets where workspace_id = $1 and name = $2", [
+    workspaceId,
+    sheet,
+  ]);
+  return deleted.rowCount === 1;
+}

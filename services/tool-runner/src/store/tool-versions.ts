@@ -1,0 +1,43 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+import type { ToolRow } from "./tools.ts";
+
+type ToolPlace = { workspaceId: string; name: string };
+
+export interface VersionRow {
+  version: number;
+  savedAt: Date;
+  savedBy: string;
+  current: boolean;
+}
+
+/** Newest first, older than `before`; also of a deleted tool. */
+export async function listVersions(
+  db: Queryable,
+  { workspaceId, name }: ToolPlace,
+  limit: number,
+  before: number | undefined,
+): Promise<VersionRow[]> {
+  const listed = await db.query(
+    `select v.version, v.saved_at as "savedAt", v.saved_by as "savedBy",
+       v.version = t.version and t.deleted_at is null as current
+     from tool_runner.tool_versions v
+     join tool_runner.tools t on t.workspace_id = v.workspace_id and t.name = v.name
+     where v.workspace_id = $1 and v.name = $2 and ($4::int is null or v.version < $4)
+     order by v.version desc limit $3`,
+    [workspaceId, name, limit, before ?? null],
+  );
+  return listed.rows;
+}
+
+export async function findVersion(
+  db: Queryable,
+  { workspaceId, name }: ToolPlace,
+  version: number,
+): Promise<ToolRow | undefined> {
+  const found = await db.query(
+    `select name, version, definition, saved_at as "savedAt", saved_by as "savedBy" from tool_runner.tool_versions
+     where workspace_id = $1 and name = $2 and version = $3`,
+    [workspaceId, name, version],
+  );
+  return found.rows[0];
+}

@@ -1,0 +1,124 @@
+import type { Client, Queryable } from "@toolgate/postgres/pool";
+
+export interface ToolRow {
+  name: string;
+  version: number;
+  definition: unknown;
+  savedAt: Date;
+  savedBy: string;
+}
+
+const COLUMNS = `t.name, t.version, v.definition, v.saved_at as "savedAt", v.saved_by as "savedBy"`;
+const CURRENT = `tool_runner.tools t
+  join tool_runner.tool_versions v on v.workspace_id = t.workspace_id and v.name = t.name and v.version = t.version`;
+
+export async function findTool(db: Queryable, workspaceId: string, name: string): Promise<ToolRow | undefined> {
+  const found = await db.query(
+    `select ${COLUMNS} from ${CURRENT} where t.workspace_id = $1 and t.name = $2 and t.deleted_at is null`,
+    [workspaceId, name],
+  );
+  return found.rows[0];
+}
+
+/** The flags that a release hangs on, without the rest of the definition, which may be large. */
+export async function findReleaseFlags(
+  db: Queryable,
+  workspaceId: string,
+  names: string[],
+): Promise<{ name: string; flags: unknown }[]> {
+  const found = await db.query(
+    `select t.name, json_build_object('external_api', v.external_api, 'async', v.async) as flags
+     from ${CURRENT} where t.workspace_id = $1 and t.name = any($2::text[]) and t.deleted_at is null`,
+    [workspaceId, names],
+  );
+  return found.rows;
+}
+
+/** What a tool says about itself: its definition without its body, which may be large. By name. */
+export interface ToolOutline {
+  name: string;
+  version: number;
+  outline: unknown;
+}
+
+export async function findOutlines(db: Queryable, workspaceId: string, names: string[]): Promise<ToolOutline[]> {
+  const found = await db.query(
+    `select t.name, t.version, v.definition - '{handler,api,query}'::text[] as outline from ${CURRENT}
+     where t.workspace_id = $1 and t.name = any($2::text[]) and t.deleted_at is null
+     order by t.name`,
+    [workspaceId, names],
+  );
+  return found.rows;
+}
+
+/** By name, after the cursor. */
+export async function listTools(
+  db: Queryable,
+  workspaceId: string,
+  limit: number,
+  afterName: string,
+): Promise<ToolRow[]> {
+  const listed = await db.query(
+    `select ${COLUMNS} from ${CURRENT}
+     where t.workspace_id = $1 and t.name > $3 and t.deleted_at is null
+     order by t.name limit $2`,
+    [workspaceId, limit, afterName],
+  );
+  return listed.rows;
+}
+
+/** Tools that are not deleted. */
+export async function countTools(db: Queryable, workspaceId: string): Promise<number> {
+  const counted = await db.query(
+    "select count(*) as tools from tool_runner.tools where workspace_id = $1 and deleted_at is null",
+    [workspaceId],
+  );
+  return counted.rows[0].tools;
+}
+
+/** The definition that a save replaces, locked. Undefined for a tool that is new or was deleted. */
+export async function lockCurrentDefinition(client: Client, workspaceId: string, name: string): Promise<unknown> {
+  await client.query(
+    `insert into tool_runner.tools (workspace_id, name, version, deleted_at) values ($1, $2, 0, now())
+     on conflict do nothing`,
+    [workspaceId, name],
+  );
+  const locked = await client.query(
+    `select v.definition, t.deleted_at is not null as deleted
+     from tool_runner.tools t
+     left join tool_runner.tool_versions v
+       on v.workspace_id = t.workspace_id and v.name = t.name and v.version = t.version
+     where t.workspace_id = $1 and t.name = $2 for update of t`,
+    [workspaceId, name],
+  );
+  const row = locked.rows[0];
+  return row.deleted ? undefined : row.definition;
+}
+
+/** Saves the next version of a tool that `lockCurrentDefinition` has locked. */
+export async function insertVersion(
+  client: Client,
+  tool: { workspaceId: string; name: string; definition: unknown; savedBy: string },
+): Promise<ToolRow> {
+  const saved = await client.query(
+    `with bumped as (
+       update tool_runner.tools set version = version + 1, deleted_at = null
+       where workspace_id = $1 and name = $2 returning version
+     )
+     insert into tool_runner.tool_versions (workspace_id, name, version, definition, saved_by)
+     select $1, $2, version, $3, $4 from bumped
+     returning name, version, definition, saved_at as "savedAt", saved_by as "savedBy"`,
+    [tool.workspaceId, tool.name, JSON.stringify(tool.definition), tool.savedBy],
+  );
+  return saved.rows[0];
+}
+
+/** Returns false when there was none. */
+export async function deleteTool(db: Queryable, workspaceId: string, name: string): Promise<boolean> {
+  const deleted = await db.query(
+    `update tool_runner.tools set deleted_at = now()
+     where workspace_id = $1 and name = $2 and deleted_at is null`,
+    [workspaceId, name],
+  );
+  return deleted.rowCount === 1;
+}

@@ -1,0 +1,201 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { type Client, createClient } from "@connectrpc/connect";
+import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { createLogger } from "@toolgate/service-host/logger";
+import { localTransport } from "@toolgate/service-host/transport";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+type Caller = NonNullable<MessageInitShape<typeof RunRequestSchema>["caller"]>;
+
+const HOOK_VALUE = {
+  chatId: "hook_9_1_x",
+  hookId: "9",
+  hookName: "Shop",
+  deliveryId: "delivery-1",
+  externalId: "order-1",
+  receivedAt: "2026-11-21T08:00:00Z",
+};
+const CHAT: Caller = { case: "chat", value: { chatId: "chat-1", callerId: "user-1", hop: 1 } };
+const TASK: Caller = { case: "scheduledTask", value: { chatId: "", taskId: "task-1", hop: 1 } };
+const PUBLIC: Caller = { case: "publicApi", value: { chatId: "public-1", callerId: "visitor" } };
+const HOOK: Caller = { case: "hook", value: HOOK_VALUE };
+const TEST: Caller = { case: "test", value: { chatId: "test-1", callerId: "admin-1" } };
+
+const FREE = `export default async (args, ctx) => {
+  try { return { success: true, answer: await ctx.executeQuery(args.sql), read_only: ctx.read_only }; }
+  catch (error) { return { success: false, code: error.code }; }
+};`;
+const INSERT = "insert into orders values (1) returning id";
+
+describe("callers from inside", () => {
+  let runner: RunningToolRunner;
+  let runs: Client<typeof RunService>;
+
+  beforeAll(async () => {
+    runner = await runToolRunner();
+    const [replica] = runner.replicas as [RunningToolRunner["replicas"][number]];
+    const log = createLogger({ service: "test", level: "silent" });
+    runs = createClient(RunService, localTransport(replica.routes, log, "internal"));
+    await runner.data.query("create table orders (id int)");
+    await runner.dataSource.setDataSource({ url: runner.dataUrl });
+    const properties = { sql: { type: "string" }, _webhook: {}, _api_key: {}, data: {} };
+    const parameters = { type: "object", properties };
+    const open = { public_api: true, external_api: true, inbound_hook: true, parameters };
+    await runner.saveTool("free", { ...open, handler: FREE });
+    await runner.saveTool("free_hook_write", { ...open, inbound_hook_write: true, handler: FREE });
+    await runner.saveTool("free_key_write", { ...open, external_api_write: true, handler: FREE });
+    await runner.saveTool("free_below", {
+      ...open,
+      handler: 'export default (args, ctx) => ctx.callTool("free", args);',
+    });
+    await runner.saveTool("show", { ...open, handler: "export default (args) => ({ success: true, args });" });
+    await runner.saveTool("async_tool", { ...open, async: true, handler: "export default () => ({});" });
+  });
+  beforeEach(() => runner.data.query("truncate orders"));
+  afterAll(() => runner[Symbol.asyncDispose]());
+
+  const run = async (caller: Caller, tool: string, args: JsonObject = {}) =>
+    runs.run({
+      workspaceId: runner.workspaceId,
+      workspace: "acme",
+      workspaceEpoch: await runner.currentEpoch(),
+      tool,
+      body: Buffer.from(JSON.stringify({ args })),
+      caller,
+    });
+  async function resultOf(caller: Caller, tool: string, args: JsonObject = {}) {
+    const { outcome } = await run(caller, tool, args);
+    if (outcome.case !== "resultJson") throw new Error(`${tool} ended as ${outcome.case}`);
+    return JSON.parse(Buffer.from(outcome.value).toString());
+  }
+  const orders = async () => (await runner.data.query("select id from orders")).rows;
+
+  it.each([
+    ["chat", CHAT, "chat-1", "user-1"],
+    ["scheduled_task", TASK, "", "task-1"],
+    ["public_api", PUBLIC, "public-1", "visitor"],
+    ["hook", HOOK, "hook_9_1_x", "9"],
+    ["test", TEST, "test-1", "admin-1"],
+  ] as const)(
+    "[LOG] a run by %s is in the execution log with chat and caller",
+    async (entryType, caller, chatId, callerId) => {
+      const { executionId } = await run(caller, "show");
+      const entry = await eventually(async () => {
+        const { executions } = await runner.executions.listExecutions({ entryType });
+        return executions.find(({ id }) => id === executionId) ?? false;
+      });
+      expect(entry).toMatchObject({ entryType, chatId, callerId, readOnly: entryType === "hook" });
+    },
+  );
+
+  it.each([
+    ["chat", CHAT],
+    ["scheduled_task", TASK],
+    ["test", TEST],
+  ] as const)("[RO-4] a run by %s may use free SQL, from nested tools too", async (_name, caller) => {
+    const written = { success: true, answer: { success: true, rows: [{ id: 1 }], row_count: 1 }, read_only: false };
+    expect(await resultOf(caller, "free", { sql: INSERT })).toEqual(written);
+    expect(await resultOf(caller, "free_below", { sql: INSERT })).toEqual(written);
+    expect(await resultOf(caller, "executeQuery", { sql: INSERT })).toMatchObject({ row_count: 1 });
+    expect(await orders()).toHaveLength(3);
+  });
+
+  it("[RO-4] [IN-54] free SQL is refused to hooks that may only read, to the public API, and to assistants that may only read", async () => {
+    const reading = { case: "chat", value: { ...CHAT.value, readOnly: true } } as Caller;
+    for (const caller of [HOOK, PUBLIC, reading]) {
+      for (const tool of ["free", "free_below"]) {
+        expect(await resultOf(caller, tool, { sql: INSERT })).toEqual({ success: false, code: "READ_ONLY" });
+      }
+    }
+    expect(await resultOf(PUBLIC, "free_key_write", { sql: INSERT })).toMatchObject({ code: "READ_ONLY" });
+    expect((await run(reading, "executeQuery", { sql: INSERT })).outcome.case).toBe("toolFailed");
+    expect(await orders()).toEqual([]);
+  });
+
+  it("[IN-52] [IN-53] a hook's run of a tool with a write flag may write, also with free SQL", async () => {
+    for (const tool of ["free_hook_write", "free_key_write"]) {
+      expect(await resultOf(HOOK, tool, { sql: INSERT })).toMatchObject({ success: true, read_only: false });
+    }
+    expect(await orders()).toHaveLength(2);
+  });
+
+  it("[EVT] free SQL is rolled back in test mode, its rows are shown", async () => {
+    const trying = { case: "chat", value: { ...CHAT.value, testMode: true } } as Caller;
+    expect(await resultOf(trying, "free", { sql: INSERT })).toMatchObject({ answer: { rows: [{ id: 1 }] } });
+    expect(await orders()).toEqual([]);
+  });
+
+  it("[RO] free SQL is one statement, and ends with the time of the run", async () => {
+    expect(await resultOf(CHAT, "free", { sql: "select 1; select 2" })).toMatchObject({ code: "QUERY_FAILED" });
+    expect(await resultOf(CHAT, "free", { sql: "x".repeat(100_001) })).toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("[IN-67] [IN-68] a hook's run gets _webhook from the server, never from the caller; others get none", async () => {
+    const _webhook = { hook_id: "forged" };
+    expect(await resultOf(HOOK, "show", { _webhook, data: 1 })).toEqual({
+      success: true,
+      args: {
+        data: 1,
+        _webhook: {
+          hook_id: "9",
+          hook_name: "Shop",
+          delivery_id: "delivery-1",
+          external_id: "order-1",
+          received_at: "2026-11-21T08:00:00Z",
+        },
+      },
+    });
+    const without = { case: "hook", value: { ...HOOK_VALUE, externalId: "" } } as Caller;
+    expect((await resultOf(without, "show")).args._webhook.external_id).toBeNull();
+    for (const caller of [CHAT, TASK, PUBLIC, TEST]) {
+      expect((await resultOf(caller, "show", { _webhook, _api_key: _webhook })).args).toEqual({});
+    }
+  });
+
+  it("[IN-44] {{ in any text or name of declared arguments is refused to hooks alone", async () => {
+    for (const data of ["{{secret:X}}", { deep: ["a {{"] }, { "{{name": 1 }]) {
+      expect((await run(HOOK, "show", { data })).outcome.case).toBe("invalidArguments");
+      expect((await run(CHAT, "show", { data })).outcome.case).toBe("resultJson");
+    }
+    expect((await run(HOOK, "show", { data: "{ {", undeclared: "{{" })).outcome.case).toBe("resultJson");
+  });
+
+  it("[TOOL-37] a hook's arguments are held to the same rules as those of a call by key", async () => {
+    await runner.saveTool("strict", {
+      external_api: true,
+      inbound_hook: true,
+      handler: "export default (args) => ({ success: true, names: Object.keys(args) });",
+      parameters: {
+        type: "object",
+        properties: {
+          id: { type: "integer", minimum: 1 },
+          kind: { type: "string", enum: ["a", "b"] },
+          note: { type: "string", maxLength: 3 },
+        },
+        required: ["id"],
+      },
+    });
+    const key: Caller = { case: "key", value: { keyId: "1", keyName: "Partner", ip: "127.0.0.0", toolListed: true } };
+    const faults: [JsonObject, string[]][] = [
+      [{}, ["id required"]],
+      [{ id: "1" }, ["id type"]],
+      [{ id: 0, kind: "c", note: "long" }, ["id minimum", "kind enum", "note maxLength"]],
+    ];
+    for (const caller of [HOOK, key]) {
+      for (const [args, expected] of faults) {
+        const { outcome } = await run(caller, "strict", args);
+        const violations = outcome.case === "invalidArguments" ? outcome.value.violations : [];
+        expect(violations.map(({ field, rule }) => `${field} ${rule}`).toSorted()).toEqual(expected);
+      }
+      const { names } = await resultOf(caller, "strict", { id: 1, undeclared: true });
+      expect(names.filter((name: string) => !name.startsWith("_"))).toEqual(["id"]);
+    }
+  });
+
+  it("[IN-51] an async tool is no target of a hook, and open inside", async () => {
+    expect((await run(HOOK, "async_tool")).outcome.case).toBe("unavailable");
+    expect((await run(CHAT, "async_tool")).outcome.case).toBe("resultJson");
+  });
+});

@@ -1,0 +1,154 @@
+import { Code } from "@connectrpc/connect";
+import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { eventually } from "@toolgate/testbed/eventually";
+import { type HostilePostgres, startHostilePostgres } from "@toolgate/testbed/hostile-postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFindServer } from "../src/execution/data-source-server.ts";
+import { createDataSources, dataSourceContext } from "../src/execution/data-sources.ts";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+const CALLS_AT_ONCE = 6;
+
+let runner: RunningToolRunner;
+let hostile: HostilePostgres;
+beforeAll(async () => {
+  runner = await runToolRunner();
+  hostile = await startHostilePostgres();
+  const sql = "select n from generate_series(1, (:count)::int) n";
+  await runner.dataSource.savePreparedQuery({ query: { name: "rows", sql } });
+  const wide = "select repeat('x', 1000000) as text from generate_series(1, (:count)::int)";
+  await runner.dataSource.savePreparedQuery({ query: { name: "wide", sql: wide } });
+  for (const query of ["rows", "wide"]) {
+    const parameters = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] };
+    await runner.saveTool(query, { external_api: true, query, parameters, timeout_ms: 1_500 });
+    await runner.saveTool(`${query}_handler`, {
+      external_api: true,
+      timeout_ms: 5_000,
+      handler: `export default async ({ count }, ctx) => {
+        try { return { ok: (await ctx.executePreparedQuery("${query}", { count })).row_count }; }
+        catch (error) { return { code: error.code }; }
+      };`,
+      parameters,
+    });
+  }
+});
+afterAll(async () => {
+  await hostile?.[Symbol.asyncDispose]();
+  await runner?.[Symbol.asyncDispose]();
+});
+
+const STATEMENT = { text: "select 1 as one", values: [], readOnly: true, keep: false, timeoutMs: 25_000 };
+
+function ownSources() {
+  const { allowedDataSources, sealingKeys: keys } = runner.config;
+  const findServer = createFindServer(allowedDataSources);
+  return createDataSources({ pool: runner.pool, secretBox: createSecretBox({ keys }), findServer, now: () => 0 });
+}
+
+const use = (url: string) => runner.dataSource.setDataSource({ url });
+
+test.each(["?host=10.0.0.1", "?host=/var/run/postgresql", "?sslcert=/etc/hostname", "?sslmode=no-verify"])(
+  "[SSRF-4] a data source with %s is refused when it is saved",
+  async (suffix) => {
+    await expect(use(hostile.url + suffix)).rejects.toMatchObject({ code: Code.InvalidArgument });
+  },
+);
+
+test("[SSRF-4] a stored URL that names another host in its query is refused when it is used", async () => {
+  const secretBox = createSecretBox({ keys: runner.config.sealingKeys });
+  const elsewhere = `${runner.dataUrl}?host=127.0.0.1&port=${hostile.port}`;
+  await use(runner.dataUrl);
+  await runner.pool.query("update tool_runner.data_sources set sealed_url = $1 where workspace_id = $2", [
+    secretBox.seal(elsewhere, dataSourceContext(runner.workspaceId)),
+    runner.workspaceId,
+  ]);
+  const before = hostile.connections;
+  expect(await runner.resultOf({ tool: "rows_handler", args: { count: 1 } })).toEqual({ code: "DATA_SOURCE" });
+  expect(hostile.connections).toBe(before);
+});
+
+test("[SSRF] a data source that is to speak TLS and does not is not used", async () => {
+  await use(`${hostile.url}?sslmode=require`);
+  expect(await runner.resultOf({ tool: "rows_handler", args: { count: 1 } })).toEqual({ code: "DATA_SOURCE" });
+});
+
+test("[TOOL] a result with too many rows or bytes is refused, and the data source stays usable", async () => {
+  await use(runner.dataUrl);
+  const rows = (count: number) => runner.resultOf({ tool: "rows_handler", args: { count } });
+  expect(await rows(1_000)).toEqual({ ok: 1_000 });
+  expect(await rows(1_001)).toEqual({ code: "TOO_MANY_ROWS" });
+  expect(await rows(50_000)).toEqual({ code: "TOO_MANY_ROWS" });
+  const wide = { tool: "wide_handler", args: { count: 900 } };
+  expect(await runner.resultOf(wide)).toEqual({ code: "RESULT_TOO_LARGE" });
+  expect(await rows(1)).toEqual({ ok: 1 });
+});
+
+test.each([
+  ["connect", "hang-up"],
+  ["begin", "hang-up"],
+  ["query", "hang-up"],
+  ["idle", "hang-up"],
+  ["connect", "garbage"],
+  ["begin", "garbage"],
+  ["query", "garbage"],
+  ["idle", "garbage"],
+  ["connect", "flood"],
+  ["idle", "flood"],
+  ["query", "flood"],
+  ["query", "huge-row"],
+  ["query", "too-many-rows"],
+] as const)(
+  "[ERR] a data source that misbehaves at %s (%s) ends its own connection and nothing else",
+  async (at, how) => {
+    await use(hostile.url);
+    hostile.behave({ at, how });
+    for (let round = 0; round < CALLS_AT_ONCE; round += 1) {
+      const { outcome } = await runner.call({ tool: "rows", args: { count: 1 } });
+      if (at !== "idle") expect(outcome.case).toBe("toolFailed");
+    }
+    hostile.behave(undefined);
+    await eventually(
+      async () => (await runner.call({ tool: "rows", args: { count: 1 } })).outcome.case === "resultJson",
+    );
+  },
+);
+
+test.each(["connect", "begin", "query"] as const)(
+  "[TOOL] a data source that falls silent at %s holds a run no longer than the tool's limit, and no connection",
+  async (at) => {
+    await use(hostile.url);
+    const before = hostile.open;
+    hostile.behave({ at, how: "mute" });
+    const calls = Array.from({ length: CALLS_AT_ONCE }, () => runner.call({ tool: "rows", args: { count: 1 } }));
+    for (const { outcome } of await Promise.all(calls)) expect(outcome.case).toBe("toolFailed");
+    await eventually(() => hostile.open <= before);
+    hostile.behave(undefined);
+    expect(await runner.resultOf({ tool: "rows", args: { count: 1 } })).toMatchObject({ row_count: 1 });
+  },
+);
+
+test("[TOOL] a query ends with the run that asked for it", async () => {
+  await using sources = ownSources();
+  await use(hostile.url);
+  hostile.behave({ at: "query", how: "mute" });
+  const { open, connections } = hostile;
+  const run = new AbortController();
+  const running = sources.run({ workspaceId: runner.workspaceId, epoch: 0n }, STATEMENT, run.signal);
+  const failed = expect(running).rejects.toMatchObject({ code: "CANCELLED" });
+  await eventually(() => hostile.connections > connections);
+  run.abort();
+  await failed;
+  await eventually(() => hostile.open <= open);
+  hostile.behave(undefined);
+});
+
+test("[LIVE] after a reconnect to Redis a new data source counts at once, whatever the epoch", async () => {
+  await using sources = ownSources();
+  const scope = { workspaceId: runner.workspaceId, epoch: 5n };
+  await use(runner.dataUrl);
+  expect((await sources.run(scope, STATEMENT)).rows).toEqual([{ one: 1 }]);
+  await use(hostile.url);
+  hostile.behave(undefined);
+  sources.forget();
+  expect((await sources.run(scope, STATEMENT)).rows).toEqual([{}]);
+});

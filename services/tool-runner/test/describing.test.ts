@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+const HANDLER = "export default () => ({ success: true });";
+
+describe("what callers by key are told about tools", () => {
+  let runner: RunningToolRunner;
+  beforeAll(async () => {
+    runner = await runToolRunner();
+    const schema = { type: "object", properties: { a: { type: "string" }, _api_key: {} } };
+    await runner.saveTool("released", {
+      external_api: true,
+      handler: HANDLER,
+      parameters: schema,
+      args_fixture: { a: "x", b: 1 },
+      external_api_description: "For developers",
+    });
+    await runner.saveTool("writes", { external_api: true, external_api_write: true, handler: HANDLER });
+    await runner.saveTool("later", { external_api: true, async: 1, handler: HANDLER });
+    await runner.saveTool("yes", { external_api: "yes", handler: HANDLER });
+    await runner.saveTool("public", { public_api: true, handler: HANDLER });
+    await runner.saveTool("gone", { external_api: true, handler: HANDLER });
+    await runner.tools.deleteTool({ name: "gone" });
+  });
+  afterAll(() => runner[Symbol.asyncDispose]());
+
+  it("[OAPI-3] tells the released tools among the names, sorted, without async, deleted and foreign ones", async () => {
+    const names = ["writes", "later", "yes", "public", "gone", "nowhere", "released"];
+    const { tools } = await runner.tools.describeTools({ workspaceId: runner.workspaceId, names });
+    expect(tools.map(({ name, version, readOnly }) => [name, version, readOnly])).toEqual([
+      ["released", 1, true],
+      ["writes", 1, false],
+    ]);
+    expect(tools[0]).toMatchObject({ description: "For developers", argsFixtureJson: '{"a":"x"}', responseJson: "" });
+    expect(JSON.parse(tools[0]?.parametersJson ?? "")).toEqual({
+      type: "object",
+      properties: { a: { type: "string" } },
+    });
+    const foreign = await runner.tools.describeTools({ workspaceId: randomUUID(), names });
+    expect(foreign.tools).toEqual([]);
+  });
+
+  it("[OAPI-3] tells a change from its answer on", async () => {
+    const released = async () =>
+      (await runner.tools.describeTools({ workspaceId: runner.workspaceId, names: ["toggled"] })).tools.length;
+    for (let round = 0; round < 3; round += 1) {
+      await runner.saveTool("toggled", { external_api: true, handler: HANDLER });
+      expect(await released()).toBe(1);
+      await runner.saveTool("toggled", { handler: HANDLER });
+      expect(await released()).toBe(0);
+    }
+  });
+
+  it("[MGMT-18] [MGMT-19] tells key-auth the released tools among the names of a key, whatever else it lists", async () => {
+    const names = ["writes", "later", "yes", "public", "gone", "nowhere", "released"];
+    const { released } = await runner.tools.checkTools({ workspaceId: runner.workspaceId, names });
+    expect(released.sort()).toEqual(["released", "writes"]);
+    const foreign = await runner.tools.checkTools({ workspaceId: randomUUID(), names });
+    expect(foreign.released).toEqual([]);
+  });
+
+  it("[TOOL-14] [TOOL-15] [TOOL-17] explains to administrators which gate of the tool is closed", async () => {
+    const explain = (name: string) => runner.tools.explainRelease({ workspaceId: runner.workspaceId, name });
+    const open = { exists: true, released: true, releasedWithoutEffect: false, async: false };
+    expect(await explain("released")).toMatchObject(open);
+    expect(await explain("later")).toMatchObject({ ...open, async: true });
+    expect(await explain("yes")).toMatchObject({ ...open, released: false, releasedWithoutEffect: true });
+    expect(await explain("public")).toMatchObject({ ...open, released: false });
+    for (const name of ["gone", "nowhere"]) expect(await explain(name)).toMatchObject({ exists: false });
+  });
+});

@@ -1,0 +1,179 @@
+import { Code } from "@connectrpc/connect";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type MailTrap, startMailTrap } from "./mail-trap.ts";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+const SECRET = "a-secret-value";
+
+describe("a dry run", () => {
+  let mails: MailTrap;
+  let runner: RunningToolRunner;
+  beforeAll(async () => {
+    mails = await startMailTrap();
+    runner = await runToolRunner({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
+    await runner.data.query("create table orders (id serial primary key, city text)");
+    await runner.dataSource.setDataSource({ url: runner.dataUrl });
+    const sql = "insert into orders (city) values (:city) returning id, city";
+    await runner.dataSource.savePreparedQuery({ query: { name: "insert", sql, mode: 2 } });
+    await runner.dataSource.savePreparedQuery({
+      query: { name: "count", sql: "select count(*)::int as n from orders" },
+    });
+    const hosts = [new URL(runner.receiver.url).host];
+    await runner.dataSource.saveSecret({ name: "TOKEN", value: SECRET, hosts });
+    const { url } = runner.receiver;
+    const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+    await runner.saveTool("nested", {
+      external_api_write: true,
+      parameters,
+      api: {
+        method: "PUT",
+        url: `${url}/nested`,
+        headers: { "x-token": "{{secret:TOKEN}}" },
+        body: { city: "{{city}}" },
+      },
+    });
+    await runner.saveTool("all", {
+      external_api_write: true,
+      webhook_event: true,
+      parameters,
+      handler: `export default async (args, ctx) => {
+        const { rows } = await ctx.executePreparedQuery("insert", { city: args.city });
+        const { rows: [{ n }] } = await ctx.executePreparedQuery("count");
+        const sheet = await ctx.writeToSheet("orders", "A1", [[rows[0].id]]);
+        const mail = await ctx.sendMail({ to: "ann@acme.example", subject: "s", text: "t" });
+        await ctx.emitWebhook("order.added", { id: rows[0].id, password: "p" });
+        const posted = await ctx.fetch("${url}/posted?key={{secret:TOKEN}}", { method: "POST", body: { city: args.city } });
+        const read = await ctx.fetch("${url}/read");
+        const nested = await ctx.callTool("nested", { city: args.city });
+        return { city: rows[0].city, n, sheet, mail, posted, read: read.status, nested, caller: args._api_key.name };
+      };`,
+    });
+    await runner.saveTool("reads", {
+      parameters,
+      handler: 'export default (args, ctx) => ctx.executePreparedQuery("insert", args);',
+    });
+    await runner.saveTool("clears", {
+      external_api_write: true,
+      handler: 'export default (_, ctx) => ctx.clearFromSheet("kept", "A1:B1");',
+    });
+    await runner.saveTool("fills", {
+      external_api: true,
+      external_api_write: true,
+      handler: 'export default (_, ctx) => ctx.writeToSheet("kept", "A1", [[1, 2, 3]]);',
+    });
+    await runner.saveTool("twice", {
+      handler: `export default async (_, ctx) => {
+        for (const path of ["/a", "/b"]) await ctx.fetch("${url}" + path, { method: "DELETE" });
+        return {};
+      };`,
+    });
+    await runner.saveTool("floods", {
+      external_api_write: true,
+      handler: `export default async (_, ctx) => {
+        for (let n = 0; n < 110; n += 1) await ctx.callTool("twice", {});
+        return {};
+      };`,
+    });
+  });
+  afterAll(async () => {
+    await runner[Symbol.asyncDispose]();
+    await mails[Symbol.asyncDispose]();
+  });
+
+  const effects = async () => ({
+    orders: (await runner.data.query("select 1 from orders")).rowCount,
+    cells: (await runner.pool.query("select 1 from tool_runner.sheet_cells")).rowCount,
+    events: (await runner.pool.query("select 1 from tool_runner.outbox")).rowCount,
+    mails: mails.mails.length,
+    writes: runner.receiver.requests.filter(({ method }) => method !== "GET").length,
+  });
+
+  it("[TOOL] records every write instead of making it, and the tool sees what it would have seen", async () => {
+    const before = await effects();
+    const { outcome, writes } = await runner.tools.dryRun({ tool: "all", args: { city: "Bern" } });
+    expect(outcome.case).toBe("resultJson");
+    expect(JSON.parse(String(outcome.value))).toMatchObject({
+      city: "Bern",
+      n: 0,
+      sheet: { success: true, cells: 1 },
+      mail: { success: true },
+      posted: { status: 200, dry_run: true },
+      read: 200,
+      nested: { success: true, dry_run: true },
+      caller: "admin@example.test",
+    });
+    expect(await effects()).toEqual(before);
+    const shown = writes.map(({ tool, name, detailJson }) => [tool, name, JSON.parse(detailJson)]);
+    expect(shown).toMatchObject([
+      ["all", "executePreparedQuery", { query: "insert", args: { city: "Bern" } }],
+      ["all", "writeToSheet", { sheet: "orders", range: "A1" }],
+      ["all", "sendMail", { to: ["ann@acme.example"], subject: "s", text: "t" }],
+      ["all", "emitWebhook", { type: "custom.order.added", data: { password: "[entfernt]" } }],
+      ["all", "fetch", { method: "POST", body: '{"city":"Bern"}' }],
+      ["nested", "api", { method: "PUT", body: '{"city":"Bern"}' }],
+    ]);
+    expect(JSON.stringify(shown)).not.toContain(SECRET);
+  });
+
+  it("[LOG] [EVT-24] is logged as dry_run with its recorded host calls and children, and is never an event", async () => {
+    const { executionId } = await runner.tools.dryRun({ tool: "all", args: { city: "Bern" } });
+    const { execution, children } = await eventually(async () => {
+      const found = await runner.executions.getExecution({ executionId }).catch(() => undefined);
+      return found?.children.length === 1 && found;
+    });
+    expect(execution).toMatchObject({
+      entryType: "dry_run",
+      chatId: expect.stringMatching(/^dry_run_/),
+      success: true,
+    });
+    const recorded = execution?.hostCalls.filter((call) => call.recorded).map(({ name }) => name);
+    expect(recorded).toEqual(["executePreparedQuery", "writeToSheet", "sendMail", "emitWebhook", "fetch"]);
+    expect(children).toMatchObject([{ tool: "nested", entryType: "dry_run" }]);
+    expect((await effects()).events).toBe(0);
+  });
+
+  it("[RO-3] shows the refusal that a read-only call would meet", async () => {
+    const { outcome, writes } = await runner.tools.dryRun({ tool: "reads", args: { city: "x" } });
+    expect(outcome).toMatchObject({ case: "error", value: expect.stringContaining("read-only") });
+    expect(writes).toEqual([]);
+  });
+
+  it("[RO-6] a clearing of a sheet counts what it would have emptied, and leaves it", async () => {
+    await runner.resultOf({ tool: "fills" });
+    const { outcome, writes } = await runner.tools.dryRun({ tool: "clears" });
+    expect(JSON.parse(String(outcome.value))).toEqual({ success: true, cells: 2 });
+    expect(writes).toMatchObject([{ name: "clearFromSheet" }]);
+    expect((await effects()).cells).toBe(3);
+  });
+
+  it("[TOOL-23] refuses invalid arguments without a run", async () => {
+    const { executionId, outcome } = await runner.tools.dryRun({ tool: "all", args: { city: 1 } });
+    expect(executionId).toBe("");
+    expect(outcome).toMatchObject({
+      case: "invalidArguments",
+      value: { violations: [{ field: "city", rule: "type" }] },
+    });
+  });
+
+  it("[TOOL] runs what was saved last", async () => {
+    for (const n of [1, 2, 3]) {
+      await runner.saveTool("edited", { handler: `export default () => ({ n: ${n} });` });
+      expect((await runner.tools.dryRun({ tool: "edited" })).outcome.value).toBe(`{"n":${n}}`);
+    }
+  });
+
+  it("[TOOL] lists at most 200 writes", async () => {
+    const { writes } = await runner.tools.dryRun({ tool: "floods" });
+    expect(writes).toHaveLength(200);
+  });
+
+  it("[MGMT] is for administrators", async () => {
+    for (const role of ["manager", "member"] as const) {
+      await expect(runner.as(role).tools.dryRun({ tool: "edited" })).rejects.toMatchObject({
+        code: Code.PermissionDenied,
+      });
+    }
+    await expect(runner.tools.dryRun({ tool: "nowhere" })).rejects.toMatchObject({ code: Code.NotFound });
+  });
+});

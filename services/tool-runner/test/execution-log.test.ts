@@ -1,0 +1,257 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
+import { Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keepPartitions } from "../src/events/daily-partitions.ts";
+import { EXECUTIONS_TABLE } from "../src/store/executions.ts";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+const DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
+const DAY_MS = 86_400_000;
+
+describe("the execution log", () => {
+  let runner: RunningToolRunner;
+  beforeAll(async () => {
+    runner = await runToolRunner();
+    const parameters = { type: "object", properties: { n: { type: "integer" }, password: { type: "string" } } };
+    await runner.saveTool("quick", { external_api: true, parameters, handler: "export default ({ n }) => ({ n });" });
+    await runner.saveTool("broken", {
+      external_api: true,
+      handler: 'export default () => { throw new Error("what went wrong"); };',
+    });
+    await runner.saveTool("busy", {
+      external_api: true,
+      parameters,
+      handler: `export default async (args, ctx) => {
+        ctx.log("first", { n: args.n });
+        console.log("second\\u0000");
+        await ctx.callTool("quick", { n: 1 });
+        await ctx.fetch("${runner.receiver.url}/path?token=in-the-query");
+        try { await ctx.executePreparedQuery("none") } catch {}
+        try { await ctx.writeToSheet("s", "A1", [[1]]) } catch {}
+        return { password: "in the result", _hidden: 1, n: args.n };
+      };`,
+    });
+    await runner.saveTool("chatty", {
+      external_api: true,
+      handler: `export default async (_, ctx) => {
+        for (let i = 0; i < 150; i += 1) { ctx.log("line " + i); await ctx.callTool("quick", { n: i }); }
+        return {};
+      };`,
+    });
+  });
+  afterAll(() => runner[Symbol.asyncDispose]());
+
+  async function loggedRun(id: string) {
+    return eventually(async () => {
+      const found = await runner.executions.getExecution({ executionId: id }).catch(() => undefined);
+      return found ?? false;
+    });
+  }
+
+  it("[LOG-10] [LOG-11] [LOG-12] keeps who called what, the redacted values, host calls with their durations, and log lines", async () => {
+    const { executionId } = await runner.call({
+      tool: "busy",
+      args: { n: 5, password: "in the arguments" },
+      keyId: "42",
+    });
+    const { execution, children } = await loggedRun(executionId);
+    expect(execution).toMatchObject({
+      tool: "busy",
+      toolVersion: 1,
+      entryType: "api_key",
+      chatId: expect.stringMatching(/^apikey_42_\d{10}_[0-9a-f]{8,}$/),
+      callerId: "42",
+      success: true,
+      error: expect.not.stringContaining("in the query"),
+      readOnly: true,
+    });
+    expect(JSON.parse(execution?.argsJson ?? "")).toEqual({ n: 5, password: "[entfernt]" });
+    expect(JSON.parse(execution?.resultJson ?? "")).toEqual({ n: 5, password: "[entfernt]" });
+    expect(execution?.logs).toEqual(['first {"n":5}', "second"]);
+    expect(execution?.hostCalls.map(({ name, target, errorCode }) => [name, target, errorCode])).toEqual([
+      ["callTool", "quick", ""],
+      ["fetch", `GET ${new URL(runner.receiver.url).host}`, ""],
+      ["executePreparedQuery", "none", "NO_SUCH_QUERY"],
+      ["writeToSheet", "", "READ_ONLY"],
+    ]);
+    for (const call of execution?.hostCalls ?? [])
+      expect(call.durationMs).toBeLessThanOrEqual(execution?.durationMs ?? 0);
+    expect(children.map(({ tool, parentId, chatId }) => [tool, parentId, chatId])).toEqual([
+      ["quick", executionId, execution?.chatId],
+    ]);
+  });
+
+  it("[LOG] bounds host calls and lines of one record", async () => {
+    const { executionId } = await runner.call({ tool: "chatty" });
+    const { execution } = await loggedRun(executionId);
+    expect(execution?.hostCalls).toHaveLength(100);
+    expect(execution?.logs).toHaveLength(100);
+  });
+
+  it("[ERR-19] the detail of an error is for Manager and Admin; another workspace finds nothing", async () => {
+    const { executionId, outcome } = await runner.call({ tool: "broken" });
+    expect(outcome).toMatchObject({ case: "toolFailed" });
+    expect((await loggedRun(executionId)).execution?.error).toContain("what went wrong");
+    expect((await runner.as("manager").executions.getExecution({ executionId })).execution?.error).toContain("wrong");
+    const member = runner.as("member").executions;
+    await expect(member.getExecution({ executionId })).rejects.toMatchObject({ code: Code.PermissionDenied });
+    await expect(member.listExecutions({})).rejects.toMatchObject({ code: Code.PermissionDenied });
+    const foreign = runner.as("admin", crypto.randomUUID()).executions;
+    await expect(foreign.getExecution({ executionId })).rejects.toMatchObject({ code: Code.NotFound });
+    expect((await foreign.listExecutions({})).executions).toEqual([]);
+  });
+
+  it("[LOG] lists by tool, entry type, success, time, caller and chat, alone and together, newest first", async () => {
+    const from = Date.now() + 10_000;
+    runner.clock.advance(20_000);
+    for (const [tool, keyId] of [
+      ["quick", "a"],
+      ["broken", "a"],
+      ["quick", "b"],
+      ["broken", "b"],
+      ["quick", "a"],
+    ] as const) {
+      await runner.call({ tool, keyId, args: { n: 1 } });
+      runner.clock.advance(1_000);
+    }
+    await runner.tools.dryRun({ tool: "quick", args: { n: 1 } });
+    const startedFrom = timestampFromMs(from);
+    const list = async (filter: object) =>
+      (await runner.executions.listExecutions({ startedFrom, ...filter })).executions.map(
+        ({ tool, callerId, success }) => `${tool} ${callerId.length > 1 ? "user" : callerId} ${success}`,
+      );
+    const all = ["quick user true", "quick a true", "broken b false", "quick b true", "broken a false", "quick a true"];
+    await eventually(async () => expect(await list({})).toEqual(all) ?? true);
+    expect(await list({ tool: "broken" })).toEqual(["broken b false", "broken a false"]);
+    expect(await list({ callerId: "a" })).toEqual(["quick a true", "broken a false", "quick a true"]);
+    expect(await list({ success: Success.FAILURES_ONLY, callerId: "a" })).toEqual(["broken a false"]);
+    expect(await list({ success: Success.ONLY, tool: "broken" })).toEqual([]);
+    expect(await list({ entryType: "dry_run" })).toEqual(["quick user true"]);
+    expect(await list({ entryType: "api_key" })).toEqual(all.slice(1));
+    const { executions } = await runner.executions.listExecutions({ callerId: "b", tool: "quick" });
+    const [found] = executions;
+    expect(await list({ chatId: found?.chatId })).toEqual(["quick b true"]);
+    expect(await list({ startedFrom: found?.startedAt })).toEqual(all.slice(0, 4));
+    expect(await list({ startedBefore: found?.startedAt })).toEqual(all.slice(4));
+    const paged: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await runner.executions.listExecutions({
+        startedFrom,
+        pageSize: 2,
+        pageToken,
+        entryType: "api_key",
+      });
+      paged.push(...page.executions.map(({ id }) => id));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(new Set(paged).size).toBe(5);
+    expect(paged).toHaveLength(5);
+  });
+
+  it("[LOG] every filter is answered from an index", async () => {
+    const plans: Record<string, string> = {
+      "tool = 'quick'": "tool",
+      "caller_id = '1'": "caller_id",
+      "chat_id = 'x'": "chat_id",
+      "not success": "started_at",
+      "entry_type = 'dry_run' and entry_type <> 'api_key'": "entry_type",
+    };
+    const client = await runner.pool.connect();
+    await client.query(
+      "begin; set local enable_seqscan = off; set local enable_sort = off; set local enable_bitmapscan = off",
+    );
+    for (const [condition, column] of Object.entries(plans)) {
+      const { rows } = await client.query(
+        `explain select id from tool_runner.executions where workspace_id = '${runner.workspaceId}' and ${condition} order by started_at desc, id desc limit 51`,
+      );
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(plan).toContain("Index");
+      expect(plan).not.toMatch(/Sort|Seq Scan/);
+      if (column !== "started_at") expect(plan).toMatch(new RegExp(`Index Cond:.*${column}`));
+      expect(plan).not.toContain("Filter:");
+    }
+    await client.query("rollback");
+    client.release();
+  });
+
+  it("[LOG-8] [LOG-9] the daily job, run by hand, makes partitions ahead, drops those past retention, and is safe to repeat", async () => {
+    const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
+    const table = (name: string, offset: number) => `tool_runner.${name}_${day(offset).replaceAll("-", "")}`;
+    for (const [name, offset] of [
+      ["executions", -95],
+      ["executions", -91],
+      ["executions", -90],
+      ["idempotent_calls", -3],
+      ["idempotent_calls", -2],
+    ] as const) {
+      const bounds = `for values from ('${day(offset)}T00:00:00Z') to ('${day(offset + 1)}T00:00:00Z')`;
+      await runner.pool.query(`create table ${table(name, offset)} partition of tool_runner.${name} ${bounds}`);
+    }
+    await runner.pool.query(`drop table ${table("executions", 7)}`);
+    const exists = async (name: string, offset: number) =>
+      (await runner.pool.query("select to_regclass($1) is not null as it", [table(name, offset)])).rows[0].it;
+    for (let round = 0; round < 2; round += 1) {
+      await promisify(execFile)(process.execPath, [DAILY], { env: { DATABASE_URL: runner.config.databaseUrl } });
+      expect(await exists("executions", -95)).toBe(false);
+      expect(await exists("executions", -91)).toBe(false);
+      expect(await exists("executions", -90)).toBe(true);
+      expect(await exists("executions", 7)).toBe(true);
+      expect(await exists("idempotent_calls", -2)).toBe(false);
+      expect(await exists("idempotent_calls", -1)).toBe(true);
+      expect(await exists("idempotent_calls", 7)).toBe(true);
+    }
+    const { executionId } = await runner.call({ tool: "quick", args: { n: 1 } });
+    expect((await loggedRun(executionId)).execution?.tool).toBe("quick");
+  });
+});
+
+describe("what is due each day", () => {
+  it("[LOG-8] runs are shown and kept for 90 times 24 hours, to the millisecond", async () => {
+    await using runner = await runToolRunner();
+    const now = Date.parse("2026-11-21T12:34:56.789Z");
+    runner.clock.stopAt(now);
+    const boundary = now - 90 * DAY_MS;
+    const instants = [boundary + 3_600_000, boundary + 1, boundary, boundary - 1, boundary - DAY_MS];
+    const ids = instants.map(() => randomUUID());
+    for (const [index, at] of instants.entries()) {
+      await ensureDailyPartitions(runner.pool, { table: EXECUTIONS_TABLE, from: new Date(at), days: 1 });
+      await runner.pool.query(
+        `insert into ${EXECUTIONS_TABLE} (id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id, started_at,
+           duration_ms, success, error, args, result, read_only)
+         values ($1, $2, 'old', 1, 'api_key', '', '', $3, 1, true, '', '{}', '{}', true)`,
+        [ids[index], runner.workspaceId, new Date(at)],
+      );
+    }
+    const listed = async () => (await runner.executions.listExecutions({})).executions.map(({ id }) => id);
+    const found = (index: number) =>
+      runner.executions.getExecution({ executionId: ids[index] ?? "" }).then(
+        () => true,
+        () => false,
+      );
+    expect(await listed()).toEqual(ids.slice(0, 3));
+    expect([await found(2), await found(3)]).toEqual([true, false]);
+    for (let round = 0; round < 2; round += 1) {
+      await keepPartitions(runner.pool, new Date(now));
+      const left = await runner.pool.query(`select id from ${EXECUTIONS_TABLE} order by started_at desc`);
+      expect(left.rows.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+    }
+  });
+
+  it("[LOG-9] the daily job runs by itself", async () => {
+    await using runner = await runToolRunner({ partitionsEveryMs: 20 });
+    runner.clock.advance(30 * DAY_MS);
+    const day = new Date(Date.now() + 37 * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "");
+    await eventually(async () => {
+      const found = await runner.pool.query("select to_regclass($1) is not null as it", [`${EXECUTIONS_TABLE}_${day}`]);
+      return found.rows[0].it;
+    });
+  });
+});

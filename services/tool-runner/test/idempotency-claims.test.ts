@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { Code } from "@connectrpc/connect";
+import { migrate } from "@toolgate/postgres/migrate";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keepPartitions } from "../src/events/daily-partitions.ts";
+import { createIdempotency, type Idempotency, type Ran } from "../src/execution/idempotency.ts";
+import { NotStarted } from "../src/execution/run-scope.ts";
+import { MIGRATIONS_DIR, SCHEMA } from "../src/schema.ts";
+
+const RAN: Ran = {
+  outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson: '{"success":true}' },
+  durable: Promise.resolve(),
+};
+
+const secretBox = createSecretBox({ keys: [{ version: 1, key: Buffer.alloc(32, 7) }] });
+
+describe("claims of idempotency keys", () => {
+  let database: TestDatabase;
+  let pool: Pool;
+  let idempotency: Idempotency;
+  beforeAll(async () => {
+    database = await testDatabase();
+    pool = createPool({ url: database.url, maxConnections: 4, applicationName: "test" });
+    await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+    await keepPartitions(pool, new Date());
+    idempotency = createIdempotency({ pool, secretBox, now: Date.now });
+  });
+  afterAll(async () => {
+    await pool.end();
+    await database[Symbol.asyncDispose]();
+  });
+
+  const newCall = () => ({
+    scope: { keyId: "1", tool: "t", idempotencyKey: randomUUID() },
+    body: Buffer.from("{}"),
+    timeoutMs: 120,
+    signal: () => new AbortController().signal,
+  });
+  const failing = (error: Error) => () => Promise.reject(error);
+
+  it("[TOOL] a run that was refused before it started may be tried again under its key", async () => {
+    const call = newCall();
+    await expect(idempotency.once(call, failing(new NotStarted("no room")))).rejects.toThrow("no room");
+    expect(await idempotency.once(call, async () => RAN)).toEqual({ ...RAN.outcome, replayed: false });
+  });
+
+  it("[TOOL] a run that failed unexpectedly, or whose log was not safe, may have had effects and is not repeated", async () => {
+    const unsafe = async (): Promise<Ran> => ({ ...RAN, durable: Promise.reject(new Error("no broker")) });
+    for (const run of [failing(new Error("unexpected")), unsafe]) {
+      const call = newCall();
+      await expect(idempotency.once(call, run)).rejects.toThrow();
+      await expect(idempotency.once(call, async () => RAN)).rejects.toMatchObject({ code: Code.Aborted });
+    }
+  });
+
+  it("[TOOL] a result is stored sealed and replayed as it was", async () => {
+    const call = newCall();
+    const resultJson = JSON.stringify({ iban: "DE02120300000000202051" });
+    const ran: Ran = { ...RAN, outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson } };
+    await idempotency.once(call, async () => ran);
+    expect(await idempotency.once(call, async () => RAN)).toMatchObject({ kind: "ok", resultJson, replayed: true });
+    const { rows } = await pool.query(
+      "select t::text as text, encode(t.sealed_result, 'escape') as bytes from tool_runner.idempotent_calls t where idempotency_key = $1",
+      [call.scope.idempotencyKey],
+    );
+    expect(JSON.stringify(rows)).not.toContain("DE0212");
+    expect(rows[0].bytes.length).toBeGreaterThan(resultJson.length);
+  });
+
+  it("[TOOL] an API key stores so many bytes of results in an hour; further calls run once and cannot be replayed", async () => {
+    let atMs = Date.now();
+    const bounded = createIdempotency({ pool, secretBox, now: () => atMs, maxBytesPerHour: 150 });
+    const keyId = randomUUID();
+    const call = () => ({ ...newCall(), scope: { ...newCall().scope, keyId } });
+    const calls = [call(), call(), call(), call()];
+    const outcomes = async () =>
+      Promise.all(
+        calls.map((made) =>
+          bounded
+            .once(made, async () => RAN)
+            .then(
+              ({ kind }) => kind,
+              (error) => error.code,
+            ),
+        ),
+      );
+    expect(await outcomes()).toEqual(["ok", "ok", "ok", "ok"]);
+    const repeats = await outcomes();
+    expect(repeats.filter((kind) => kind === "ok")).toHaveLength(3);
+    expect(repeats.filter((kind) => kind === Code.Aborted)).toHaveLength(1);
+    atMs += 3_600_000;
+    const later = call();
+    await bounded.once(later, async () => RAN);
+    expect(await bounded.once(later, async () => RAN)).toMatchObject({ kind: "ok", replayed: true });
+  });
+
+  it("[TOOL] the outcome is stored only once the log is safe", async () => {
+    const call = newCall();
+    const began = Promise.withResolvers<void>();
+    const safe = Promise.withResolvers<void>();
+    const first = idempotency.once(call, async () => {
+      began.resolve();
+      return { ...RAN, durable: safe.promise };
+    });
+    await began.promise;
+    expect(await idempotency.once(call, async () => RAN)).toEqual({ kind: "in-progress" });
+    safe.resolve();
+    await first;
+    expect(await idempotency.once(call, async () => RAN)).toMatchObject({ kind: "ok", replayed: true });
+  });
+
+  it("[TOOL] a twin whose caller leaves stops waiting", async () => {
+    const call = { ...newCall(), timeoutMs: 60_000 };
+    const began = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<Ran>();
+    const first = idempotency.once(call, () => {
+      began.resolve();
+      return ended.promise;
+    });
+    await began.promise;
+    const left = new AbortController();
+    const twin = idempotency.once({ ...call, signal: () => left.signal }, async () => RAN);
+    left.abort();
+    expect((await twin).kind).toBe("in-progress");
+    ended.resolve(RAN);
+    await first;
+  });
+});

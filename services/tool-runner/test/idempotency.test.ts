@@ -1,0 +1,201 @@
+import { randomUUID } from "node:crypto";
+import { Code } from "@connectrpc/connect";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RunningToolRunner, runToolRunner, type ToolCall } from "./running-tool-runner.ts";
+
+const HOUR_MS = 3_600_000;
+const NUMBERED = { type: "object", properties: { n: { type: "integer" }, fail: { type: "boolean" } } };
+
+describe("calls with an idempotency key", () => {
+  let runner: RunningToolRunner;
+  beforeAll(async () => {
+    runner = await runToolRunner({ replicas: 2 });
+    await runner.data.query("create table gate (n int)");
+    await runner.dataSource.setDataSource({ url: runner.dataUrl });
+    await runner.dataSource.savePreparedQuery({ query: { name: "gate", sql: "select n from gate" } });
+    const url = JSON.stringify(`${runner.receiver.url}/effect`);
+    await runner.saveTool("effect", {
+      external_api: true,
+      webhook_event: true,
+      timeout_ms: 20_000,
+      parameters: NUMBERED,
+      handler: `export default async (args, ctx) => {
+        await ctx.fetch(${url}, { method: "POST" });
+        await ctx.executePreparedQuery("gate");
+        if (args.fail) throw new Error("failed after the effect");
+        return { success: true, random: Math.random() };
+      };`,
+    });
+    await runner.saveTool("plain", {
+      external_api: true,
+      handler: "export default () => ({ random: Math.random() });",
+    });
+    await runner.saveTool("hasty", {
+      external_api: true,
+      timeout_ms: 150,
+      handler: "export default () => ({ success: true });",
+    });
+  });
+  afterAll(() => runner[Symbol.asyncDispose]());
+
+  const effects = () => runner.receiver.requests.length;
+  const call = (options: Partial<ToolCall> & { idempotencyKey: string }) => runner.call({ tool: "effect", ...options });
+  const logged = async () =>
+    (await runner.pool.query("select count(*)::int as n from tool_runner.executions")).rows[0].n;
+  /** Runs wait after their effect until the gate is opened. */
+  async function closeGate(): Promise<() => Promise<unknown>> {
+    const client = await runner.data.connect();
+    await client.query("begin; lock table gate in access exclusive mode");
+    return async () => {
+      await client.query("rollback");
+      client.release();
+    };
+  }
+
+  it("[TOOL] a repeat gets the stored outcome, byte for byte, from every replica, and runs, logs and reports nothing", async () => {
+    const idempotencyKey = randomUUID();
+    const first = await call({ idempotencyKey });
+    const before = effects();
+    expect(first).toMatchObject({ replayed: false, outcome: { case: "resultJson" } });
+    await eventually(async () => (await logged()) === before);
+    const events = async () => (await runner.pool.query("select count(*)::int as n from tool_runner.outbox")).rows[0].n;
+    const reported = await events();
+    for (const replica of [0, 1, 0]) {
+      const repeat = await call({ idempotencyKey, replica });
+      expect(repeat.replayed).toBe(true);
+      expect(repeat.executionId).toBe(first.executionId);
+      expect(repeat.outcome).toEqual(first.outcome);
+    }
+    expect(effects()).toBe(before);
+    expect(await events()).toBe(reported);
+    expect(await logged()).toBe(before);
+  });
+
+  it("[TOOL] the scope is key and tool: another key's call and another tool's run", async () => {
+    const idempotencyKey = randomUUID();
+    const before = effects();
+    await call({ idempotencyKey });
+    expect((await call({ idempotencyKey, keyId: "2" })).replayed).toBe(false);
+    expect(effects()).toBe(before + 2);
+    expect((await call({ idempotencyKey, tool: "hasty" })).replayed).toBe(false);
+  });
+
+  it("[TOOL] another body under the same key is refused and does not run", async () => {
+    const idempotencyKey = randomUUID();
+    await call({ idempotencyKey, args: { n: 1 } });
+    const before = effects();
+    expect((await call({ idempotencyKey, args: { n: 2 } })).outcome.case).toBe("idempotencyMismatch");
+    expect((await call({ idempotencyKey, args: { n: 1 } })).replayed).toBe(true);
+    expect(effects()).toBe(before);
+  });
+
+  it("[TOOL] a failure of the tool is stored as well, and its effect is not repeated", async () => {
+    const idempotencyKey = randomUUID();
+    const before = effects();
+    expect(await call({ idempotencyKey, args: { fail: true } })).toMatchObject({
+      replayed: false,
+      outcome: { case: "toolFailed" },
+    });
+    expect(await call({ idempotencyKey, args: { fail: true } })).toMatchObject({
+      replayed: true,
+      outcome: { case: "toolFailed" },
+    });
+    expect(effects()).toBe(before + 1);
+  });
+
+  it("[TOOL] calls that never reached the run hold no key", async () => {
+    const idempotencyKey = randomUUID();
+    expect((await call({ idempotencyKey, args: { n: "x" } })).outcome.case).toBe("invalidArguments");
+    expect((await call({ idempotencyKey, listed: false })).outcome.case).toBe("unavailable");
+    expect(await call({ idempotencyKey })).toMatchObject({ replayed: false, outcome: { case: "resultJson" } });
+  });
+
+  it("[TOOL] twins at the same time run once, over replicas, and all get the one outcome", async () => {
+    const idempotencyKey = randomUUID();
+    const before = effects();
+    const open = await closeGate();
+    const twins = Array.from({ length: 8 }, (_, index) => call({ idempotencyKey, replica: index % 2 }));
+    await eventually(() => effects() === before + 1);
+    await open();
+    const answers = await Promise.all(twins);
+    expect(effects()).toBe(before + 1);
+    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    for (const { outcome } of answers) expect(outcome).toEqual(answers[0]?.outcome);
+  });
+
+  it("[TOOL] of twins that start in the same moment exactly one runs, every time", async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const idempotencyKey = randomUUID();
+      const twins = Array.from({ length: 6 }, (_, index) =>
+        call({ tool: "plain", idempotencyKey, replica: index % 2 }),
+      );
+      const answers = await Promise.all(twins);
+      expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      for (const { outcome } of answers) expect(outcome).toEqual(answers[0]?.outcome);
+    }
+  });
+
+  it("[TOOL] a twin whose patience ends first is told that the call is in progress", async () => {
+    const idempotencyKey = randomUUID();
+    await claim("hasty", idempotencyKey, 60_000);
+    expect((await call({ tool: "hasty", idempotencyKey })).outcome.case).toBe("idempotencyInProgress");
+  });
+
+  it("[TOOL] a run whose process died is never repeated: in progress while its lease lasts, unknown from then on", async () => {
+    const idempotencyKey = randomUUID();
+    await claim("hasty", idempotencyKey, -1);
+    for (const replica of [0, 1]) {
+      await expect(call({ tool: "hasty", idempotencyKey, replica })).rejects.toMatchObject({ code: Code.Aborted });
+    }
+    const { rows } = await runner.pool.query(
+      "select state from tool_runner.idempotent_calls where idempotency_key = $1",
+      [idempotencyKey],
+    );
+    expect(rows).toEqual([{ state: "interrupted" }]);
+    expect((await call({ tool: "hasty", idempotencyKey, body: '{"args":{"n":9}}' })).outcome.case).toBe(
+      "idempotencyMismatch",
+    );
+  });
+
+  it("[TOOL] a run that ends after its lease answers as its repeats do: outcome unknown", async () => {
+    const idempotencyKey = randomUUID();
+    const open = await closeGate();
+    const before = effects();
+    const first = call({ idempotencyKey });
+    await eventually(() => effects() === before + 1);
+    await runner.pool.query(
+      "update tool_runner.idempotent_calls set lease_until = now() - interval '1 s' where idempotency_key = $1",
+      [idempotencyKey],
+    );
+    await expect(call({ idempotencyKey })).rejects.toMatchObject({ code: Code.Aborted });
+    await open();
+    await expect(first).rejects.toMatchObject({ code: Code.Aborted });
+  });
+
+  it("[TOOL] after 24 hours, over the change of day, the key is free again", async () => {
+    const idempotencyKey = randomUUID();
+    await call({ idempotencyKey });
+    runner.clock.advance(23 * HOUR_MS);
+    expect((await call({ idempotencyKey })).replayed).toBe(true);
+    runner.clock.advance(1 * HOUR_MS);
+    expect((await call({ idempotencyKey })).replayed).toBe(false);
+  });
+
+  it("[TOOL] a key of more than 255 characters is refused; a call without one stores nothing", async () => {
+    await expect(call({ idempotencyKey: "x".repeat(256) })).rejects.toThrow(/255/);
+    const rows = async () => (await runner.pool.query("select 1 from tool_runner.idempotent_calls")).rows.length;
+    const before = await rows();
+    await call({ idempotencyKey: "" });
+    expect(await rows()).toBe(before);
+  });
+
+  /** As a process leaves it that was killed during the run. */
+  async function claim(tool: string, idempotencyKey: string, leaseMs: number): Promise<void> {
+    await call({ tool, idempotencyKey });
+    await runner.pool.query(
+      `update tool_runner.idempotent_calls set state = 'running', sealed_result = null, lease_until = $2 where idempotency_key = $1`,
+      [idempotencyKey, new Date(Date.now() + leaseMs)],
+    );
+  }
+});

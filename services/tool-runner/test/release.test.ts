@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+describe("the release check of a run", () => {
+  let runner: RunningToolRunner;
+  beforeAll(async () => {
+    runner = await runToolRunner();
+    const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+    const handler = "export default (args) => ({ success: true, ...args });";
+    for (const released of [true, false]) {
+      for (const async of [true, false]) {
+        await runner.saveTool(`tool_${released}_${async}`, { external_api: released, async, parameters, handler });
+      }
+    }
+  });
+  afterAll(() => runner[Symbol.asyncDispose]());
+
+  it("[TOOL-16] [TOOL-18] [TOOL-19] [TOOL-20] any failing check ends in the one refusal, before the body is looked at", async () => {
+    for (const released of [true, false]) {
+      for (const async of [true, false]) {
+        for (const listed of [true, false]) {
+          const tool = `tool_${released}_${async}`;
+          const opens = released && listed && !async;
+          for (const body of ["not json", '{"args":{}}', '{"args":{"text":"x"}}']) {
+            const { outcome, executionId } = await runner.call({ tool, listed, body });
+            if (opens) expect(outcome.case).toBe(body.includes("text") ? "resultJson" : "invalidArguments");
+            else expect({ outcome: outcome.case, executionId }).toEqual({ outcome: "unavailable", executionId: "" });
+          }
+        }
+      }
+    }
+  });
+
+  it("[TOOL-13] [TOOL-36] [TOOL-41] [TOOL-42] {{ is plain text here, and the tool sees the key's id and name", async () => {
+    const text = "{{secret:TOKEN}} {{text}}";
+    expect(await runner.resultOf({ tool: "tool_true_false", args: { text }, keyId: "7" })).toEqual({
+      success: true,
+      text,
+      _api_key: { id: "7", name: "Partner", ip: "127.0.0.0" },
+    });
+  });
+});

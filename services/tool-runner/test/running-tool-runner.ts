@@ -1,0 +1,191 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, type JsonObject } from "@bufbuild/protobuf";
+import { type Client, createClient } from "@connectrpc/connect";
+import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { connectBus } from "@toolgate/event-bus/connect";
+import { ensureStreams } from "@toolgate/event-bus/streams";
+import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
+import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { RunRequestSchema, type RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { migrate } from "@toolgate/postgres/migrate";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createLogger } from "@toolgate/service-host/logger";
+import { encodePrincipal, PRINCIPAL_HEADER, type Role } from "@toolgate/service-host/principal";
+import { localTransport } from "@toolgate/service-host/transport";
+import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
+import { type TestServer, testNats } from "@toolgate/testbed/servers";
+import { serversOfRun } from "@toolgate/testbed/servers-of-run";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import type { Config } from "../src/config.ts";
+import { MIGRATIONS_DIR, SCHEMA } from "../src/schema.ts";
+import { startToolRunner, type ToolRunner } from "../src/service.ts";
+
+const INTERNAL_TOKEN = "internal-token-of-the-test";
+
+export interface ToolCall {
+  tool: string;
+  args?: JsonObject;
+  /** Instead of `args`: the body as bytes. */
+  body?: string;
+  keyId?: string;
+  idempotencyKey?: string;
+  replica?: number;
+  listed?: boolean;
+}
+
+/** Real replicas of the service on real servers, with one workspace and a database of its own. */
+export interface RunningToolRunner extends AsyncDisposable {
+  pool: Pool;
+  /** The workspace's own data. */
+  data: Pool;
+  dataUrl: string;
+  nats: TestServer;
+  receiver: TestReceiver;
+  config: Config;
+  workspaceId: string;
+  replicas: ToolRunner[];
+  clock: { advance(ms: number): void; stopAt(ms: number): void };
+  tools: Client<typeof ToolService>;
+  dataSource: Client<typeof DataSourceService>;
+  executions: Client<typeof ExecutionService>;
+  /** The same clients for another role or workspace. */
+  as(role: Role, workspaceId?: string): Pick<RunningToolRunner, "tools" | "dataSource" | "executions">;
+  /** The workspace's epoch, as key-auth reads it for a call. */
+  currentEpoch(): Promise<bigint>;
+  saveTool(name: string, definition: JsonObject): Promise<void>;
+  call(call: ToolCall): Promise<RunResponse>;
+  /** The parsed result of a call that must succeed. */
+  resultOf(call: ToolCall): Promise<Record<string, unknown>>;
+}
+
+export interface Setup {
+  replicas?: number;
+  config?: Partial<Config>;
+  partitionsEveryMs?: number;
+}
+
+export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunner> {
+  await using resources = new AsyncDisposableStack();
+  const database = resources.use(await testDatabase());
+  const customer = resources.use(await testDatabase());
+  const nats = resources.use(await testNats());
+  const receiver = resources.use(await startReceiver({ tls: true }));
+  const folder = resources.adopt(await mkdtemp(join(tmpdir(), "tool-runner-")), (dir) => rm(dir, { recursive: true }));
+  const targetCaFile = join(folder, "ca.pem");
+  await writeFile(targetCaFile, receiver.ca ?? "");
+  const [pool, data] = [database.url, customer.url].map((url) =>
+    resources.adopt(createPool({ url, maxConnections: 4, applicationName: "test" }), (owned) => owned.end()),
+  ) as [Pool, Pool];
+  await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  await using bus = await connectBus({ servers: nats.url, name: "test" });
+  // As the consumer of events does, which does not run here.
+  await ensureStreams(bus);
+  const config: Config = {
+    databaseUrl: database.url,
+    databaseConnections: 6,
+    redisUrl: serversOfRun().redisUrl,
+    natsUrl: nats.url,
+    sandboxChildren: 1,
+    sealingKeys: [{ version: 1, key: Buffer.alloc(32, 7) }],
+    applicationHosts: [],
+    allowedTargets: [new URL(receiver.url).host],
+    targetCaFile,
+    allowedDataSources: ["127.0.0.0/8", "::1/128"],
+    mail: undefined,
+    ...setup.config,
+  };
+  const redis = resources.adopt(connectRedis({ url: config.redisUrl, name: "test", onError: () => {} }), (owned) =>
+    owned.disconnect(),
+  );
+  await untilReady(redis, 10_000);
+  const log = createLogger({ service: "tool-runner", level: process.env.TEST_LOG_LEVEL ?? "silent" });
+  const partitions = setup.partitionsEveryMs !== undefined && { partitionsEveryMs: setup.partitionsEveryMs };
+  let aheadMs = 0;
+  let stoppedAtMs: number | undefined;
+  const now = () => stoppedAtMs ?? Date.now() + aheadMs;
+  const replicas: ToolRunner[] = [];
+  for (let index = 0; index < (setup.replicas ?? 1); index += 1) {
+    replicas.push(resources.use(await startToolRunner(config, { log, now, ...partitions })));
+  }
+  const workspaceId = randomUUID();
+  const [first] = replicas as [ToolRunner];
+  const transport = localTransport(first.routes, log, INTERNAL_TOKEN);
+  const as: RunningToolRunner["as"] = (role, workspace = workspaceId) => {
+    const headers = principalHeaders(role, workspace);
+    return {
+      tools: withHeaders(createClient(ToolService, transport), headers),
+      dataSource: withHeaders(createClient(DataSourceService, transport), headers),
+      executions: withHeaders(createClient(ExecutionService, transport), headers),
+    };
+  };
+  const admin = as("admin");
+  const call = async ({ replica = 0, keyId = "1", listed = true, ...sent }: ToolCall) =>
+    (replicas[replica] as ToolRunner).run(
+      create(RunRequestSchema, {
+        workspaceId,
+        workspace: "acme",
+        workspaceEpoch: await currentEpoch(redis, workspaceId),
+        tool: sent.tool,
+        body: Buffer.from(sent.body ?? JSON.stringify({ args: sent.args ?? {} })),
+        caller: { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed } },
+        idempotencyKey: sent.idempotencyKey ?? "",
+      }),
+      { signal: new AbortController().signal },
+    );
+  const owned = resources.move();
+  return {
+    pool,
+    data,
+    dataUrl: customer.url,
+    nats,
+    receiver,
+    config,
+    workspaceId,
+    replicas,
+    clock: {
+      advance(ms) {
+        aheadMs += ms;
+      },
+      stopAt(ms) {
+        stoppedAtMs = ms;
+      },
+    },
+    ...admin,
+    as,
+    currentEpoch: () => currentEpoch(redis, workspaceId),
+    async saveTool(name, definition) {
+      await admin.tools.saveTool({ name, definition: { description: name, ...definition }, confirmExposure: true });
+    },
+    call,
+    async resultOf(sent) {
+      const { outcome } = await call(sent);
+      if (outcome.case !== "resultJson") throw new Error(`${sent.tool} ended as ${outcome.case}`);
+      return JSON.parse(Buffer.from(outcome.value).toString());
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** As key-auth reads it for a call: made when it is missing, 0 without Redis. */
+async function currentEpoch(redis: ReturnType<typeof connectRedis>, workspaceId: string): Promise<bigint> {
+  const script = `${EPOCH_LUA} return epoch_of(KEYS[1])`;
+  return BigInt(String(await redis.eval(script, 1, epochKey(`workspace:${workspaceId}`)).catch(() => 0)));
+}
+
+function principalHeaders(role: Role, workspaceId: string): Record<string, string> {
+  const principal = { userId: randomUUID(), email: `${role}@example.test`, workspaceId, workspace: "acme", role };
+  return { [PRINCIPAL_HEADER]: encodePrincipal(principal) };
+}
+
+/** The principal of a management call comes from the gateway, in a header. */
+// biome-ignore lint/suspicious/noExplicitAny: every method of a client takes a request and options
+function withHeaders<C extends Record<string, any>>(client: C, headers: Record<string, string>): C {
+  return new Proxy(client, {
+    get: (target, name: string) => (request: unknown) => target[name]?.(request, { headers }),
+  });
+}

@@ -1,0 +1,93 @@
+import { compileHandler } from "../../src/sandbox/compile.ts";
+import type { PoolLimits } from "../../src/sandbox/limits.ts";
+import type { HostCall, SandboxOutcome, SandboxRequest } from "../../src/sandbox/outcome.ts";
+import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
+
+const POLL_MS = 10;
+
+export function openPool(
+  children = 2,
+  limits: Partial<PoolLimits> = {},
+  now: () => number = () => performance.now(),
+): SandboxPool {
+  return createSandboxPool({ children, limits, now, log: { warn: () => {} } });
+}
+
+export function compiled(source: string): string {
+  const result = compileHandler(source);
+  if (!result.ok) throw new Error(JSON.stringify(result.faults));
+  return result.code;
+}
+
+type RunOptions = Partial<Omit<SandboxRequest, "limits">> & {
+  args?: unknown;
+  limits?: Partial<SandboxRequest["limits"]>;
+};
+
+export const echo: HostCall = async (_name, argsJson) => argsJson;
+
+export function runSource(pool: SandboxPool, source: string, options: RunOptions = {}): Promise<SandboxOutcome> {
+  const { args = {}, limits, ...rest } = options;
+  return pool.run({
+    workspaceId: "workspace",
+    key: `tool:${source}`,
+    code: compiled(source),
+    argsJson: JSON.stringify(args),
+    context: { readOnly: true, testMode: false },
+    onHostCall: echo,
+    ...rest,
+    limits: { wallMs: 15_000, cpuMs: 300, resultBytes: 64 * 1024, ...limits },
+  });
+}
+
+/** The result of a run that must succeed. */
+export async function resultOf(pool: SandboxPool, source: string, options: RunOptions = {}): Promise<unknown> {
+  const outcome = await runSource(pool, source, options);
+  if (outcome.kind !== "ok") throw new Error(`${outcome.kind}: ${outcome.message}`);
+  return JSON.parse(outcome.resultJson);
+}
+
+export async function until(what: string, holds: () => boolean, withinMs = 10_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Many other tools of other workspaces at work, so that every child has some of them. */
+export type Neighbours = { stop: () => Promise<{ runs: number; failures: SandboxOutcome[] }>; runs: () => number };
+
+export function startNeighbours(pool: SandboxPool): Neighbours {
+  const source = "export default async (args, ctx) => ({ n: (await ctx.callTool('plus', args.n))[1] + 1 })";
+  const failures: SandboxOutcome[] = [];
+  let going = true;
+  let runs = 0;
+  const live = async (key: string) => {
+    for (let n = 0; going; n += 1) {
+      const outcome = await runSource(pool, source, { key, args: { n } });
+      runs += 1;
+      const right = outcome.kind === "ok" && outcome.resultJson === JSON.stringify({ n: n + 1 });
+      if (!right) failures.push(outcome);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const lives = ["a", "b", "c", "d"].map((name) => live(`neighbour-${name}`));
+  return {
+    runs: () => runs,
+    stop: async () => {
+      going = false;
+      await Promise.all(lives);
+      return { runs, failures };
+    },
+  };
+}

