@@ -7,7 +7,7 @@ import { documentCases, saveTools } from "./document-cases.ts";
 import { type DeliveryLog, fillDeliveries, someEvents } from "./fill-deliveries.ts";
 import { fillKeys } from "./fill-keys.ts";
 import { fillUsageLog, type UsageLog } from "./fill-usage-log.ts";
-import { fillingPool } from "./filling.ts";
+import { fillingPool, writeOut } from "./filling.ts";
 import { keyListCases, keyUsageCases } from "./key-cases.ts";
 import { type GroupFigures, measureGroup, type RequestCase } from "./measure-requests.ts";
 
@@ -48,7 +48,7 @@ export async function measureLargeTables(settings: LargeTableSettings): Promise<
 }
 
 async function fillTables(settings: LargeTableSettings): Promise<Filled> {
-  const { installation, signal, rows = ROWS } = settings;
+  const { installation, signal, log, rows = ROWS } = settings;
   const { databaseUrl } = installation.servers;
   const startMs = performance.now();
   await saveTools(installation.manage);
@@ -63,6 +63,7 @@ async function fillTables(settings: LargeTableSettings): Promise<Filled> {
   await fillKeys(pool, workspaceIds);
   const usageLog = await fillUsageLog(pool, { rows, now, signal });
   const deliveryLog = await fillDeliveries(pool, workspaceIds, { rows, now, signal });
+  await writeOut(pool).catch((error: Error) => log(`large tables: a checkpoint may be under way: ${error.message}`));
   const tookSeconds = (performance.now() - startMs) / 1000;
   return { usageLog, deliveryLog, tookSeconds, load: loadavg()[0] ?? Number.NaN };
 }

@@ -28,5 +28,6 @@ export const METHOD = `## Method
   events. Its receivers answer after 200 ms, so it stays at its cap. The others' events are 100 ms apart, each for another
   workspace that was idle, so most of them open a new connection with a TLS handshake.
 - Large tables: rows are made by SQL in the partitions that the services make, each vacuumed and analysed as autovacuum
-  does; one workspace has four fifths of them, and within it few keys and endpoints most. Nothing else is under way.
+  does; one workspace has four fifths of them, and within it few keys and endpoints most. A
+  checkpoint ends the filling; nothing else is under way.
 - The call stream's table is made by \`bench/call-stream.ts\`.`;
