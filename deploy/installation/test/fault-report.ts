@@ -125,7 +125,7 @@ ${table(
 - *Twice*: a second request with the same \`X-Service-Delivery\` after one that was answered 2xx, or whose connection broke
   before the answer: its receiver may have acted on it. Receivers know it by that header.
 - *Stuck*: the log does not say "delivered". Slots in flight, queue items, outbox rows and messages that the broker holds for a
-  consumer are counted as well.
+  consumer are counted as well, but for those that a killed broker counts and has no more: they are never handed out again.
 - Before NATS is wiped, what an earlier fault has left of the call logs in it is let through. Rows lost are those of calls
   answered in the second before the wipe; the events of the same calls arrive.
 `;

@@ -13,6 +13,8 @@ import { costsTable, renderReport } from "./fault-report.ts";
 import { type FaultRun, runFaults } from "./fault-run.ts";
 import { callsWithoutEvent, missingFromLogs, repeatedArrivals, usageGaps } from "./fault-tally.ts";
 import {
+  type CountOnBroker,
+  createCountOnBroker,
   endAbandonedLeases,
   makeOutboxDue,
   makeRetriesDue,
@@ -79,11 +81,12 @@ describe(`killing every process in turn under load (seed ${SEED}, ${ROUNDS} roun
       }
       const victims = REPORT_FILE ? victimsAtRandom(toolgate) : victimsAtWorst(toolgate);
       run = await runFaults(toolgate, inOrder(victims, random), random, log);
-      await settle(toolgate, bus, run);
+      const countOnBroker = createCountOnBroker(bus);
+      await settle(toolgate, countOnBroker, run);
       logs = await readLogs(toolgate.pool);
       arrivals = readArrivals(toolgate.receiver.requests, secrets, receivers.refused);
       undelivered = await readUndelivered(toolgate.pool);
-      unsettled = await readUnsettled(toolgate.pool, bus);
+      unsettled = await readUnsettled(toolgate.pool, countOnBroker);
       costs = costsOf(run.faults, run.calls, { logs, arrivals, undelivered });
     },
     START_DEADLINE_MS + SETTLE_DEADLINE_MS + ROUNDS * MS_PER_ROUND,
@@ -209,9 +212,9 @@ function inOrder(all: Victim[], random: Random): Victim[] {
  * Waits until nothing is on its way any more, two minutes at most; what is then still amiss is for the tests to say. A
  * report has the time to wait for retries and leases.
  */
-async function settle({ pool }: RunningToolgate, bus: Bus, run: FaultRun): Promise<void> {
+async function settle({ pool }: RunningToolgate, countOnBroker: CountOnBroker, run: FaultRun): Promise<void> {
   const settled = async () => {
-    const left = await readUnsettled(pool, bus);
+    const left = await readUnsettled(pool, countOnBroker);
     if (!REPORT_FILE) await hurry(pool, left);
     expect(left).toEqual(SETTLED);
     expect(missingFromLogs(run.calls, await readLogs(pool), run.faults)).toEqual([]);
