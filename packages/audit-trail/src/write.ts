@@ -18,16 +18,22 @@ export interface Deed<Action extends string> {
   fields?: readonly string[];
 }
 
-/**
- * Writes a deed into the table `<schema>.audit_outbox (id uuid, at timestamptz, record bytea)`, from which the relay
- * takes it to the audit log. Given the transaction of the deed itself, neither is committed without the other. [WMGMT]
- * @param schema a constant of the caller, never input
- */
-export async function writeDeed<Action extends string>(
-  db: Queryable,
-  schema: string,
-  { principal, at, action, targetId, target = targetId, fields = [] }: Deed<Action>,
-): Promise<void> {
+/** A deed as a row of `audit_outbox`. */
+export interface DeedRow {
+  id: string;
+  at: Date;
+  record: Buffer;
+}
+
+/** For stores that write the row in a statement of their own, with the deed. */
+export function deedRow<Action extends string>({
+  principal,
+  at,
+  action,
+  targetId,
+  target = targetId,
+  fields = [],
+}: Deed<Action>): DeedRow {
   const id = randomUUID();
   const record = create(AuditRecordSchema, {
     id,
@@ -40,9 +46,19 @@ export async function writeDeed<Action extends string>(
     target,
     fields: [...fields],
   });
-  await db.query(`insert into ${schema}.audit_outbox (id, at, record) values ($1, $2, $3)`, [
-    id,
-    at,
-    Buffer.from(toBinary(AuditRecordSchema, record)),
-  ]);
+  return { id, at, record: Buffer.from(toBinary(AuditRecordSchema, record)) };
+}
+
+/**
+ * Writes a deed into the table `<schema>.audit_outbox (id uuid, at timestamptz, record bytea)`, from which the relay
+ * takes it to the audit log. Given the transaction of the deed itself, neither is committed without the other. [WMGMT]
+ * @param schema a constant of the caller, never input
+ */
+export async function writeDeed<Action extends string>(
+  db: Queryable,
+  schema: string,
+  deed: Deed<Action>,
+): Promise<void> {
+  const { id, at, record } = deedRow(deed);
+  await db.query(`insert into ${schema}.audit_outbox (id, at, record) values ($1, $2, $3)`, [id, at, record]);
 }

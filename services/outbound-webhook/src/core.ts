@@ -30,7 +30,6 @@ import { createFanOut } from "./store/fan-out.ts";
 import { claimNotices, settleNotice } from "./store/notice.ts";
 import { parkMessages } from "./store/parked-message.ts";
 import { deliveryQueue, SCHEMA } from "./store/queue.ts";
-import { startReplay } from "./store/replay.ts";
 import { createReplayStepStore } from "./store/replay-step.ts";
 import { keepPartitions } from "./store/retention.ts";
 import { createSingleDeliveryStore } from "./store/single-delivery.ts";
@@ -84,7 +83,6 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     fanOut: createFanOut(queuePool, queue),
     redact: createRedactor(),
     cancelWaiting: cancel,
-    startReplay: (key, replay, at) => startReplay(queuePool, key, replay, at),
     replaySteps: createReplayStepStore(queuePool, queue),
     announceReplay: () => replayDoorbell.ring(),
     announceWork: () => announceWork(bus),

@@ -1,4 +1,4 @@
-import { writeDeed } from "@toolgate/audit-trail/write";
+import { type DeedRow, deedRow, writeDeed } from "@toolgate/audit-trail/write";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { Principal } from "@toolgate/service-host/principal";
 import type { EndpointRow } from "../store/endpoint.ts";
@@ -30,9 +30,14 @@ export function recordEndpointDeed(
   return writeDeed(db, SCHEMA, { ...deed, targetId: String(endpoint.id), target: new URL(endpoint.url).host });
 }
 
-/** Records what a user did to a replay. */
+/** Records what a user did to a replay, in the transaction of the deed. */
 export function recordReplayDeed(db: Queryable, replayId: number, deed: Deed): Promise<void> {
   return writeDeed(db, SCHEMA, { ...deed, targetId: String(replayId) });
+}
+
+/** The same, as a row for a store that writes it with the deed. */
+export function replayDeedRow(replayId: number, deed: Deed): DeedRow {
+  return deedRow({ ...deed, targetId: String(replayId) });
 }
 
 const EDITED_FIELDS = ["url", "events", "description"] as const;

@@ -4,7 +4,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { principalOf } from "@toolgate/service-host/principal";
 import { findReplay } from "../store/replay.ts";
 import type { ReplayStepStore } from "../store/replay-step.ts";
-import { recordReplayDeed } from "./audit.ts";
+import { replayDeedRow } from "./audit.ts";
 import { noSuchReplay, replayKey, toReplay } from "./replay-message.ts";
 
 export function cancelReplay(deps: {
@@ -17,12 +17,13 @@ export function cancelReplay(deps: {
   return async (request, context) => {
     const principal = principalOf(context);
     const key = replayKey(principal, request.replayId);
-    if (!(await replaySteps.cancel(key, principal.email, now()))) throw noSuchReplay();
+    const at = now();
+    const deed = replayDeedRow(key.replayId, { principal, at, action: "replay.cancel" });
+    if (!(await replaySteps.cancel(key, principal.email, at, deed))) throw noSuchReplay();
     // A dispatcher that came by while the workspace was locked has left it out.
     announceWork();
     const row = await findReplay(pool, key);
     if (!row) throw noSuchReplay();
-    await recordReplayDeed(pool, row.id, { principal, at: now(), action: "replay.cancel" });
-    return { replay: toReplay(row, now()) };
+    return { replay: toReplay(row, at) };
   };
 }

@@ -38,7 +38,7 @@ import { reportEvents } from "./report-events.ts";
 import { resendDelivery } from "./resend-delivery.ts";
 import { rotateSecret } from "./rotate-secret.ts";
 import { sendTestEvent } from "./send-test-event.ts";
-import { type StartReplay, startReplay } from "./start-replay.ts";
+import { startReplay } from "./start-replay.ts";
 import { updateEndpoint } from "./update-endpoint.ts";
 
 /** What the RPCs stand on. */
@@ -51,7 +51,6 @@ export interface RpcDependencies {
   fanOut: FanOut;
   redact: Redact;
   cancelWaiting: (key: EndpointKey, now: Date) => Promise<void>;
-  startReplay: StartReplay;
   replaySteps: Pick<ReplayStepStore, "cancel">;
   announceReplay: () => void;
   announceWork: () => void;

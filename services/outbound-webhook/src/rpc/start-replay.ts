@@ -1,23 +1,16 @@
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import type { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
-import type { Pool } from "@toolgate/postgres/pool";
+import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { principalOf } from "@toolgate/service-host/principal";
 import { findEndpoint } from "../store/endpoint.ts";
-import { MAX_RUNNING_PER_WORKSPACE, type NewReplay, type StartResult } from "../store/replay.ts";
+import { startReplay as insertReplay, MAX_RUNNING_PER_WORKSPACE, type StartResult } from "../store/replay.ts";
 import { previewReplay as preview } from "../store/replay-preview.ts";
 import { recordReplayDeed } from "./audit.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 import { MAX_EVENTS_COUNTED, rangeOf, rateOf } from "./replay-message.ts";
 
-export type StartReplay = (
-  key: { workspaceId: string; endpointId: number },
-  replay: NewReplay,
-  now: Date,
-) => Promise<StartResult>;
-
 export function startReplay(deps: {
   pool: Pool;
-  startReplay: StartReplay;
   announceReplay: () => void;
   now: () => Date;
 }): ServiceImpl<typeof ReplayService>["startReplay"] {
@@ -31,11 +24,14 @@ export function startReplay(deps: {
     if (!(await findEndpoint(pool, key))) throw noSuchEndpoint();
     const { events, more } = await preview(pool, key.endpointId, range, MAX_EVENTS_COUNTED);
     const replay = { range, ratePerSecond, eventsAtStart: events, moreAtStart: more, startedBy: principal.email };
-    const result = await deps.startReplay(key, replay, now);
-    if (typeof result === "string") throw refusal(result);
+    const replayId = await inTransaction(pool, async (client) => {
+      const result = await insertReplay(client, key, replay, now);
+      if (typeof result === "string") throw refusal(result);
+      await recordReplayDeed(client, result.replayId, { principal, at: now, action: "replay.start" });
+      return result.replayId;
+    });
     announceReplay();
-    await recordReplayDeed(pool, result.replayId, { principal, at: now, action: "replay.start" });
-    return { replayId: BigInt(result.replayId) };
+    return { replayId: BigInt(replayId) };
   };
 }
 

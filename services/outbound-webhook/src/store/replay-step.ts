@@ -1,3 +1,4 @@
+import type { DeedRow } from "@toolgate/audit-trail/write";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -32,8 +33,10 @@ export interface ReplayStepStore {
   step(now: Date): Promise<ReplayStep>;
   /** Puts off a replay whose step has failed. */
   putOff(replayId: number, until: Date): Promise<void>;
-  /** Ends a replay and cancels what waits of it. Returns false when the workspace has none of that id. */
-  cancel(replay: { workspaceId: string; replayId: number }, by: string, now: Date): Promise<boolean>;
+  /**
+   * Ends a replay, cancels what waits of it, and records the deed. Returns false when the workspace has none of that id.
+   */
+  cancel(replay: { workspaceId: string; replayId: number }, by: string, now: Date, deed: DeedRow): Promise<boolean>;
 }
 
 const FIRST_DUE = `select id from outbound_webhook.replay where next_step_at <= $1
@@ -61,6 +64,9 @@ where group_id = (select workspace_id from outbound_webhook.replay where id = ${
 const END = `update outbound_webhook.replay
 set state = 'cancelled', cancelled_by = $1, finished_at = $2, next_step_at = $2
 where id = ${CHOSEN_REPLAY} and state = 'running'`;
+
+const RECORD_END = `insert into outbound_webhook.audit_outbox (id, at, record)
+select $1::uuid, $2::timestamptz, $3::bytea where ${CHOSEN_REPLAY} is not null`;
 
 const PUT_OFF = "update outbound_webhook.replay set next_step_at = $2 where id = $1 and next_step_at < $2";
 
@@ -100,10 +106,11 @@ export function createReplayStepStore(pool: Pool, queue: FairQueue): ReplayStepS
     async putOff(replayId, until) {
       await pipelined(pool, [{ name: "replay_put_off", text: PUT_OFF, values: [replayId, until] }]);
     },
-    async cancel({ workspaceId, replayId }, by, now) {
+    async cancel({ workspaceId, replayId }, by, now, deed) {
       const choose = { name: "replay_choose_one", text: CHOOSE_ONE, values: [workspaceId, replayId] };
       const end = { name: "replay_end", text: END, values: [by, now] };
-      const [chosen] = await pipelined(pool, [choose, LOCK_GROUP, end, work(now)]);
+      const record = { name: "replay_record_end", text: RECORD_END, values: [deed.id, deed.at, deed.record] };
+      const [chosen] = await pipelined(pool, [choose, LOCK_GROUP, record, end, work(now)]);
       return chosen?.rows[0].replay !== "";
     },
   };

@@ -1,6 +1,5 @@
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
-import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
-import type { Pool, Queryable } from "@toolgate/postgres/pool";
+import type { Queryable } from "@toolgate/postgres/pool";
 import { deleteInBatches } from "./delete-in-batches.ts";
 import type { EndpointKey } from "./endpoint.ts";
 import { SCHEMA } from "./queue.ts";
@@ -64,34 +63,28 @@ started as (
 )
 select target.*, (select id from started) as replay_id from target`;
 
-/** Starts a replay, unless the endpoint or its workspace has enough of them. */
+/** Starts a replay, unless the endpoint or its workspace has enough of them. For a transaction. */
 export async function startReplay(
-  pool: Pool,
+  db: Queryable,
   { workspaceId, endpointId }: EndpointKey,
   { range, ...replay }: NewReplay,
   now: Date,
 ): Promise<StartResult> {
-  const [, started] = await pipelined(pool, [
-    lockGroups(SCHEMA, [workspaceId]),
-    {
-      name: "replay_start",
-      text: START,
-      values: [
-        workspaceId,
-        endpointId,
-        range.from,
-        range.to,
-        range.types ?? null,
-        range.everything,
-        replay.ratePerSecond,
-        replay.eventsAtStart,
-        replay.moreAtStart,
-        now,
-        replay.startedBy,
-      ],
-    },
+  await db.query(lockGroups(SCHEMA, [workspaceId]));
+  const started = await db.query(START, [
+    workspaceId,
+    endpointId,
+    range.from,
+    range.to,
+    range.types ?? null,
+    range.everything,
+    replay.ratePerSecond,
+    replay.eventsAtStart,
+    replay.moreAtStart,
+    now,
+    replay.startedBy,
   ]);
-  const row = started?.rows[0];
+  const row = started.rows[0];
   if (!row) return "no-such-endpoint";
   if (row.replay_id !== null) return { replayId: row.replay_id };
   if (!row.active) return "endpoint-inactive";
