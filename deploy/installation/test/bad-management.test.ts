@@ -76,9 +76,16 @@ describe("messages", () => {
     expect([400, 404]).toContain(status);
   });
 
-  test("unknown members are ignored, __proto__ among them", async () => {
-    const body = named({ unknown: { deep: [1] } }).replace("{", '{"__proto__":{"polluted":1},');
-    expect((await call(LIST_KEYS, body)).status).toBe(200);
+  test.each<[path: string, members: string, named: string]>([
+    ["key_auth.v1.KeyService/CreateKey", '"name":"k","allowed_network":["10.0.0.0/8"]', "allowed_network"],
+    ["key_auth.v1.KeyService/CreateKey", '"name":"k","expiry":{"until":"2030-12-31"}', "until"],
+    ["outbound_webhook.v1.DeliveryService/ListDeliveries", '"statuses":["FAILED"]', "FAILED"],
+    [LIST_KEYS, '"__proto__":{"polluted":1}', "__proto__"],
+    [LIST_KEYS, '"":1', ""],
+  ])("what is unknown in %s is refused and named: {%s}", async (path, members, unknown) => {
+    const answer = await call(path, named({}).replace("{", `{${members},`));
+    expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_argument"]);
+    expect(JSON.parse(answer.text).message).toContain(`"${unknown}"`);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
@@ -102,6 +109,7 @@ describe("messages", () => {
     for (const body of ["{}", "\u00ff\u00ff"]) {
       const answer = await call(LIST_KEYS, body, [session, ["content-type", type]]);
       expect([400, 415]).toContain(answer.status);
+      expect(codeOf(answer)).toBe("invalid_argument");
     }
   });
 
@@ -110,6 +118,7 @@ describe("messages", () => {
       const target = `/toolgate.${LIST_KEYS}?connect=v1&encoding=json&message=%7B%7D`;
       const answer = await sendRaw(toolgate.baseUrl, { method, target, headers: [session] });
       expect(answer?.status).toBe(405);
+      expect(answer?.text).toContain("POST is the only method");
       expect(answer?.headers.filter(([name]) => /^access-control/i.test(name))).toEqual([]);
     }
   });
@@ -171,7 +180,7 @@ describe("who may ask", () => {
         ["RunService/Run", "RunService/RunCalls", "ToolService/CheckTools"].map((path) => `tool_runner.v1.${path}`),
       );
     for (const path of paths) {
-      const answer = await call(path, named({ token: "x" }), [session, ["toolgate-internal-token", "guess"]]);
+      const answer = await call(path, "{}", [session, ["toolgate-internal-token", "guess"]]);
       expect([path, [404, 501].includes(answer.status)]).toEqual([path, true]);
     }
   });

@@ -71,7 +71,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
           name: "echo",
           description: "Echoes a text.",
           inputSchema: { type: "object", required: ["text"] },
-          annotations: { readOnlyHint: true },
+          annotations: { readOnlyHint: false },
         },
       ]);
       expect(tools.length).toBe(1);

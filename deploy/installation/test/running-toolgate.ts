@@ -52,6 +52,8 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "webhookRoles"> 
   ownPostgres?: boolean;
   /** Names for fault tests in a log. */
   log?: (line: string) => void;
+  /** Of the gateway, in the split topology; default: a free one. */
+  port?: number;
 }
 
 /** A whole installation on real servers, with one workspace, its administrator, and a receiver for its webhooks. */
@@ -121,7 +123,7 @@ async function start(kind: TopologyKind, settings: Parameters<typeof startTopolo
   const { replicas, webhookRoles } = setup;
   return startSplit({
     env,
-    port: 0,
+    port: setup.port ?? 0,
     log: settings.log,
     ...(replicas && { replicas }),
     ...(webhookRoles && { webhookRoles }),

@@ -51,7 +51,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   stop.throwIfAborted();
   const { baseUrl } = topology;
   const seeded = await product.seedDemo({ baseUrl, databaseUrl: urls.databaseUrl, dataDir, receiverUrl: receiver.url });
-  const report = { baseUrl, ...seeded };
+  const report = { baseUrl, ...seeded, servers: urls };
   stop.throwIfAborted();
   const runFile = await writeRunFile(dataDir, report);
   log(banner(report, runFile, kind));

@@ -13,6 +13,11 @@ const REPORT: RunReport = {
   admin: { email: "admin@demo.test", password: "let me in" },
   apiKey: "svc_live_abc",
   example: { tool: "shipping_quote", args: { weight_kg: 2 } },
+  servers: {
+    databaseUrl: "postgres://o:p@127.0.0.1:1/t",
+    natsUrl: "nats://127.0.0.1:2",
+    redisUrl: "redis://127.0.0.1:3",
+  },
 };
 
 test("run.json has the promised keys and only its owner may read it, also when it was open before", async () => {
@@ -26,6 +31,11 @@ test("run.json has the promised keys and only its owner may read it, also when i
     admin: { email: "admin@demo.test", password: "let me in" },
     api_key: "svc_live_abc",
     example: { tool: "shipping_quote", args: { weight_kg: 2 } },
+    servers: {
+      database_url: "postgres://o:p@127.0.0.1:1/t",
+      nats_url: "nats://127.0.0.1:2",
+      redis_url: "redis://127.0.0.1:3",
+    },
   });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });

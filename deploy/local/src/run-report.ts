@@ -8,6 +8,8 @@ export type RunReport = {
   readonly admin: { readonly email: string; readonly password: string };
   readonly apiKey: string;
   readonly example: { readonly tool: string; readonly args: Record<string, unknown> };
+  /** The servers behind it, for operator commands. */
+  readonly servers: { readonly databaseUrl: string; readonly natsUrl: string; readonly redisUrl: string };
 };
 
 /** Writes `run.json` for programs; only its owner may read it. */
@@ -19,6 +21,11 @@ export async function writeRunFile(dataDir: string, report: RunReport): Promise<
     admin: report.admin,
     api_key: report.apiKey,
     example: report.example,
+    servers: {
+      database_url: report.servers.databaseUrl,
+      nats_url: report.servers.natsUrl,
+      redis_url: report.servers.redisUrl,
+    },
   };
   await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);

@@ -27,7 +27,14 @@ export type ServiceProcess = AsyncDisposable & {
   stop(graceMs?: number): Promise<void>;
 };
 
-type Running = { readonly child: ChildProcess; readonly ended: Promise<string> };
+type Running = {
+  readonly child: ChildProcess;
+  readonly ended: Promise<string>;
+  /** The end of what it has printed. */
+  readonly lastLines: readonly string[];
+};
+
+const LAST_LINES = 3;
 
 /**
  * Starts a service as a Node process of its own and waits until it is ready (at most 30 s); starts it again whenever
@@ -71,7 +78,7 @@ async function launch(settings: ServiceSettings, signal: AbortSignal): Promise<R
     await sleep(READY_POLL_MS);
   }
   await end(running, 0);
-  throw new Error(`${settings.name} did not start (${ended ?? "not ready in time"})`);
+  throw new Error(`${settings.name} did not start (${ended ?? "not ready in time"}): ${running.lastLines.join("\n")}`);
 }
 
 function spawnService({ name, entry, env, log }: ServiceSettings): Running {
@@ -80,15 +87,20 @@ function spawnService({ name, entry, env, log }: ServiceSettings): Running {
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
+  const lastLines: string[] = [];
   for (const output of [child.stdout, child.stderr]) {
-    if (output) createInterface({ input: output }).on("line", (line) => log(`${name}: ${line}`));
+    if (!output) continue;
+    createInterface({ input: output }).on("line", (line) => {
+      if (lastLines.push(line) > LAST_LINES) lastLines.shift();
+      log(`${name}: ${line}`);
+    });
   }
   const failed = once(child, "error").then(([error]) => (error as Error).message);
   const exited = once(child, "exit").then(([code, killedBy]) =>
     killedBy ? `ended by ${killedBy}` : `exit code ${code}`,
   );
   exited.catch(() => {});
-  return { child, ended: Promise.race([exited, failed]) };
+  return { child, ended: Promise.race([exited, failed]), lastLines };
 }
 
 async function end({ child, ended }: Running, graceMs: number): Promise<void> {

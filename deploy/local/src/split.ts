@@ -32,8 +32,23 @@ const NOT_FOR_WORKERS = ["DATABASE_URL", "REDIS_URL", "SEALING_KEYS"];
 
 type Process = { service: ServiceName; role?: Role; rpcPort: number; opsPort: number };
 
-/** One process per service and replica, gRPC between them. */
-export async function startSplit(settings: SplitSettings): Promise<Topology & { processes(): ServiceProcess[] }> {
+type Split = Topology & { processes(): ServiceProcess[] };
+
+const MAX_STARTS = 3;
+
+/** One process per service and replica, gRPC between them. Begins anew when somebody has taken a port meanwhile. */
+export async function startSplit(settings: SplitSettings): Promise<Split> {
+  for (let start = 1; ; start += 1) {
+    try {
+      return await startOnce(settings);
+    } catch (error) {
+      if (start === MAX_STARTS || !(error as Error).message.includes("EADDRINUSE")) throw error;
+      settings.log("a port was taken meanwhile; starting the services on others");
+    }
+  }
+}
+
+async function startOnce(settings: SplitSettings): Promise<Split> {
   const { env, log } = settings;
   const gatewayPort = settings.port || (await freePort());
   const plan = await planProcesses(settings);
@@ -78,9 +93,14 @@ async function planProcesses({ replicas = {}, webhookRoles }: SplitSettings): Pr
     const roles = Object.entries(webhookRoles) as [Role, number][];
     return roles.flatMap(([role, count]) => Array(count).fill({ service, role }));
   });
-  const plan: Process[] = [];
-  for (const process of wanted) plan.push({ ...process, rpcPort: await freePort(), opsPort: await freePort() });
-  return plan;
+  const ports = new Set<number>();
+  while (ports.size < 2 * wanted.length) ports.add(await freePort());
+  const next = ports.values();
+  return wanted.map((process) => ({
+    ...process,
+    rpcPort: next.next().value as number,
+    opsPort: next.next().value as number,
+  }));
 }
 
 function startProcess(

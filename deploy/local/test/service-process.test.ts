@@ -53,9 +53,9 @@ test("a service is started again when it is killed, and drains when it is stoppe
 test("a service that ends before it is ready is an error", async () => {
   const folder = await temporaryFolder();
   const entry = join(folder, "broken.mjs");
-  await writeFile(entry, "process.exitCode = 4;");
+  await writeFile(entry, 'console.log("no port is left"); process.exitCode = 4;');
   const start = startServiceProcess({ name: "chat", entry, env: {}, ready: async () => false, log: () => {} });
-  await expect(start).rejects.toThrow("chat did not start (exit code 4)");
+  await expect(start).rejects.toThrow("chat did not start (exit code 4): no port is left");
 });
 
 test("a service drains when the process that supervises it is killed", async () => {

@@ -57,6 +57,16 @@ test.each(["1.5", "1e3", "0x10", " 1", "", "99999999999999999999"])("refuses %j 
   expect(() => readConfig({ NUMBER }, (reader) => reader.integer("NUMBER", { min: 0, max: 9_999 }))).toThrow("NUMBER");
 });
 
+test("base URLs are one or more, over http or https, and kept as they are written", () => {
+  const read = (URLS?: string) => readConfig({ URLS }, (reader) => reader.baseUrls("URLS"));
+  for (const urls of ["http://a:1", "https://a.example/, http://[::1]:2"]) expect(read(urls)).toBe(urls);
+  expect(() => read()).toThrow("URLS is missing");
+  for (const urls of ["a:1", "a", "http://", "http://a,", "ftp://a", "http://a b"]) {
+    expect(() => read(urls), urls).toThrow("URLS must be http or https URLs");
+  }
+  expect(readConfig({}, (reader) => reader.baseUrls("URLS", ""))).toBe("");
+});
+
 test("a host needs its internal token and a log level that exists", () => {
   expect(() => readHostConfig({ LOG_LEVEL: "loud" })).toThrow(/INTERNAL_TOKEN.*LOG_LEVEL/);
   expect(readHostConfig({ INTERNAL_TOKEN: "t" })).toMatchObject({ host: "127.0.0.1", rpcPort: 0, logLevel: "info" });

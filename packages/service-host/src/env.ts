@@ -7,6 +7,8 @@ export interface EnvReader {
   flag(name: string, fallback: boolean): boolean;
   /** Comma-separated; empty when unset. */
   list(name: string): string[];
+  /** Base URLs of servers, separated by commas, as they are written. */
+  baseUrls(name: string, fallback?: string): string;
   /** One of the choices. */
   choice<T extends string>(name: string, choices: readonly T[], fallback: T): T;
 }
@@ -24,13 +26,22 @@ export function readConfig<T>(env: Env, read: (reader: EnvReader) => T): T {
   return config;
 }
 
+const BASE_URL = /^https?:$/;
+
 function createReader(env: Env, faults: string[]): EnvReader {
   const read = (name: string) => (env[name] === "" ? undefined : env[name]);
+  function text(name: string, fallback?: string): string {
+    const value = read(name) ?? fallback;
+    if (value === undefined) faults.push(`${name} is missing`);
+    return value ?? "";
+  }
   return {
-    text(name, fallback) {
-      const value = read(name) ?? fallback;
-      if (value === undefined) faults.push(`${name} is missing`);
-      return value ?? "";
+    text,
+    baseUrls(name, fallback) {
+      const value = text(name, fallback);
+      const valid = value.split(",").every((url) => BASE_URL.test(URL.parse(url.trim())?.protocol ?? ""));
+      if (value !== "" && !valid) faults.push(`${name} must be http or https URLs, separated by commas`);
+      return value;
     },
     integer(name, { fallback, min, max }) {
       const value = read(name);

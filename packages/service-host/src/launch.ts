@@ -45,10 +45,10 @@ export async function launch<C>(options: LaunchOptions<C>): Promise<void> {
   const stopped = untilStopSignal();
   let log = createLogger({ service: name, level: "info" });
   try {
-    const host = readHostConfig(env);
+    const { host, config } = readAll(env, options.readConfig);
     log = createLogger({ service: name, level: host.logLevel });
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
-    await run(options, host, log, stopped);
+    await run({ start: options.start, config }, host, log, stopped);
   } catch (error) {
     log.fatal({ err: error }, "failed");
     process.exitCode = 1;
@@ -56,15 +56,31 @@ export async function launch<C>(options: LaunchOptions<C>): Promise<void> {
   log.info("stopped");
 }
 
+/** Throws one error that names what is wrong in either. */
+function readAll<C>(env: Env, read: (env: Env) => C): { host: HostConfig; config: C } {
+  const faults: string[] = [];
+  const tried = <T>(part: (env: Env) => T): T => {
+    try {
+      return part(env);
+    } catch (error) {
+      faults.push((error as Error).message);
+      return undefined as T;
+    }
+  };
+  const [host, config] = [tried(readHostConfig), tried(read)];
+  if (faults.length > 0) throw new Error(faults.join("; "));
+  return { host, config };
+}
+
 async function run<C>(
-  { env, readConfig: read, start }: LaunchOptions<C>,
+  { start, config }: Pick<LaunchOptions<C>, "start"> & { config: C },
   { host, rpcPort, opsPort, internalToken }: HostConfig,
   log: Logger,
   stopped: Promise<string>,
 ): Promise<void> {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
-  await using service = await start(read(env), { log, metrics, internalToken });
+  await using service = await start(config, { log, metrics, internalToken });
   // Probes are answered to the end: disposed last of the two.
   await using ops = await startOpsServer({ service, host, port: opsPort, metrics });
   await using rpc = await startRpcServer({ service, host, port: rpcPort, internalToken, log });

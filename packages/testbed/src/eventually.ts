@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const DEFAULT_DEADLINE_MS = 10_000;
+const DEFAULT_DEADLINE_MS = 20_000;
 const DEFAULT_EVERY_MS = 20;
 
 /** How long to wait for a condition, and how often to ask. */
 export type Patience = { readonly deadlineMs?: number; readonly everyMs?: number };
 
 /**
- * Asks `check` until it neither throws nor answers `false`, and answers what it answered. After the deadline (10 s)
+ * Asks `check` until it neither throws nor answers `false`, and answers what it answered. After the deadline (20 s)
  * the last error is thrown, or one that says that the condition stayed false. Write expectations into `check`.
  */
 export async function eventually<T>(check: () => T | false | Promise<T | false>, patience: Patience = {}): Promise<T> {

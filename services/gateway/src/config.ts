@@ -1,4 +1,4 @@
-import { type Env, readConfig } from "@toolgate/service-host/env";
+import { type Env, type EnvReader, readConfig } from "@toolgate/service-host/env";
 
 export interface Config {
   host: string;
@@ -18,8 +18,18 @@ export interface Config {
   outboundWebhookUrl: string;
 }
 
+/** For the single topology, where the other services are in the same process. */
 export function gatewayConfig(env: Env): Config {
-  return readConfig(env, (reader) => ({
+  return readConfig(env, (reader) => readFields(reader, () => ""));
+}
+
+/** For a process of its own. */
+export function gatewayProcessConfig(env: Env): Config {
+  return readConfig(env, (reader) => readFields(reader, reader.baseUrls));
+}
+
+function readFields(reader: EnvReader, upstream: (name: string) => string): Config {
+  return {
     host: reader.text("HTTP_HOST", "127.0.0.1"),
     port: reader.integer("PORT", { fallback: 8080, min: 0, max: 65_535 }),
     natsUrl: reader.text("NATS_URL"),
@@ -27,8 +37,8 @@ export function gatewayConfig(env: Env): Config {
     requestTimeoutMs: reader.integer("REQUEST_TIMEOUT_MS", { fallback: 30_000, min: 100, max: 600_000 }),
     drainMs: reader.integer("DRAIN_MS", { fallback: 40_000, min: 0, max: 600_000 }),
     publicUrl: reader.text("PUBLIC_URL", ""),
-    keyAuthUrl: reader.text("KEY_AUTH_URL", ""),
-    toolRunnerUrl: reader.text("TOOL_RUNNER_URL", ""),
-    outboundWebhookUrl: reader.text("OUTBOUND_WEBHOOK_URL", ""),
-  }));
+    keyAuthUrl: upstream("KEY_AUTH_URL"),
+    toolRunnerUrl: upstream("TOOL_RUNNER_URL"),
+    outboundWebhookUrl: upstream("OUTBOUND_WEBHOOK_URL"),
+  };
 }

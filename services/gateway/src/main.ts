@@ -1,5 +1,5 @@
 import { launch } from "@toolgate/service-host/launch";
-import { gatewayConfig } from "./config.ts";
+import { gatewayProcessConfig } from "./config.ts";
 import { startRemoteGateway } from "./remote.ts";
 
-await launch({ name: "gateway", env: process.env, readConfig: gatewayConfig, start: startRemoteGateway });
+await launch({ name: "gateway", env: process.env, readConfig: gatewayProcessConfig, start: startRemoteGateway });

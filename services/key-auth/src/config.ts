@@ -12,15 +12,25 @@ export interface Config {
   sealingKeys: SealingKey[];
 }
 
+/** For the single topology, where tool-runner is in the same process. */
 export function keyAuthConfig(env: Env): Config {
-  return readConfig(env, (reader) => ({
+  return readConfig(env, (reader) => readFields(reader, ""));
+}
+
+/** For a process of its own. */
+export function keyAuthProcessConfig(env: Env): Config {
+  return readConfig(env, (reader) => readFields(reader, reader.baseUrls("TOOL_RUNNER_URL")));
+}
+
+function readFields(reader: EnvReader, toolRunnerUrl: string): Config {
+  return {
     databaseUrl: reader.text("DATABASE_URL"),
     databaseConnections: reader.integer("DATABASE_CONNECTIONS", { fallback: 10, min: 1, max: 200 }),
     redisUrl: reader.text("REDIS_URL"),
     natsUrl: reader.text("NATS_URL"),
-    toolRunnerUrl: reader.text("TOOL_RUNNER_URL", ""),
+    toolRunnerUrl,
     sealingKeys: readSealingKeys(reader),
-  }));
+  };
 }
 
 /** A missing variable is reported with the others. */

@@ -63,9 +63,18 @@ export function outboundWebhookConfig(env: Env): Config {
       },
       core: workerOnly ? undefined : readCore(reader),
       mail: roles.has("dispatcher") ? readMail(reader) : undefined,
-      keyAuthUrl: reader.text("KEY_AUTH_URL", ""),
+      keyAuthUrl: reader.baseUrls("KEY_AUTH_URL", ""),
     };
   });
+}
+
+/** For a process of its own. */
+export function outboundWebhookProcessConfig(env: Env): Config {
+  const config = outboundWebhookConfig(env);
+  if (config.mail && config.keyAuthUrl === "") {
+    throw new Error("configuration: KEY_AUTH_URL is missing: key-auth knows to whom mails go");
+  }
+  return config;
 }
 
 function readRoles(reader: EnvReader): Role[] {

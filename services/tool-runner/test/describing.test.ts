@@ -17,6 +17,8 @@ describe("what callers by key are told about tools", () => {
       external_api_description: "For developers",
     });
     await runner.saveTool("writes", { external_api: true, external_api_write: true, handler: HANDLER });
+    await runner.saveTool("reads", { external_api: true, api: { method: "GET", url: "https://rates.example/" } });
+    await runner.saveTool("posts", { external_api: true, api: { method: "POST", url: "https://rates.example/" } });
     await runner.saveTool("later", { external_api: true, async: 1, handler: HANDLER });
     await runner.saveTool("yes", { external_api: "yes", handler: HANDLER });
     await runner.saveTool("public", { public_api: true, handler: HANDLER });
@@ -26,14 +28,17 @@ describe("what callers by key are told about tools", () => {
   afterAll(() => runner[Symbol.asyncDispose]());
 
   it("[OAPI-3] tells the released tools among the names, sorted, without async, deleted and foreign ones", async () => {
-    const names = ["writes", "later", "yes", "public", "gone", "nowhere", "released"];
+    const names = ["writes", "later", "yes", "reads", "public", "gone", "nowhere", "released", "posts"];
     const { tools } = await runner.tools.describeTools({ workspaceId: runner.workspaceId, names });
-    expect(tools.map(({ name, version, readOnly }) => [name, version, readOnly])).toEqual([
-      ["released", 1, true],
-      ["writes", 1, false],
+    expect(tools.map(({ name, version, readOnly, mayWrite }) => [name, version, readOnly, mayWrite])).toEqual([
+      ["posts", 1, false, false],
+      ["reads", 1, true, false],
+      ["released", 1, false, false],
+      ["writes", 1, false, true],
     ]);
-    expect(tools[0]).toMatchObject({ description: "For developers", argsFixtureJson: '{"a":"x"}', responseJson: "" });
-    expect(JSON.parse(tools[0]?.parametersJson ?? "")).toEqual({
+    const released = tools[2];
+    expect(released).toMatchObject({ description: "For developers", argsFixtureJson: '{"a":"x"}', responseJson: "" });
+    expect(JSON.parse(released?.parametersJson ?? "")).toEqual({
       type: "object",
       properties: { a: { type: "string" } },
     });

@@ -643,9 +643,18 @@ export declare type ToolDescription = Message<"toolgate.tool_runner.v1.ToolDescr
   argsFixtureJson: string;
 
   /**
+   * By its kind it can't but read: a prepared query or a GET, without external_api_write.
+   *
    * @generated from field: bool read_only = 7;
    */
   readOnly: boolean;
+
+  /**
+   * external_api_write is exactly true. A tool that is neither may still send mails and call other services.
+   *
+   * @generated from field: bool may_write = 8;
+   */
+  mayWrite: boolean;
 };
 
 /**

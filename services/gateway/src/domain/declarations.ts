@@ -39,8 +39,8 @@ export interface Failure {
 /** The same tools as the OpenAPI description, as a TypeScript declaration file. */
 export function toolDeclarations(tools: readonly ToolDescription[]): string {
   const members = sorted(tools).map((tool) => {
-    const { name, description, readOnly, args, result } = describedTool(tool, () => "#");
-    const about = comment(`${description}\n${readOnly ? "Reads only." : "May write."}`, "  ");
+    const { name, description, effect, args, result } = describedTool(tool, () => "#");
+    const about = comment(`${description}\n${effect}`, "  ");
     return `${about}  ${memberName(name)}: {
     args: ${schemaType(args, "    ")};
     result: ${schemaType(result, "    ")};

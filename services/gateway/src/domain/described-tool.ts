@@ -6,10 +6,17 @@ import { exampleArguments } from "./schema-example.ts";
 export interface DescribedTool {
   name: string;
   description: string;
-  readOnly: boolean;
+  /** What its calls may change, in a sentence. */
+  effect: string;
   args: JsonObject;
   result: JsonObject;
   example: JsonObject | undefined;
+}
+
+/** [RO-8] [RO-9] What a caller has to know before it lets an agent call the tool. */
+function effectOf({ readOnly, mayWrite }: ToolDescription): string {
+  if (mayWrite) return "May write.";
+  return readOnly ? "Reads only." : "Writes no data of the workspace, but may send mails and call other services.";
 }
 
 /** [OAPI] What a tool without a response schema is said to answer. */
@@ -20,11 +27,12 @@ export function describedTool(
   tool: ToolDescription,
   pointerTo: (tool: string, part: "args" | "result") => string,
 ): DescribedTool {
-  const { name, description, readOnly } = tool;
+  const { name, description } = tool;
   const args = argumentsSchema(tool, pointerTo(name, "args"));
   const result =
     tool.responseJson === "" ? ANY_RESULT : portableSchema(parsed(tool.responseJson), pointerTo(name, "result"));
-  return { name, description, readOnly, args, result, example: exampleArguments(args, parsed(tool.argsFixtureJson)) };
+  const effect = effectOf(tool);
+  return { name, description, effect, args, result, example: exampleArguments(args, parsed(tool.argsFixtureJson)) };
 }
 
 /** The arguments are an object, whatever else the schema leaves open. */

@@ -31,18 +31,22 @@ const HEADERS = {
 /** [LIMIT-3] */
 export const LIMIT_HEADER_REFERENCES = references("headers", Object.keys(LIMIT_HEADERS));
 
-const EXAMPLE_VIOLATION = { field: "name", rule: "required", message: "is missing" };
+const EXAMPLE_VIOLATION = { field: "name", rule: "required", message: "is required" };
 const EXAMPLE_RETRY_SECONDS = 30;
 const LIMITED = Object.keys(LIMIT_HEADERS);
+const REPLAYED = [...LIMITED, "Idempotency-Replayed"];
 
 const RESPONSES = {
-  InvalidCall: response("The arguments are not valid, or the tool failed.", "InvalidCall", LIMITED, {
+  InvalidCall: response("The arguments are not valid, or the tool failed.", "InvalidCall", REPLAYED, {
     arguments: invalidParameters([EXAMPLE_VIOLATION]),
     tool: TOOL_FAILED,
   }),
-  Unauthenticated: response("The key is missing, unknown, revoked or expired.", "Failure", ["WWW-Authenticate"], {
-    key: UNAUTHENTICATED,
-  }),
+  Unauthenticated: response(
+    "The key is missing, unknown, revoked or expired, or not for calls from this address.",
+    "Failure",
+    ["WWW-Authenticate"],
+    { key: UNAUTHENTICATED },
+  ),
   Unavailable: response("The tool is not available to this key. The answer does not say why.", "Failure", LIMITED, {
     tool: TOOL_UNAVAILABLE,
   }),
@@ -55,7 +59,7 @@ const RESPONSES = {
   LimitReached: response("The calls of this minute are used up.", "LimitReached", [...LIMITED, "Retry-After"], {
     limit: limitReached(EXAMPLE_RETRY_SECONDS),
   }),
-  InternalError: response("An unexpected error.", "Failure", LIMITED, { error: INTERNAL_ERROR }),
+  InternalError: response("An unexpected error.", "Failure", REPLAYED, { error: INTERNAL_ERROR }),
 };
 
 /** The error answers of every tool. */

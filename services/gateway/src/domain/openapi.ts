@@ -42,13 +42,12 @@ function pointerTo(tool: string, part: "args" | "result"): string {
   return `#/components/schemas/${tool}.${part}`;
 }
 
-function operation({ name, description, readOnly, args, example }: DescribedTool): JsonObject {
-  const nature = readOnly ? "Reads only." : "May write.";
+function operation({ name, description, effect, args, example }: DescribedTool): JsonObject {
   const needsArguments = Array.isArray(args.required) && args.required.length > 0;
   return {
     operationId: name,
     summary: summaryOf(description) || name,
-    description: description === "" ? nature : `${description}\n\n${nature}`,
+    description: description === "" ? effect : `${description}\n\n${effect}`,
     parameters: [{ $ref: "#/components/parameters/IdempotencyKey" }],
     requestBody: {
       required: needsArguments,

@@ -12,14 +12,23 @@ const JSON_TYPE = /^application\/json *(;|$)/i;
 export function management(upstreams: Upstreams, log: Logger) {
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook("onRequest", async (request, reply) => {
-      if (request.method !== "POST" || JSON_TYPE.test(request.headers["content-type"] ?? "")) return;
-      return reply.code(415).header("accept-post", "application/json").send();
+      if (request.method !== "POST") {
+        return reply
+          .code(405)
+          .header("allow", "POST")
+          .send({ code: "unimplemented", message: "POST is the only method" });
+      }
+      if (JSON_TYPE.test(request.headers["content-type"] ?? "")) return;
+      const message = "Content-Type must be application/json";
+      return reply.code(415).header("accept-post", "application/json").send({ code: "invalid_argument", message });
     });
     await app.register(fastifyConnectPlugin, {
       routes: managementRoutes(upstreams, log),
       contextValues: callerOfRequest,
       interceptors: [errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
+      // A member that is misspelt must not be taken for one that was left out: it may be a restriction.
+      jsonOptions: { ignoreUnknownFields: false },
       grpc: false,
       grpcWeb: false,
     });

@@ -8,20 +8,27 @@ export type Description = {
   responseJson: string;
   argsFixtureJson: string;
   readOnly: boolean;
+  mayWrite: boolean;
 };
 
+/** Bodies of tools, as far as what they can do follows from it. */
+export type BodyKind = "query" | "get" | "other";
+
 /** [OAPI-4] [OAPI-5] [OAPI-6] Describes a definition as it was saved. */
-export function describe(saved: unknown): Description {
+export function describe(saved: unknown, body: BodyKind): Description {
   const definition = isJsonObject(saved) ? saved : {};
   const parameters = objectIn(definition, "parameters");
   const shown = parameters && withoutReserved(parameters);
   const fixture = objectIn(definition, "args_fixture");
+  const mayWrite = ownValue(definition, "external_api_write") === true;
   return {
     description: textIn(definition, "external_api_description") ?? textIn(definition, "description") ?? "",
     parametersJson: shown ? JSON.stringify(shown) : "",
     responseJson: jsonIn(definition, "external_api_response"),
     argsFixtureJson: fixture ? JSON.stringify(declaredOnly(fixture, shown)) : "",
-    readOnly: ownValue(definition, "external_api_write") !== true,
+    // [RO-8] [RO-9] Mails and calls of other services are not stopped in a read-only run.
+    readOnly: !mayWrite && body !== "other",
+    mayWrite,
   };
 }
 

@@ -22,6 +22,11 @@ test("[TOOL] a secret of digits is removed where it stands as a number", () => {
   expect(scrub({ pin: 12345678, other: 1 }, new Set(["12345678"]))).toEqual({ pin: "[entfernt]", other: 1 });
 });
 
+test("[TOOL] a member __proto__ is one like any other", () => {
+  const value = JSON.parse('{"__proto__":{"a":"the secret","b":1}}');
+  expect(JSON.stringify(scrub(value, new Set(["the secret"])))).toBe('{"__proto__":{"a":"[entfernt]","b":1}}');
+});
+
 test("[TOOL] what holds no secret stays as it is", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

@@ -1,5 +1,5 @@
 import { REMOVED } from "@toolgate/redaction/redactor";
-import { isJsonObject, type JsonObject } from "./json-object.ts";
+import { isJsonObject } from "./json-object.ts";
 
 /**
  * A copy of a value in which secrets that a run has used are replaced, wherever they stand in texts and names: as they
@@ -20,7 +20,6 @@ function scrubWith(value: unknown, forms: readonly string[]): unknown {
   if (typeof value === "number") return forms.includes(String(value)) ? REMOVED : value;
   if (Array.isArray(value)) return value.map((item) => scrubWith(item, forms));
   if (!isJsonObject(value)) return value;
-  const copy: JsonObject = {};
-  for (const [name, member] of Object.entries(value)) copy[scrubWith(name, forms) as string] = scrubWith(member, forms);
-  return copy;
+  const members = Object.entries(value).map(([name, member]) => [scrubWith(name, forms), scrubWith(member, forms)]);
+  return Object.fromEntries(members);
 }

@@ -15,6 +15,6 @@ export async function describeTools(context: Context, request: DescribeToolsRequ
   const rows = await findOutlines(context.pool, request.workspaceId, request.names);
   const tools = rows
     .filter((row) => carriesRelease(row.outline))
-    .map(({ name, version, outline }) => ({ name, version, ...describe(outline) }));
+    .map(({ name, version, outline, body }) => ({ name, version, ...describe(outline, body) }));
   return { tools };
 }

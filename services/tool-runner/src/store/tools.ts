@@ -39,11 +39,16 @@ export interface ToolOutline {
   name: string;
   version: number;
   outline: unknown;
+  /** What its body is: a prepared query, a GET of an `api` tool, or something else. */
+  body: "query" | "get" | "other";
 }
 
 export async function findOutlines(db: Queryable, workspaceId: string, names: string[]): Promise<ToolOutline[]> {
   const found = await db.query(
-    `select t.name, t.version, v.definition - '{handler,api,query}'::text[] as outline from ${CURRENT}
+    `select t.name, t.version, v.definition - '{handler,api,query}'::text[] as outline,
+       case when v.definition ? 'query' then 'query'
+         when v.definition #>> '{api,method}' = 'GET' then 'get' else 'other' end as body
+     from ${CURRENT}
      where t.workspace_id = $1 and t.name = any($2::text[]) and t.deleted_at is null
      order by t.name`,
     [workspaceId, names],
