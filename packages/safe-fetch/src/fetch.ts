@@ -1,4 +1,4 @@
-import { createSecureContext } from "node:tls";
+import { createSecureContext, getCACertificates } from "node:tls";
 import { parseAllowList } from "./allow-list.ts";
 import { KeptConnections } from "./kept-connections.ts";
 import type { Resolver } from "./resolve.ts";
@@ -26,7 +26,7 @@ export type SafeFetchOptions = {
   applicationHosts: readonly string[];
   schemes: readonly TargetScheme[];
   resolver?: Resolver;
-  /** Certificates (PEM) that are trusted instead of the system's. */
+  /** Certificates (PEM) that are trusted as well as the usual authorities. */
   tls?: { ca: string | readonly string[] };
   maxResponseHeaderBytes?: number;
   maxIdleConnections?: number;
@@ -53,7 +53,9 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     rules: { applicationHosts: options.applicationHosts, schemes: options.schemes },
     resolver: options.resolver ?? createSystemResolver(),
     allowList: parseAllowList(options.allowList),
-    secureContext: createSecureContext(options.tls === undefined ? {} : { ca: [options.tls.ca].flat() }),
+    secureContext: createSecureContext(
+      options.tls === undefined ? {} : { ca: [...getCACertificates(), ...[options.tls.ca].flat()] },
+    ),
     kept,
     connectionLimits: {
       maxHeaderBytes: options.maxResponseHeaderBytes ?? MAX_RESPONSE_HEADER_BYTES,

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
 import { expect, test } from "vitest";
 import { certificateFor, certificateOf, floodWith, httpsReceiver, rawReceiver } from "./receivers.ts";
 import { loopbackFetch, post, until } from "./sending.ts";
@@ -45,6 +45,22 @@ test("[SSRF-6] a certificate signed by itself is refused where it is not trusted
   const url = `https://${NAME}:${receiver.port}/`;
   expect(await ordinary.send(post(url))).toMatchObject(REFUSED);
   expect((await trusting.send(post(url))).kind).toBe("response");
+});
+
+test("[SSRF-6] certificates of one's own are trusted beside the usual authorities, not instead of them", async () => {
+  const usual = { name: "usual.example", pem: await certificateFor("usual.example") };
+  const own = { name: "own.example", pem: await certificateFor("own.example") };
+  const before = getCACertificates();
+  setDefaultCACertificates([...before, usual.pem.cert]);
+  try {
+    await using safeFetch = loopbackFetch({ resolver: async () => ["127.0.0.1"], tls: { ca: own.pem.cert } });
+    for (const { name, pem } of [usual, own]) {
+      await using receiver = await httpsReceiver((_request, response) => response.end(), pem);
+      expect((await safeFetch.send(post(`https://${name}:${receiver.port}/`))).kind, name).toBe("response");
+    }
+  } finally {
+    setDefaultCACertificates(before);
+  }
 });
 
 test("[SSRF-6] TLS before 1.2 is refused", async () => {

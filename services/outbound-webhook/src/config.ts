@@ -8,7 +8,7 @@ export type Role = (typeof ROLES)[number];
 export interface WorkerConfig {
   /** Attempts at once. */
   concurrency: number;
-  /** PEM file of certificates that are trusted instead of the system's; development only. */
+  /** PEM file of certificates that are trusted as well as the usual authorities; development only. */
   targetCaFile: string | undefined;
 }
 

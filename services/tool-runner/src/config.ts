@@ -16,7 +16,7 @@ export interface Config {
   applicationHosts: string[];
   /** Development only: non-public addresses that tools may call all the same. */
   allowedTargets: string[];
-  /** Development only: PEM file of certificates that tools trust instead of the system's. */
+  /** Development only: PEM file of certificates that tools trust as well as the usual authorities. */
   targetCaFile: string;
   /** Non-public addresses that data sources may live at: the operator's choice. */
   allowedDataSources: string[];
