@@ -5,12 +5,15 @@ import { startReceiver } from "./demo/receiver.ts";
 import type { seedDemo } from "./demo/seed.ts";
 import { keepRunning } from "./keep-running.ts";
 import { banner, writeRunFile } from "./run-report.ts";
+import { stopLeftovers } from "./servers/data-folder.ts";
 import { isPortFree, openPortBook } from "./servers/port-book.ts";
 import type { ServerName } from "./servers/server-programs.ts";
 import { type LocalServers, startServers } from "./servers/start-servers.ts";
-import { finishWithin } from "./stopping.ts";
+import { finishWithin, unlessStopped, untilAborted } from "./stopping.ts";
 import type { startTopology } from "./topology.ts";
 
+// With the two below it, a stop takes less than 15 s.
+const GIVE_UP_MS = 2_000;
 const SERVICES_STOP_MS = 8_000;
 const SERVERS_STOP_MS = 4_000;
 const HURRIED_STOP_MS = 500;
@@ -34,23 +37,27 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   const { log, stop } = control;
   await using owned = new AsyncDisposableStack();
   owned.use(await lockDataFolder(dataDir, port));
+  // Also of servers that this run is given and does not start.
+  await stopLeftovers(dataDir);
   await refuseTakenPort(port);
   const urls = await openServers(config, control, owned);
   const receiver = owned.use(
     await startReceiver({
       dataDir,
-      ports: openPortBook(join(dataDir, "receiver-port.json")),
+      ports: openPortBook(join(dataDir, "receiver-port.json"), [port]),
       log,
       now: () => new Date(),
     }),
   );
   stop.throwIfAborted();
   const allowedTargets = [new URL(receiver.url).host, ...config.allowedTargets];
-  const topology = await product.startTopology(kind, { ...urls, port, dataDir, allowedTargets, log });
+  const settings = { ...urls, port, dataDir, allowedTargets, log, signal: stop };
+  const topology = await unlessStopped(product.startTopology(kind, settings), control, GIVE_UP_MS);
   owned.defer(() => stopServices(topology, control));
   stop.throwIfAborted();
   const { baseUrl } = topology;
-  const seeded = await product.seedDemo({ baseUrl, databaseUrl: urls.databaseUrl, dataDir, receiverUrl: receiver.url });
+  const seed = { baseUrl, databaseUrl: urls.databaseUrl, dataDir, receiverUrl: receiver.url };
+  const seeded = await unlessStopped(product.seedDemo(seed), control, GIVE_UP_MS);
   const report = { baseUrl, ...seeded, servers: urls };
   stop.throwIfAborted();
   const runFile = await writeRunFile(dataDir, report);
@@ -68,14 +75,15 @@ async function refuseTakenPort(port: number): Promise<void> {
 async function openServers(config: LocalConfig, control: RunControl, owned: AsyncDisposableStack) {
   const given = { postgres: config.databaseUrl, nats: config.natsUrl, redis: config.redisUrl };
   const names = (["postgres", "nats", "redis"] as const).filter((name) => !given[name]);
-  const { dataDir, path } = config;
-  const servers = await startServers({ names, dataDir, path, log: control.log, signal: control.stop });
+  const { dataDir, path, port } = config;
+  const { log, stop } = control;
+  const servers = await startServers({ names, dataDir, path, log, signal: stop, reservedPorts: [port] });
   owned.defer(() => servers.stop(control.hurry.aborted ? HURRIED_STOP_MS : SERVERS_STOP_MS));
   // A start that fails stops the servers as well, without the signal.
   const stopped = new AbortController();
   owned.defer(() => stopped.abort());
-  const signal = AbortSignal.any([control.stop, stopped.signal]);
-  for (const server of Object.values(servers.running)) keepRunning(server, { log: control.log, signal });
+  const signal = AbortSignal.any([stop, stopped.signal]);
+  for (const server of Object.values(servers.running)) keepRunning(server, { log, signal });
   const url = (name: ServerName) => given[name] ?? startedUrl(servers, name);
   return { databaseUrl: url("postgres"), natsUrl: url("nats"), redisUrl: url("redis") };
 }
@@ -99,11 +107,4 @@ function killIfAlive(pid: number): void {
   } catch {
     // It has ended by itself.
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

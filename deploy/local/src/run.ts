@@ -8,6 +8,8 @@ import { startTopology } from "./topology.ts";
 const LINGER_MS = 500;
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
+// A terminal or a pipe that has gone ends nothing: what runs is stopped by signals, and in order.
+for (const output of [process.stdout, process.stderr]) output.on("error", () => {});
 const requests = listenForStop(process, () => performance.now());
 try {
   const config = readConfig(process.env, root);

@@ -18,6 +18,8 @@ export type ServiceSettings = {
   /** True once the service takes work. */
   ready(): Promise<boolean>;
   readonly log: (line: string) => void;
+  /** Gives up the first start, while it is under way. */
+  readonly signal?: AbortSignal;
 };
 
 export type ServiceProcess = AsyncDisposable & {
@@ -42,7 +44,7 @@ const LAST_LINES = 3;
  */
 export async function startServiceProcess(settings: ServiceSettings): Promise<ServiceProcess> {
   const stopping = new AbortController();
-  let current = await launch(settings, stopping.signal);
+  let current = await launch(settings, settings.signal ?? stopping.signal);
   const subject = {
     name: settings.name,
     exited: () => current.ended,
@@ -72,10 +74,17 @@ async function launch(settings: ServiceSettings, signal: AbortSignal): Promise<R
   running.ended.then((how) => {
     ended = how;
   });
+  // At once, so that nobody waits for an answer of a service that has come no further.
+  const giveUp = () => running.child.kill("SIGKILL");
+  signal.addEventListener("abort", giveUp, { once: true });
   const deadline = performance.now() + READY_DEADLINE_MS;
-  while (ended === undefined && !signal.aborted && performance.now() < deadline) {
-    if (await settings.ready()) return running;
-    await sleep(READY_POLL_MS);
+  try {
+    while (ended === undefined && !signal.aborted && performance.now() < deadline) {
+      if (await settings.ready()) return running;
+      await sleep(READY_POLL_MS);
+    }
+  } finally {
+    signal.removeEventListener("abort", giveUp);
   }
   await end(running, 0);
   throw new Error(`${settings.name} did not start (${ended ?? "not ready in time"}): ${running.lastLines.join("\n")}`);

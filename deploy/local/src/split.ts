@@ -15,6 +15,8 @@ export type SplitSettings = {
   /** Processes per role of outbound-webhook, instead of processes that have all roles; `manager` has to be among them. */
   readonly webhookRoles?: Readonly<Partial<Record<Role, number>>>;
   readonly log: (line: string) => void;
+  /** Gives up a start that is under way; a running installation does not listen to it. */
+  readonly signal?: AbortSignal;
 };
 
 export type ServiceName = "key-auth" | "tool-runner" | "outbound-webhook" | "gateway";
@@ -35,6 +37,8 @@ type Process = { service: ServiceName; role?: Role; rpcPort: number; opsPort: nu
 type Split = Topology & { processes(): ServiceProcess[] };
 
 const MAX_STARTS = 3;
+/** Given to the services of a start that is given up: they have served nobody yet. */
+const GIVE_UP_GRACE_MS = 1_000;
 
 /** One process per service and replica, gRPC between them. Begins anew when somebody has taken a port meanwhile. */
 export async function startSplit(settings: SplitSettings): Promise<Split> {
@@ -49,9 +53,9 @@ export async function startSplit(settings: SplitSettings): Promise<Split> {
 }
 
 async function startOnce(settings: SplitSettings): Promise<Split> {
-  const { env, log } = settings;
+  const { env, signal } = settings;
   const gatewayPort = settings.port || (await freePort());
-  const plan = await planProcesses(settings);
+  const plan = await planProcesses(settings, gatewayPort);
   const urls = (name: ServiceName) =>
     plan
       .filter(({ service, role = "manager" }) => service === name && role === "manager")
@@ -70,13 +74,15 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   };
   try {
     for (const service of ORDER) {
+      signal?.throwIfAborted();
       const replicas = plan.filter((planned) => planned.service === service);
-      const starts = await Promise.allSettled(replicas.map((planned) => startProcess(planned, shared, log)));
+      const starts = await Promise.allSettled(replicas.map((planned) => startProcess(planned, shared, settings)));
       for (const start of starts) if (start.status === "fulfilled") started.push(start.value);
       for (const start of starts) if (start.status === "rejected") throw start.reason;
     }
   } catch (error) {
-    await stop();
+    if (signal?.aborted) await Promise.all(started.map((process) => process.stop(GIVE_UP_GRACE_MS)));
+    else await stop();
     throw error;
   }
   return {
@@ -87,14 +93,17 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   };
 }
 
-async function planProcesses({ replicas = {}, webhookRoles }: SplitSettings): Promise<Process[]> {
+async function planProcesses({ replicas = {}, webhookRoles }: SplitSettings, gatewayPort: number): Promise<Process[]> {
   const wanted = ORDER.flatMap((service): Pick<Process, "service" | "role">[] => {
     if (service !== "outbound-webhook" || !webhookRoles) return Array(replicas[service] ?? 1).fill({ service });
     const roles = Object.entries(webhookRoles) as [Role, number][];
     return roles.flatMap(([role, count]) => Array(count).fill({ service, role }));
   });
   const ports = new Set<number>();
-  while (ports.size < 2 * wanted.length) ports.add(await freePort());
+  while (ports.size < 2 * wanted.length) {
+    const port = await freePort();
+    if (port !== gatewayPort) ports.add(port);
+  }
   const next = ports.values();
   return wanted.map((process) => ({
     ...process,
@@ -106,7 +115,7 @@ async function planProcesses({ replicas = {}, webhookRoles }: SplitSettings): Pr
 function startProcess(
   { service, role, rpcPort, opsPort }: Process,
   env: Record<string, string>,
-  log: (line: string) => void,
+  { log, signal }: SplitSettings,
 ): Promise<ServiceProcess> {
   const own = { ...env, ...(role && { ROLES: role }), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
   const withheld = role === "worker" ? NOT_FOR_WORKERS : [];
@@ -120,5 +129,6 @@ function startProcess(
         () => false,
       ),
     log,
+    ...(signal && { signal }),
   });
 }

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
-import { finishWithin, listenForStop } from "./stopping.ts";
+import { finishWithin, listenForStop, unlessStopped } from "./stopping.ts";
 
 describe("signals", () => {
   test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s asks to stop, and again later to hurry", (name) => {
@@ -34,5 +34,28 @@ describe("the time given to a stop", () => {
     const outcome = finishWithin(never, 60_000, hurry.signal);
     hurry.abort();
     expect(await outcome).toBe(false);
+  });
+});
+
+describe("work that a stop interrupts", () => {
+  const never = new Promise(() => {});
+  const calm = new AbortController().signal;
+  const stop = AbortSignal.abort(new Error("asked to stop"));
+
+  test("is waited for while nobody asks to stop, and passes its error on", async () => {
+    expect(await unlessStopped(Promise.resolve(1), { stop: calm, hurry: calm }, 1)).toBe(1);
+    const failing = Promise.reject(new Error("no"));
+    await expect(unlessStopped(failing, { stop: calm, hurry: calm }, 1)).rejects.toThrow("no");
+  });
+
+  test("has some more time after the request, and none in a hurry", async () => {
+    expect(await unlessStopped(Promise.resolve(1), { stop, hurry: calm }, 60_000)).toBe(1);
+    await expect(unlessStopped(never, { stop, hurry: calm }, 1)).rejects.toThrow("asked to stop");
+    await expect(unlessStopped(never, { stop, hurry: stop }, 60_000)).rejects.toThrow("asked to stop");
+  });
+
+  test("ends with the request when it fails because of it", async () => {
+    const failing = Promise.reject(new Error("cut off"));
+    await expect(unlessStopped(failing, { stop, hurry: calm }, 60_000)).rejects.toThrow("asked to stop");
   });
 });

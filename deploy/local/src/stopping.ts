@@ -23,6 +23,28 @@ export function listenForStop(source: NodeJS.EventEmitter, nowMs: () => number):
   return { stop: stop.signal, hurry: hurry.signal };
 }
 
+/** Resolves once `signal` is aborted. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/**
+ * Waits for `work`, but once `stop` has come for at most `graceMs` more, and not at all in a hurry. Work that fails or
+ * does not finish while stopping ends with the reason of `stop`.
+ */
+export async function unlessStopped<T>(work: Promise<T>, { stop, hurry }: StopRequests, graceMs: number): Promise<T> {
+  await Promise.race([work, untilAborted(stop)]).catch((error: unknown) => {
+    if (!stop.aborted) throw error;
+  });
+  if (!stop.aborted) return work;
+  const isFinished = await finishWithin(work, graceMs, hurry).catch(() => false);
+  if (!isFinished) throw stop.reason;
+  return work;
+}
+
 /** Waits for `work` for at most `deadlineMs` or until `hurry`; true when it finished. Its errors are passed on. */
 export async function finishWithin(work: Promise<unknown>, deadlineMs: number, hurry: AbortSignal): Promise<boolean> {
   const { promise: cut, resolve } = Promise.withResolvers<false>();

@@ -1,5 +1,8 @@
 import { migrateAll } from "@toolgate/installation/migrate";
 import { startSingle } from "@toolgate/installation/single";
+import { canOpenInstallation } from "@toolgate/key-auth/provision";
+import { createPool } from "@toolgate/postgres/pool";
+import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
 import { receiverCaFile } from "./demo/receiver.ts";
 import { installationSecrets } from "./installation-secrets.ts";
@@ -18,6 +21,8 @@ export type TopologySettings = {
   /** PEM file that is trusted for webhook targets; the demo receiver's when it is absent. */
   targetCaFile?: string;
   log: (line: string) => void;
+  /** Gives up a start that is under way. In one process the caller does so: it stops waiting, and ends. */
+  signal?: AbortSignal;
 };
 
 export type Topology = { baseUrl: string; stop(): Promise<void>; pids(): Record<string, number> };
@@ -25,11 +30,29 @@ export type Topology = { baseUrl: string; stop(): Promise<void>; pids(): Record<
 const HOST = "127.0.0.1";
 const LOG_LEVEL = "warn";
 
-/** Brings the schemas up to date and starts all services: in this process, or one process for each. */
+/**
+ * Brings the schemas up to date and starts all services: in this process, or one process for each. Refuses a database
+ * whose secrets the data folder cannot open, and changes nothing there.
+ */
 export async function startTopology(kind: "single" | "split", settings: TopologySettings): Promise<Topology> {
-  await migrateAll(settings.databaseUrl);
+  const { databaseUrl, dataDir, port, log, signal } = settings;
   const env = await serviceEnvironment(settings);
-  return kind === "single" ? startInProcess(env) : startSplit({ env, port: settings.port, log: settings.log });
+  await refuseForeignDatabase(databaseUrl, env.SEALING_KEYS ?? "", dataDir);
+  await migrateAll(databaseUrl);
+  return kind === "single" ? startInProcess(env, log) : startSplit({ env, port, log, ...(signal && { signal }) });
+}
+
+async function refuseForeignDatabase(databaseUrl: string, sealingKeys: string, dataDir: string): Promise<void> {
+  const pool = createPool({ url: databaseUrl, maxConnections: 1, applicationName: "start" });
+  try {
+    const box = createSecretBox({ keys: parseSealingKeys(sealingKeys) });
+    if (await canOpenInstallation(pool, box)) return;
+    throw new Error(
+      `the database holds an installation whose secrets ${dataDir} cannot open: choose the data folder that it was made with (DATA_DIR), or another database (DATABASE_URL)`,
+    );
+  } finally {
+    await pool.end();
+  }
 }
 
 /** The environment that the services share. */
@@ -52,9 +75,11 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
   };
 }
 
-async function startInProcess(env: Record<string, string>): Promise<Topology> {
-  const log = createLogger({ service: "toolgate", level: LOG_LEVEL });
-  const single = await startSingle(env, log, env.INTERNAL_TOKEN ?? "");
+async function startInProcess(env: Record<string, string>, log: TopologySettings["log"]): Promise<Topology> {
+  // A logger of its own on the standard output would throw when the terminal has gone.
+  const destination = { write: (line: string) => log(line.trimEnd()) };
+  const logger = createLogger({ service: "toolgate", level: LOG_LEVEL, destination });
+  const single = await startSingle(env, logger, env.INTERNAL_TOKEN ?? "");
   return {
     baseUrl: `http://${HOST}:${single.port}`,
     async stop() {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -9,6 +9,7 @@ import { type Product, runLocal } from "../src/local-run.ts";
 import { removeDataFolder } from "../src/servers/data-folder.ts";
 import { openPortBook } from "../src/servers/port-book.ts";
 import { isAlive, readPid } from "../src/servers/process-table.ts";
+import { startServers } from "../src/servers/start-servers.ts";
 
 const SEEDED = {
   workspace: "demo",
@@ -112,6 +113,52 @@ describe("make run", () => {
     await expect(run()).rejects.toThrow("no services");
     expect(await livePids()).toEqual([]);
     expect(lines.filter((line) => line.includes("ended unexpectedly"))).toEqual([]);
+  });
+
+  test.each(["startTopology", "seedDemo"] as const)("gives up %s when it is asked to stop meanwhile", async (name) => {
+    const reached = Promise.withResolvers<void>();
+    const never = () => {
+      reached.resolve();
+      return new Promise<never>(() => {});
+    };
+    const { run, stop, livePids } = await prepare({ [name]: never });
+    const running = run();
+    await reached.promise;
+    stop.abort(new Error("asked to stop"));
+    await expect(running).rejects.toThrow("asked to stop");
+    expect(await livePids()).toEqual([]);
+  });
+
+  test("stops what a killed run left behind, also the servers that it is given this time", async () => {
+    const { config, control, stop, announced, livePids, events } = await prepare();
+    await startServers({
+      names: ["postgres", "nats", "redis"],
+      dataDir: config.dataDir,
+      path: config.path,
+      log: () => {},
+    });
+    expect(await livePids()).toHaveLength(3);
+    const elsewhere = {
+      databaseUrl: "postgres://127.0.0.1:1",
+      natsUrl: "nats://127.0.0.1:1",
+      redisUrl: "redis://127.0.0.1:1",
+    };
+    const running = runLocal({ ...config, ...elsewhere }, control, product(events, []));
+    await announced();
+    expect(await livePids()).toEqual([]);
+    stop.abort();
+    await running;
+  });
+
+  test("listens on a port that one of its servers had before", async () => {
+    const { config, control, stop, announced, livePids, events } = await prepare();
+    await writeFile(join(config.dataDir, "ports.json"), JSON.stringify({ redis: config.port }));
+    const elsewhere = { databaseUrl: "postgres://127.0.0.1:1", natsUrl: "nats://127.0.0.1:1" };
+    const running = runLocal({ ...config, ...elsewhere }, control, product(events, []));
+    await Promise.race([announced(), running]);
+    expect(await livePids()).toHaveLength(1);
+    stop.abort();
+    await running;
   });
 
   test("in a hurry does not wait for services that do not stop, and ends their processes", async () => {

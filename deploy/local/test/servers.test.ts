@@ -1,68 +1,24 @@
-import { access, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
 import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Redis } from "ioredis";
-import { Client } from "pg";
 import { describe, expect, test } from "vitest";
-import { canUse, postgresAccount } from "../src/servers/account.ts";
 import { removeDataFolder } from "../src/servers/data-folder.ts";
 import type { LocalServer } from "../src/servers/local-server.ts";
 import { openPortBook } from "../src/servers/port-book.ts";
 import { isAlive, readPid } from "../src/servers/process-table.ts";
 import { startServer } from "../src/servers/server-process.ts";
 import { startServers } from "../src/servers/start-servers.ts";
+import { query, read, write } from "./kept-value.ts";
 
 const NAMES = ["postgres", "nats", "redis"] as const;
-const ROOT_ONLY = process.getuid?.() === 0;
 
 async function newDataDir() {
   const dataDir = await temporaryFolder();
   const settings = { names: NAMES, dataDir, path: process.env.PATH, log: () => {} };
   return { dataDir, settings, [Symbol.asyncDispose]: () => removeDataFolder(dataDir) };
-}
-
-async function write(server: LocalServer, value: string): Promise<void> {
-  if (server.name === "postgres") {
-    await query(server.url, "create table if not exists kept (value text)");
-    await query(server.url, `insert into kept values ('${value}')`);
-  } else if (server.name === "nats") {
-    const connection = await connect({ servers: server.url });
-    await (await jetstreamManager(connection)).streams.add({ name: "kept", subjects: ["kept.>"] });
-    await jetstream(connection).publish("kept.value", value);
-    await connection.close();
-  } else {
-    const redis = new Redis(server.url);
-    await redis.set("kept", value);
-    redis.disconnect();
-  }
-}
-
-async function read(server: LocalServer): Promise<string | undefined> {
-  if (server.name === "postgres") return (await query(server.url, "select value from kept"))[0]?.value;
-  if (server.name === "nats") {
-    const connection = await connect({ servers: server.url });
-    const message = await (await jetstreamManager(connection)).streams.getMessage("kept", { seq: 1 });
-    await connection.close();
-    return message?.string();
-  }
-  const redis = new Redis(server.url);
-  const value = await redis.get("kept");
-  redis.disconnect();
-  return value ?? undefined;
-}
-
-async function query(url: string, text: string) {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 const pidsOf = (running: Readonly<Partial<Record<string, LocalServer>>>) =>
@@ -219,49 +175,4 @@ test("a program that is no server at all is reported with its output", async () 
     url: () => "",
   });
   await expect(start).rejects.toThrow(/redis did not start \(exit code 3\); the end of .*server.log:\nout of luck/);
-});
-
-describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", () => {
-  const unreachable = async () => {
-    const closed = await mkdtemp(join(await temporaryFolder(), "closed-"));
-    const fallbackRoot = await temporaryFolder();
-    const dataDir = join(closed, "data");
-    const settings = { names: ["postgres"] as const, dataDir, path: process.env.PATH, log: () => {}, fallbackRoot };
-    const [link, dispose] = [join(dataDir, "postgres"), () => rm(closed, { recursive: true, force: true })];
-    return { dataDir, fallbackRoot, link, settings, [Symbol.asyncDispose]: dispose };
-  };
-
-  test("keeps the cluster elsewhere, finds it again, and removes it with the rest", async () => {
-    await using folder = await unreachable();
-    const account = await postgresAccount();
-    await mkdir(folder.dataDir);
-    expect(account && (await canUse(account, folder.dataDir))).toBe(false);
-    const first = await startServers(folder.settings);
-    await write(first.running.postgres as LocalServer, "kept");
-    await first.stop();
-    const target = await readlink(folder.link);
-    expect(target.startsWith(join(await realpath(folder.fallbackRoot), "toolgate-"))).toBe(true);
-    expect((await stat(target)).mode & 0o777).toBe(0o700);
-    const second = await startServers(folder.settings);
-    expect(await read(second.running.postgres as LocalServer)).toBe("kept");
-    await second.stop();
-    await removeDataFolder(folder.dataDir);
-    expect(await readdir(folder.fallbackRoot)).toEqual([]);
-  });
-
-  test("starts empty when the data folder was deleted, with the old cluster stopped and put aside", async () => {
-    await using folder = await unreachable();
-    const lost = await startServers(folder.settings);
-    await write(lost.running.postgres as LocalServer, "old");
-    const pid = lost.running.postgres?.pid ?? 0;
-    await rm(folder.dataDir, { recursive: true });
-    await using servers = await startServers(folder.settings);
-    expect(isAlive(pid)).toBe(false);
-    await expect(read(servers.running.postgres as LocalServer)).rejects.toThrow('relation "kept" does not exist');
-    const target = await readlink(folder.link);
-    expect((await readdir(folder.fallbackRoot)).map((name) => join(folder.fallbackRoot, name)).sort()).toEqual([
-      target,
-      `${target}.old`,
-    ]);
-  });
 });

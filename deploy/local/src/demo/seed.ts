@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { provision } from "@toolgate/key-auth/provision";
-import { createPool } from "@toolgate/postgres/pool";
+import { isProvisioned, provisionNew } from "@toolgate/key-auth/provision";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { prepareDemoData } from "./demo-data.ts";
 import { loginTo, type Management } from "./management.ts";
 import { receiverSecretFile } from "./receiver.ts";
@@ -17,32 +17,39 @@ export type SeedResult = {
   example: { tool: string; args: Record<string, unknown> };
 };
 
+/** Without the rest after a start that was cut off. */
+type KeptDemo = Pick<SeedResult, "workspace" | "admin"> & Partial<SeedResult>;
+
+const CHANGED = "(changed since)";
 const WORKSPACE = "demo";
 const ADMIN_EMAIL = "admin@demo.example";
 const PASSWORD_BYTES = 12;
 const EVENTS = ["tool.completed", "custom.*"];
 
-/** Makes the demo workspace at the first start of a data folder; later starts find it as it was left. */
+/**
+ * Makes the demo workspace at the first start on a database; later starts find it as it was left. A user that exists
+ * keeps its password.
+ */
 export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   const file = join(input.dataDir, "demo.json");
-  const kept = await readFile(file, "utf8").then(
-    (text) => JSON.parse(text) as SeedResult,
-    () => undefined,
-  );
-  // Another database behind the same folder does not know the password.
-  if (kept && (await loginTo(input.baseUrl, { workspace: kept.workspace, ...kept.admin }))) return kept;
-  const made = await makeDemo(input);
-  await writeFile(`${file}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
-  return made;
+  const kept = await readDemo(file);
+  const account = { workspace: kept?.workspace ?? WORKSPACE, admin: kept?.admin ?? newAdmin() };
+  const isNew = await withPool(input.databaseUrl, async (pool) => {
+    if (await isProvisioned(pool, account.admin.email)) return false;
+    // Kept first: a start that is cut off after it goes on with this password.
+    await keepDemo(file, account);
+    return provisionNew(pool, { workspace: account.workspace, ...account.admin, role: "admin" });
+  });
+  const manage = await loginTo(input.baseUrl, { workspace: account.workspace, ...account.admin });
+  const made = isNew ? undefined : complete(kept);
+  if (made) return manage ? made : { ...made, admin: { ...made.admin, password: CHANGED } };
+  if (!manage) throw new Error(lostPassword(account.admin.email, file));
+  const demo = { ...account, ...(await makeDemo(manage, input)) };
+  await keepDemo(file, demo);
+  return demo;
 }
 
-async function makeDemo(input: SeedInput): Promise<SeedResult> {
-  const admin = { email: ADMIN_EMAIL, password: randomBytes(PASSWORD_BYTES).toString("base64url") };
-  const account = { workspace: WORKSPACE, ...admin };
-  await provisionAdmin(input.databaseUrl, account);
-  const manage = await loginTo(input.baseUrl, account);
-  if (!manage) throw new Error("the demo's administrator cannot log in");
+async function makeDemo(manage: Management, input: SeedInput): Promise<Pick<SeedResult, "apiKey" | "example">> {
   const dataPassword = randomBytes(PASSWORD_BYTES).toString("hex");
   const dataUrl = await prepareDemoData(input.databaseUrl, dataPassword);
   await manage("tool_runner.v1.DataSourceService/SetDataSource", { url: dataUrl });
@@ -52,13 +59,37 @@ async function makeDemo(input: SeedInput): Promise<SeedResult> {
   await saveEndpoint(manage, input);
   const key = { name: "Demo key", tools: DEMO_KEY_TOOLS, limit: 600 };
   const { secret } = await manage<{ secret: string }>("key_auth.v1.KeyService/CreateKey", key);
-  return { workspace: WORKSPACE, admin, apiKey: secret, example: DEMO_EXAMPLE };
+  return { apiKey: secret, example: DEMO_EXAMPLE };
 }
 
-async function provisionAdmin(databaseUrl: string, account: { workspace: string; email: string; password: string }) {
+function newAdmin(): SeedResult["admin"] {
+  return { email: ADMIN_EMAIL, password: randomBytes(PASSWORD_BYTES).toString("base64url") };
+}
+
+function complete(demo: KeptDemo | undefined): SeedResult | undefined {
+  return demo?.apiKey && demo.example ? { ...demo, apiKey: demo.apiKey, example: demo.example } : undefined;
+}
+
+function lostPassword(email: string, file: string): string {
+  return `the database has a user ${email} already, whose password is not in ${file}: put that file back, or choose another database (DATABASE_URL)`;
+}
+
+async function readDemo(file: string): Promise<KeptDemo | undefined> {
+  return readFile(file, "utf8").then(
+    (text) => JSON.parse(text) as KeptDemo,
+    () => undefined,
+  );
+}
+
+async function keepDemo(file: string, demo: KeptDemo): Promise<void> {
+  await writeFile(`${file}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+async function withPool<T>(databaseUrl: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   const pool = createPool({ url: databaseUrl, maxConnections: 1, applicationName: "demo" });
   try {
-    await provision(pool, { ...account, role: "admin" });
+    return await work(pool);
   } finally {
     await pool.end();
   }

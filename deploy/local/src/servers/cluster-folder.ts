@@ -1,35 +1,38 @@
-import { createHash } from "node:crypto";
-import { chown, lstat, mkdir, readFile, readlink, realpath, rename, rm, rmdir, symlink } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { chown, lstat, mkdir, readFile, realpath, rename, rm, rmdir, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type Account, canUse } from "./account.ts";
+import { fallbackName, linkTarget, markOwner, refuseForeignLink, refuseForeignMark } from "./cluster-owner.ts";
 import { stopLeftover } from "./server-process.ts";
 
 /** Where a cluster is kept when the user that runs PostgreSQL cannot reach the data folder. */
 export const FALLBACK_ROOT = "/var/lib";
 
-const PATH_HASH_LENGTH = 12;
-
 /**
  * The folder for PostgreSQL's files, made when missing, owned by `account` and reachable for it. When a parent of
  * `wanted` shuts that user out (a clone below /root), the files are kept below `fallbackRoot`, and `wanted` becomes
- * a symbolic link to them. Answers the real path.
+ * a symbolic link to them, which this data folder alone may follow. Answers the real path.
  */
 export async function clusterFolder(wanted: string, account: Account | undefined, fallbackRoot = FALLBACK_ROOT) {
   const target = await linkTarget(wanted);
-  if (target) return makeFolder(target, account);
+  if (target) {
+    await refuseForeignLink(wanted);
+    const linked = await makeFolder(target, account);
+    await markOwner(wanted, linked);
+    return linked;
+  }
   await mkdir(dirname(wanted), { recursive: true });
   const folder = await makeFolder(wanted, account);
   if (!account || (await canUse(account, folder))) return folder;
   await rmdir(folder).catch(() => {
     throw new Error(`the user ${account.name}, who runs PostgreSQL, cannot reach ${folder}`);
   });
-  const path = join(await realpath(dirname(wanted)), "postgres");
-  const hash = createHash("sha256").update(path).digest("hex").slice(0, PATH_HASH_LENGTH);
-  const elsewhere = join(fallbackRoot, `toolgate-${hash}`);
+  const elsewhere = join(fallbackRoot, await fallbackName(wanted));
+  await refuseForeignMark(wanted, elsewhere);
   await putAside(elsewhere);
   const made = await makeFolder(elsewhere, account);
   if (!(await canUse(account, made)))
     throw new Error(`the user ${account.name} can reach neither ${folder} nor ${made}`);
+  await markOwner(wanted, made);
   await symlink(made, wanted);
   return made;
 }
@@ -60,9 +63,4 @@ async function makeFolder(folder: string, account: Account | undefined): Promise
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (account) await chown(folder, account.uid, account.gid);
   return realpath(folder);
-}
-
-async function linkTarget(path: string): Promise<string | undefined> {
-  const link = await readlink(path).catch(() => undefined);
-  return link === undefined ? undefined : resolve(dirname(path), link);
 }

@@ -1,12 +1,14 @@
 import { access, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { clusterFiles } from "./cluster-folder.ts";
+import { refuseForeignLink } from "./cluster-owner.ts";
 import { stopLeftover } from "./server-process.ts";
 
-/** Stops whatever servers still run on the data folder of a former run. */
+/** Stops whatever servers still run on the data folder of a former run; never those of the folder it is a copy of. */
 export async function stopLeftovers(dataDir: string): Promise<void> {
   const folder = await realpath(dataDir);
   const linked = join(folder, "postgres");
+  await refuseForeignLink(linked);
   const postgres = clusterFiles(await realpath(linked).catch(() => linked));
   await Promise.all([
     stopLeftover(postgres.pidFile, postgres.cluster, "SIGINT"),

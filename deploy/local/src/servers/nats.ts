@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Binary, reaches } from "./binary.ts";
@@ -7,6 +8,7 @@ import type { PortBook } from "./port-book.ts";
 import { startServer } from "./server-process.ts";
 
 const MAX_MEMORY_STORE = "128MB";
+const NAME_HASH_LENGTH = 12;
 const SYNC_INTERVAL_SINCE = { major: 2, minor: 10 };
 
 export type NatsSettings = {
@@ -41,18 +43,26 @@ export async function startNats(settings: NatsSettings): Promise<LocalServer> {
         await writeFile(configFile, configuration(port, folder, pidFile, settings.binary), { mode: 0o600 });
         return ["--config", configFile];
       },
-      ready: async (port) => (await firstAnswer(port, "")).includes('"jetstream":true'),
+      async ready(port) {
+        const answer = await firstAnswer(port, "");
+        return answer.includes(`"server_name":"${serverName(folder)}"`) && answer.includes('"jetstream":true');
+      },
       url: (port) => `nats://127.0.0.1:${port}`,
     },
     settings.signal,
   );
 }
 
+// Told to every client, so that an answer can be known as this folder's server's.
+function serverName(folder: string): string {
+  return `toolgate-${createHash("sha256").update(folder).digest("hex").slice(0, NAME_HASH_LENGTH)}`;
+}
+
 function configuration(port: number, folder: string, pidFile: string, binary: Binary): string {
   const sync = reaches(binary.version, SYNC_INTERVAL_SINCE) ? ["  sync_interval: 1s"] : [];
   return [
     `listen: "127.0.0.1:${port}"`,
-    "server_name: toolgate-local",
+    `server_name: ${serverName(folder)}`,
     `pid_file: ${JSON.stringify(pidFile)}`,
     "jetstream {",
     `  store_dir: ${JSON.stringify(join(folder, "store"))}`,

@@ -22,6 +22,14 @@ test("a server has the same port at its next start, and every server another", a
   expect([await next.take("a"), await next.take("b"), await next.take("c")]).toEqual(ports);
 });
 
+test("a reserved port is never given out, not even where it is remembered", async () => {
+  const file = await newFile();
+  const reserved = await openPortBook(file).take("a");
+  const book = openPortBook(file, [reserved]);
+  expect(await book.take("a")).not.toBe(reserved);
+  expect(await openPortBook(file).take("a")).not.toBe(reserved);
+});
+
 test("a port that is taken or was forgotten is replaced, and the new one remembered", async () => {
   const file = await newFile();
   const first = await openPortBook(file).take("a");

@@ -15,7 +15,8 @@ export type PortBook = {
   forget(name: string): void;
 };
 
-export function openPortBook(file: string): PortBook {
+/** The book kept in `file`; it never gives out a port of `reserved`, not even a remembered one. */
+export function openPortBook(file: string, reserved: readonly number[] = []): PortBook {
   const ports = readPorts(file);
   const save = () => {
     writeFileSync(`${file}.new`, `${JSON.stringify(ports, null, 2)}\n`);
@@ -24,8 +25,8 @@ export function openPortBook(file: string): PortBook {
   return {
     async take(name) {
       const known = ports[name];
-      if (known !== undefined && (await isPortFree(known))) return known;
-      const others = Object.values(ports);
+      if (known !== undefined && !reserved.includes(known) && (await isPortFree(known))) return known;
+      const others = [...Object.values(ports), ...reserved];
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const port = randomInt(FIRST_PORT, LAST_PORT + 1);
         if (others.includes(port) || !(await isPortFree(port))) continue;

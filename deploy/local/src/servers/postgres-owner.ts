@@ -30,13 +30,13 @@ export function ownerUrl(port: number, passwords: Passwords): string {
   return `postgres://${OWNER}:${passwords.owner}@127.0.0.1:${port}/${OWNER}`;
 }
 
-/** True when the cluster on this port answers a query. */
-export async function isPostgresReady(port: number, passwords: Passwords): Promise<boolean> {
+/** True when the cluster on this port answers a query, and is the one in the folder `cluster` where that is given. */
+export async function isPostgresReady(port: number, passwords: Passwords, cluster?: string): Promise<boolean> {
   const client = superuserClient(port, passwords);
   try {
     await client.connect();
-    await client.query("select 1");
-    return true;
+    const { rows } = await client.query("show data_directory");
+    return cluster === undefined || rows[0]?.data_directory === cluster;
   } catch {
     return false;
   } finally {

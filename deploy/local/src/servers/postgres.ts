@@ -50,7 +50,7 @@ export async function startPostgres(settings: PostgresSettings): Promise<LocalSe
       account,
       passing: STILL_IN_USE,
       arguments: (port) => ["-D", cluster, ...options(port, settings.durable ?? true)],
-      ready: (port) => isPostgresReady(port, passwords),
+      ready: (port) => isPostgresReady(port, passwords, cluster),
       url: (port) => ownerUrl(port, passwords),
     },
     signal,

@@ -34,7 +34,10 @@ export async function startRedis(settings: RedisSettings): Promise<LocalServer> 
         await writeFile(configFile, configuration(port, folder, pidFile), { mode: 0o600 });
         return [configFile];
       },
-      ready: async (port) => (await firstAnswer(port, "PING\r\n")).startsWith("+PONG"),
+      async ready(port) {
+        const answer = await firstAnswer(port, "CONFIG GET pidfile\r\nPING\r\n");
+        return answer.includes(`\n${pidFile}\r`) && answer.includes("+PONG");
+      },
       url: (port) => `redis://127.0.0.1:${port}`,
     },
     settings.signal,

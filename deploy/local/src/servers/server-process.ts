@@ -29,6 +29,7 @@ export type ServerSpec = {
   readonly account?: Account | undefined;
   /** Prepares a start on this port (configuration files) and answers the arguments. */
   arguments(port: number): Promise<string[]> | string[];
+  /** True once this server answers there, and no other that has its port. */
   ready(port: number): Promise<boolean>;
   url(port: number): string;
   /** Log lines after which starting again helps, such as memory that a killed process has not yet given back. */
@@ -128,7 +129,8 @@ async function waitUntilReady(running: Running, ready: () => Promise<boolean>, e
     ended = how;
   });
   while (ended === undefined && !signal?.aborted) {
-    if (await ready()) return "ready";
+    // Another process may answer on this port, while the own one finds it taken and ends.
+    if (await ready()) return ended ?? "ready";
     if (performance.now() >= end) return `not ready after ${READY_DEADLINE_MS / 1000} s`;
     await sleep(READY_POLL_MS);
   }

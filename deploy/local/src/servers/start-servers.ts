@@ -22,6 +22,8 @@ export type ServersSettings = {
   /** Off only for tests whose data may be lost with the machine. */
   readonly durable?: boolean;
   readonly fallbackRoot?: string;
+  /** Ports that no server may have, because somebody will listen there later. */
+  readonly reservedPorts?: readonly number[];
 };
 
 export type LocalServers = AsyncDisposable & {
@@ -36,7 +38,7 @@ export type LocalServers = AsyncDisposable & {
 export async function startServers(settings: ServersSettings): Promise<LocalServers> {
   const { names, dataDir, log } = settings;
   await mkdir(dataDir, { recursive: true });
-  const ports = openPortBook(join(dataDir, "ports.json"));
+  const ports = openPortBook(join(dataDir, "ports.json"), settings.reservedPorts);
   const major = await clusterMajor(join(dataDir, "postgres"));
   const found = await findPrograms(names, {
     folders: () => programFolders(settings.path),

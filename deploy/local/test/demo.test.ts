@@ -1,0 +1,86 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createPool } from "@toolgate/postgres/pool";
+import { testNats, testRedis } from "@toolgate/testbed/servers";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { expect, test } from "vitest";
+import { startReceiver } from "../src/demo/receiver.ts";
+import { seedDemo } from "../src/demo/seed.ts";
+import { freePort, openPortBook } from "../src/servers/port-book.ts";
+import { startTopology } from "../src/topology.ts";
+
+async function installation() {
+  await using resources = new AsyncDisposableStack();
+  const dataDir = await temporaryFolder();
+  const [database, nats, redis] = await Promise.all([testDatabase(), testNats(), testRedis()]);
+  for (const resource of [database, nats, redis]) resources.use(resource);
+  const receiver = resources.use(
+    await startReceiver({ dataDir, ports: openPortBook(join(dataDir, "ports.json")), log() {}, now: () => new Date() }),
+  );
+  const port = await freePort();
+  const urls = { databaseUrl: database.url, natsUrl: nats.url, redisUrl: redis.url };
+  const settings = {
+    ...urls,
+    port,
+    dataDir,
+    allowedTargets: [new URL(receiver.url).host],
+    targetCaFile: receiver.caFile,
+    log() {},
+  };
+  const topology = await startTopology("single", settings);
+  resources.defer(() => topology.stop());
+  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 1, applicationName: "test" }), (owned) =>
+    owned.end(),
+  );
+  const hashes = async () => (await pool.query("select password_hash from key_auth.users order by id")).rows;
+  const seed = { baseUrl: topology.baseUrl, databaseUrl: database.url, dataDir, receiverUrl: receiver.url };
+  const owned = resources.move();
+  return {
+    settings,
+    seed,
+    pool,
+    hashes,
+    file: join(dataDir, "demo.json"),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+test("another data folder does not take over the installation of a database", async () => {
+  await using first = await installation();
+  await seedDemo(first.seed);
+  const before = [await first.hashes(), (await first.pool.query("select kid from key_auth.signing_keys")).rows];
+  const dataDir = await temporaryFolder();
+  const port = await freePort();
+  await expect(startTopology("single", { ...first.settings, dataDir, port })).rejects.toThrow(
+    `the database holds an installation whose secrets ${dataDir} cannot open: choose the data folder`,
+  );
+  expect([await first.hashes(), (await first.pool.query("select kid from key_auth.signing_keys")).rows]).toEqual(
+    before,
+  );
+});
+
+test("the demo keeps the password of its administrator, whatever has become of it", async () => {
+  await using running = await installation();
+  const { seed, pool, hashes, file } = running;
+  const made = await seedDemo(seed);
+  expect(await seedDemo(seed)).toEqual(made);
+  const before = await hashes();
+
+  // As a first start leaves it that was cut off.
+  await writeFile(file, JSON.stringify({ workspace: made.workspace, admin: made.admin }));
+  const resumed = await seedDemo(seed);
+  expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/) });
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual(resumed);
+
+  // A lost file.
+  await rm(file);
+  await expect(seedDemo(seed)).rejects.toThrow(/^the database has a user admin@demo.example already, whose password/);
+  expect(await hashes()).toEqual(before);
+
+  // Changed by its owner.
+  await writeFile(file, JSON.stringify(resumed));
+  await pool.query("update key_auth.users set password_hash = 'other'");
+  expect((await seedDemo(seed)).admin.password).toBe("(changed since)");
+  expect(await hashes()).toEqual([{ password_hash: "other" }]);
+});

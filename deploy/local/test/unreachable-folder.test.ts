@@ -1,0 +1,110 @@
+import { cp, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
+import { describe, expect, test } from "vitest";
+import { canUse, postgresAccount } from "../src/servers/account.ts";
+import { removeDataFolder } from "../src/servers/data-folder.ts";
+import type { LocalServer } from "../src/servers/local-server.ts";
+import { isAlive } from "../src/servers/process-table.ts";
+import { startServers } from "../src/servers/start-servers.ts";
+import { read, write } from "./kept-value.ts";
+
+const ROOT_ONLY = process.getuid?.() === 0;
+
+describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", () => {
+  const unreachable = async () => {
+    const closed = await mkdtemp(join(await temporaryFolder(), "closed-"));
+    const fallbackRoot = await temporaryFolder();
+    const dataDir = join(closed, "data");
+    const settings = { names: ["postgres"] as const, dataDir, path: process.env.PATH, log: () => {}, fallbackRoot };
+    const [link, dispose] = [join(dataDir, "postgres"), () => rm(closed, { recursive: true, force: true })];
+    return { dataDir, fallbackRoot, link, settings, [Symbol.asyncDispose]: dispose };
+  };
+
+  test("keeps the cluster elsewhere, finds it again, and removes it with the rest", async () => {
+    await using folder = await unreachable();
+    const account = await postgresAccount();
+    await mkdir(folder.dataDir);
+    expect(account && (await canUse(account, folder.dataDir))).toBe(false);
+    const first = await startServers(folder.settings);
+    await write(first.running.postgres as LocalServer, "kept");
+    await first.stop();
+    const target = await readlink(folder.link);
+    expect(target.startsWith(join(await realpath(folder.fallbackRoot), "toolgate-"))).toBe(true);
+    expect((await stat(target)).mode & 0o777).toBe(0o700);
+    const second = await startServers(folder.settings);
+    expect(await read(second.running.postgres as LocalServer)).toBe("kept");
+    await second.stop();
+    await removeDataFolder(folder.dataDir);
+    expect(await readdir(folder.fallbackRoot)).toEqual([]);
+  });
+
+  const copyOf = async (dataDir: string) => {
+    const copy = `${dataDir}-copy`;
+    await cp(dataDir, copy, { recursive: true, verbatimSymlinks: true });
+    return { copy, link: join(copy, "postgres") };
+  };
+
+  test("keeps its database to itself when it is copied: neither start nor removal of the copy touches it", async () => {
+    await using folder = await unreachable();
+    await using servers = await startServers(folder.settings);
+    const server = servers.running.postgres as LocalServer;
+    await write(server, "mine");
+    const { copy, link } = await copyOf(folder.dataDir);
+    const refusal = `${link} leads to ${await readlink(link)}, the database of ${folder.link}: remove the link to begin`;
+    await expect(startServers({ ...folder.settings, dataDir: copy })).rejects.toThrow(refusal);
+    await expect(removeDataFolder(copy)).rejects.toThrow(refusal);
+    expect(await read(server)).toBe("mine");
+    await rm(link);
+    await using second = await startServers({ ...folder.settings, dataDir: copy });
+    await expect(read(second.running.postgres as LocalServer)).rejects.toThrow('relation "kept" does not exist');
+    await second.stop();
+    await removeDataFolder(copy);
+    expect(await read(server)).toBe("mine");
+  });
+
+  test("does not begin anew in silence when its database is not there", async () => {
+    await using folder = await unreachable();
+    const first = await startServers(folder.settings);
+    await first.stop();
+    const target = await readlink(folder.link);
+    await rm(target, { recursive: true });
+    const refusal = `${folder.link} leads to ${target}, which does not exist: put that folder back, or remove the link`;
+    await expect(startServers(folder.settings)).rejects.toThrow(refusal);
+    await expect(removeDataFolder(folder.dataDir)).rejects.toThrow(refusal);
+    await rm(folder.link);
+    await using _servers = await startServers(folder.settings);
+  });
+
+  test("takes its database along when the owner's mark is set by hand, and nobody else takes it", async () => {
+    await using folder = await unreachable();
+    const first = await startServers(folder.settings);
+    await write(first.running.postgres as LocalServer, "moved");
+    await first.stop();
+    const moved = `${folder.dataDir}-moved`;
+    await rename(folder.dataDir, moved);
+    const link = join(moved, "postgres");
+    const settings = { ...folder.settings, dataDir: moved };
+    await expect(startServers(settings)).rejects.toThrow(`write ${link} into ${join(await readlink(link), "owner")}`);
+    await writeFile(join(await readlink(link), "owner"), `${link}\n`);
+    await expect(startServers(folder.settings)).rejects.toThrow(`holds the database of ${link}: choose another`);
+    await using second = await startServers(settings);
+    expect(await read(second.running.postgres as LocalServer)).toBe("moved");
+  });
+
+  test("starts empty when the data folder was deleted, with the old cluster stopped and put aside", async () => {
+    await using folder = await unreachable();
+    const lost = await startServers(folder.settings);
+    await write(lost.running.postgres as LocalServer, "old");
+    const pid = lost.running.postgres?.pid ?? 0;
+    await rm(folder.dataDir, { recursive: true });
+    await using servers = await startServers(folder.settings);
+    expect(isAlive(pid)).toBe(false);
+    await expect(read(servers.running.postgres as LocalServer)).rejects.toThrow('relation "kept" does not exist');
+    const target = await readlink(folder.link);
+    expect((await readdir(folder.fallbackRoot)).map((name) => join(folder.fallbackRoot, name)).sort()).toEqual([
+      target,
+      `${target}.old`,
+    ]);
+  });
+});
