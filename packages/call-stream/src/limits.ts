@@ -47,7 +47,7 @@ export const FLOW_WINDOW_BYTES = 1024 * 1024;
 export const KEEPALIVE_TICK_MS = 1_000;
 
 /** Looks without data from the peer after which it is asked for a sign of life. */
-export const SILENT_TICKS_UNTIL_PING = 1;
+export const SILENT_TICKS_UNTIL_PROBE = 1;
 
 /** Looks without data from the peer after which it counts as dead. */
 export const SILENT_TICKS_UNTIL_LOST = 3;

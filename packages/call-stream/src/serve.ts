@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import type { CallHandler } from "./call.ts";
@@ -25,7 +26,8 @@ export type ServeOptions<I extends DescMessage, O extends DescMessage> = {
   readonly onError: ErrorListener;
   /**
    * Aborting it drains: every stream announces `going_away`, finishes the calls that are open or on their way, and
-   * ends. A client of this package moves its next calls elsewhere meanwhile, so no call fails.
+   * ends. A client of this package moves its next calls elsewhere meanwhile, so no call fails, provided that the server
+   * keeps its connections until `untilIdle`.
    */
   readonly drainSignal?: AbortSignal;
   /** Milliseconds on a monotonic clock. Default `performance.now`. */
@@ -33,10 +35,14 @@ export type ServeOptions<I extends DescMessage, O extends DescMessage> = {
 };
 
 /** The implementation of a bidirectional RPC of `CallBatch` and `ReplyBatch`, as the Connect router takes it. */
-export type ServedCalls = (
-  batches: AsyncIterable<CallBatch>,
-  context: { readonly signal: AbortSignal },
-) => AsyncIterable<ReplyBatch>;
+export type ServedCalls = {
+  (batches: AsyncIterable<CallBatch>, context: { readonly signal: AbortSignal }): AsyncIterable<ReplyBatch>;
+  /**
+   * Resolves once the streams that are open now are over; after `drainSignal` no call is open then, nor on its way.
+   * Resolves after `waitMs` at the latest: a client that is frozen never ends its stream.
+   */
+  untilIdle(waitMs: number): Promise<void>;
+};
 
 /**
  * Serves many calls per stream: each has its own deadline and cancellation, replies leave in any order, batched per
@@ -56,5 +62,23 @@ export function serveCalls<I extends DescMessage, O extends DescMessage>(options
     drainGraceMs: limits.drainGraceMs ?? DEFAULT_DRAIN_GRACE_MS,
     clock: options.clock ?? (() => performance.now()),
   };
-  return (batches, context) => new ServedStream(settings, context.signal).serve(batches);
+  const open = new Set<Promise<void>>();
+  const serve = (batches: AsyncIterable<CallBatch>, { signal }: { readonly signal: AbortSignal }) => {
+    const replies = new ServedStream(settings, signal).serve(batches);
+    const over = untilAborted(signal).then(() => void open.delete(over));
+    open.add(over);
+    return replies;
+  };
+  return Object.assign(serve, { untilIdle: (waitMs: number) => withinTime(Promise.all(open), waitMs) });
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+async function withinTime(work: Promise<unknown>, waitMs: number): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, delay(waitMs, undefined, { signal: done.signal }).catch(() => undefined)]);
+  done.abort();
 }

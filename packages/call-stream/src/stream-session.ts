@@ -7,7 +7,7 @@ import type {
 import { connect, constants } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { GrpcTransportOptions } from "@connectrpc/connect-node";
-import { FLOW_WINDOW_BYTES, KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PING } from "./limits.ts";
+import { FLOW_WINDOW_BYTES, KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PROBE } from "./limits.ts";
 
 type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
 
@@ -58,14 +58,18 @@ export class StreamSession implements SessionManager, Disposable {
     return session;
   }
 
-  /** Counts turns of its own timer, not time, so that a pause of this process does not look like a silent peer. */
+  /**
+   * Counts turns of its own timer, not time, so that a pause of this process does not look like a silent peer. Asks with
+   * empty settings, which the peer has to acknowledge: Node cancels each ping unsent once the peer has said GOAWAY, and a
+   * stopping server with calls under way would look dead.
+   */
   #watch(session: ClientHttp2Session): void {
     if (session.destroyed || session.connecting) return;
     this.#silentTicks += 1;
     if (this.#silentTicks > SILENT_TICKS_UNTIL_LOST) {
       session.destroy(new ConnectError("the server does not answer", Code.Unavailable), constants.NGHTTP2_CANCEL);
-    } else if (this.#silentTicks > SILENT_TICKS_UNTIL_PING) {
-      session.ping((error) => {
+    } else if (this.#silentTicks > SILENT_TICKS_UNTIL_PROBE) {
+      session.settings({}, (error) => {
         if (error === null) this.#silentTicks = 0;
       });
     }

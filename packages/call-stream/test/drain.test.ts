@@ -1,10 +1,13 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST } from "../src/limits.ts";
 import { until } from "./until.ts";
 import { answer, ask, verifyClient } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
 const LONG_MS = 20_000;
+const SILENT_MS = (SILENT_TICKS_UNTIL_LOST + 3) * KEEPALIVE_TICK_MS;
 
 async function callers(count: number, go: () => boolean, call: (tool: string) => Promise<unknown>): Promise<number> {
   let done = 0;
@@ -58,6 +61,49 @@ test("a call that is open when its server drains is answered on the old stream",
   await new Promise((resolve) => setTimeout(resolve, 50));
   release?.();
   expect((await call).key?.keyName).toBe("open");
+  await drained;
+});
+
+test("a call that says nothing for longer than a dead server may is answered after its server's GOAWAY", async () => {
+  const release = Promise.withResolvers<void>();
+  let begun = false;
+  await using server = await startVerifyServer(async ({ tool }) => {
+    begun = true;
+    await release.promise;
+    return answer(tool);
+  });
+  await using client = verifyClient(() => [server.address]);
+  const call = client.call(ask("quiet"), { timeoutMs: LONG_MS });
+  await until(() => begun);
+  const drained = server.drain();
+  // Silence is what is tested: two looks more than a dead server gets.
+  const over = delay(SILENT_MS, "silence is over");
+  expect(await Promise.race([call.catch((error: unknown) => error), over])).toBe("silence is over");
+  release.resolve();
+  expect((await call).key?.keyName).toBe("quiet");
+  await drained;
+});
+
+test("a server is idle once the calls of its streams are answered, or after the wait", async () => {
+  const release = Promise.withResolvers<void>();
+  let begun = false;
+  await using server = await startVerifyServer(async ({ tool }) => {
+    begun = true;
+    await release.promise;
+    return answer(tool);
+  });
+  await using client = verifyClient(() => [server.address]);
+  const call = client.call(ask("open"), { timeoutMs: LONG_MS });
+  let answered = false;
+  void call.then(() => (answered = true));
+  await until(() => begun);
+  const drained = server.drain();
+  await server.untilIdle(50);
+  expect(answered).toBe(false);
+  const idle = server.untilIdle(LONG_MS).then(() => answered);
+  release.resolve();
+  expect(await idle).toBe(true);
+  await call;
   await drained;
 });
 

@@ -34,6 +34,20 @@ test("a server that is frozen is noticed without waiting for deadlines", async (
   expect([error.code, neverSent(error)]).toEqual([Code.Unavailable, false]);
 });
 
+test("a server that freezes while it drains is noticed without waiting for deadlines", async () => {
+  await using server = await spawnServer();
+  const errors: string[] = [];
+  await using client = verifyClient(() => [server.address], { onError: (error) => void errors.push(String(error)) });
+  const open = failureOf(client.call(ask("hang"), { timeoutMs: LONG_MS }));
+  await client.call(ask("the open call has left"), { timeoutMs: LONG_MS });
+  server.child.send("drain");
+  // The next streams are refused, so the GOAWAY has arrived.
+  await until(() => errors.length > 0);
+  server.child.kill("SIGSTOP");
+  const error = await open;
+  expect([error.code, error.rawMessage, neverSent(error)]).toEqual([Code.Unavailable, "the stream was lost", false]);
+});
+
 test("calls that have not left a lost stream move to another one", async () => {
   const mute = createServer();
   mute.on("stream", (stream) => {

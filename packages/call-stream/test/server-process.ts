@@ -1,4 +1,5 @@
-// A server in a process of its own, for tests that kill or stop it. Answers every call except those named "hang".
+// A server in a process of its own, for tests that kill or stop it. Answers every call except those named "hang"; any
+// message drains it.
 import { answer } from "./verify-client.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
@@ -7,4 +8,5 @@ const server = await startVerifyServer(
   { port: Number(process.argv[2] ?? 0) },
 );
 process.send?.(server.port);
+process.on("message", () => void server.drain());
 process.on("disconnect", () => process.exit());

@@ -23,6 +23,8 @@ export type VerifyServer = AsyncDisposable & {
   readonly port: number;
   /** Announces `going_away` on every stream and resolves when all connections have closed. */
   drain(): Promise<void>;
+  /** See `ServedCalls`. */
+  untilIdle(waitMs: number): Promise<void>;
 };
 
 export async function startVerifyServer(
@@ -46,8 +48,11 @@ export async function startVerifyServer(
     port,
     drain: async () => {
       draining.abort();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.close();
+      await closed;
     },
+    untilIdle: (waitMs) => verifyCalls.untilIdle(waitMs),
     [Symbol.asyncDispose]: async () => {
       for (const session of sessions) session.destroy();
       if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));

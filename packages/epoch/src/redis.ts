@@ -31,18 +31,27 @@ export function connectRedis({ url, name, onError }: RedisOptions): Redis {
   return redis;
 }
 
-/** Resolves once the connection is up; rejects after `deadlineMs`, or when the connection was closed for good. */
+/**
+ * Resolves once the connection is up; rejects after `deadlineMs`, or when the connection was closed for good, with a
+ * message that names the server and what it last failed with.
+ */
 export async function untilReady(redis: Redis, deadlineMs: number): Promise<void> {
   if (redis.status === "ready") return;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fail = () => reject(new Error("Redis is not reachable"));
+  const { host, port } = redis.options;
+  let reason = "no answer";
+  const onError = (error: NodeJS.ErrnoException) => {
+    // A name with several addresses fails without a message of its own.
+    reason = error.message || String(error.code);
+  };
+  const fail = () => reject(new Error(`Redis at ${host}:${port} is not reachable: ${reason}`));
   const timer = setTimeout(fail, deadlineMs);
-  redis.once("ready", resolve).once("end", fail);
+  redis.once("ready", resolve).once("end", fail).on("error", onError);
   if (redis.status === "end") fail();
   try {
     await promise;
   } finally {
     clearTimeout(timer);
-    redis.off("ready", resolve).off("end", fail);
+    redis.off("ready", resolve).off("end", fail).off("error", onError);
   }
 }

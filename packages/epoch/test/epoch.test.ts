@@ -108,7 +108,8 @@ test("waiting for a Redis that does not come ends at the deadline and leaves no 
   await using rig = await redisRig();
   await rig.server.kill();
   await eventually(() => rig.redis.status !== "ready");
-  await expect(untilReady(rig.redis, 100)).rejects.toThrow("not reachable");
+  const { host } = new URL(rig.server.url);
+  await expect(untilReady(rig.redis, 1_000)).rejects.toThrow(`Redis at ${host} is not reachable: connect ECONNREFUSED`);
   expect(rig.redis.listenerCount("ready")).toBe(0);
   await rig.server.restart();
   await untilReady(rig.redis, 5_000);

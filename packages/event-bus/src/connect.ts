@@ -37,8 +37,8 @@ const API_TIMEOUT_MS = 2_000;
 const CLOSE_WITHIN_MS = 2_000;
 
 /**
- * Connects, and reconnects for ever. Throws when the first connection fails. Disposing sends what is still buffered
- * and ends within 2 s, also when the server is away.
+ * Connects, and reconnects for ever. Throws when the first connection fails; the message names the servers, without their
+ * credentials. Disposing sends what is still buffered and ends within 2 s, also when the server is away.
  */
 export async function connectBus({ servers, name, log, streamReplicas = 1 }: BusOptions): Promise<Bus> {
   const nc = await connect({
@@ -52,6 +52,8 @@ export async function connectBus({ servers, name, log, streamReplicas = 1 }: Bus
     maxPingOut: MISSED_PINGS,
     // A stack trace for each request would cost more than the request.
     noAsyncTraces: true,
+  }).catch((cause: Error) => {
+    throw new Error(`NATS at ${hostsOf(servers)} cannot be reached: ${cause.message}`, { cause });
   });
   const disconnectListeners = new Set<() => void>();
   const reconnectListeners = new Set<() => void>();
@@ -127,6 +129,11 @@ function addressesOf(servers: string): Pick<ConnectionOptions, "servers" | "user
   if (user === undefined) return { servers: withoutCredentials };
   if (pass === undefined) return { servers: withoutCredentials, token: decodeURIComponent(user) };
   return { servers: withoutCredentials, user: decodeURIComponent(user), pass: decodeURIComponent(pass) };
+}
+
+function hostsOf(servers: string): string {
+  const hosts = servers.split(",").map((address) => address.trim().replace(/^([a-z]+:\/\/)?(.*@)?/i, ""));
+  return hosts.join(", ");
 }
 
 async function watch(nc: NatsConnection, tell: (status: string) => void): Promise<void> {

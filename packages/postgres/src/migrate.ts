@@ -60,13 +60,26 @@ export async function migrate({ pool, schema, dir }: Migrations): Promise<string
   });
 }
 
-/** Throws when the database is behind the code: a service must not start on a schema that it does not know. */
+/**
+ * Throws when the database is behind the code: a service must not start on a schema that it does not know. Throws also
+ * when no connection can be made; the message names the server, without credentials.
+ */
 export async function assertMigrated({ pool, schema, dir }: Migrations): Promise<void> {
   const files = await migrationFiles(dir);
+  await assertReachable(pool);
   const applied = await appliedNumber(pool, schema);
   if (applied < files.length) {
     throw new Error(
       `schema ${schema} is at migration ${applied}, this version needs ${files.length}: run the migrations first`,
     );
   }
+}
+
+async function assertReachable(pool: Pool): Promise<void> {
+  const client = await pool.connect().catch((cause: NodeJS.ErrnoException) => {
+    const host = URL.parse(pool.options.connectionString ?? "")?.host || "its default address";
+    // A name with several addresses fails with one error for each, and no message of its own.
+    throw new Error(`PostgreSQL at ${host} cannot be reached: ${cause.message || cause.code}`, { cause });
+  });
+  client.release();
 }

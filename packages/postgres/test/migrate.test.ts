@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
@@ -81,4 +82,19 @@ test("a service refuses a database that is behind it, and accepts one that is ah
   await expect(assertMigrated({ pool, schema: SCHEMA, dir: both })).rejects.toThrow("is at migration 1, this version");
   await migrate({ pool, schema: SCHEMA, dir: both });
   await assertMigrated({ pool, schema: SCHEMA, dir: first });
+});
+
+test("a database that cannot be reached is named, without its password", async () => {
+  await using rig = await databaseRig();
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+  const { port } = closed.address() as { port: number };
+  await new Promise((resolve) => closed.close(resolve));
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`]) {
+    const pool = rig.another({ url: `postgres://user:hunter2@${host}/toolgate` });
+    const asked = assertMigrated({ pool, schema: SCHEMA, dir: await folderOf(FIRST) });
+    const error = await asked.then(String, String);
+    expect(error).toMatch(new RegExp(`^Error: PostgreSQL at ${host} cannot be reached: .*ECONNREFUSED`));
+    expect(error).not.toContain("hunter2");
+  }
 });

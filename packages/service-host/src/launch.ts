@@ -15,6 +15,7 @@ export interface HostConfig {
   logLevel: string;
 }
 
+const END_WITHIN_MS = 1_000;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** The part of the environment that every service has. Throws one error that names all that is missing or malformed. */
@@ -38,7 +39,9 @@ export interface LaunchOptions<C> {
 /**
  * Runs one service as this process: starts it, serves its RPCs and probes, and on SIGTERM or SIGINT drains and ends with
  * exit code 0; a signal that comes again changes nothing. Prints one line of JSON with its ports once it is up. What
- * stops it from starting is one line, and exit code 1.
+ * stops it from starting is one line, and exit code 1. A signal that comes during the start gives the start up: exit code
+ * 0. Ends within a second once its last line is written, also when something is still open, such as the connection that
+ * could not be made.
  */
 export async function launch<C>(options: LaunchOptions<C>): Promise<void> {
   const { name, env } = options;
@@ -54,6 +57,8 @@ export async function launch<C>(options: LaunchOptions<C>): Promise<void> {
     process.exitCode = 1;
   }
   log.info("stopped");
+  // Does not hold up a process that has nothing left to do. The logger writes out what it has when the process ends.
+  setTimeout(() => process.exit(), END_WITHIN_MS).unref();
 }
 
 /** Throws one error that names what is wrong in either. */
@@ -63,12 +68,12 @@ function readAll<C>(env: Env, read: (env: Env) => C): { host: HostConfig; config
     try {
       return part(env);
     } catch (error) {
-      faults.push((error as Error).message);
+      faults.push((error as Error).message.replace(/^configuration: /, ""));
       return undefined as T;
     }
   };
   const [host, config] = [tried(readHostConfig), tried(read)];
-  if (faults.length > 0) throw new Error(faults.join("; "));
+  if (faults.length > 0) throw new Error(`configuration: ${faults.join("; ")}`);
   return { host, config };
 }
 
@@ -80,7 +85,11 @@ async function run<C>(
 ): Promise<void> {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
-  await using service = await start(config, { log, metrics, internalToken });
+  const starting = start(config, { log, metrics, internalToken });
+  // Nobody waits for what becomes of a start that was given up.
+  starting.catch(() => {});
+  await using service = await Promise.race([starting, stopped.then(() => undefined)]);
+  if (service === undefined) return log.info({ signal: await stopped }, "start given up");
   // Probes are answered to the end: disposed last of the two.
   await using ops = await startOpsServer({ service, host, port: opsPort, metrics });
   await using rpc = await startRpcServer({ service, host, port: rpcPort, internalToken, log });

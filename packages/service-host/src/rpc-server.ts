@@ -19,11 +19,12 @@ export interface RpcServer extends AsyncDisposable {
   readonly port: number;
 }
 
-const CLOSE_WITHIN_MS = 5_000;
+/** No unary call is given more by its caller; what may last longer is waited for by the service's `drain`. */
+const CLOSE_WITHIN_MS = 20_000;
 
 /**
  * Serves a service's RPCs as gRPC, gRPC-web and Connect over h2c. Throws when an RPC declares no access. Disposing
- * refuses new connections, waits up to 5 s for open calls, then cuts them.
+ * refuses new connections, waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
   service,

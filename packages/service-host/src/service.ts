@@ -10,7 +10,8 @@ export interface Service extends AsyncDisposable {
   /** Resolves when the service can do its work; rejects with the reason when it can't. */
   ready(): Promise<void>;
   /**
-   * Stops taking new work; what is under way goes on. Disposing afterwards waits for it.
+   * Stops taking new work; what is under way goes on. Resolves when nothing is under way that lasts longer than a unary
+   * call: for those the RPC server waits, and disposing afterwards for what is still left.
    */
   drain(): Promise<void>;
 }

@@ -1,5 +1,12 @@
-import { type ConnectRouter, createRouterTransport, type Interceptor, type Transport } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createRouterTransport,
+  type Interceptor,
+  type Transport,
+} from "@connectrpc/connect";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "./access.ts";
 import { errorInterceptor } from "./errors.ts";
 import type { Logger } from "./logger.ts";
@@ -7,6 +14,8 @@ import type { Logger } from "./logger.ts";
 /** Largest message between services: a tool call's body and result, with room for the frame. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const RPC_TIMEOUT_MS = 15_000;
+/** More than any unary call is given. */
+const OLD_CONNECTION_MS = 60_000;
 
 /** The interceptors of every server, outermost first: errors, then access. */
 export function serverInterceptors(log: Logger, internalToken: string): Interceptor[] {
@@ -16,6 +25,8 @@ export function serverInterceptors(log: Logger, internalToken: string): Intercep
 /**
  * gRPC over h2c to another service, with the internal token. Several base URLs, separated by commas, take turns.
  * Without keepalive pings: connect-node's can end the process when they hit a destroyed session (connect-es #1795).
+ * Instead each unary call that ends with `deadline_exceeded` makes later calls open a connection of their own, since the
+ * old one may be dead without a sign; calls under way may end on it, within a minute.
  */
 export function remoteTransport(baseUrls: string, internalToken: string): Transport {
   const transports = baseUrls.split(",").map((baseUrl) => transportTo(baseUrl.trim(), internalToken));
@@ -28,14 +39,37 @@ export function remoteTransport(baseUrls: string, internalToken: string): Transp
 }
 
 function transportTo(baseUrl: string, internalToken: string): Transport {
-  return createGrpcTransport({
+  let current = connectionTo(baseUrl, internalToken);
+  return {
+    async unary(...call) {
+      const used = current;
+      try {
+        return await used.transport.unary(...call);
+      } catch (error) {
+        if (used === current && ConnectError.from(error).code === Code.DeadlineExceeded) {
+          current = connectionTo(baseUrl, internalToken);
+          setTimeout(() => used.session.abort(), OLD_CONNECTION_MS).unref();
+        }
+        throw error;
+      }
+    },
+    stream: (...call) => current.transport.stream(...call),
+  };
+}
+
+/** Connects with its first call. */
+function connectionTo(baseUrl: string, internalToken: string): { transport: Transport; session: Http2SessionManager } {
+  const session = new Http2SessionManager(baseUrl);
+  const transport = createGrpcTransport({
     baseUrl,
+    sessionManager: session,
     interceptors: [internalTokenInterceptor(internalToken)],
     acceptCompression: [],
     defaultTimeoutMs: RPC_TIMEOUT_MS,
     readMaxBytes: MAX_MESSAGE_BYTES,
     writeMaxBytes: MAX_MESSAGE_BYTES,
   });
+  return { transport, session };
 }
 
 /**

@@ -60,11 +60,12 @@ test("starts, says its ports, and ends with 0 after SIGTERM, also when the signa
   service.process.kill("SIGTERM");
   service.process.kill("SIGTERM");
   expect(await service.exited).toEqual([0, null]);
-  expect(messages(service.entries)).toEqual(["started", "called", "draining", "disposed", "stopped"]);
+  expect(messages(service.entries)).toEqual(["starting", "started", "called", "draining", "disposed", "stopped"]);
 });
 
+// The call lasts as long as a busy one of management.
 test("a call that is open at SIGINT is answered, and probes are answered meanwhile", async () => {
-  await using service = launched({ CALL_MS: "600" });
+  await using service = launched({ CALL_MS: "6000" });
   const { rpcPort, opsPort } = await service.entry("started");
   const client = createClient(SessionService, remoteTransport(`http://127.0.0.1:${rpcPort}`, TOKEN));
   const call = client.login({});
@@ -80,8 +81,14 @@ test("a call that is open at SIGINT is answered, and probes are answered meanwhi
 
 test.each([
   ["a failure to start", { FAULT: "start" }, "[removed]@db.example"],
+  ["a failure to start that leaves something open", { FAULT: "open" }, "the server says nothing"],
   ["a missing variable", { CALL_MS: "" }, "CALL_MS must be a whole number"],
   ["a missing token", { INTERNAL_TOKEN: "" }, "INTERNAL_TOKEN is missing"],
+  [
+    "settings of the host and of the service at once",
+    { INTERNAL_TOKEN: "", CALL_MS: "soon" },
+    "configuration: INTERNAL_TOKEN is missing; CALL_MS must be a whole number",
+  ],
   ["a log level that does not exist", { LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
   ["an address that cannot be bound", { BIND_HOST: "192.0.2.1" }, "EADDRNOTAVAIL"],
 ])("%s is one fatal line and exit code 1", async (_name, env, said) => {
@@ -93,13 +100,21 @@ test.each([
   expect(service.output()).not.toContain("hunter2");
 });
 
+test("a signal during a start that hangs ends it with 0", async () => {
+  await using service = launched({ FAULT: "hang" });
+  await service.entry("starting");
+  service.process.kill("SIGTERM");
+  expect(await service.exited).toEqual([0, null]);
+  expect(messages(service.entries)).toEqual(["starting", "start given up", "stopped"]);
+});
+
 test("a drain that fails still closes everything, and is exit code 1", async () => {
   await using service = launched({ FAULT: "drain" });
   await service.entry("started");
   service.process.kill("SIGTERM");
   expect(await service.exited).toEqual([1, null]);
   // A fatal line may overtake one that is being written.
-  const expected = ["started", "draining", "disposed", "failed", "stopped"];
+  const expected = ["starting", "started", "draining", "disposed", "failed", "stopped"];
   expect(messages(service.entries).toSorted()).toEqual(expected.toSorted());
 });
 

@@ -9,10 +9,14 @@ await launch({
   readConfig: (env) =>
     readConfig(env, (reader) => ({
       callMs: reader.integer("CALL_MS", { min: 0, max: 10_000 }),
-      fault: reader.choice("FAULT", ["none", "start", "drain", "crash"], "none"),
+      fault: reader.choice("FAULT", ["none", "start", "open", "hang", "drain", "crash"], "none"),
     })),
   async start({ callMs, fault }, { log }) {
     if (fault === "start") throw new Error("cannot reach postgres://user:hunter2@db.example/x");
+    if (fault === "open" || fault === "hang") setInterval(() => {}, 60_000);
+    if (fault === "open") throw new Error("the server says nothing");
+    log.info("starting");
+    if (fault === "hang") await new Promise(() => {});
     if (fault === "crash") setTimeout(() => Promise.reject(new Error("nobody waits for this")), 50);
     const keepsAlive = setInterval(() => {}, 60_000);
     return {

@@ -17,6 +17,7 @@ import type { Service } from "@toolgate/service-host/service";
 import { createMailer } from "./clients/mailer.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
+import { MAX_TIMEOUT_MS } from "./domain/definition.ts";
 import { keepPartitions } from "./events/daily-partitions.ts";
 import { consumeExecutionRecords } from "./events/execution-records.ts";
 import { createFindServer, type FindServer } from "./execution/data-source-server.ts";
@@ -36,6 +37,8 @@ import { MIGRATIONS_DIR, SCHEMA } from "./schema.ts";
 const NAME = "tool-runner";
 const REDIS_DEADLINE_MS = 10_000;
 const PARTITIONS_EVERY_MS = 3_600_000;
+/** Over the longest run there is what may come before it and after it: its place in the sandbox, its record. */
+const DRAIN_WITHIN_MS = MAX_TIMEOUT_MS + 15_000;
 
 export interface ToolRunnerDependencies {
   log: Logger;
@@ -108,6 +111,7 @@ export async function startToolRunner(
     },
     async drain() {
       stopping.abort();
+      await runCalls.untilIdle(DRAIN_WITHIN_MS);
       await loops;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
