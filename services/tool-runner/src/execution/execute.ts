@@ -10,6 +10,7 @@ import { createHostCalls, type HostDependencies } from "./host-calls.ts";
 import { runPreparedQuery } from "./query-kind.ts";
 import { executionRecord, type FinishedRun, type Recorder } from "./record.ts";
 import { MAX_NESTING, NotStarted, type RunScope, ToolError } from "./run-scope.ts";
+import { shownOf } from "./shown.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
   sandbox: SandboxPool;
@@ -96,8 +97,8 @@ export async function execute(
     tool,
     startedAtMs,
     durationMs: Math.round(performance.now() - started),
-    args: shown(deps.redact(args)),
-    result: resultJson === undefined ? null : shown(deps.redact(JSON.parse(resultJson))),
+    args: shownOf(JSON.stringify(args), (value) => shown(deps.redact(value))),
+    result: shownOf(resultJson ?? "null", (value) => shown(deps.redact(value))),
     error: shown(error),
     details: shown(current.details),
     hostCalls: current.hostCalls.slice(),

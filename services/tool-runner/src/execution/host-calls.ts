@@ -2,7 +2,7 @@ import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SendMail } from "../clients/mailer.ts";
 import { MAX_ARGUMENT_LEVELS } from "../domain/arguments.ts";
 import { isDeeperThan } from "../domain/json-object.ts";
-import type { HostCall } from "../sandbox/outcome.ts";
+import type { HostCall, InTurn } from "../sandbox/outcome.ts";
 import type { DataSources } from "./data-sources.ts";
 import type { Definitions } from "./definitions.ts";
 import { fetchForTool } from "./fetch-call.ts";
@@ -43,13 +43,24 @@ export interface AskingRun {
 type Place = { tool: string; scope: RunScope; entry: HostCallEntry; signal: AbortSignal };
 type HostFunction = (args: unknown[], place: Place) => Promise<unknown>;
 
+/** An answer that is JSON already. */
+class JsonText {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+}
+
+const atOnce: InTurn = async (encode) => encode();
+
 /**
  * What a handler or a shared tool may ask of the host, as one function. [RO] Everything that is refused is refused here,
  * outside the sandbox.
  */
 export function createHostCalls(deps: HostDependencies, run: AskingRun, scope: RunScope): HostCall {
   const functions = hostFunctions(deps, run);
-  return (name, argsJson, signal) =>
+  return (name, argsJson, signal, inTurn = atOnce) =>
     logged(run.hostCalls, name, async (entry) => {
       const answer = Object.hasOwn(functions, name) ? functions[name] : undefined;
       if (!answer) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
@@ -58,7 +69,8 @@ export function createHostCalls(deps: HostDependencies, run: AskingRun, scope: R
         if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
           throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
         }
-        return JSON.stringify((await answer(args, { tool: run.tool, scope, entry, signal })) ?? null);
+        const value = await answer(args, { tool: run.tool, scope, entry, signal });
+        return await inTurn(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
       } catch (error) {
         if (!(error instanceof ToolError)) {
           run.noteFault(name, error);
@@ -75,7 +87,7 @@ function hostFunctions(deps: HostDependencies, run: AskingRun): Record<string, H
   return {
     callTool: async ([name, args], { entry, signal }) => {
       entry.target = text(name, "name");
-      return JSON.parse(await run.callTool(entry.target, args, signal));
+      return new JsonText(await run.callTool(entry.target, args, signal));
     },
     executePreparedQuery: async ([name, args], { tool, scope, entry, signal }) => {
       entry.target = text(name, "name");
@@ -83,7 +95,7 @@ function hostFunctions(deps: HostDependencies, run: AskingRun): Record<string, H
       entry.recorded = scope.dryRun !== undefined && query?.mode === "write";
       const remainingMs = Math.max(1, scope.deadline - performance.now());
       const bound = record(args ?? {}, "args");
-      return JSON.parse(await runPreparedQuery(dataSources, tool, query, bound, scope, remainingMs, signal));
+      return new JsonText(await runPreparedQuery(dataSources, tool, query, bound, scope, remainingMs, signal));
     },
     executeQuery: async ([sql], { tool, scope, signal }) =>
       runFreeSql(dataSources, tool, text(sql, "sql"), scope, signal),

@@ -10,6 +10,7 @@ import {
 import type { LoadedTool } from "./definitions.ts";
 import type { HostCallEntry } from "./host-call-log.ts";
 import type { RunScope } from "./run-scope.ts";
+import type { Shown } from "./shown.ts";
 
 export type Recorder = GroupCommit<ExecutionRecord>;
 
@@ -32,9 +33,8 @@ export interface FinishedRun {
   tool: LoadedTool;
   startedAtMs: number;
   durationMs: number;
-  /** Redacted. */
-  args: unknown;
-  result: unknown;
+  args: Shown;
+  result: Shown;
   /** Empty when the run succeeded. */
   error: string;
   /** What the log keeps beside the error, and nobody else sees. */
@@ -69,8 +69,10 @@ export function executionRecord(run: FinishedRun, scope: RunScope): ExecutionRec
 }
 
 /** What the log keeps of a value: its JSON text, or its size alone when that is longer than the log keeps. */
-function loggedJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? "null";
+function loggedJson({ characters, value }: Shown): string {
+  // Not worked out for its size alone: that takes long, and nobody else is served meanwhile.
+  if (characters > MAX_LOGGED_CHARACTERS) return JSON.stringify({ truncated: true, characters });
+  const text = JSON.stringify(value()) ?? "null";
   return text.length <= MAX_LOGGED_CHARACTERS ? text : JSON.stringify({ truncated: true, characters: text.length });
 }
 

@@ -32,7 +32,8 @@ export function createWebhookEvents(outbox: Outbox, now: () => number): WebhookE
     );
   return {
     async completed(run, scope) {
-      const { tool, error, id, durationMs, args, result } = run;
+      const { tool, error, id, durationMs } = run;
+      const result = run.result.value();
       const refused = refusalOf(result);
       await add(
         "tool.completed",
@@ -43,7 +44,7 @@ export function createWebhookEvents(outbox: Outbox, now: () => number): WebhookE
           entryType: scope.entryType,
           executionId: id,
           durationMs,
-          args,
+          args: run.args.value(),
           result,
         }),
         scope,

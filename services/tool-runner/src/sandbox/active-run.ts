@@ -1,3 +1,4 @@
+import type { AnswerTurns } from "./answer-turns.ts";
 import type { SandboxOutcome, SandboxRequest, SandboxStop } from "./outcome.ts";
 import type { SandboxChild } from "./sandbox-child.ts";
 
@@ -8,6 +9,8 @@ export type ActiveRun = {
   readonly logs: string[];
   finish: (outcome: SandboxOutcome) => void;
   hostCalls: number;
+  hostCallsUnderWay: number;
+  readonly answers: AnswerTurns;
   /** How often it was begun by a child that then could not end it. */
   restarts: number;
   settled: boolean;

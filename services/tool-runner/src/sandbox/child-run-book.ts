@@ -1,5 +1,5 @@
 import type { Home } from "./isolate-homes.ts";
-import type { FailureKind, FromChild, RunLimits } from "./protocol.ts";
+import { charsOf, type FailureKind, type FromChild, MAX_MESSAGE_CHARS, type RunLimits } from "./protocol.ts";
 
 export const MESSAGE_CHARS = 2_000;
 /** A UTF-16 unit takes at most three bytes of UTF-8. */
@@ -35,9 +35,12 @@ export function createChildRunBook(report: (message: FromChild) => void): ChildR
   };
 
   const pass = (ticket: number, run: ChildRun, reports: unknown[]) => {
-    for (const [kind, from, ...rest] of reports as [string, number, ...unknown[]][]) {
+    for (const reported of reports as [string, number, ...unknown[]][]) {
+      const [kind, from, ...rest] = reported;
       if (from !== ticket || runs.get(ticket) !== run) continue;
-      if (kind === "call") report(["call", ticket, rest[0] as number, rest[1] as string, rest[2] as string]);
+      if (charsOf(reported) > MAX_MESSAGE_CHARS)
+        fail(ticket, run, "memory", "The tool sent more than its memory holds");
+      else if (kind === "call") report(["call", ticket, rest[0] as number, rest[1] as string, rest[2] as string]);
       else if (kind === "log") report(["log", ticket, rest[0] as string]);
       else if (kind === "fail") fail(ticket, run, rest[0] as FailureKind, rest[1] as string, rest[2] as string);
       else if (fits(rest[0] as string, run.limits.resultBytes)) {

@@ -5,7 +5,14 @@ import { createIsolateHomes, MAX_ISOLATES } from "./isolate-homes.ts";
 import { openPoolLedger, useChildLedger } from "./ledger.ts";
 import type { FromChild, RunLimits } from "./protocol.ts";
 
-const LIMITS: RunLimits = { cpuMs: 1_000, resultBytes: 1_000, hostCalls: 5, hostCallBytes: 1_000, logLines: 5 };
+const LIMITS: RunLimits = {
+  cpuMs: 1_000,
+  resultBytes: 1_000,
+  hostCalls: 5,
+  hostCallsAtOnce: 2,
+  hostCallBytes: 1_000,
+  logLines: 5,
+};
 
 function openChild(source: string) {
   const compiled = compileHandler(source);

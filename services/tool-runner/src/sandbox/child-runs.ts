@@ -58,8 +58,9 @@ export function createChildRuns(
     const run = { home, limits, cpuMs: 0 };
     runs.set(seq, run);
     home.tickets.add(seq);
-    const { resultBytes, hostCalls, hostCallBytes, logLines } = limits;
-    enter(seq, run, "start", [seq, argsJson, readOnly, testMode, resultBytes, hostCalls, hostCallBytes, logLines]);
+    const { resultBytes, hostCalls, hostCallsAtOnce, hostCallBytes, logLines } = limits;
+    const bounds = [resultBytes, hostCalls, hostCallsAtOnce, hostCallBytes, logLines];
+    enter(seq, run, "start", [seq, argsJson, readOnly, testMode, ...bounds]);
   };
 
   const answer = (ticket: number, name: "resolve" | "reject", args: EntryArgs) => {

@@ -2,7 +2,14 @@ import { readSync, writeSync } from "node:fs";
 import { createChildRuns } from "./child-runs.ts";
 import { createIsolateHomes } from "./isolate-homes.ts";
 import { useChildLedger } from "./ledger.ts";
-import { type ChildFrame, createFrameReader, encodeFrame, type FromChild, type ToChild } from "./protocol.ts";
+import {
+  type ChildFrame,
+  createFrameReader,
+  encodeFrame,
+  type FromChild,
+  type ToChild,
+  takeFrame,
+} from "./protocol.ts";
 
 /**
  * The child process. It blocks on its channel, so a message costs no trip through an event loop; between two frames
@@ -15,15 +22,20 @@ const READ_BYTES = 256 * 1024;
 const FLUSH_AFTER_MS = 1;
 
 function main(): void {
-  let messages: FromChild[] = [];
+  const messages: FromChild[] = [];
   let done = 0;
+  let toldDone = 0;
   let flushedAt = performance.now();
 
   const flush = () => {
     flushedAt = performance.now();
-    const frame = encodeFrame({ done, messages } satisfies ChildFrame);
-    messages = [];
-    for (let at = 0; at < frame.length; ) at += writeSync(OUT_FD, frame, at);
+    do {
+      const part = takeFrame(messages);
+      // An entry is finished for the pool once it has all that came of it.
+      if (messages.length === 0) toldDone = done;
+      const frame = encodeFrame({ done: toldDone, messages: part } satisfies ChildFrame);
+      for (let at = 0; at < frame.length; ) at += writeSync(OUT_FD, frame, at);
+    } while (messages.length > 0);
   };
 
   const homes = createIsolateHomes();

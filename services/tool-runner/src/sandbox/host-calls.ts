@@ -1,5 +1,6 @@
 import type { ActiveRun } from "./active-run.ts";
 import type { PoolLimits } from "./limits.ts";
+import { MAX_MESSAGE_CHARS } from "./protocol.ts";
 
 const MESSAGE_CHARS = 2_000;
 const NAME_CHARS = 100;
@@ -26,13 +27,15 @@ export async function serveHostCall(
 ): Promise<void> {
   const child = run.child;
   const stillHere = () => !run.settled && run.child === child && child !== undefined && !child.ended;
+  run.hostCallsUnderWay += 1;
   try {
     if (!HOST_FUNCTIONS.has(name)) throw new TypeError("There is no such host function");
     if (Buffer.byteLength(argsJson) > limits.hostCallBytes)
       throw new RangeError(`The arguments of ${name} are too large`);
     run.hostCallsOver ??= new AbortController();
-    const json = await run.request.onHostCall(name, argsJson, run.hostCallsOver.signal);
-    if (Buffer.byteLength(json) > limits.hostAnswerBytes) throw new RangeError(`The answer of ${name} is too large`);
+    const json = await run.request.onHostCall(name, argsJson, run.hostCallsOver.signal, run.answers.inTurn);
+    if (Buffer.byteLength(json) > Math.min(limits.hostAnswerBytes, MAX_MESSAGE_CHARS))
+      throw new RangeError(`The answer of ${name} is too large`);
     if (stillHere()) child?.answer(run, callId, json);
   } catch (error) {
     if (!stillHere()) return;
@@ -44,6 +47,8 @@ export async function serveHostCall(
       text(kind, NAME_CHARS),
       text(code, NAME_CHARS),
     );
+  } finally {
+    run.hostCallsUnderWay -= 1;
   }
 }
 

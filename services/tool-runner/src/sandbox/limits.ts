@@ -5,8 +5,12 @@ export type PoolLimits = {
   /** How long runs wait while no child is up. */
   startPatienceMs: number;
   hostCallsPerRun: number;
+  /** Host calls of one run under way; its further ones wait in its isolate. */
+  hostCallsAtOncePerRun: number;
   hostCallBytes: number;
   hostAnswerBytes: number;
+  /** While answers of so many characters are on their way into a run, its further ones are not yet made. */
+  hostAnswerCharsPerRun: number;
   logLinesPerRun: number;
   /** A child that stays in one entry for longer than its CPU limit and this is killed. */
   killGraceMs: number;
@@ -21,8 +25,10 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
   activeRuns: 10_000,
   startPatienceMs: 10_000,
   hostCallsPerRun: 200,
+  hostCallsAtOncePerRun: 16,
   hostCallBytes: 1024 * 1024,
   hostAnswerBytes: 8 * 1024 * 1024,
+  hostAnswerCharsPerRun: 16 * 1024 * 1024,
   logLinesPerRun: 100,
   killGraceMs: 1_500,
   stallMs: 50,

@@ -6,9 +6,12 @@ export const DEFAULT_RUN_LIMITS: SandboxRunLimits = { wallMs: 30_000, cpuMs: 1_0
 /**
  * Answers a call from inside the tool. `argsJson` is a JSON array of the positional arguments, the answer is JSON.
  * A rejection becomes a plain Error in the tool that carries `message`, `name` and `code` (strings) and nothing else.
- * The signal ends when the run ends.
+ * The signal ends when the run ends. Answers are made `inTurn`, so that no run has more than its share of them in hand.
  */
-export type HostCall = (name: string, argsJson: string, signal: AbortSignal) => Promise<string>;
+export type HostCall = (name: string, argsJson: string, signal: AbortSignal, inTurn?: InTurn) => Promise<string>;
+
+/** Resolves to what `encode` returns; it is not called any more once the run has ended. */
+export type InTurn = (encode: () => string) => Promise<string>;
 
 export type SandboxRequest = {
   /** Whose share of the pool the run takes. */

@@ -3,6 +3,7 @@ import { createChildSet } from "./child-set.ts";
 import { createDispatch } from "./dispatch.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
 import type { SandboxOutcome, SandboxRequest } from "./outcome.ts";
+import { MAX_MESSAGE_CHARS } from "./protocol.ts";
 import { createQuarantine } from "./quarantine.ts";
 import { createRunBook } from "./run-book.ts";
 import { mayTakeOne } from "./share.ts";
@@ -32,7 +33,8 @@ export type SandboxPool = AsyncDisposable & {
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const { log, now = () => performance.now() } = options;
   const limits = { ...DEFAULT_POOL_LIMITS, ...options.limits };
-  const { hostCallsPerRun: hostCalls, hostCallBytes, logLinesPerRun: logLines } = limits;
+  const { hostCallsPerRun: hostCalls, hostCallsAtOncePerRun: hostCallsAtOnce, hostCallBytes } = limits;
+  const ofEveryRun = { hostCalls, hostCallsAtOnce, hostCallBytes, logLines: limits.logLinesPerRun };
   const quarantine = createQuarantine(now, limits.quarantineMs);
   let timer: NodeJS.Timeout | undefined;
   let upAt = now();
@@ -63,7 +65,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const dispatch = createDispatch(
     () => children,
     quarantine,
-    (child, run) => child.start(run, { hostCalls, hostCallBytes, logLines }),
+    (child, run) => child.start(run, ofEveryRun),
   );
 
   const isReady = () => children.workers.some((child) => child.ready && !child.ended);
@@ -87,6 +89,9 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     new Promise<SandboxOutcome>((finish) => {
       if (closed) return finish(stopped("interrupted", "The sandbox is closed", undefined));
       if (request.signal?.aborted) return finish(stopped("cancelled", "The caller left", undefined));
+      if (request.argsJson.length > MAX_MESSAGE_CHARS || request.code.length > MAX_MESSAGE_CHARS) {
+        return finish(stopped("memory", "The tool or its arguments are larger than its memory", undefined));
+      }
       if (!mayTakeOne(book.runsOf(request.workspaceId), book.active.size, limits.activeRuns)) {
         const message = `More than the workspace's share of ${limits.activeRuns} runs at once`;
         return finish(stopped("overloaded", message, undefined));

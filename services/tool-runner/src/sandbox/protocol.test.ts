@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createFrameReader, encodeFrame, MAX_FRAME_BYTES } from "./protocol.ts";
+import {
+  charsOf,
+  createFrameReader,
+  encodeFrame,
+  FRAME_CHARS,
+  MAX_FRAME_BYTES,
+  MAX_MESSAGE_CHARS,
+  takeFrame,
+} from "./protocol.ts";
 
 describe("sandbox frames", () => {
   it("[TOOL-2] frames come out as they went in, however the stream is cut", () => {
@@ -28,5 +36,35 @@ describe("sandbox frames", () => {
     const head = Buffer.alloc(4);
     head.writeUInt32LE(MAX_FRAME_BYTES, 0);
     expect(() => createFrameReader()(Buffer.concat([head, Buffer.alloc(4)]))).toThrow("too large");
+  });
+});
+
+describe("what goes into one frame", () => {
+  it("[TOOL-2] frames keep every message and its order, and are small but for a message that is large itself", () => {
+    const message = fc.tuple(
+      fc.constant("log" as const),
+      fc.nat(),
+      fc.constantFrom(0, 10, FRAME_CHARS / 2, FRAME_CHARS),
+    );
+    fc.assert(
+      fc.property(fc.array(message, { minLength: 1, maxLength: 8 }), (sizes) => {
+        const messages = sizes.map(([kind, n, chars]) => [kind, n, "x".repeat(chars)] as const);
+        const left = [...messages];
+        const frames: (typeof messages)[] = [];
+        while (left.length > 0) frames.push(takeFrame(left));
+        expect(frames.flat()).toEqual(messages);
+        for (const frame of frames) {
+          const chars = frame.reduce((sum, each) => sum + charsOf(each), 0);
+          expect(frame.length === 1 || chars <= FRAME_CHARS).toBe(true);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("[TOOL-2] the largest message fits in a frame, whatever its characters", () => {
+    const message = ["log", 1, "\u0001".repeat(MAX_MESSAGE_CHARS - 3)];
+    expect(charsOf(message)).toBe(MAX_MESSAGE_CHARS);
+    expect(encodeFrame({ done: 0, messages: [message] }).length).toBeLessThan(MAX_FRAME_BYTES);
   });
 });

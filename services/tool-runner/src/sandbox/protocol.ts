@@ -7,6 +7,7 @@ export type RunLimits = {
   cpuMs: number;
   resultBytes: number;
   hostCalls: number;
+  hostCallsAtOnce: number;
   hostCallBytes: number;
   logLines: number;
 };
@@ -37,6 +38,24 @@ export type ChildFrame = { done: number; messages: FromChild[] };
 
 export const FRAME_HEAD_BYTES = 4;
 export const MAX_FRAME_BYTES = 256 * 1024 * 1024;
+/** A frame takes no further message once it would hold more than this. */
+export const FRAME_CHARS = 1024 * 1024;
+/** JSON makes up to six bytes of one character, so a message within this always fits in a frame of its own. */
+export const MAX_MESSAGE_CHARS = 32 * 1024 * 1024;
+
+export function charsOf(message: readonly unknown[]): number {
+  return message.reduce<number>((sum, part) => sum + (typeof part === "string" ? part.length : 0), 0);
+}
+
+/** Takes from the head of the messages what goes into the next frame, one message at least. */
+export function takeFrame<M extends readonly unknown[]>(messages: M[]): M[] {
+  let chars = 0;
+  const end = messages.findIndex((message, at) => {
+    chars += charsOf(message);
+    return at > 0 && chars > FRAME_CHARS;
+  });
+  return messages.splice(0, end < 0 ? messages.length : end);
+}
 
 export function encodeFrame(value: unknown): Buffer {
   const json = JSON.stringify(value);

@@ -1,5 +1,6 @@
 import { type ActiveRun, stopped } from "./active-run.ts";
 import { type ActiveRuns, createActiveRuns } from "./active-runs.ts";
+import { createAnswerTurns } from "./answer-turns.ts";
 import { serveHostCall } from "./host-calls.ts";
 import type { PoolLimits } from "./limits.ts";
 import type { SandboxOutcome, SandboxRequest } from "./outcome.ts";
@@ -40,8 +41,13 @@ export function createRunBook({ limits, now, placeAgain, blame }: RunBookPorts):
   const onCall = (run: ActiveRun, callId: number, name: string, argsJson: string) => {
     run.hostCalls += 1;
     if (run.settled) return;
-    if (run.hostCalls <= limits.hostCallsPerRun) void serveHostCall(run, callId, name, argsJson, limits);
-    else stop(run, stopped("too-many-host-calls", `More than ${limits.hostCallsPerRun} host calls`, run));
+    const { hostCallsPerRun, hostCallsAtOncePerRun } = limits;
+    if (run.hostCalls > hostCallsPerRun) {
+      stop(run, stopped("too-many-host-calls", `More than ${hostCallsPerRun} host calls`, run));
+    } else if (run.hostCallsUnderWay >= hostCallsAtOncePerRun) {
+      // The isolate holds further ones back, so this one is none of an honest guest.
+      stop(run, stopped("too-many-host-calls", `More than ${hostCallsAtOncePerRun} host calls at once`, run));
+    } else void serveHostCall(run, callId, name, argsJson, limits);
   };
   const onFailure = (run: ActiveRun, kind: FailureKind, message: string, stack: string, cpuMs: number) => {
     if (kind === "cpu" || kind === "memory") blame(run.request.key, kind);
@@ -86,7 +92,7 @@ export function createRunBook({ limits, now, placeAgain, blame }: RunBookPorts):
   return {
     active,
     add: (request, finish) => {
-      const run = newRun(request, now() + request.limits.wallMs, finish);
+      const run = newRun(request, now() + request.limits.wallMs, finish, limits);
       active.add(run);
       watchSignal(run, () => stop(run, stopped("cancelled", "The caller left", run)));
       return run;
@@ -116,13 +122,20 @@ export function createRunBook({ limits, now, placeAgain, blame }: RunBookPorts):
   };
 }
 
-function newRun(request: SandboxRequest, deadline: number, finish: (outcome: SandboxOutcome) => void): ActiveRun {
+function newRun(
+  request: SandboxRequest,
+  deadline: number,
+  finish: (outcome: SandboxOutcome) => void,
+  { hostAnswerCharsPerRun }: PoolLimits,
+): ActiveRun {
   return {
     request,
     deadline,
     finish,
     logs: [],
     hostCalls: 0,
+    hostCallsUnderWay: 0,
+    answers: createAnswerTurns(hostAnswerCharsPerRun),
     restarts: 0,
     settled: false,
     child: undefined,

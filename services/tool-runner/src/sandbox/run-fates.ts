@@ -21,6 +21,7 @@ export function createRunFates(active: Pick<ActiveRuns, "delete">, placeAgain: (
     if (run.settled) return;
     run.settled = true;
     active.delete(run);
+    run.answers.end();
     run.hostCallsOver?.abort();
     run.finish(outcome);
   };

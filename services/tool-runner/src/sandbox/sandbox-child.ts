@@ -2,15 +2,16 @@ import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { ActiveRun } from "./active-run.ts";
 import { createCodeBook } from "./code-book.ts";
+import { createFrameWriter } from "./frame-writer.ts";
 import { openPoolLedger, type PoolLedger } from "./ledger.ts";
-import { type ChildFrame, createFrameReader, encodeFrame, type FromChild, type ToChild } from "./protocol.ts";
+import { type ChildFrame, createFrameReader, type FromChild, type RunLimits } from "./protocol.ts";
 import { createRunsInHand, type RunsInHand } from "./runs-in-hand.ts";
 import { spawnChild } from "./spawn-child.ts";
 
 const STDERR_CHARS = 2_000;
 
-/** An entry into an isolate that the child has not reported as finished. */
-export type Entry = { seq: number; run: ActiveRun; isStart: boolean; recalled: boolean };
+/** An entry into an isolate that the child has not reported as finished, and how long the answer is that it brings. */
+export type Entry = { seq: number; run: ActiveRun; isStart: boolean; answerChars: number; recalled: boolean };
 
 export type ChildEnd = { signal: NodeJS.Signals | null; code: number | null; stderr: string };
 
@@ -28,7 +29,7 @@ export type SandboxChild = AsyncDisposable & {
   progressAt: number;
   lastLedger: number;
   unbegun: number;
-  start: (run: ActiveRun, limits: { hostCalls: number; hostCallBytes: number; logLines: number }) => void;
+  start: (run: ActiveRun, limits: Omit<RunLimits, "cpuMs" | "resultBytes">) => void;
   answer: (run: ActiveRun, callId: number, json: string) => void;
   refuse: (run: ActiveRun, callId: number, message: string, name: string, code: string) => void;
   abandon: (ticket: number) => void;
@@ -44,23 +45,15 @@ export type ChildEvents = {
 export function startSandboxChild(events: ChildEvents, now: () => number): SandboxChild {
   const ledger = openPoolLedger();
   const process = spawnChild(ledger.fd);
-  const input = process.stdin as Writable;
   let seq = 0;
-  let batch: ToChild[] = [];
-
-  const flush = () => {
-    const messages = batch;
-    batch = [];
-    if (!child.ended) input.write(encodeFrame(messages));
-  };
-  const send = (message: ToChild) => {
-    if (batch.length === 0) setImmediate(flush);
-    batch.push(message);
-  };
-  const enter = (run: ActiveRun, isStart: boolean): number => {
+  const send = createFrameWriter(process.stdin as Writable, () => {
+    child.progressAt = now();
+  });
+  const enter = (run: ActiveRun, isStart: boolean, answerChars = 0): number => {
     seq += 1;
     if (child.entries.length === 0) child.progressAt = now();
-    child.entries.push({ seq, run, isStart, recalled: false });
+    child.entries.push({ seq, run, isStart, answerChars, recalled: false });
+    run.answers.sent(answerChars);
     return seq;
   };
   const codes = createCodeBook(send);
@@ -77,7 +70,7 @@ export function startSandboxChild(events: ChildEvents, now: () => number): Sandb
     progressAt: now(),
     lastLedger: 0,
     unbegun: 0,
-    start: (run, { hostCalls, hostCallBytes, logLines }) => {
+    start: (run, shared) => {
       const { key, code, argsJson, context, limits } = run.request;
       const keyId = codes.idOf(key, code);
       const ticket = enter(run, true);
@@ -85,10 +78,10 @@ export function startSandboxChild(events: ChildEvents, now: () => number): Sandb
       run.child = child;
       run.ticket = ticket;
       child.runs.add(ticket, run);
-      const bounds = { cpuMs: limits.cpuMs, resultBytes: limits.resultBytes, hostCalls, hostCallBytes, logLines };
+      const bounds = { cpuMs: limits.cpuMs, resultBytes: limits.resultBytes, ...shared };
       send(["start", ticket, keyId, argsJson, context.readOnly, context.testMode, bounds]);
     },
-    answer: (run, callId, json) => send(["answer", enter(run, false), run.ticket, callId, json]),
+    answer: (run, callId, json) => send(["answer", enter(run, false, json.length), run.ticket, callId, json]),
     refuse: (run, callId, message, name, code) =>
       send(["refuse", enter(run, false), run.ticket, callId, message, name, code]),
     abandon: (ticket) => send(["abandon", ticket]),
@@ -111,8 +104,10 @@ function listen(child: SandboxChild, process: ChildProcess, events: ChildEvents,
     child.stalled = false;
     child.progressAt = now();
     let finished = 0;
-    while (finished < child.entries.length && (child.entries[finished]?.seq ?? 0) <= frame.done) {
-      if (child.entries[finished]?.isStart) child.unbegun -= 1;
+    for (const { seq, run, isStart, answerChars } of child.entries) {
+      if (seq > frame.done) break;
+      if (isStart) child.unbegun -= 1;
+      run.answers.taken(answerChars);
       finished += 1;
     }
     child.entries.splice(0, finished);

@@ -8,6 +8,7 @@ export type GuestEntries = {
     testMode: boolean,
     resultChars: number,
     maxCalls: number,
+    maxCallsAtOnce: number,
     callChars: number,
     maxLogLines: number,
   ) => void;
@@ -28,8 +29,11 @@ export function guestEntries(): GuestEntries {
   type GuestRun = {
     ticket: number;
     calls: number;
+    callsUnderWay: number;
+    waitingCalls: unknown[];
     lines: number;
     maxCalls: number;
+    maxCallsAtOnce: number;
     callChars: number;
     resultChars: number;
     maxLogLines: number;
@@ -73,6 +77,14 @@ export function guestEntries(): GuestEntries {
     if (runs.delete(run.ticket)) outbox.push(report);
   };
 
+  /** What a run asks beyond its bound waits here, where its arguments count as the tool's own memory. */
+  const sendCalls = (run: GuestRun) => {
+    while (run.callsUnderWay < run.maxCallsAtOnce && run.waitingCalls.length > 0) {
+      run.callsUnderWay += 1;
+      outbox.push(run.waitingCalls.shift());
+    }
+  };
+
   const callHost = (run: GuestRun, name: string, args: unknown[]) =>
     new Promise((resolve, reject) => {
       const argsJson = stringify(args);
@@ -84,7 +96,8 @@ export function guestEntries(): GuestEntries {
       if (argsJson.length > run.callChars) throw new RangeError(`The arguments of ${name} are too large`);
       run.calls += 1;
       run.waiters.set(run.calls, { resolve, reject });
-      outbox.push(["call", run.ticket, run.calls, name, argsJson]);
+      run.waitingCalls.push(["call", run.ticket, run.calls, name, argsJson]);
+      sendCalls(run);
     });
 
   const logLine = (run: GuestRun, parts: unknown[]) => {
@@ -126,9 +139,12 @@ export function guestEntries(): GuestEntries {
   };
 
   const takeWaiter = (ticket: number, callId: number) => {
-    const waiters = runs.get(ticket)?.waiters;
-    const waiter = waiters?.get(callId);
-    waiters?.delete(callId);
+    const run = runs.get(ticket);
+    const waiter = run?.waiters.get(callId);
+    if (run === undefined || waiter === undefined) return undefined;
+    run.waiters.delete(callId);
+    run.callsUnderWay -= 1;
+    sendCalls(run);
     return waiter;
   };
 
@@ -136,8 +152,9 @@ export function guestEntries(): GuestEntries {
     install: (factory) => {
       makeHandler = factory as typeof makeHandler;
     },
-    start: (ticket, argsJson, readOnly, testMode, resultChars, maxCalls, callChars, maxLogLines) => {
-      const run = { ticket, calls: 0, lines: 0, maxCalls, callChars, resultChars, maxLogLines, waiters: new Map() };
+    start: (ticket, argsJson, readOnly, testMode, resultChars, maxCalls, maxCallsAtOnce, callChars, maxLogLines) => {
+      const bounds = { resultChars, maxCalls, maxCallsAtOnce, callChars, maxLogLines };
+      const run = { ticket, ...bounds, calls: 0, callsUnderWay: 0, waitingCalls: [], lines: 0, waiters: new Map() };
       runs.set(ticket, run);
       void execute(run, argsJson, readOnly, testMode);
     },

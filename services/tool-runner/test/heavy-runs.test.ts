@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+
+const CALLS = 100;
+const CHARS = 170_000;
+const DEADLINE_MS = 60_000;
+
+let runner: RunningToolRunner;
+beforeAll(async () => {
+  runner = await runToolRunner();
+  const timeout_ms = 50_000;
+  await runner.saveTool("quick", { external_api: true, timeout_ms, handler: "export default () => ({ ok: true });" });
+  await runner.saveTool("big", {
+    handler: `export default async (_, ctx) => {
+      await ctx.fetch("${runner.receiver.url}/big");
+      return { text: "\\u0001".repeat(${CHARS}) };
+    };`,
+  });
+  await runner.saveTool("fan", {
+    external_api: true,
+    timeout_ms,
+    handler: `export default async (_, ctx) => {
+      const calls = Array.from({ length: ${CALLS} }, () => ctx.callTool("big", {}).then(({ text }) => text.length));
+      return { chars: (await Promise.all(calls)).reduce((sum, length) => sum + length, 0) };
+    };`,
+  });
+});
+afterAll(() => runner[Symbol.asyncDispose]());
+
+test(
+  "[TOOL-2] a run that takes as many large answers as it may gets a few of them between two calls of a neighbour",
+  async () => {
+    await runner.resultOf({ tool: "quick" });
+    let underWay = true;
+    const heavy = runner.resultOf({ tool: "fan" }).finally(() => {
+      underWay = false;
+    });
+    const answered = () => runner.receiver.requests.length;
+    let most = 0;
+    while (underWay) {
+      const before = answered();
+      await runner.resultOf({ tool: "quick" });
+      most = Math.max(most, answered() - before);
+    }
+    expect(await heavy).toEqual({ chars: CALLS * CHARS });
+    expect(answered()).toBe(CALLS);
+    expect(most).toBeLessThan(CALLS / 2);
+  },
+  DEADLINE_MS,
+);

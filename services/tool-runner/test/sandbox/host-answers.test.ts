@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { openPool, resultOf, startNeighbours, until } from "./sandbox-harness.ts";
+
+const DEADLINE_MS = 60_000;
+const limits = { wallMs: 50_000, cpuMs: 40_000 };
+const allAtOnce = (calls: number) => `export default async (args, ctx) => {
+  const lengths = await Promise.all(Array.from({ length: ${calls} }, (_, n) => ctx.fetch(n).then((text) => text.length)));
+  return lengths.reduce((sum, length) => sum + length, 0);
+}`;
+
+describe("answers of the host", () => {
+  const calls = 20;
+  // Each quote is two characters of the answer and four of the frame: together they are more than one frame may hold.
+  const heavy = JSON.stringify('"'.repeat(4 * 1024 * 1024 - 16));
+  const heavySum = calls * (4 * 1024 * 1024 - 16);
+
+  it(
+    "[TOOL-2] answers that no single frame could hold reach their run, and the neighbours work on meanwhile",
+    async () => {
+      await using pool = openPool(2);
+      const neighbours = startNeighbours(pool);
+      await until("neighbours at work", () => neighbours.runs() >= 20);
+      const before = neighbours.runs();
+      const onHostCall = async () => heavy;
+      expect(await resultOf(pool, allAtOnce(calls), { key: "heavy", onHostCall, limits })).toBe(heavySum);
+      expect(neighbours.runs() - before).toBeGreaterThanOrEqual(calls);
+      expect((await neighbours.stop()).failures).toEqual([]);
+    },
+    DEADLINE_MS,
+  );
+
+  it(
+    "[TOOL-2] of one run's host calls a bounded number is under way; the others wait in the run",
+    async () => {
+      await using pool = openPool(1);
+      let underWay = 0;
+      let most = 0;
+      const gates: (() => void)[] = [];
+      const onHostCall = async () => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await new Promise<void>((open) => gates.push(open));
+        underWay -= 1;
+        return '"abc"';
+      };
+      const result = resultOf(pool, allAtOnce(200), { onHostCall, limits });
+      for (let answered = 0; answered < 200; answered += 1) {
+        await until("a call under way", () => gates.length > 0, DEADLINE_MS);
+        // The last of a full set only, so that more than the bound would show.
+        if (answered === 0) await until("as many as may be", () => gates.length >= 16, DEADLINE_MS);
+        gates.shift()?.();
+      }
+      expect(await result).toBe(600);
+      expect(most).toBe(16);
+    },
+    DEADLINE_MS,
+  );
+
+  it(
+    "[TOOL-2] no more answers are made for a run than it takes",
+    async () => {
+      await using pool = openPool(1, { killGraceMs: 30_000 });
+      const [pid] = pool.pids();
+      let made = 0;
+      const encode = () => {
+        made += 1;
+        // Held up while the first ones are on their way.
+        if (made === 1) process.kill(pid as number, "SIGSTOP");
+        return heavy;
+      };
+      let asked = 0;
+      const onHostCall = (
+        _name: string,
+        _args: string,
+        _signal: AbortSignal,
+        inTurn = async (work: () => string) => work(),
+      ) => {
+        asked += 1;
+        return inTurn(encode);
+      };
+      const result = resultOf(pool, allAtOnce(calls), { onHostCall, limits });
+      await until("calls and their first answers", () => asked === 16 && made >= 3, DEADLINE_MS);
+      for (let turns = 0; turns < 1_000; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+      const madeUntaken = made;
+      process.kill(pid as number, "SIGCONT");
+      expect(await result).toBe(heavySum);
+      // 16 MiB and the one that went over it.
+      expect(madeUntaken).toBe(3);
+    },
+    DEADLINE_MS,
+  );
+});
