@@ -149,7 +149,8 @@ test("[MGMT] [WMGMT] what can be listed is listed to its own workspace, and to n
   const { first, second } = tenants;
   const lists = Object.keys(ATTEMPTS).filter((rpc) => /\/(List|Count)/.test(rpc));
   for (const rpc of lists) {
-    const request = rpc.endsWith("/ListKeyCalls") ? { keyId: first.keyId } : { name: MARKER };
+    const filter = { ListKeyCalls: { keyId: first.keyId }, ListToolVersions: { name: MARKER } };
+    const request = filter[rpc.split("/")[1] as keyof typeof filter] ?? {};
     const own = await first.ask(rpc, request);
     expect([rpc, own.status, own.text === "{}"]).toEqual([rpc, 200, false]);
     const foreign = await second.ask(rpc, request);

@@ -8,8 +8,8 @@ export async function loginTo(
   baseUrl: string,
   account: { workspace: string; email: string; password: string },
 ): Promise<Management | undefined> {
-  const { workspace, ...credentials } = account;
-  const answer = await post(baseUrl, "key_auth.v1.SessionService/Login", credentials);
+  const { workspace, email, password } = account;
+  const answer = await post(baseUrl, "key_auth.v1.SessionService/Login", { email, password });
   if (answer.status === 401) return undefined;
   const { token } = await jsonOf<{ token: string }>(answer);
   return async (rpc, request) => jsonOf(await post(baseUrl, rpc, { workspace, ...request }, token));
