@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeLoopbackCertificate } from "@toolgate/local/demo/certificate";
+import { makeLoopbackCertificate } from "@toolgate/local-servers/certificate";
 import type { BenchInstallation } from "../installation/start-installation.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
 import type { KernelUnits } from "../machine/process-table.ts";

@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { migrateAll } from "@toolgate/installation/migrate";
 import { provision } from "@toolgate/key-auth/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
-import { freePort } from "@toolgate/local/servers/port-book";
 import { startServiceProcess } from "@toolgate/local/service-process";
 import { startSplit } from "@toolgate/local/split";
 import { serviceEnvironment } from "@toolgate/local/topology";
+import { freePort } from "@toolgate/local-servers/port-book";
 import type { Groups } from "../machine/meter.ts";
 import { type BenchServers, startBenchServers } from "./start-servers.ts";
 

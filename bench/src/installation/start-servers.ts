@@ -1,6 +1,6 @@
 import { type Bus, connectBus } from "@toolgate/event-bus/connect";
-import type { ServerName } from "@toolgate/local/servers/server-programs";
-import { startServers } from "@toolgate/local/servers/start-servers";
+import type { ServerName } from "@toolgate/local-servers/server-programs";
+import { startServers } from "@toolgate/local-servers/start-servers";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import type { Groups } from "../machine/meter.ts";
 

@@ -1,7 +1,7 @@
 import { access, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { lockDataFolder } from "@toolgate/local/data-lock";
-import { removeDataFolder } from "@toolgate/local/servers/data-folder";
+import { removeDataFolder } from "@toolgate/local-servers/data-folder";
 
 export type WorkFolder = AsyncDisposable & { readonly path: string };
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
+import { refuseForeignFolder, removeDataFolder } from "@toolgate/local-servers/data-folder";
 import { readConfig } from "./config.ts";
 import { lockDataFolder } from "./data-lock.ts";
-import { refuseForeignFolder, removeDataFolder } from "./servers/data-folder.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 try {

@@ -1,6 +1,6 @@
 import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startMark } from "./servers/process-table.ts";
+import { startMark } from "@toolgate/local-servers/process-table";
 
 const MAX_TRIES = 5;
 

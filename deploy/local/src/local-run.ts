@@ -1,14 +1,14 @@
 import { join } from "node:path";
+import { stopLeftovers } from "@toolgate/local-servers/data-folder";
+import { isPortFree, openPortBook } from "@toolgate/local-servers/port-book";
+import type { ServerName } from "@toolgate/local-servers/server-programs";
+import { type LocalServers, startServers } from "@toolgate/local-servers/start-servers";
 import type { LocalConfig } from "./config.ts";
 import { lockDataFolder } from "./data-lock.ts";
 import { startReceiver } from "./demo/receiver.ts";
 import type { seedDemo } from "./demo/seed.ts";
 import { keepRunning } from "./keep-running.ts";
 import { banner, writeRunFile } from "./run-report.ts";
-import { stopLeftovers } from "./servers/data-folder.ts";
-import { isPortFree, openPortBook } from "./servers/port-book.ts";
-import type { ServerName } from "./servers/server-programs.ts";
-import { type LocalServers, startServers } from "./servers/start-servers.ts";
 import { finishWithin, unlessStopped, untilAborted } from "./stopping.ts";
 import type { startTopology } from "./topology.ts";
 

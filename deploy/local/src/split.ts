@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "@toolgate/local-servers/port-book";
 import type { Role } from "@toolgate/outbound-webhook/config";
-import { freePort } from "./servers/port-book.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import type { Topology } from "./topology.ts";
 

@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { freePort, openPortBook } from "@toolgate/local-servers/port-book";
 import { createPool } from "@toolgate/postgres/pool";
 import { testNats, testRedis } from "@toolgate/testbed/servers";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
@@ -7,7 +8,6 @@ import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { startReceiver } from "../src/demo/receiver.ts";
 import { seedDemo } from "../src/demo/seed.ts";
-import { freePort, openPortBook } from "../src/servers/port-book.ts";
 import { startTopology } from "../src/topology.ts";
 
 async function installation() {

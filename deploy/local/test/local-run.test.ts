@@ -1,15 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { removeDataFolder } from "@toolgate/local-servers/data-folder";
+import { openPortBook } from "@toolgate/local-servers/port-book";
+import { isAlive, readPid } from "@toolgate/local-servers/process-table";
+import { startServers } from "@toolgate/local-servers/start-servers";
 import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { afterEach, describe, expect, test } from "vitest";
 import type { LocalConfig } from "../src/config.ts";
 import { type Product, runLocal } from "../src/local-run.ts";
-import { removeDataFolder } from "../src/servers/data-folder.ts";
-import { openPortBook } from "../src/servers/port-book.ts";
-import { isAlive, readPid } from "../src/servers/process-table.ts";
-import { startServers } from "../src/servers/start-servers.ts";
 
 const SEEDED = {
   workspace: "demo",

@@ -3,10 +3,10 @@ import { readFile, stat } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { openPortBook } from "@toolgate/local-servers/port-book";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { describe, expect, test } from "vitest";
 import { receiverCaFile, receiverSecretFile, startReceiver } from "../src/demo/receiver.ts";
-import { openPortBook } from "../src/servers/port-book.ts";
 
 const SECRET = "whsec_0123456789";
 const NOW = new Date("2026-11-21T10:00:00Z");

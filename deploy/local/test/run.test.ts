@@ -5,12 +5,12 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { stopLeftovers } from "@toolgate/local-servers/data-folder";
+import { freePort } from "@toolgate/local-servers/port-book";
+import { isAlive } from "@toolgate/local-servers/process-table";
 import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
-import { stopLeftovers } from "../src/servers/data-folder.ts";
-import { freePort } from "../src/servers/port-book.ts";
-import { isAlive } from "../src/servers/process-table.ts";
 
 const RUN = fileURLToPath(new URL("../src/run.ts", import.meta.url));
 const START_DEADLINE_MS = 60_000;

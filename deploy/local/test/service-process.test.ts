@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isAlive } from "@toolgate/local-servers/process-table";
 import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
-import { isAlive } from "../src/servers/process-table.ts";
 import { startServiceProcess } from "../src/service-process.ts";
 
 const SERVICE = `

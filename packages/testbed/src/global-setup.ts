@@ -1,7 +1,7 @@
 import { chmod, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServers } from "@toolgate/local/servers/start-servers";
+import { startServers } from "@toolgate/local-servers/start-servers";
 import type { TestProject } from "vitest/node";
 import { startReaper } from "./reaper-process.ts";
 import "./servers-of-run.ts";

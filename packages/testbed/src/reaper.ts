@@ -1,6 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { removeDataFolder } from "@toolgate/local/servers/data-folder";
+import { removeDataFolder } from "@toolgate/local-servers/data-folder";
 
 const runFolder = process.argv[2];
 if (!runFolder) throw new Error("usage: reaper.ts <folder of a test run>");

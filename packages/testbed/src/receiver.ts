@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { type LoopbackCertificate, makeLoopbackCertificate } from "@toolgate/local/demo/certificate";
+import { type LoopbackCertificate, makeLoopbackCertificate } from "@toolgate/local-servers/certificate";
 import { type Behaviour, play, type ReceivedRequest } from "./behaviour.ts";
 
 const MAX_BODY_BYTES = 16_000_000;

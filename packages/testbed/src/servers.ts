@@ -1,9 +1,9 @@
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { removeDataFolder } from "@toolgate/local/servers/data-folder";
-import type { LocalServer } from "@toolgate/local/servers/local-server";
-import type { ServerName } from "@toolgate/local/servers/server-programs";
-import { startServers } from "@toolgate/local/servers/start-servers";
+import { removeDataFolder } from "@toolgate/local-servers/data-folder";
+import type { LocalServer } from "@toolgate/local-servers/local-server";
+import type { ServerName } from "@toolgate/local-servers/server-programs";
+import { startServers } from "@toolgate/local-servers/start-servers";
 import { serversOfRun } from "./servers-of-run.ts";
 
 /** A server of one test's own; its data is gone when it is disposed. */

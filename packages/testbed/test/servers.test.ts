@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { isAlive } from "@toolgate/local/servers/process-table";
+import { isAlive } from "@toolgate/local-servers/process-table";
 import { Redis } from "ioredis";
 import { Client } from "pg";
 import { describe, expect, test } from "vitest";
@@ -122,7 +122,7 @@ test("a test run that is killed leaves neither servers nor data", async () => {
   const script = `
 import { writeFileSync } from "node:fs";
 const { startReaper } = await import(${moduleUrl("../src/reaper-process.ts")});
-const { startServers } = await import(${moduleUrl("../../../deploy/local/src/servers/start-servers.ts")});
+const { startServers } = await import(${moduleUrl("../../local-servers/src/start-servers.ts")});
 startReaper(${JSON.stringify(runFolder)});
 const dataDir = ${JSON.stringify(join(runFolder, "run"))};
 const { running } = await startServers({ names: ["redis"], dataDir, path: process.env.PATH, log: () => {} });

@@ -2,9 +2,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import { join } from "node:path";
+import { keptCertificate } from "@toolgate/local-servers/certificate";
+import type { PortBook } from "@toolgate/local-servers/port-book";
 import { verify } from "@toolgate/webhook-signing/verify";
-import type { PortBook } from "../servers/port-book.ts";
-import { keptCertificate } from "./certificate.ts";
 
 const MAX_BODY_BYTES = 1_000_000;
 const REQUEST_TIMEOUT_MS = 10_000;

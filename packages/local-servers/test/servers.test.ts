@@ -5,12 +5,12 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
-import { removeDataFolder } from "../src/servers/data-folder.ts";
-import type { LocalServer } from "../src/servers/local-server.ts";
-import { openPortBook } from "../src/servers/port-book.ts";
-import { isAlive, readPid } from "../src/servers/process-table.ts";
-import { startServer } from "../src/servers/server-process.ts";
-import { startServers } from "../src/servers/start-servers.ts";
+import { removeDataFolder } from "../src/data-folder.ts";
+import type { LocalServer } from "../src/local-server.ts";
+import { openPortBook } from "../src/port-book.ts";
+import { isAlive, readPid } from "../src/process-table.ts";
+import { startServer } from "../src/server-process.ts";
+import { startServers } from "../src/start-servers.ts";
 import { query, read, write } from "./kept-value.ts";
 
 const NAMES = ["postgres", "nats", "redis"] as const;

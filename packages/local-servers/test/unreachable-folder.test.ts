@@ -2,11 +2,11 @@ import { cp, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, stat, writ
 import { join } from "node:path";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { describe, expect, test } from "vitest";
-import { canUse, postgresAccount } from "../src/servers/account.ts";
-import { removeDataFolder } from "../src/servers/data-folder.ts";
-import type { LocalServer } from "../src/servers/local-server.ts";
-import { isAlive } from "../src/servers/process-table.ts";
-import { startServers } from "../src/servers/start-servers.ts";
+import { canUse, postgresAccount } from "../src/account.ts";
+import { removeDataFolder } from "../src/data-folder.ts";
+import type { LocalServer } from "../src/local-server.ts";
+import { isAlive } from "../src/process-table.ts";
+import { startServers } from "../src/start-servers.ts";
 import { read, write } from "./kept-value.ts";
 
 const ROOT_ONLY = process.getuid?.() === 0;

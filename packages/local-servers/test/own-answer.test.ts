@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
-import { postgresAccount } from "../src/servers/account.ts";
-import { programFolders } from "../src/servers/binary.ts";
-import { startNats } from "../src/servers/nats.ts";
-import { openPortBook, type PortBook } from "../src/servers/port-book.ts";
-import { startPostgres } from "../src/servers/postgres.ts";
-import { isAlive, readPid } from "../src/servers/process-table.ts";
-import { startRedis } from "../src/servers/redis.ts";
-import { startServer } from "../src/servers/server-process.ts";
-import { findPrograms } from "../src/servers/server-programs.ts";
+import { postgresAccount } from "../src/account.ts";
+import { programFolders } from "../src/binary.ts";
+import { startNats } from "../src/nats.ts";
+import { openPortBook, type PortBook } from "../src/port-book.ts";
+import { startPostgres } from "../src/postgres.ts";
+import { isAlive, readPid } from "../src/process-table.ts";
+import { startRedis } from "../src/redis.ts";
+import { startServer } from "../src/server-process.ts";
+import { findPrograms } from "../src/server-programs.ts";
 
 const NAMES = ["postgres", "nats", "redis"] as const;
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { openLog } from "./log-file.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../apt-install.sh", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../apt-install.sh", import.meta.url));
 
 /**
  * Installs Debian packages without questions and without starting their services; as root, or through `sudo` when
