@@ -1,15 +1,15 @@
 import type { Redis } from "ioredis";
 
 /**
- * Epochs: one number per scope ("key:<id>", "workspace:<id>") in Redis that says how new cached knowledge about the
- * scope must be. Whoever changes the truth in Postgres raises the epoch after the commit and answers only then; whoever
- * caches keeps the epoch that stood in Redis before the load, and loads again when a newer one stands there.
+ * Epochs keep caches current: Redis holds one number per scope ("key:<id>", "workspace:<id>"). A writer commits to
+ * Postgres, raises the epoch, and only then responds. A cache notes the epoch it read before loading a row, and loads
+ * the row again once Redis has a newer one.
  *
- * Epochs are microseconds of Redis' clock, so they grow also over a wipe of Redis: a missing epoch is made anew and is
- * newer than any before.
+ * An epoch is a time in microseconds by Redis' clock. So it still grows after Redis has been wiped: a missing epoch is
+ * created again, newer than any before.
  */
 export interface Epochs {
-  /** Raises the scopes. Rejects when Redis does not answer in time: then the change is not known everywhere yet. */
+  /** Raises the scopes. Rejects when Redis does not respond in time; other replicas may not know of the change yet. */
   raise(...scopes: string[]): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export function epochKey(scope: string): string {
 }
 
 /**
- * Lua to prepend to scripts that read epochs: `epoch_of(key)` returns it as text, making it when it is missing.
- * Epochs live 30 days after their last raise; one that expired is made anew, which costs one reload.
+ * Lua to prepend to scripts that read epochs: `epoch_of(key)` returns the epoch as text and creates a missing one.
+ * Epochs expire 30 days after they were last raised; creating one again costs each cache one reload.
  */
 export const EPOCH_LUA = `
 local EPOCH_TTL_S = 2592000
@@ -42,8 +42,8 @@ for i = 1, #KEYS do raise_epoch(KEYS[i]) end
 return #KEYS`;
 
 /**
- * Epochs in Redis. A raise whose answer did not come may have happened all the same. How long a raise waits is the
- * connection's command timeout: use one of `connectRedis`.
+ * Epochs in Redis. A raise that rejects may still have happened. It waits as long as the connection's command timeout:
+ * use a connection from `connectRedis`.
  */
 export function createEpochs(redis: Redis): Epochs {
   return {

@@ -13,8 +13,8 @@ export interface RedisOptions {
 }
 
 /**
- * A connection that reconnects for ever, pipelines the commands of one tick by itself, and fails commands at once while
- * Redis is away instead of queueing them: callers decide what to do without it.
+ * A connection that keeps reconnecting and pipelines the commands of one tick. While Redis is down, commands fail at
+ * once instead of queueing, so that callers can decide what to do without it.
  */
 export function connectRedis({ url, name, onError }: RedisOptions): Redis {
   const redis = new Redis(url, {
@@ -32,16 +32,16 @@ export function connectRedis({ url, name, onError }: RedisOptions): Redis {
 }
 
 /**
- * Resolves once the connection is up; rejects after `deadlineMs`, or when the connection was closed for good, with a
- * message that names the server and what it last failed with.
+ * Resolves once the connection is up. Rejects after `deadlineMs`, or if the connection is closed for good, with a message
+ * that names the server and its last error.
  */
 export async function untilReady(redis: Redis, deadlineMs: number): Promise<void> {
   if (redis.status === "ready") return;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const { host, port } = redis.options;
-  let reason = "no answer";
+  let reason = "no response";
   const onError = (error: NodeJS.ErrnoException) => {
-    // A name with several addresses fails without a message of its own.
+    // The error of a host name with several addresses has no message of its own.
     reason = error.message || String(error.code);
   };
   const fail = () => reject(new Error(`Redis at ${host}:${port} is not reachable: ${reason}`));

@@ -28,14 +28,14 @@ async function epochOf(redis: Redis, scope: string): Promise<bigint> {
   return BigInt(text as string);
 }
 
-test("a missing epoch is made when it is read, and stays", async () => {
+test("a missing epoch is created when it is read, and stays the same", async () => {
   await using rig = await redisRig();
   const made = await epochOf(rig.redis, SCOPE);
   expect(await epochOf(rig.redis, SCOPE)).toBe(made);
   expect(await rig.redis.ttl(epochKey(SCOPE))).toBeGreaterThan(29 * 86_400);
 });
 
-test("each raise is newer than the one before, also of many at once on several connections", async () => {
+test("each raise gives a newer epoch, also with many raises at once on several connections", async () => {
   await using rig = await redisRig();
   const connections = [rig.redis, await rig.connectAgain(), await rig.connectAgain()];
   const seen: bigint[] = [];
@@ -55,7 +55,7 @@ test("each raise is newer than the one before, also of many at once on several c
   expect(seen).toContain(final);
 });
 
-test("raises several scopes in one go, and none", async () => {
+test("one call raises several scopes, or none", async () => {
   await using rig = await redisRig();
   const before = [await epochOf(rig.redis, "a"), await epochOf(rig.redis, "b")];
   const untouched = await epochOf(rig.redis, "c");
@@ -66,7 +66,7 @@ test("raises several scopes in one go, and none", async () => {
   expect(await epochOf(rig.redis, "c")).toBe(untouched);
 });
 
-test("grows also when the clock has gone back", async () => {
+test("an epoch grows even when the clock has gone back", async () => {
   await using rig = await redisRig();
   const ahead = BigInt(Date.now()) * 1_000n + 3_600_000_000n;
   await rig.redis.set(epochKey(SCOPE), String(ahead));
@@ -77,7 +77,7 @@ test("grows also when the clock has gone back", async () => {
   expect(await epochOf(rig.redis, SCOPE)).toBe(ahead + 2n);
 });
 
-test("is newer after a wipe, and the same after a kill", async () => {
+test("an epoch is newer after Redis is wiped, and the same after it is killed", async () => {
   await using rig = await redisRig();
   const epochs = createEpochs(rig.redis);
   await epochs.raise(SCOPE);
@@ -89,7 +89,7 @@ test("is newer after a wipe, and the same after a kill", async () => {
   expect(await eventually(() => epochOf(rig.redis, SCOPE))).toBeGreaterThan(before);
 });
 
-test("a raise rejects soon while Redis is away or does not answer, and works again afterwards", async () => {
+test("a raise rejects soon while Redis is down or hangs, and works again afterwards", async () => {
   await using rig = await redisRig();
   const epochs = createEpochs(rig.redis);
   const before = await epochOf(rig.redis, SCOPE);
@@ -104,7 +104,7 @@ test("a raise rejects soon while Redis is away or does not answer, and works aga
   expect(await epochOf(rig.redis, SCOPE)).toBeGreaterThan(before);
 });
 
-test("waiting for a Redis that does not come ends at the deadline and leaves no listener", async () => {
+test("waiting for a Redis that stays down ends at the deadline and leaves no listener", async () => {
   await using rig = await redisRig();
   await rig.server.kill();
   await eventually(() => rig.redis.status !== "ready");

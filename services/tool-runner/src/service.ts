@@ -28,6 +28,7 @@ import { createIdempotency } from "./execution/idempotency.ts";
 import { createRecorder } from "./execution/record.ts";
 import { createSheets } from "./execution/sheets.ts";
 import { createWebhookEvents } from "./execution/webhook-events.ts";
+import type { CacheSource } from "./execution/workspace-cache.ts";
 import { createWorkspaceValues } from "./execution/workspace-values.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type RunHandler, runHandler } from "./rpc/run.ts";
@@ -65,12 +66,11 @@ export async function startToolRunner(
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const outbox = resources.use(createOutbox({ pool, schema: SCHEMA, bus, source: NAME, onError: onError("outbox") }));
   const findServer = createFindServer(config.allowedDataSources);
-  const execution = await createExecution(config, { pool, bus, outbox, secretBox, findServer, log, now }, resources);
-  redis.on("ready", () => {
-    execution.definitions.forget();
-    execution.values.forget();
-    execution.dataSources.forget();
-  });
+  const execution = await createExecution(
+    config,
+    { pool, redis, bus, outbox, secretBox, findServer, log, now },
+    resources,
+  );
   const currentEpoch = async (workspaceId: string) =>
     BigInt((await redis.get(epochKey(`workspace:${workspaceId}`))) ?? 0);
   const run = runHandler({ ...execution, idempotency: createIdempotency({ pool, secretBox, now }) });
@@ -146,6 +146,7 @@ async function createExecution(
   config: Config,
   base: {
     pool: Pool;
+    redis: CacheSource["redis"];
     bus: Bus;
     outbox: Outbox;
     secretBox: SecretBox;
@@ -155,7 +156,7 @@ async function createExecution(
   },
   resources: AsyncDisposableStack,
 ): Promise<ExecuteDependencies> {
-  const { pool, secretBox, findServer, now } = base;
+  const { pool, redis, secretBox, findServer, now } = base;
   return {
     sandbox: resources.use(createSandboxPool({ children: config.sandboxChildren, log: base.log })),
     safeFetch: resources.use(
@@ -166,11 +167,11 @@ async function createExecution(
         ...(config.targetCaFile && { tls: { ca: await readFile(config.targetCaFile, "utf8") } }),
       }),
     ),
-    definitions: createDefinitions(pool, now),
-    values: createWorkspaceValues({ pool, secretBox, now }),
+    definitions: createDefinitions(pool, { redis, now }),
+    values: createWorkspaceValues({ pool, secretBox, redis, now }),
     sheets: createSheets(pool),
     sendMail: config.mail && resources.use(createMailer(config.mail)),
-    dataSources: resources.use(createDataSources({ pool, secretBox, findServer, now })),
+    dataSources: resources.use(createDataSources({ pool, secretBox, findServer, redis, now })),
     recorder: resources.use(createRecorder(base.bus)),
     webhookEvents: createWebhookEvents(base.outbox, now),
     redact: createRedactor(),

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { Code } from "@connectrpc/connect";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -39,10 +40,16 @@ afterAll(async () => {
 
 const STATEMENT = { text: "select 1 as one", values: [], readOnly: true, keep: false, timeoutMs: 25_000 };
 
-function ownSources() {
+function ownSources(redis = new EventEmitter()) {
   const { allowedDataSources, sealingKeys: keys } = runner.config;
   const findServer = createFindServer(allowedDataSources);
-  return createDataSources({ pool: runner.pool, secretBox: createSecretBox({ keys }), findServer, now: () => 0 });
+  return createDataSources({
+    pool: runner.pool,
+    secretBox: createSecretBox({ keys }),
+    findServer,
+    redis,
+    now: () => 0,
+  });
 }
 
 const use = (url: string) => runner.dataSource.setDataSource({ url });
@@ -143,12 +150,13 @@ test("[TOOL] a query ends with the run that asked for it", async () => {
 });
 
 test("[LIVE] after a reconnect to Redis a new data source counts at once, whatever the epoch", async () => {
-  await using sources = ownSources();
+  const redis = new EventEmitter();
+  await using sources = ownSources(redis);
   const scope = { workspaceId: runner.workspaceId, epoch: 5n };
   await use(runner.dataUrl);
   expect((await sources.run(scope, STATEMENT)).rows).toEqual([{ one: 1 }]);
   await use(hostile.url);
   hostile.behave(undefined);
-  sources.forget();
+  redis.emit("ready");
   expect((await sources.run(scope, STATEMENT)).rows).toEqual([{}]);
 });

@@ -4,9 +4,9 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { LRUCache } from "lru-cache";
 import { findDataSource } from "../store/data-sources.ts";
 import type { FindServer } from "./data-source-server.ts";
-import { createEpochCache } from "./epoch-cache.ts";
 import { type RunScope, ToolError } from "./run-scope.ts";
 import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";
+import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
 /** The databases of workspaces. */
 export interface DataSources extends AsyncDisposable {
@@ -19,7 +19,6 @@ export interface DataSources extends AsyncDisposable {
     statement: Statement,
     signal?: AbortSignal,
   ): Promise<StatementResult>;
-  forget(): void;
 }
 
 const MAX_WORKSPACES = 10_000;
@@ -27,13 +26,11 @@ const MAX_SEALED_BYTES = 32 * 1024 * 1024;
 const MAX_POOLS = 200;
 const CONNECTIONS_PER_WORKSPACE = 4;
 
-export function createDataSources(deps: {
-  pool: Pool;
-  secretBox: SecretBox;
-  findServer: FindServer;
-  now: () => number;
-}): DataSources {
-  const sealedUrls = createEpochCache<Buffer | undefined>(MAX_WORKSPACES, deps.now, {
+export function createDataSources(
+  deps: { pool: Pool; secretBox: SecretBox; findServer: FindServer } & CacheSource,
+): DataSources {
+  const sealedUrls = createWorkspaceCache<Buffer | undefined>(deps, {
+    maxEntries: MAX_WORKSPACES,
     maxBytes: MAX_SEALED_BYTES,
     sizeOf: (sealed) => sealed?.byteLength ?? 0,
   });
@@ -81,7 +78,6 @@ export function createDataSources(deps: {
         }
       });
     },
-    forget: () => sealedUrls.forget(),
     async [Symbol.asyncDispose]() {
       const ending = [...pools.values()].map((pool) => pool.then((owned) => owned.end()).catch(() => {}));
       pools.clear();

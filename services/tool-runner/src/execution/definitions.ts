@@ -5,7 +5,7 @@ import { SHARED_TOOLS } from "../domain/shared-tools.ts";
 import { compileHandler } from "../sandbox/compile.ts";
 import { findPreparedQuery, type PreparedQueryRow } from "../store/prepared-queries.ts";
 import { findTool } from "../store/tools.ts";
-import { createEpochCache } from "./epoch-cache.ts";
+import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
 /** A tool as it runs. */
 export interface LoadedTool {
@@ -21,7 +21,6 @@ export interface Definitions {
   /** A tool that every workspace has; callable by tools, never by keys. */
   shared(name: string): LoadedTool | undefined;
   preparedQuery(workspaceId: string, name: string, epoch: bigint): Promise<PreparedQueryRow | undefined>;
-  forget(): void;
 }
 
 const MAX_CACHED_TOOLS = 5_000;
@@ -32,12 +31,14 @@ const BYTES_PER_CHAR = 2;
 /** Roughly what a compiled schema takes. */
 const VALIDATOR_BYTES = 8 * 1024;
 
-export function createDefinitions(pool: Pool, now: () => number): Definitions {
-  const tools = createEpochCache<LoadedTool | undefined>(MAX_CACHED_TOOLS, now, {
+export function createDefinitions(pool: Pool, source: CacheSource): Definitions {
+  const tools = createWorkspaceCache<LoadedTool | undefined>(source, {
+    maxEntries: MAX_CACHED_TOOLS,
     maxBytes: MAX_CACHED_TOOL_BYTES,
     sizeOf: (tool) => (tool ? VALIDATOR_BYTES + BYTES_PER_CHAR * JSON.stringify(tool.definition).length : 0),
   });
-  const queries = createEpochCache<PreparedQueryRow | undefined>(MAX_CACHED_QUERIES, now, {
+  const queries = createWorkspaceCache<PreparedQueryRow | undefined>(source, {
+    maxEntries: MAX_CACHED_QUERIES,
     maxBytes: MAX_CACHED_QUERY_BYTES,
     sizeOf: (query) => BYTES_PER_CHAR * (query?.sql.length ?? 0),
   });
@@ -58,10 +59,6 @@ export function createDefinitions(pool: Pool, now: () => number): Definitions {
       isToolName(name)
         ? queries.get(`${workspaceId}/${name}`, epoch, () => findPreparedQuery(pool, workspaceId, name))
         : undefined,
-    forget() {
-      tools.forget();
-      queries.forget();
-    },
   };
 }
 

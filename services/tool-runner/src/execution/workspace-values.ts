@@ -3,8 +3,8 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { mayGoTo } from "../domain/workspace-names.ts";
 import { findSealedSecrets } from "../store/secrets.ts";
 import { listVariables } from "../store/variables.ts";
-import { createEpochCache } from "./epoch-cache.ts";
 import { type RunScope, ToolError } from "./run-scope.ts";
+import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
 export interface Secret {
   name: string;
@@ -20,7 +20,6 @@ export interface WorkspaceValues {
   /** For the host side alone: a secret never goes into a sandbox. The scope remembers it, so that logs lose it. */
   secret(name: string, scope: InWorkspace & Pick<RunScope, "usedSecrets">): Promise<Secret>;
   variable(name: string, scope: InWorkspace): Promise<string>;
-  forget(): void;
 }
 
 const MAX_CACHED_WORKSPACES = 1_000;
@@ -29,13 +28,15 @@ const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 const BYTES_BESIDE_VALUE = 200;
 const BYTES_PER_CHAR = 2;
 
-export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox; now: () => number }): WorkspaceValues {
-  const { pool, secretBox, now } = deps;
-  const secrets = createEpochCache<Map<string, Secret>>(MAX_CACHED_WORKSPACES, now, {
+export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox } & CacheSource): WorkspaceValues {
+  const { pool, secretBox } = deps;
+  const secrets = createWorkspaceCache<Map<string, Secret>>(deps, {
+    maxEntries: MAX_CACHED_WORKSPACES,
     maxBytes: MAX_CACHED_BYTES,
     sizeOf: (map) => sizeOfAll(map.values(), ({ value, hosts }) => value.length + hosts.join().length),
   });
-  const variables = createEpochCache<Map<string, string>>(MAX_CACHED_WORKSPACES, now, {
+  const variables = createWorkspaceCache<Map<string, string>>(deps, {
+    maxEntries: MAX_CACHED_WORKSPACES,
     maxBytes: MAX_CACHED_BYTES,
     sizeOf: (map) => sizeOfAll(map.values(), (value) => value.length),
   });
@@ -62,10 +63,6 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox; 
       const value = (await variables.get(workspaceId, epoch, load)).get(name);
       if (value === undefined) throw new ToolError("NO_SUCH_VARIABLE", `there is no variable ${name}`);
       return value;
-    },
-    forget() {
-      secrets.forget();
-      variables.forget();
     },
   };
 }

@@ -1,0 +1,15 @@
+import { createEpochCache, type EpochCacheOptions } from "@toolgate/epoch/cache";
+
+export type CacheSource = Pick<EpochCacheOptions<bigint, unknown>, "redis" | "now">;
+
+/** What a workspace has saved, cached by the workspace's epoch; epoch 0 means that it is not known. */
+export function createWorkspaceCache<T>(
+  { redis, now }: CacheSource,
+  size: Pick<EpochCacheOptions<bigint, T>, "maxEntries" | "maxBytes" | "sizeOf">,
+) {
+  const isCurrent = (cached: bigint, wanted: bigint) => cached >= wanted;
+  const cache = createEpochCache<bigint, T>({ redis, now, isCurrent, ...size });
+  return {
+    get: (key: string, epoch: bigint, load: () => Promise<T>) => cache.get(key, epoch === 0n ? undefined : epoch, load),
+  };
+}
