@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from "prom-client";
 import { type Env, type EnvReader, readConfig } from "./env.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { startOpsServer } from "./ops-server.ts";
+import { createReadiness } from "./readiness.ts";
 import { startRpcServer } from "./rpc-server.ts";
 import type { Service } from "./service.ts";
 
@@ -90,13 +91,14 @@ async function run<C>(
   starting.catch(() => {});
   await using service = await Promise.race([starting, stopped.then(() => undefined)]);
   if (service === undefined) return log.info({ signal: await stopped }, "start given up");
+  const readiness = createReadiness(() => service.ready());
   // Probes are answered to the end: disposed last of the two.
-  await using ops = await startOpsServer({ service, host, port: opsPort, metrics });
-  await using rpc = await startRpcServer({ service, host, port: rpcPort, internalToken, log });
+  await using ops = await startOpsServer({ readiness, host, port: opsPort, metrics });
+  await using rpc = await startRpcServer({ service, host, port: rpcPort, internalToken, readiness, log });
   log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");
   const signal = await stopped;
   log.info({ signal }, "draining");
-  ops.markDraining();
+  readiness.markDraining();
   await service.drain();
 }
 

@@ -1,11 +1,10 @@
 import { createServer } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import { listen } from "./listen.ts";
-import type { Service } from "./service.ts";
+import type { Readiness } from "./readiness.ts";
 
 export interface OpsServerOptions {
-  service: Pick<Service, "ready">;
+  readiness: Readiness;
   host: string;
   port: number;
   metrics: Registry;
@@ -13,20 +12,15 @@ export interface OpsServerOptions {
 
 export interface OpsServer extends AsyncDisposable {
   readonly port: number;
-  /** From now on /readyz answers 503, so that no new work is routed here. */
-  markDraining(): void;
 }
 
 type Answer = readonly [status: number, type: string, body: string];
 
-const READY_WITHIN_MS = 2_000;
-
 /** /healthz (the process lives), /readyz (it can work), /metrics (Prometheus): for probes, never for the internet. */
-export async function startOpsServer({ service, host, port, metrics }: OpsServerOptions): Promise<OpsServer> {
-  let draining = false;
+export async function startOpsServer({ readiness, host, port, metrics }: OpsServerOptions): Promise<OpsServer> {
   const answers = new Map<string, () => Answer | Promise<Answer>>([
     ["/healthz", () => [200, "text/plain", "ok\n"]],
-    ["/readyz", () => (draining ? [503, "text/plain", "draining\n"] : readiness(service))],
+    ["/readyz", () => readyAnswer(readiness)],
     ["/metrics", async () => [200, metrics.contentType, await metrics.metrics()]],
   ]);
   const server = createServer(async (request, response) => {
@@ -38,9 +32,6 @@ export async function startOpsServer({ service, host, port, metrics }: OpsServer
   const bound = await listen(server, host, port);
   return {
     port: bound,
-    markDraining() {
-      draining = true;
-    },
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
@@ -58,18 +49,7 @@ async function answerOf(known: (() => Answer | Promise<Answer>) | undefined): Pr
   }
 }
 
-async function readiness(service: Pick<Service, "ready">): Promise<Answer> {
-  const cut = new AbortController();
-  const late = sleep(READY_WITHIN_MS, undefined, { signal: cut.signal }).then(() => {
-    throw new Error(`no answer within ${READY_WITHIN_MS} ms`);
-  });
-  late.catch(() => {});
-  try {
-    await Promise.race([service.ready(), late]);
-    return [200, "text/plain", "ready\n"];
-  } catch (error) {
-    return [503, "text/plain", `not ready: ${error instanceof Error ? error.message : "unknown"}\n`];
-  } finally {
-    cut.abort();
-  }
+async function readyAnswer(readiness: Readiness): Promise<Answer> {
+  const reason = await readiness.reasonNotReady();
+  return reason === undefined ? [200, "text/plain", "ready\n"] : [503, "text/plain", `${reason}\n`];
 }

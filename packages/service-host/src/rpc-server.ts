@@ -1,8 +1,17 @@
 import { createServer, type ServerHttp2Session } from "node:http2";
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { Health } from "@toolgate/gen/grpc/health/v1/health_pb";
+import { ServerReflection } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
+import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
 import { assertAccessDeclared } from "./access.ts";
+import { errorInterceptor } from "./errors.ts";
+import { healthService } from "./health.ts";
 import { listen } from "./listen.ts";
 import type { Logger } from "./logger.ts";
+import type { Readiness } from "./readiness.ts";
+import { reflectionService } from "./reflection.ts";
 import type { Service } from "./service.ts";
 import { MAX_MESSAGE_BYTES, serverInterceptors } from "./transport.ts";
 
@@ -12,6 +21,7 @@ export interface RpcServerOptions {
   /** 0 picks a free port. */
   port: number;
   internalToken: string;
+  readiness: Readiness;
   log: Logger;
 }
 
@@ -24,21 +34,26 @@ const CLOSE_WITHIN_MS = 20_000;
 
 /**
  * Serves a service's RPCs as gRPC, gRPC-web and Connect over h2c. Throws when an RPC declares no access. Disposing
- * refuses new connections, waits up to 20 s for open calls, then cuts them.
+ * refuses new connections, ends the streams of health checks, waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
   service,
   host,
   port,
   internalToken,
+  readiness,
   log,
 }: RpcServerOptions): Promise<RpcServer> {
   assertAccessDeclared((router) => service.routes(router));
+  const closing = new AbortController();
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer(
     { settings: { maxConcurrentStreams: 1000 } },
     connectNodeAdapter({
-      routes: (router) => service.routes(router),
+      routes(router) {
+        service.routes(router);
+        addHealthAndReflection(router, { readiness, closing: closing.signal, log });
+      },
       interceptors: serverInterceptors(log, internalToken),
       readMaxBytes: MAX_MESSAGE_BYTES,
       writeMaxBytes: MAX_MESSAGE_BYTES,
@@ -53,6 +68,7 @@ export async function startRpcServer({
     port: bound,
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      closing.abort();
       for (const session of sessions) session.close();
       const cut = setTimeout(() => {
         for (const session of sessions) session.destroy();
@@ -61,4 +77,21 @@ export async function startRpcServer({
       clearTimeout(cut);
     },
   };
+}
+
+/**
+ * They need no internal token: probes and grpcurl have none, the port is internal, and they reveal nothing but whether
+ * the process is ready and what its proto files say.
+ */
+function addHealthAndReflection(
+  router: ConnectRouter,
+  { readiness, closing, log }: { readiness: Readiness; closing: AbortSignal; log: Logger },
+): void {
+  const options = { interceptors: [errorInterceptor(log)] };
+  const own = router.handlers.map((handler) => handler.service);
+  const services: DescService[] = [...new Set([...own, Health, ServerReflection, ServerReflectionV1Alpha])];
+  const reflection = reflectionService(services);
+  router.service(Health, healthService({ readiness, services, closing }), options);
+  router.service(ServerReflection, reflection.v1, options);
+  router.service(ServerReflectionV1Alpha, reflection.v1alpha, options);
 }

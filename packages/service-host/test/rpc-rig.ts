@@ -3,6 +3,7 @@ import { EmptySchema, FileDescriptorSetSchema, file_google_protobuf_empty } from
 import type { ConnectRouter } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { createLogger, type Logger } from "../src/logger.ts";
+import { createReadiness } from "../src/readiness.ts";
 import { startRpcServer } from "../src/rpc-server.ts";
 
 export const TOKEN = "internal-token-of-the-test";
@@ -15,12 +16,21 @@ export function recordedLog(): { log: Logger; entries: Record<string, unknown>[]
 }
 
 /** A real RPC server, and a gRPC transport to it without the internal token. */
-export async function rpcRig(routes: (router: ConnectRouter) => void) {
+export async function rpcRig(routes: (router: ConnectRouter) => void, ready = async () => {}) {
   const { log, entries } = recordedLog();
-  const server = await startRpcServer({ service: { routes }, host: "127.0.0.1", port: 0, internalToken: TOKEN, log });
+  const readiness = createReadiness(ready);
+  const server = await startRpcServer({
+    service: { routes },
+    host: "127.0.0.1",
+    port: 0,
+    internalToken: TOKEN,
+    readiness,
+    log,
+  });
   const baseUrl = `http://127.0.0.1:${server.port}`;
   return {
     server,
+    readiness,
     entries,
     baseUrl,
     bare: createGrpcTransport({ baseUrl }),

@@ -6,18 +6,20 @@ import { Counter, Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { INTERNAL_TOKEN_HEADER } from "../src/access.ts";
 import { startOpsServer } from "../src/ops-server.ts";
+import { createReadiness } from "../src/readiness.ts";
 import { remoteTransport } from "../src/transport.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
 async function opsRig(ready: () => Promise<void>) {
   const metrics = new Registry();
   new Counter({ name: "things_total", help: "Things.", registers: [metrics] }).inc(3);
-  const ops = await startOpsServer({ service: { ready }, host: "127.0.0.1", port: 0, metrics });
+  const readiness = createReadiness(ready);
+  const ops = await startOpsServer({ readiness, host: "127.0.0.1", port: 0, metrics });
   const get = async (path: string, method = "GET") => {
     const response = await fetch(`http://127.0.0.1:${ops.port}${path}`, { method });
     return [response.status, await response.text()] as const;
   };
-  return { ops, metrics, get, [Symbol.asyncDispose]: () => ops[Symbol.asyncDispose]() };
+  return { ops, readiness, metrics, get, [Symbol.asyncDispose]: () => ops[Symbol.asyncDispose]() };
 }
 
 test("probes tell life from readiness, and a drain makes unready but not dead", async () => {
@@ -31,7 +33,7 @@ test("probes tell life from readiness, and a drain makes unready but not dead", 
   expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
   expect(await rig.get("/readyz")).toEqual([503, "not ready: postgres is away\n"]);
   fault = "";
-  rig.ops.markDraining();
+  rig.readiness.markDraining();
   expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
   expect(await rig.get("/readyz")).toEqual([503, "draining\n"]);
 });
@@ -70,7 +72,7 @@ test("a taken port is one sentence", async () => {
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as { port: number };
   const metrics = new Registry();
-  const started = startOpsServer({ service: { ready: async () => {} }, host: "127.0.0.1", port, metrics });
+  const started = startOpsServer({ readiness: createReadiness(async () => {}), host: "127.0.0.1", port, metrics });
   await expect(started).rejects.toThrow(`port ${port} on 127.0.0.1 is taken`);
   other.close();
 });

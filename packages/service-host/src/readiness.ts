@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const READY_WITHIN_MS = 2_000;
+
+/** Whether a process should be given work, as its probes report it. */
+export interface Readiness {
+  /** Resolves with why the process should get no work, or with nothing when it can work. Never rejects. */
+  reasonNotReady(): Promise<string | undefined>;
+  /** Aborted once the process drains. */
+  readonly draining: AbortSignal;
+  /** From now on the process is not ready, so that no new work is routed to it. */
+  markDraining(): void;
+}
+
+/** Asks `ready`, for two seconds at most. Checks at the same time share one call of it. */
+export function createReadiness(ready: () => Promise<void>): Readiness {
+  const draining = new AbortController();
+  let check: Promise<string | undefined> | undefined;
+  return {
+    draining: draining.signal,
+    markDraining: () => draining.abort(),
+    async reasonNotReady() {
+      check ??= reasonAgainst(ready).finally(() => {
+        check = undefined;
+      });
+      const reason = await check;
+      return draining.signal.aborted ? "draining" : reason;
+    },
+  };
+}
+
+async function reasonAgainst(ready: () => Promise<void>): Promise<string | undefined> {
+  const done = new AbortController();
+  const late = sleep(READY_WITHIN_MS, undefined, { signal: done.signal }).then(() => {
+    throw new Error(`no answer within ${READY_WITHIN_MS} ms`);
+  });
+  late.catch(() => {});
+  try {
+    await Promise.race([ready(), late]);
+    return undefined;
+  } catch (error) {
+    return `not ready: ${error instanceof Error ? error.message : "unknown"}`;
+  } finally {
+    done.abort();
+  }
+}

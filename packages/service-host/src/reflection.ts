@@ -1,0 +1,96 @@
+import { createRegistry, type DescFile, type DescService, type Registry, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { Code, type ServiceImpl } from "@connectrpc/connect";
+import type { ServerReflection, ServerReflectionRequest } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
+import type { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
+
+type Request = ServerReflectionRequest["messageRequest"];
+
+/**
+ * gRPC's reflection protocol, by which grpcurl and similar tools learn a server's RPCs and messages. Its two versions,
+ * grpc.reflection.v1 and v1alpha, differ in their names only, so one implementation is both.
+ */
+export function reflectionService(services: readonly DescService[]) {
+  const files = withDependencies(services.map((service) => service.file));
+  const index = { services, files, registry: createRegistry(...files) };
+  const v1: ServiceImpl<typeof ServerReflection> = {
+    async *serverReflectionInfo(requests) {
+      for await (const request of requests) {
+        const messageResponse = respond(request.messageRequest, index);
+        yield { validHost: request.host, originalRequest: request, messageResponse };
+      }
+    },
+  };
+  return { v1, v1alpha: v1 as unknown as ServiceImpl<typeof ServerReflectionV1Alpha> };
+}
+
+interface Index {
+  services: readonly DescService[];
+  files: ReadonlySet<DescFile>;
+  registry: Registry;
+}
+
+function respond(request: Request, { services, files, registry }: Index) {
+  switch (request.case) {
+    case "listServices":
+      return {
+        case: "listServicesResponse" as const,
+        value: { service: services.map(({ typeName }) => ({ name: typeName })) },
+      };
+    case "fileByFilename":
+      return fileResponse([...files].find(({ proto }) => proto.name === request.value));
+    case "fileContainingSymbol":
+      return fileResponse(fileOfSymbol(registry, request.value));
+    case "fileContainingExtension":
+      return fileResponse(
+        extensionsOf(registry, request.value.containingType).find(
+          ({ number }) => number === request.value.extensionNumber,
+        )?.file,
+      );
+    case "allExtensionNumbersOfType":
+      if (!registry.getMessage(request.value)) return errorResponse(Code.NotFound, "not found");
+      return {
+        case: "allExtensionNumbersResponse" as const,
+        value: {
+          baseTypeName: request.value,
+          extensionNumber: extensionsOf(registry, request.value).map(({ number }) => number),
+        },
+      };
+    default:
+      return errorResponse(Code.InvalidArgument, "unknown request");
+  }
+}
+
+/** Finds services and types by name, and their methods, fields and values by the name of what they belong to. */
+function fileOfSymbol(registry: Registry, symbol: string): DescFile | undefined {
+  const owner = symbol.slice(0, symbol.lastIndexOf("."));
+  return (registry.get(symbol) ?? registry.get(owner))?.file;
+}
+
+function extensionsOf(registry: Registry, typeName: string) {
+  return [...registry]
+    .filter((type) => type.kind === "extension")
+    .filter(({ extendee }) => extendee.typeName === typeName);
+}
+
+function fileResponse(file: DescFile | undefined) {
+  if (!file) return errorResponse(Code.NotFound, "not found");
+  const fileDescriptorProto = [...withDependencies([file])].map(({ proto }) =>
+    toBinary(FileDescriptorProtoSchema, proto),
+  );
+  return { case: "fileDescriptorResponse" as const, value: { fileDescriptorProto } };
+}
+
+function errorResponse(errorCode: Code, errorMessage: string) {
+  return { case: "errorResponse" as const, value: { errorCode, errorMessage } };
+}
+
+/** The files and all that they import, each once. */
+function withDependencies(files: readonly DescFile[], found = new Set<DescFile>()): Set<DescFile> {
+  for (const file of files) {
+    if (found.has(file)) continue;
+    found.add(file);
+    withDependencies(file.dependencies, found);
+  }
+  return found;
+}
