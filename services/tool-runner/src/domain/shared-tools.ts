@@ -1,4 +1,5 @@
 import type { Definition } from "./definition.ts";
+import type { HostFunctionName } from "./host-functions.ts";
 import type { JsonObject } from "./json-object.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -58,9 +59,10 @@ export function isSharedTool(name: string): boolean {
 }
 
 /** The positional arguments of the host function that a shared tool stands for. */
-export function hostCallOf(tool: string, args: JsonObject): { name: string; args: unknown[] } {
+export function hostCallOf(tool: string, args: JsonObject): { name: HostFunctionName; args: unknown[] } {
   if (tool === "emitWebhookEvent") return { name: "emitWebhook", args: [args.name, args.data] };
   if (tool === "executePreparedQuery") return { name: tool, args: [args.name, args.args] };
   if (tool === "executeQuery") return { name: tool, args: [args.sql] };
-  return { name: tool, args: [args.sheet, args.range, args.values] };
+  if (tool === "writeToSheet") return { name: tool, args: [args.sheet, args.range, args.values] };
+  return { name: "clearFromSheet", args: [args.sheet, args.range] };
 }

@@ -1,6 +1,7 @@
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SendMail } from "../clients/mailer.ts";
 import { MAX_ARGUMENT_LEVELS } from "../domain/arguments.ts";
+import type { HostFunctionName } from "../domain/host-functions.ts";
 import { isDeeperThan } from "../domain/json-object.ts";
 import type { HostCall, InTurn } from "../sandbox/outcome.ts";
 import type { DataSources } from "./data-sources.ts";
@@ -62,7 +63,7 @@ export function createHostCalls(deps: HostDependencies, run: AskingRun, scope: R
   const functions = hostFunctions(deps, run);
   return (name, argsJson, signal, inTurn = atOnce) =>
     logged(run.hostCalls, name, async (entry) => {
-      const answer = Object.hasOwn(functions, name) ? functions[name] : undefined;
+      const answer = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
       if (!answer) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
       try {
         const args = JSON.parse(argsJson);
@@ -82,7 +83,7 @@ export function createHostCalls(deps: HostDependencies, run: AskingRun, scope: R
     });
 }
 
-function hostFunctions(deps: HostDependencies, run: AskingRun): Record<string, HostFunction> {
+function hostFunctions(deps: HostDependencies, run: AskingRun): Record<HostFunctionName, HostFunction> {
   const { definitions, dataSources, sheets, values, webhookEvents } = deps;
   return {
     callTool: async ([name, args], { entry, signal }) => {

@@ -1,4 +1,5 @@
 import ivm from "isolated-vm";
+import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
 import { FACTORY_HEAD, SOURCE_NAME } from "./factory-text.ts";
 import { type GuestEntries, guestEntries } from "./guest/guest-entries.ts";
 import { hardenRealm } from "./guest/harden-realm.ts";
@@ -29,7 +30,9 @@ export function createGuestIsolate(): GuestIsolate {
   const isolate = new ivm.Isolate({ memoryLimit: ISOLATE_MIB });
   const context = isolate.createContextSync();
   context.evalSync(`(${hardenRealm.toString()})()`);
-  const table = context.evalClosureSync(`return (${guestEntries.toString()})()`, [], { result: { reference: true } });
+  const table = context.evalClosureSync(`return (${guestEntries.toString()})(${JSON.stringify(HOST_FUNCTIONS)})`, [], {
+    result: { reference: true },
+  });
   const entries = {} as Record<EntryName, ivm.Reference>;
   for (const name of ENTRY_NAMES) entries[name] = table.getSync(name, { reference: true });
   table.release();

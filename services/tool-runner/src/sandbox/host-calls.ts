@@ -1,21 +1,11 @@
+import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { PoolLimits } from "./limits.ts";
 import { MAX_MESSAGE_CHARS } from "./protocol.ts";
 
 const MESSAGE_CHARS = 2_000;
 const NAME_CHARS = 100;
-const HOST_FUNCTIONS: ReadonlySet<string> = new Set([
-  "callTool",
-  "executePreparedQuery",
-  "executeQuery",
-  "readSheet",
-  "writeToSheet",
-  "clearFromSheet",
-  "emitWebhook",
-  "sendMail",
-  "variable",
-  "fetch",
-]);
+const KNOWN_FUNCTIONS: ReadonlySet<string> = new Set(HOST_FUNCTIONS);
 
 /** Hands a call from inside a tool to the run's owner and brings the answer back, unless the run has ended. */
 export async function serveHostCall(
@@ -29,7 +19,7 @@ export async function serveHostCall(
   const stillHere = () => !run.settled && run.child === child && child !== undefined && !child.ended;
   run.hostCallsUnderWay += 1;
   try {
-    if (!HOST_FUNCTIONS.has(name)) throw new TypeError("There is no such host function");
+    if (!KNOWN_FUNCTIONS.has(name)) throw new TypeError("There is no such host function");
     if (Buffer.byteLength(argsJson) > limits.hostCallBytes)
       throw new RangeError(`The arguments of ${name} are too large`);
     run.hostCallsOver ??= new AbortController();

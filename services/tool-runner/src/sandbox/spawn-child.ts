@@ -17,7 +17,7 @@ export function spawnChild(ledgerFd: number): ChildProcess {
   const readable = [here, engine, dirname(createRequire(join(engine, "package.json")).resolve("node-gyp-build"))];
   const flags = ["--permission", "--allow-addons", "--no-node-snapshot", "--disable-warning=SecurityWarning"];
   for (const path of readable) flags.push(`--allow-fs-read=${path}/*`);
-  flags.push(`--allow-fs-read=${LIBC_MARKER}`);
+  for (const path of [join(here, "../domain/host-functions.ts"), LIBC_MARKER]) flags.push(`--allow-fs-read=${path}`);
   return spawn(process.execPath, [...flags, join(here, "child.ts")], {
     env: {},
     cwd: "/",

@@ -24,7 +24,7 @@ export type GuestEntries = {
  * `["ok", ticket, json] | ["fail", ticket, kind, message, stack] | ["call", ticket, callId, name, argsJson] |
  * ["log", ticket, line]`. The caps here only spare the channel; the host checks all of them again.
  */
-export function guestEntries(): GuestEntries {
+export function guestEntries(hostFunctions: readonly string[]): GuestEntries {
   type Waiter = { resolve: (value: unknown) => void; reject: (error: Error) => void };
   type GuestRun = {
     ticket: number;
@@ -44,18 +44,6 @@ export function guestEntries(): GuestEntries {
   const messageChars = 2_000;
   const stackChars = 4_000;
   const lineChars = 1_000;
-  const hostFunctions = [
-    "callTool",
-    "executePreparedQuery",
-    "executeQuery",
-    "readSheet",
-    "writeToSheet",
-    "clearFromSheet",
-    "emitWebhook",
-    "sendMail",
-    "variable",
-    "fetch",
-  ];
   const runs = new Map<number, GuestRun>();
   let outbox: unknown[] = [];
   let makeHandler: ((console: object) => unknown) | undefined;
