@@ -1,3 +1,5 @@
+import { create } from "@bufbuild/protobuf";
+import { ViolationSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
 
@@ -15,7 +17,7 @@ describe("the release check of a run", () => {
   });
   afterAll(() => runner[Symbol.asyncDispose]());
 
-  it("[TOOL-16] [TOOL-18] [TOOL-19] [TOOL-20] any failing check ends in the one refusal, before the body is looked at", async () => {
+  it("[TOOL-16] [TOOL-18] [TOOL-20] any failing check gets the same response, before the body is parsed", async () => {
     for (const released of [true, false]) {
       for (const async of [true, false]) {
         for (const listed of [true, false]) {
@@ -29,6 +31,16 @@ describe("the release check of a run", () => {
         }
       }
     }
+  });
+
+  it("[TOOL-19] [ERR-1] a body fault is reported only for a released tool, which does not run", async () => {
+    const bodyFault = create(ViolationSchema, { field: "", rule: "body", message: "too large" });
+    const ofReleased = await runner.call({ tool: "tool_true_false", args: { text: "x" }, bodyFault });
+    expect(ofReleased).toMatchObject({
+      executionId: "",
+      outcome: { case: "invalidArguments", value: { violations: [bodyFault] } },
+    });
+    expect((await runner.call({ tool: "tool_false_false", bodyFault })).outcome.case).toBe("unavailable");
   });
 
   it("[TOOL-13] [TOOL-36] [TOOL-41] [TOOL-42] {{ is plain text here, and the tool sees the key's id and name", async () => {

@@ -10,7 +10,7 @@ import { connectBus } from "@toolgate/event-bus/connect";
 import { ensureStreams } from "@toolgate/event-bus/streams";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
-import { RunRequestSchema, type RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { type RunRequest, RunRequestSchema, type RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
@@ -32,6 +32,7 @@ export interface ToolCall {
   args?: JsonObject;
   /** Instead of `args`: the body as bytes. */
   body?: string;
+  bodyFault?: NonNullable<RunRequest["bodyFault"]>;
   keyId?: string;
   idempotencyKey?: string;
   replica?: number;
@@ -132,6 +133,7 @@ export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunne
         workspaceEpoch: await currentEpoch(redis, workspaceId),
         tool: sent.tool,
         body: Buffer.from(sent.body ?? JSON.stringify({ args: sent.args ?? {} })),
+        ...(sent.bodyFault && { bodyFault: sent.bodyFault }),
         caller: { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed } },
         idempotencyKey: sent.idempotencyKey ?? "",
       }),

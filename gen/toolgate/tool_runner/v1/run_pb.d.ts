@@ -28,7 +28,7 @@ export declare type RunRequest = Message<"toolgate.tool_runner.v1.RunRequest"> &
   workspace: string;
 
   /**
-   * Definitions older than this epoch are reloaded first.
+   * Cached definitions of an older epoch are loaded again first.
    *
    * @generated from field: uint64 workspace_epoch = 3;
    */
@@ -40,14 +40,23 @@ export declare type RunRequest = Message<"toolgate.tool_runner.v1.RunRequest"> &
   tool: string;
 
   /**
-   * The request body as received: JSON text {"args": {...}}. Empty means no arguments.
+   * The request body as received: JSON text {"args": {...}}. Empty means no arguments. Ignored when body_fault is set.
    *
    * @generated from field: bytes body = 5;
    */
   body: Uint8Array;
 
   /**
-   * Who calls decides which flag of the tool has to release it, whether the run may write, and what it reports.
+   * Why the request cannot be used although its caller is known: its body is too large or was cut short, or one of its headers is
+   * malformed. The tool does not run. The call ends as unavailable where the tool is not released, otherwise as
+   * invalid_arguments with this violation. A tool-runner that does not know this field would run the tool: upgrade gateways last.
+   *
+   * @generated from field: toolgate.tool_runner.v1.Violation body_fault = 13;
+   */
+  bodyFault?: Violation | undefined;
+
+  /**
+   * Decides which flag of the tool has to release it, whether the run may write, and which events it reports.
    *
    * @generated from oneof toolgate.tool_runner.v1.RunRequest.caller
    */
@@ -90,11 +99,13 @@ export declare type RunRequest = Message<"toolgate.tool_runner.v1.RunRequest"> &
   } | { case: undefined; value?: undefined };
 
   /**
-   * For calls by key. Idempotency-Key of the call, 1 to 255 characters; empty when there is none. Scope: key and tool, 24 hours. Only calls
-   * that reach the run are stored. A run that a fault of the platform cut off may have had effects, so it is never repeated:
-   * its repeats fail with ABORTED, at once where the fault is known. Where the process died, a twin waits for the tool's
-   * timeout and gets idempotency_in_progress until the run's lease ends (timeout and 30 s), from then on ABORTED. So does
-   * the repeat of a call whose result was not stored, because the key had stored too much in this hour.
+   * The call's Idempotency-Key: 1 to 255 characters, empty when there is none. Only for calls by key. It belongs to one key
+   * and tool and is kept for 24 hours, from the moment the run starts; calls that do not reach the run leave it free.
+   * A repeat with the same body waits for the first run, at most for the tool's timeout, and then gets one of:
+   * - the outcome of the first run, with `replayed`;
+   * - idempotency_in_progress: the first run has not ended;
+   * - outcome_unknown: the first run may have had effects, but its result was lost or never stored.
+   * With another body it gets idempotency_mismatch.
    *
    * @generated from field: string idempotency_key = 7;
    */
@@ -131,7 +142,7 @@ export declare type KeyCaller = Message<"toolgate.tool_runner.v1.KeyCaller"> & {
   ip: string;
 
   /**
-   * The key's list holds the tool. False ends as unavailable, after the release check.
+   * The key's list contains the tool. False ends as unavailable.
    *
    * @generated from field: bool tool_listed = 4;
    */
@@ -156,7 +167,7 @@ export declare type ChatCaller = Message<"toolgate.tool_runner.v1.ChatCaller"> &
   chatId: string;
 
   /**
-   * Whoever chats.
+   * The user or visitor of the chat.
    *
    * @generated from field: string caller_id = 2;
    */
@@ -226,7 +237,7 @@ export declare type ScheduledTaskCaller = Message<"toolgate.tool_runner.v1.Sched
 export declare const ScheduledTaskCallerSchema: GenMessage<ScheduledTaskCaller>;
 
 /**
- * A call through the public tool API: public_api releases the tool. Free SQL is refused.
+ * A call through the public tool API: public_api releases the tool. Free SQL is rejected.
  *
  * @generated from message toolgate.tool_runner.v1.PublicApiCaller
  */
@@ -237,7 +248,7 @@ export declare type PublicApiCaller = Message<"toolgate.tool_runner.v1.PublicApi
   chatId: string;
 
   /**
-   * May be empty: nobody logs in there.
+   * May be empty: callers do not log in.
    *
    * @generated from field: string caller_id = 2;
    */
@@ -348,6 +359,8 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
   executionId: string;
 
   /**
+   * How long the run took; 0 when the tool did not start.
+   *
    * @generated from field: uint32 duration_ms = 2;
    */
   durationMs: number;
@@ -365,7 +378,7 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
     case: "resultJson";
   } | {
     /**
-     * Not released, not listed, async or not there: the one refusal.
+     * The tool is not released, not on the key's list, asynchronous, or does not exist. Callers are not told which.
      *
      * @generated from field: toolgate.tool_runner.v1.Unavailable unavailable = 4;
      */
@@ -379,7 +392,7 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
     case: "invalidArguments";
   } | {
     /**
-     * The tool failed; a fault of the platform is an error of the RPC instead. The detail is in the execution log only.
+     * The tool failed. Only the execution log says why.
      *
      * @generated from field: toolgate.tool_runner.v1.ToolFailed tool_failed = 6;
      */
@@ -387,7 +400,7 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
     case: "toolFailed";
   } | {
     /**
-     * The same idempotency key came with another body.
+     * The idempotency key was used with another body; the tool did not run.
      *
      * @generated from field: toolgate.tool_runner.v1.IdempotencyMismatch idempotency_mismatch = 7;
      */
@@ -395,16 +408,24 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
     case: "idempotencyMismatch";
   } | {
     /**
-     * The first call with this idempotency key is still running.
+     * The first call with this idempotency key is still running; the tool did not run again.
      *
      * @generated from field: toolgate.tool_runner.v1.IdempotencyInProgress idempotency_in_progress = 8;
      */
     value: IdempotencyInProgress;
     case: "idempotencyInProgress";
+  } | {
+    /**
+     * A call with this idempotency key was made, but its outcome is not known. It is never run again.
+     *
+     * @generated from field: toolgate.tool_runner.v1.OutcomeUnknown outcome_unknown = 10;
+     */
+    value: OutcomeUnknown;
+    case: "outcomeUnknown";
   } | { case: undefined; value?: undefined };
 
   /**
-   * The outcome is that of an earlier call with the same idempotency key.
+   * The outcome belongs to an earlier call with the same idempotency key: result_json, tool_failed or outcome_unknown.
    *
    * @generated from field: bool replayed = 9;
    */
@@ -430,6 +451,8 @@ export declare type Unavailable = Message<"toolgate.tool_runner.v1.Unavailable">
 export declare const UnavailableSchema: GenMessage<Unavailable>;
 
 /**
+ * At least one violation; the tool did not run.
+ *
  * @generated from message toolgate.tool_runner.v1.InvalidArguments
  */
 export declare type InvalidArguments = Message<"toolgate.tool_runner.v1.InvalidArguments"> & {
@@ -457,14 +480,14 @@ export declare type Violation = Message<"toolgate.tool_runner.v1.Violation"> & {
   field: string;
 
   /**
-   * The keyword that is violated: required, type, enum, minLength, …
+   * The keyword that is violated: required, type, enum, minLength, … "body" or "header" for a fault of the request itself.
    *
    * @generated from field: string rule = 2;
    */
   rule: string;
 
   /**
-   * For people; never echoes the value sent.
+   * For people; never repeats the value sent.
    *
    * @generated from field: string message = 3;
    */
@@ -514,13 +537,27 @@ export declare type IdempotencyInProgress = Message<"toolgate.tool_runner.v1.Ide
 export declare const IdempotencyInProgressSchema: GenMessage<IdempotencyInProgress>;
 
 /**
+ * The process that ran the tool died, the platform failed during the run, or the result was too much to store.
+ *
+ * @generated from message toolgate.tool_runner.v1.OutcomeUnknown
+ */
+export declare type OutcomeUnknown = Message<"toolgate.tool_runner.v1.OutcomeUnknown"> & {
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.OutcomeUnknown.
+ * Use `create(OutcomeUnknownSchema)` to create a new message.
+ */
+export declare const OutcomeUnknownSchema: GenMessage<OutcomeUnknown>;
+
+/**
  * Runs tools. The hot path of every tool call.
  *
  * @generated from service toolgate.tool_runner.v1.RunService
  */
 export declare const RunService: GenService<{
   /**
-   * Checks the release, validates the arguments, runs the tool, logs the run.
+   * Checks the release, validates the arguments, runs the tool and logs the run. A fault of the platform is an error of the RPC.
    *
    * @generated from rpc toolgate.tool_runner.v1.RunService.Run
    */

@@ -6,14 +6,18 @@ import {
   type RunRequest,
   RunRequestSchema,
   type RunResponse,
+  ViolationSchema,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import type { Violation } from "../domain/answers.ts";
 
 export type RunCall = Call<RunRequest, RunResponse>;
 
 export interface ToolRun {
   tool: string;
-  /** The request's body as received. */
+  /** The request's body as received; empty when there is a fault. */
   body: Uint8Array;
+  /** Why the request cannot be used. It still goes to tool-runner, whose release check comes first. */
+  bodyFault: Violation | undefined;
   ip: string;
   /** Empty: the call has none. */
   idempotencyKey: string;
@@ -26,20 +30,21 @@ export type RunTool = (key: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
 const TIMEOUT_MS = 75_000;
 
 export function createRunTool(run: RunCall): RunTool {
-  return (key, { tool, body, ip, idempotencyKey }) => {
+  return (key, { tool, body, bodyFault, ip, idempotencyKey }) => {
     const caller = create(KeyCallerSchema, {
       keyId: key.keyId,
       keyName: key.keyName,
       ip,
       toolListed: key.toolListed,
     });
-    // Postgres text holds no NUL, and no tool's name either of the two.
+    // Postgres cannot store NUL. No tool's name contains either character.
     const request = create(RunRequestSchema, {
       workspaceId: key.workspaceId,
       workspace: key.workspace,
       workspaceEpoch: key.workspaceEpoch,
       tool: tool.replaceAll("\u0000", "\ufffd"),
       body,
+      ...(bodyFault && { bodyFault: create(ViolationSchema, bodyFault) }),
       caller: { case: "key", value: caller },
       idempotencyKey,
     });

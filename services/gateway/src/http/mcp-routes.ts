@@ -119,6 +119,6 @@ function exchangeOf(request: FastifyRequest, key: KeyVerdict): McpExchange {
     apiKey: apiKeyOf(request.headers.authorization) ?? "",
     clientIp: request.ip,
     idempotencyKey: idempotency.ok ? idempotency.key : "",
-    fault: idempotency.ok ? undefined : idempotency.violation,
+    bodyFault: idempotency.ok ? undefined : idempotency.violation,
   };
 }

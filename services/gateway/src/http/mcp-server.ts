@@ -28,7 +28,7 @@ export interface McpExchange {
   clientIp: string;
   idempotencyKey: string;
   /** What is wrong with the request beside the tool's arguments. */
-  fault: Violation | undefined;
+  bodyFault: Violation | undefined;
   /** Set by the call of a tool. */
   call?: AdmittedCall;
   answer?: Answer;
@@ -80,12 +80,12 @@ async function callTool(
   tool: string,
   args: Record<string, unknown>,
 ): Promise<Answer> {
-  const { apiKey, clientIp, fault, idempotencyKey } = exchange;
+  const { apiKey, clientIp, bodyFault, idempotencyKey } = exchange;
   const call = await beginCall(deps, { apiKey, tool, clientIp });
   if (!call) return UNAUTHENTICATED;
   exchange.call = call;
   const body = Buffer.from(JSON.stringify({ args }));
-  const answer = refusalOf(call) ?? (await runAdmitted(deps, call, { body, fault, idempotencyKey }));
+  const answer = refusalOf(call) ?? (await runAdmitted(deps, call, { body, bodyFault, idempotencyKey }));
   await logCall(deps, call, answer.status);
   return answer;
 }

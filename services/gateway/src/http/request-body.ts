@@ -6,7 +6,7 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 /** A body as received, or why there is none. */
 export type RequestBody = { ok: true; bytes: Uint8Array } | { ok: false; violation: Violation };
 
-export const EMPTY_BODY: RequestBody = { ok: true, bytes: new Uint8Array() };
+export const EMPTY_BODY = { ok: true, bytes: new Uint8Array() } as const satisfies RequestBody;
 
 const TOO_LARGE = fault(`body larger than ${MAX_BODY_BYTES} bytes`);
 const BROKEN_OFF = fault("body ended before its time");

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import { type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
@@ -9,7 +8,7 @@ import type { Logger } from "@toolgate/service-host/logger";
 import { shortIp } from "@toolgate/short-ip/short-ip";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { VerifyKey } from "../clients/key-auth.ts";
-import type { RunTool } from "../clients/tool-runner.ts";
+import type { RunTool, ToolRun } from "../clients/tool-runner.ts";
 import {
   type Answer,
   IDEMPOTENCY_KEY_IN_USE,
@@ -22,7 +21,6 @@ import {
   TOOL_UNAVAILABLE,
   toolResult,
   UNAUTHENTICATED,
-  type Violation,
 } from "../domain/answers.ts";
 import { apiKeyOf } from "../domain/bearer.ts";
 import { canonicalIp } from "../domain/canonical-ip.ts";
@@ -49,9 +47,6 @@ export interface AdmittedCall {
   started: number;
 }
 
-/** No JSON: makes tool-runner check the release and then refuse the body. */
-const UNREADABLE_BODY = Buffer.from("\u0000");
-
 /** Verifies the key and counts the call, whichever door it came through. Undefined: no valid key. */
 export async function beginCall(
   deps: ToolCallDependencies,
@@ -70,30 +65,19 @@ export function refusalOf({ key, arrivedAtMs }: AdmittedCall): Answer | undefine
   return key.workspaceLocked ? TOOL_UNAVAILABLE : undefined;
 }
 
-/**
- * Runs the tool of an admitted call. `fault`: what is wrong with the request beside its arguments; the release is
- * checked all the same.
- */
+/** Runs the tool of an admitted call. */
 export async function runAdmitted(
   deps: ToolCallDependencies,
   { key, tool, ip }: AdmittedCall,
-  sent: { body: Uint8Array; fault: Violation | undefined; idempotencyKey: string },
+  sent: Pick<ToolRun, "body" | "bodyFault" | "idempotencyKey">,
 ): Promise<Answer> {
-  const { fault, idempotencyKey } = sent;
-  const run = fault
-    ? { tool, body: UNREADABLE_BODY, ip, idempotencyKey: "" }
-    : { tool, body: sent.body, ip, idempotencyKey };
-  let madeBefore = false;
-  const response = await deps.runTool(key, run).catch((error: unknown) => {
-    madeBefore = ConnectError.from(error).code === Code.Aborted;
-    if (!madeBefore)
-      deps.log.error({ err: error, keyId: key.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
-    return undefined;
-  });
-  // [TOOL] Of a call with this Idempotency-Key that was made before, and whose outcome is not known.
-  if (!response) return madeBefore ? replayed(INTERNAL_ERROR) : INTERNAL_ERROR;
-  const answer = answerOf(response, fault);
-  return response.replayed ? replayed(answer) : answer;
+  try {
+    const { outcome, replayed: isReplay } = await deps.runTool(key, { ...sent, tool, ip });
+    return isReplay ? replayed(answerOf(outcome)) : answerOf(outcome);
+  } catch (error) {
+    deps.log.error({ err: error, keyId: key.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
+    return INTERNAL_ERROR;
+  }
 }
 
 /** [LOG-2] Resolves once the call is in the log for good. */
@@ -135,30 +119,30 @@ export async function admitCall(
   return undefined;
 }
 
-/** Runs the tool and answers. Of a body that could not be read the release is checked all the same. */
-export async function runCall(
+/** Runs the tool of an admitted call and sends the response. */
+export async function completeCall(
   deps: ToolCallDependencies,
   call: AdmittedCall,
   reply: FastifyReply,
   body: RequestBody = EMPTY_BODY,
 ): Promise<FastifyReply> {
   const idempotency = readIdempotencyKey(reply.request.headers["idempotency-key"]);
-  const bodyFault = body.ok ? undefined : body.violation;
+  const bodyFault = (body.ok ? undefined : body.violation) ?? (idempotency.ok ? undefined : idempotency.violation);
   const answer = await runAdmitted(deps, call, {
-    body: body.ok ? body.bytes : UNREADABLE_BODY,
-    fault: bodyFault ?? (idempotency.ok ? undefined : idempotency.violation),
-    idempotencyKey: idempotency.ok ? idempotency.key : "",
+    body: body.ok ? body.bytes : EMPTY_BODY.bytes,
+    bodyFault,
+    idempotencyKey: bodyFault || !idempotency.ok ? "" : idempotency.key,
   });
   await logCall(deps, call, answer.status);
   return sendAnswer(reply, answer);
 }
 
-function answerOf({ outcome }: RunResponse, fault: Violation | undefined): Answer {
+function answerOf(outcome: RunResponse["outcome"]): Answer {
   switch (outcome.case) {
     case "resultJson":
       return toolResult(outcome.value);
     case "invalidArguments":
-      return invalidParameters(fault ? [fault] : outcome.value.violations);
+      return invalidParameters(outcome.value.violations);
     case "toolFailed":
       return TOOL_FAILED;
     case "unavailable":
@@ -168,6 +152,7 @@ function answerOf({ outcome }: RunResponse, fault: Violation | undefined): Answe
     case "idempotencyInProgress":
       return IDEMPOTENCY_KEY_IN_USE;
     default:
+      // The first call's outcome is not known, or it is one that this gateway does not know.
       return INTERNAL_ERROR;
   }
 }

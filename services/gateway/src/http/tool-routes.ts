@@ -5,7 +5,7 @@ import { apiKeyOf } from "../domain/bearer.ts";
 import { canonicalIp } from "../domain/canonical-ip.ts";
 import { sendAnswer, setLimitHeaders } from "./reply.ts";
 import { type RequestBody, readBody } from "./request-body.ts";
-import { type AdmittedCall, admitCall, runCall, type ToolCallDependencies } from "./tool-call.ts";
+import { type AdmittedCall, admitCall, completeCall, type ToolCallDependencies } from "./tool-call.ts";
 
 export const TOOLS_PATH = "/api/v1/tools/";
 
@@ -30,7 +30,7 @@ export function toolRoutes(deps: ToolCallDependencies) {
       },
       async handler(request, reply) {
         if (!request.admittedCall) return reply;
-        return runCall(deps, request.admittedCall, reply, request.body as RequestBody | undefined);
+        return completeCall(deps, request.admittedCall, reply, request.body as RequestBody | undefined);
       },
     });
     app.route({

@@ -5,7 +5,7 @@ import { runsReadOnly } from "../domain/release.ts";
 import type { LoadedTool } from "./definitions.ts";
 import { MAX_EVENTS_PER_CALL, MAX_MAILS_PER_CALL, type RunScope } from "./run-scope.ts";
 
-/** Who asks for a run. */
+/** Who starts a run. */
 export type Caller = Exclude<RunRequest["caller"], { case: undefined }>;
 
 type Start = Pick<RunScope, "readOnly" | "testMode" | "chatId" | "callerId" | "injected" | "hop">;
@@ -26,7 +26,7 @@ export function entryTypeOf(caller: Caller): EntryType {
   return ENTRY_TYPES[caller.case];
 }
 
-export function callScope(request: RunRequest, caller: Caller, tool: LoadedTool, nowMs: number): RunScope {
+export function runScopeOf(request: RunRequest, caller: Caller, tool: LoadedTool, nowMs: number): RunScope {
   const entryType = entryTypeOf(caller);
   return {
     workspaceId: request.workspaceId,
@@ -78,7 +78,7 @@ function byKey({ keyId, keyName, ip }: KeyCaller, readOnly: boolean, nowMs: numb
   };
 }
 
-/** [LOOP-2] Whatever hop the hook call itself carried, what it causes carries 2. */
+/** [LOOP-2] A hook's run always has hop 2, whatever hop the incoming request named. */
 function byHook({ chatId, testMode, ...hook }: HookCaller, readOnly: boolean): Start {
   // [IN-67]
   const _webhook = {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { CallScope } from "../store/idempotent-calls.ts";
+import type { IdempotencyScope } from "../store/idempotent-calls.ts";
 import { createCallWatch } from "./call-watch.ts";
 
-const scope = (idempotencyKey: string): CallScope => ({ keyId: "1", tool: "t", idempotencyKey });
+const scope = (idempotencyKey: string): IdempotencyScope => ({ keyId: "1", tool: "t", idempotencyKey });
 const never = new AbortController().signal;
 const inLong = () => performance.now() + 60_000;
 

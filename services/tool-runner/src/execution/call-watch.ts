@@ -1,5 +1,5 @@
 import { pause } from "@toolgate/service-host/every";
-import type { CallScope } from "../store/idempotent-calls.ts";
+import type { IdempotencyScope } from "../store/idempotent-calls.ts";
 
 /**
  * Waits for calls that are under way. Those of this process tell at once when they end; for all others together there is
@@ -7,21 +7,23 @@ import type { CallScope } from "../store/idempotent-calls.ts";
  */
 export interface CallWatch {
   /** True once the call may have ended, false when the time is up, the signal has fired, or too many wait. */
-  until(scope: CallScope, giveUpAt: number, signal: AbortSignal): Promise<boolean>;
+  until(scope: IdempotencyScope, giveUpAt: number, signal: AbortSignal): Promise<boolean>;
   /** Runs a call of this process. */
-  during<T>(scope: CallScope, run: () => Promise<T>): Promise<T>;
+  during<T>(scope: IdempotencyScope, run: () => Promise<T>): Promise<T>;
 }
 
 const POLL_MS = 100;
 const MAX_WAITING = 200;
 
 interface Waited {
-  scope: CallScope;
+  scope: IdempotencyScope;
   wake: Set<(mayHaveEnded: boolean) => void>;
 }
 
 /** `findEnded` says which of the calls, by their place in the list, nobody runs any more. */
-export function createCallWatch(findEnded: (scopes: readonly CallScope[]) => Promise<readonly number[]>): CallWatch {
+export function createCallWatch(
+  findEnded: (scopes: readonly IdempotencyScope[]) => Promise<readonly number[]>,
+): CallWatch {
   const waited = new Map<string, Waited>();
   const runningHere = new Set<string>();
   const never = new AbortController().signal;
@@ -49,7 +51,7 @@ export function createCallWatch(findEnded: (scopes: readonly CallScope[]) => Pro
     polling = false;
   }
 
-  function enter(id: string, scope: CallScope, wake: (mayHaveEnded: boolean) => void): void {
+  function enter(id: string, scope: IdempotencyScope, wake: (mayHaveEnded: boolean) => void): void {
     const entry = waited.get(id) ?? { scope, wake: new Set() };
     waited.set(id, entry);
     entry.wake.add(wake);
@@ -94,6 +96,6 @@ export function createCallWatch(findEnded: (scopes: readonly CallScope[]) => Pro
   };
 }
 
-function idOf({ keyId, tool, idempotencyKey }: CallScope): string {
+function idOf({ keyId, tool, idempotencyKey }: IdempotencyScope): string {
   return JSON.stringify([keyId, tool, idempotencyKey]);
 }

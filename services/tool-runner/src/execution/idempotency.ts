@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import { Code, ConnectError } from "@connectrpc/connect";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import {
   type CallRow,
-  type CallScope,
   claimCall,
   type EndedCall,
   findEnded,
+  type IdempotencyScope,
   releaseCall,
   settleCall,
 } from "../store/idempotent-calls.ts";
@@ -19,43 +18,51 @@ export type RanOutcome =
   | { kind: "failed"; executionId: string; durationMs: number }
   | { kind: "ok"; executionId: string; durationMs: number; resultJson: string };
 
-export type OnceOutcome = (RanOutcome & { replayed: boolean }) | { kind: "mismatch" } | { kind: "in-progress" };
+/** What a call with an idempotency key gets: an outcome, its own or the first call's, or why there is none. */
+export type OnceOutcome =
+  | (RanOutcome & { replayed: boolean })
+  /** The key was used with another body. */
+  | { kind: "mismatch" }
+  /** The first call has not ended. */
+  | { kind: "in-progress" }
+  /** The first call may have had effects, but its result was lost or never stored. */
+  | { kind: "unknown" };
 
-/** A run that has ended; `durable` resolves once its log and its event cannot be lost. */
+/** A run that has ended; `durable` resolves once its log record and its event cannot be lost. */
 export interface Ran {
   outcome: RanOutcome;
   durable: Promise<unknown>;
 }
 
 /**
- * Runs a call once for its idempotency key, over all replicas and for 24 hours. The claim is committed before the run
- * begins and the outcome before anybody hears of it, so a run is never repeated silently. One that a fault of the
- * platform cut off may have had effects: its repeats are told that the call was made and that its outcome is not known
- * (Aborted), at once where the process knows of the fault, after the lease where the process died.
+ * Runs a call once for its idempotency key, across all replicas and for 24 hours. The claim is committed before the run
+ * starts and the outcome before it is returned, so a run is never silently repeated. A run that a fault of the platform
+ * cut off may have had effects, so its repeats get "unknown": at once if its process noticed the fault, or after the
+ * lease if the process died.
  */
 export interface Idempotency {
   once(call: OnceCall, run: () => Promise<Ran>): Promise<OnceOutcome>;
 }
 
-export interface OnceCall {
-  scope: CallScope;
+interface OnceCall {
+  scope: IdempotencyScope;
   body: Uint8Array;
-  /** The tool's own limit: so long may the run take, and so long a twin waits for it. */
+  /** The tool's timeout: bounds the run, and how long a repeat waits for it. */
   timeoutMs: number;
-  /** Read when the call has to wait: it fires when the caller has gone. */
+  /** Read only when the call has to wait; fires when the caller has disconnected. */
   signal: () => AbortSignal;
 }
 
-export interface IdempotencyDependencies {
+interface IdempotencyDependencies {
   pool: Pool;
   secretBox: SecretBox;
   now: () => number;
-  /** Of results that the calls of one API key may store in an hour; beyond it calls run once and cannot be replayed. */
+  /** Bytes of results that the calls of one API key may store in an hour; calls beyond it run once but cannot be replayed. */
   maxBytesPerHour?: number;
 }
 
 const KEPT_MS = 24 * 3_600_000;
-/** Beyond the tool's own time: for the log's acknowledgement, over a restart of the broker. */
+/** Added to the tool's timeout: time for the log record to be acknowledged, even while the broker restarts. */
 const LEASE_MARGIN_MS = 30_000;
 const MAX_STORED_BYTES_PER_HOUR = 128 * 1024 * 1024;
 
@@ -66,13 +73,13 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     findEnded(pool, scopes, { now: new Date(now()), forgetBefore: forgetBefore() }),
   );
 
-  const ended = (outcome: RanOutcome, scope: CallScope): EndedCall => {
+  const ended = (outcome: RanOutcome, scope: IdempotencyScope): EndedCall => {
     const { kind: state, executionId, durationMs } = outcome;
     const sealedResult = outcome.kind === "ok" ? secretBox.seal(outcome.resultJson, contextOf(scope)) : null;
     return { state, executionId, durationMs, sealedResult, maxBytesPerHour };
   };
 
-  async function runClaimed(scope: CallScope, claimedAt: Date, run: () => Promise<Ran>): Promise<OnceOutcome> {
+  async function runClaimed(scope: IdempotencyScope, claimedAt: Date, run: () => Promise<Ran>): Promise<OnceOutcome> {
     let settled: boolean;
     let outcome: RanOutcome;
     try {
@@ -84,20 +91,22 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
       const closing =
         error instanceof NotStarted
           ? releaseCall(pool, scope, claimedAt)
-          : settleCall(pool, scope, claimedAt, { ...CUT_OFF, maxBytesPerHour });
-      // Where Postgres does not take it, the lease ends the claim.
+          : settleCall(pool, scope, claimedAt, { ...INTERRUPTED, maxBytesPerHour });
+      // If Postgres cannot store this, the claim ends with its lease.
       await closing.catch(() => {});
       throw error;
     }
-    if (!settled) throw outcomeUnknown();
-    return { ...outcome, replayed: false };
+    return settled ? { ...outcome, replayed: false } : { kind: "unknown" };
   }
 
-  function replay(scope: CallScope, { state, executionId, durationMs, result, sealedResult }: CallRow): OnceOutcome {
+  function replay(
+    scope: IdempotencyScope,
+    { state, executionId, durationMs, result, sealedResult }: CallRow,
+  ): OnceOutcome {
     const ran = { executionId, durationMs, replayed: true };
     if (state === "failed") return { kind: "failed", ...ran };
     const resultJson = sealedResult ? secretBox.open(sealedResult, contextOf(scope)) : result;
-    if (state !== "ok" || resultJson === null) throw outcomeUnknown();
+    if (state !== "ok" || resultJson === null) return { kind: "unknown" };
     return { kind: "ok", resultJson, ...ran };
   }
 
@@ -105,7 +114,7 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     async once(call, run) {
       const { scope, body, timeoutMs } = call;
       const bodyHash = createHash("sha256").update(body).digest();
-      const giveUpAt = performance.now() + timeoutMs;
+      const waitUntil = performance.now() + timeoutMs;
       for (;;) {
         const at = new Date(now());
         const leaseUntil = new Date(at.getTime() + timeoutMs + LEASE_MARGIN_MS);
@@ -113,19 +122,15 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
         if (claim.claimed) return watch.during(scope, () => runClaimed(scope, at, run));
         if (!claim.row.bodyHash.equals(bodyHash)) return { kind: "mismatch" };
         if (claim.row.state !== "running") return replay(scope, claim.row);
-        if (!(await watch.until(scope, giveUpAt, call.signal()))) return { kind: "in-progress" };
+        if (!(await watch.until(scope, waitUntil, call.signal()))) return { kind: "in-progress" };
       }
     },
   };
 }
 
-const CUT_OFF = { state: "interrupted", executionId: "", durationMs: 0, sealedResult: null } as const;
+const INTERRUPTED = { state: "interrupted", executionId: "", durationMs: 0, sealedResult: null } as const;
 
-/** What a sealed result belongs to. */
-function contextOf({ keyId, tool, idempotencyKey }: CallScope): string {
+/** Binds a sealed result to its call. */
+function contextOf({ keyId, tool, idempotencyKey }: IdempotencyScope): string {
   return `idempotent-call:${JSON.stringify([keyId, tool, idempotencyKey])}`;
-}
-
-function outcomeUnknown(): ConnectError {
-  return new ConnectError("the call was made and is not made again; its outcome is not known", Code.Aborted);
 }

@@ -3,7 +3,7 @@ import { parseCallBody } from "../domain/arguments.ts";
 import { holdsTemplateMarker } from "../domain/json-object.ts";
 import { isReleased, reportsCompletion } from "../domain/release.ts";
 import { responseJson } from "../domain/result.ts";
-import { type Caller, callScope, entryTypeOf } from "./call-scope.ts";
+import { type Caller, entryTypeOf, runScopeOf } from "./call-scope.ts";
 import type { LoadedTool } from "./definitions.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { Idempotency, OnceOutcome, Ran } from "./idempotency.ts";
@@ -21,8 +21,8 @@ export interface RunCallDependencies extends ExecuteDependencies {
 }
 
 /**
- * One call from outside, in the order of the rules: release, body, arguments, run. It resolves once the run is in the
- * log and its event is safe. Only calls that reach the run count for an idempotency key.
+ * One call from outside: checks release, body and arguments in this order, then runs the tool. Resolves once the run's
+ * log record and event are safe. An idempotency key is claimed only by calls that reach the run.
  */
 export async function runCall(
   deps: RunCallDependencies,
@@ -30,18 +30,19 @@ export async function runCall(
   caller: Caller,
   signal: () => AbortSignal,
 ): Promise<CallOutcome> {
-  // Before anything is loaded: the time that a load takes would tell that the tool exists.
+  // Before the tool is loaded, because the time this takes would show that it exists.
   if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
   const tool = await toolOf(deps, request, caller);
   if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return { kind: "unavailable" };
+  if (request.bodyFault) return { kind: "invalid", violations: [request.bodyFault] };
   const parsed = parseCallBody(request.body);
   if (!parsed.ok) return { kind: "invalid", violations: parsed.violations };
   const { args, violations } = tool.validator.check(parsed.args);
   if (violations.length > 0) return { kind: "invalid", violations };
-  // [IN-44] After undeclared arguments are gone.
+  // [IN-44] Only declared arguments are left here.
   if (caller.case === "hook" && holdsTemplateMarker(args)) return { kind: "invalid", violations: [TEMPLATE_MARKER] };
 
-  const run = () => runOnce(deps, tool, args, callScope(request, caller, tool, deps.now()));
+  const run = () => runOnce(deps, tool, args, runScopeOf(request, caller, tool, deps.now()));
   const { idempotencyKey, body } = request;
   if (idempotencyKey !== "" && caller.case === "key") {
     const scope = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
@@ -52,7 +53,7 @@ export async function runCall(
   return { ...outcome, replayed: false };
 }
 
-/** Assistants and tasks may call the tools that every workspace has; no flag of those releases them to anybody else. */
+/** Every caller but an API key may also call the tools that all workspaces share, where their flags release them. */
 function toolOf({ definitions }: ExecuteDependencies, request: RunRequest, caller: Caller) {
   const shared = caller.case === "key" ? undefined : definitions.shared(request.tool);
   return shared ?? definitions.tool(request.workspaceId, request.tool, request.workspaceEpoch);
@@ -69,7 +70,7 @@ async function runOnce(
     tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run, scope) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (fault) {
-    // [EVT-8] Such a run has finished with an error as well; what can't be reported either is in the service's log.
+    // [EVT-8] The run has still ended with an error and is reported; its fault is thrown even where reporting fails too.
     await durable.catch(() => {});
     throw fault;
   }

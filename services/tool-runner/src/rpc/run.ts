@@ -1,17 +1,7 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
-import {
-  IdempotencyInProgressSchema,
-  IdempotencyMismatchSchema,
-  InvalidArgumentsSchema,
-  type RunRequest,
-  type RunResponse,
-  RunResponseSchema,
-  ToolFailedSchema,
-  UnavailableSchema,
-  ViolationSchema,
-} from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Caller } from "../execution/call-scope.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
 
@@ -24,51 +14,47 @@ export function runHandler(deps: RunCallDependencies): RunHandler {
   return async (request, context) => {
     const { caller } = request;
     if (caller.case === undefined) throw new ConnectError("caller: missing", Code.InvalidArgument);
-    if (caller.case !== "key") refuseFaultOf(caller, request.idempotencyKey);
+    if (caller.case !== "key") rejectMalformed(caller, request.idempotencyKey);
     if (request.idempotencyKey.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || request.idempotencyKey.includes("\0")) {
       throw new ConnectError("idempotency_key: 1 to 255 characters", Code.InvalidArgument);
     }
-    return runResponse(await runCall(deps, request, caller, () => context.signal));
+    const outcome = await runCall(deps, request, caller, () => context.signal);
+    return create(RunResponseSchema, fieldsOf(outcome));
   };
 }
 
-/** What a caller from inside has to mend. */
-function refuseFaultOf({ value }: Exclude<Caller, { case: "key" }>, idempotencyKey: string): void {
-  const refuse = (fault: string) => {
+/** Rejects what only a fault in the calling service can cause. */
+function rejectMalformed({ value }: Exclude<Caller, { case: "key" }>, idempotencyKey: string): void {
+  const reject = (fault: string) => {
     throw new ConnectError(fault, Code.InvalidArgument);
   };
-  if (idempotencyKey !== "") refuse("idempotency_key: for calls by key");
-  if ("hop" in value && value.hop !== 1 && value.hop !== 2) refuse("caller.hop: neither 1 nor 2");
+  if (idempotencyKey !== "") reject("idempotency_key: only for calls by key");
+  if ("hop" in value && value.hop !== 1 && value.hop !== 2) reject("caller.hop: must be 1 or 2");
   const { $typeName: _, ...members } = value;
   for (const [name, member] of Object.entries(members)) {
     if (typeof member === "string" && (member.length > MAX_CALLER_TEXT_CHARACTERS || member.includes("\0"))) {
-      refuse(`caller.${name}: at most ${MAX_CALLER_TEXT_CHARACTERS} characters, without NUL`);
+      reject(`caller.${name}: at most ${MAX_CALLER_TEXT_CHARACTERS} characters, without NUL`);
     }
   }
 }
 
-function runResponse(outcome: CallOutcome): RunResponse {
-  if (outcome.kind === "unavailable") {
-    return create(RunResponseSchema, { outcome: { case: "unavailable", value: create(UnavailableSchema) } });
+function fieldsOf(outcome: CallOutcome): MessageInitShape<typeof RunResponseSchema> {
+  switch (outcome.kind) {
+    case "unavailable":
+      return { outcome: { case: "unavailable", value: {} } };
+    case "invalid":
+      return { outcome: { case: "invalidArguments", value: { violations: outcome.violations } } };
+    case "mismatch":
+      return { outcome: { case: "idempotencyMismatch", value: {} } };
+    case "in-progress":
+      return { outcome: { case: "idempotencyInProgress", value: {} } };
+    case "unknown":
+      return { outcome: { case: "outcomeUnknown", value: {} }, replayed: true };
+    default: {
+      const { executionId, durationMs, replayed } = outcome;
+      const ran = { executionId, durationMs, replayed };
+      if (outcome.kind === "failed") return { ...ran, outcome: { case: "toolFailed", value: {} } };
+      return { ...ran, outcome: { case: "resultJson", value: Buffer.from(outcome.resultJson) } };
+    }
   }
-  if (outcome.kind === "invalid") {
-    const violations = outcome.violations.map((violation) => create(ViolationSchema, violation));
-    const value = create(InvalidArgumentsSchema, { violations });
-    return create(RunResponseSchema, { outcome: { case: "invalidArguments", value } });
-  }
-  if (outcome.kind === "mismatch") {
-    const value = create(IdempotencyMismatchSchema);
-    return create(RunResponseSchema, { outcome: { case: "idempotencyMismatch", value } });
-  }
-  if (outcome.kind === "in-progress") {
-    const value = create(IdempotencyInProgressSchema);
-    return create(RunResponseSchema, { outcome: { case: "idempotencyInProgress", value } });
-  }
-  const { executionId, durationMs, replayed } = outcome;
-  const ran = { executionId, durationMs, replayed };
-  if (outcome.kind === "failed") {
-    return create(RunResponseSchema, { ...ran, outcome: { case: "toolFailed", value: create(ToolFailedSchema) } });
-  }
-  const value = Buffer.from(outcome.resultJson);
-  return create(RunResponseSchema, { ...ran, outcome: { case: "resultJson", value } });
 }

@@ -3,8 +3,8 @@ import { type Client, inTransaction, type Pool, type Queryable } from "@toolgate
 export const IDEMPOTENT_CALLS_TABLE = "tool_runner.idempotent_calls";
 export const IDEMPOTENT_BYTES_TABLE = "tool_runner.idempotent_bytes";
 
-/** The scope of an idempotency key. */
-export interface CallScope {
+/** What an idempotency key belongs to. */
+export interface IdempotencyScope {
   keyId: string;
   tool: string;
   idempotencyKey: string;
@@ -17,7 +17,7 @@ export interface CallRow {
   leaseUntil: Date;
   executionId: string;
   durationMs: number;
-  /** As text in rows that hold no sealed one. */
+  /** Rows written before results were sealed. */
   result: string | null;
   sealedResult: Buffer | null;
 }
@@ -26,48 +26,48 @@ const COLUMNS = `claimed_at as "claimedAt", body_hash as "bodyHash", state, leas
   execution_id as "executionId", duration_ms as "durationMs", result,
   sealed_result as "sealedResult"`;
 const IN_SCOPE = "key_id = $1 and tool = $2 and idempotency_key = $3";
-const placesOf = ({ keyId, tool, idempotencyKey }: CallScope) => [keyId, tool, idempotencyKey];
+const keyColumnsOf = ({ keyId, tool, idempotencyKey }: IdempotencyScope) => [keyId, tool, idempotencyKey];
 
 /**
- * Claims the scope for one run, or returns the row that holds it; a running one whose lease is over comes back as
- * interrupted. A row that was claimed at or before `forgetBefore` holds nothing any more.
+ * Claims the scope for one run, or returns the row that holds it. A running row whose lease is over is returned as
+ * interrupted. Rows claimed at or before `forgetBefore` no longer count.
  */
 export async function claimCall(
   pool: Pool,
-  scope: CallScope,
+  scope: IdempotencyScope,
   claim: { bodyHash: Buffer; now: Date; leaseUntil: Date; forgetBefore: Date },
 ): Promise<{ claimed: true } | { claimed: false; row: CallRow }> {
   return inTransaction(pool, async (client) => {
-    // A unique key cannot reach over partitions, and the 24 hours reach over two days.
-    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [JSON.stringify(placesOf(scope))]);
+    // A unique index cannot span partitions, and the 24 hours span two of them.
+    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [JSON.stringify(keyColumnsOf(scope))]);
     const row = await findCall(client, scope, claim.forgetBefore);
-    if (row) return { claimed: false, row: await endedIfLapsed(client, scope, row, claim.now) };
+    if (row) return { claimed: false, row: await interruptedIfLapsed(client, scope, row, claim.now) };
     await client.query(
       `insert into tool_runner.idempotent_calls
          (key_id, tool, idempotency_key, claimed_at, body_hash, state, lease_until)
        values ($1, $2, $3, $4, $5, 'running', $6)`,
-      [...placesOf(scope), claim.now, claim.bodyHash, claim.leaseUntil],
+      [...keyColumnsOf(scope), claim.now, claim.bodyHash, claim.leaseUntil],
     );
     return { claimed: true };
   });
 }
 
 /** The row that holds the scope, if any. */
-async function findCall(db: Queryable, scope: CallScope, forgetBefore: Date): Promise<CallRow | undefined> {
+async function findCall(db: Queryable, scope: IdempotencyScope, forgetBefore: Date): Promise<CallRow | undefined> {
   const found = await db.query(
     `select ${COLUMNS} from tool_runner.idempotent_calls where ${IN_SCOPE} and claimed_at > $4
      order by claimed_at desc limit 1`,
-    [...placesOf(scope), forgetBefore],
+    [...keyColumnsOf(scope), forgetBefore],
   );
   return found.rows[0];
 }
 
-async function endedIfLapsed(client: Client, scope: CallScope, row: CallRow, now: Date): Promise<CallRow> {
+async function interruptedIfLapsed(client: Client, scope: IdempotencyScope, row: CallRow, now: Date): Promise<CallRow> {
   if (row.state !== "running" || row.leaseUntil > now) return row;
   const ended = await client.query(
     `update tool_runner.idempotent_calls set state = 'interrupted'
      where ${IN_SCOPE} and claimed_at = $4 and state = 'running' returning ${COLUMNS}`,
-    [...placesOf(scope), row.claimedAt],
+    [...keyColumnsOf(scope), row.claimedAt],
   );
   return ended.rows[0] ?? { ...row, state: "interrupted" };
 }
@@ -81,10 +81,10 @@ export interface EndedCall {
   maxBytesPerHour: number;
 }
 
-/** Stores how the claimed run ended. False when the lease was over and others have been told that it was interrupted. */
+/** Stores how the claimed run ended. False when the lease was over and a repeat has already marked it as interrupted. */
 export async function settleCall(
   db: Queryable,
-  scope: CallScope,
+  scope: IdempotencyScope,
   claimedAt: Date,
   { state, executionId, durationMs, sealedResult, maxBytesPerHour }: EndedCall,
 ): Promise<boolean> {
@@ -100,20 +100,20 @@ export async function settleCall(
      update tool_runner.idempotent_calls set state = $5, execution_id = $6, duration_ms = $7,
        sealed_result = case when exists (select from kept) then $8::bytea end
      where ${IN_SCOPE} and claimed_at = $4 and state = 'running'`,
-    [...placesOf(scope), claimedAt, state, executionId, durationMs, sealedResult, maxBytesPerHour],
+    [...keyColumnsOf(scope), claimedAt, state, executionId, durationMs, sealedResult, maxBytesPerHour],
   );
   return settled.rowCount === 1;
 }
 
-/** Of these calls, the places in the list of those that nobody runs any more. */
+/** The indexes of the calls in the list that are no longer running. */
 export async function findEnded(
   db: Queryable,
-  scopes: readonly CallScope[],
+  scopes: readonly IdempotencyScope[],
   { now, forgetBefore }: { now: Date; forgetBefore: Date },
 ): Promise<number[]> {
   const found = await db.query(
-    `select asked.place::int - 1 as place
-     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as asked (key_id, tool, idempotency_key, place)
+    `select asked.ordinal::int - 1 as index
+     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as asked (key_id, tool, idempotency_key, ordinal)
      left join lateral (
        select state, lease_until from tool_runner.idempotent_calls held
        where held.key_id = asked.key_id and held.tool = asked.tool and held.idempotency_key = asked.idempotency_key
@@ -129,13 +129,13 @@ export async function findEnded(
       forgetBefore,
     ],
   );
-  return found.rows.map(({ place }) => place);
+  return found.rows.map(({ index }) => index);
 }
 
-/** Gives back a claim whose run never started. */
-export async function releaseCall(db: Queryable, scope: CallScope, claimedAt: Date): Promise<void> {
+/** Deletes the claim of a run that never started. */
+export async function releaseCall(db: Queryable, scope: IdempotencyScope, claimedAt: Date): Promise<void> {
   await db.query(
     `delete from tool_runner.idempotent_calls where ${IN_SCOPE} and claimed_at = $4 and state = 'running'`,
-    [...placesOf(scope), claimedAt],
+    [...keyColumnsOf(scope), claimedAt],
   );
 }
