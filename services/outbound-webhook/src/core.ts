@@ -13,26 +13,26 @@ import { createMailer } from "./clients/mailer.ts";
 import type { Config, CoreConfig } from "./config.ts";
 import { createUrlCheck } from "./domain/url-rules.ts";
 import { createAttemptSender } from "./events/attempt-sender.ts";
+import { mailDueNotices } from "./events/deactivation-notices.ts";
 import { runDispatcher } from "./events/dispatcher.ts";
 import { runFanOutConsumer } from "./events/fan-out-consumer.ts";
 import { sweepLeases } from "./events/lease-sweeper.ts";
 import type { Loop, Loops } from "./events/loops.ts";
-import { mailDueNotices } from "./events/notice-mailer.ts";
 import { runReplays } from "./events/replay-loop.ts";
 import { runResultConsumer } from "./events/result-consumer.ts";
-import { announceWork, createDoorbell, type Doorbell, onWork } from "./events/wake.ts";
+import { announceWork, createWakeUp, onWork, type WakeUp } from "./events/wake-up.ts";
 import type { RpcDependencies } from "./rpc/routes.ts";
-import { createApplyResults } from "./store/apply-results.ts";
-import { cancelWaiting } from "./store/cancel-waiting.ts";
-import { createClaimStore } from "./store/claim-deliveries.ts";
+import { claimNotices, settleNotice } from "./store/deactivation-notice.ts";
+import { createApplyResults } from "./store/deliveries/apply-results.ts";
+import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
+import { createClaimStore } from "./store/deliveries/claim.ts";
+import { createFanOut } from "./store/deliveries/fan-out.ts";
+import { createSingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
-import { createFanOut } from "./store/fan-out.ts";
-import { claimNotices, settleNotice } from "./store/notice.ts";
 import { parkMessages } from "./store/parked-message.ts";
 import { deliveryQueue, SCHEMA } from "./store/queue.ts";
-import { createReplayStepStore } from "./store/replay-step.ts";
+import { createReplayStepStore } from "./store/replay/step.ts";
 import { keepPartitions } from "./store/retention.ts";
-import { createSingleDeliveryStore } from "./store/single-delivery.ts";
 
 const SWEEP_EVERY_MS = 2_000;
 const NOTICES_EVERY_MS = 2_000;
@@ -73,7 +73,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   const queue = deliveryQueue(core.caps);
   const cancel = (key: EndpointKey, at: Date) => cancelWaiting(queuePool, key, at);
-  const replayDoorbell = createDoorbell();
+  const replayWakeUp = createWakeUp();
   const rpc: RpcDependencies = {
     pool,
     secretBox: createSecretBox({ keys: core.sealingKeys }),
@@ -84,7 +84,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     redact: createRedactor(),
     cancelWaiting: cancel,
     replaySteps: createReplayStepStore(queuePool, queue),
-    announceReplay: () => replayDoorbell.ring(),
+    announceReplay: () => replayWakeUp.signal(),
     announceWork: () => announceWork(bus),
     now,
   };
@@ -99,7 +99,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     producers.push((signal) => runFanOutConsumer({ bus, fanOut, park, now, signal, onError: report("fan-out") }));
   }
   if (config.roles.has("dispatcher")) {
-    const dispatching = dispatcherLoops(options, { pool, queuePool, rpc, replayDoorbell, resources });
+    const dispatching = dispatcherLoops(options, { pool, queuePool, rpc, replayWakeUp, resources });
     producers.push(...dispatching.producers);
     consumers.push(...dispatching.consumers);
   }
@@ -119,7 +119,7 @@ interface Opened {
   pool: Pool;
   queuePool: Pool;
   rpc: RpcDependencies;
-  replayDoorbell: Doorbell;
+  replayWakeUp: WakeUp;
   resources: AsyncDisposableStack;
 }
 
@@ -127,19 +127,19 @@ function dispatcherLoops({ config, core, bus, log, now, ...rest }: CoreOptions, 
   const { pool, queuePool, rpc, resources } = opened;
   const report = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const queue = deliveryQueue(core.caps);
-  const doorbell = createDoorbell();
-  resources.use(onWork(bus, () => doorbell.ring()));
+  const wakeUp = createWakeUp();
+  resources.use(onWork(bus, () => wakeUp.signal()));
   const applyResults = createApplyResults(queuePool, queue);
   const { secretBox } = rpc;
   const store = createClaimStore(queuePool, queue);
   const send = createAttemptSender(bus);
   const producers: Loop[] = [
     (signal) =>
-      runDispatcher({ store, applyResults, secretBox, send, doorbell, now, signal, onError: report("dispatcher") }),
+      runDispatcher({ store, applyResults, secretBox, send, wakeUp, now, signal, onError: report("dispatcher") }),
     (signal) =>
       runReplays({
         store: createReplayStepStore(queuePool, queue),
-        doorbell: opened.replayDoorbell,
+        wakeUp: opened.replayWakeUp,
         announceWork: rpc.announceWork,
         now,
         signal,
@@ -150,7 +150,7 @@ function dispatcherLoops({ config, core, bus, log, now, ...rest }: CoreOptions, 
         SWEEP_EVERY_MS,
         signal,
         async () => {
-          if ((await sweepLeases(queuePool, queue, now())) > 0) doorbell.ring();
+          if ((await sweepLeases(queuePool, queue, now())) > 0) wakeUp.signal();
         },
         report("lease sweep"),
       ),
@@ -177,7 +177,7 @@ function dispatcherLoops({ config, core, bus, log, now, ...rest }: CoreOptions, 
         bus,
         applyResults,
         handBack: store.handBack,
-        onApplied: () => doorbell.ring(),
+        onApplied: () => wakeUp.signal(),
         now,
         signal,
         onError: report("results"),

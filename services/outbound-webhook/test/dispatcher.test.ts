@@ -8,9 +8,9 @@ import { toRecord } from "../src/events/attempt-record.ts";
 import { createAttemptSender, type SendAttempts } from "../src/events/attempt-sender.ts";
 import { runDispatcher } from "../src/events/dispatcher.ts";
 import { sweepLeases } from "../src/events/lease-sweeper.ts";
-import { createDoorbell } from "../src/events/wake.ts";
-import { createApplyResults } from "../src/store/apply-results.ts";
-import { type ClaimedDelivery, createClaimStore } from "../src/store/claim-deliveries.ts";
+import { createWakeUp } from "../src/events/wake-up.ts";
+import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
+import { type ClaimedDelivery, createClaimStore } from "../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
@@ -39,7 +39,7 @@ describe("the dispatcher", () => {
       applyResults: createApplyResults(pool, QUEUE),
       secretBox: createSecretBox({ keys }),
       send,
-      doorbell: createDoorbell(),
+      wakeUp: createWakeUp(),
       now: rig.clock.now,
       signal: stopping.signal,
       onError: (error) => errors.push(error),

@@ -8,9 +8,9 @@ import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, describe, expect, it } from "vitest";
 import { runDispatcher } from "../src/events/dispatcher.ts";
-import { createDoorbell } from "../src/events/wake.ts";
-import { createApplyResults } from "../src/store/apply-results.ts";
-import { createClaimStore } from "../src/store/claim-deliveries.ts";
+import { createWakeUp } from "../src/events/wake-up.ts";
+import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
+import { createClaimStore } from "../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
@@ -226,7 +226,7 @@ describe("faults", () => {
       async send(attempts) {
         return sent.push(attempts) < 3 ? [{ attempts, error: new Error("no broker") }] : [];
       },
-      doorbell: createDoorbell(),
+      wakeUp: createWakeUp(),
       now: rig.clock.now,
       signal: stopping.signal,
       onError: (error) => errors.push(error),

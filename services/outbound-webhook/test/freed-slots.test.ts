@@ -4,8 +4,8 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { toRecord } from "../src/events/attempt-record.ts";
-import { createApplyResults } from "../src/store/apply-results.ts";
-import { type ClaimedDelivery, createClaimStore } from "../src/store/claim-deliveries.ts";
+import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
+import { type ClaimedDelivery, createClaimStore } from "../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "./outbound-rig.ts";
 

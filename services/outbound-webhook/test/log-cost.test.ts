@@ -4,7 +4,7 @@ import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../src/domain/delivery-filter.ts";
 import { MIGRATIONS_DIR, SCHEMA } from "../src/service.ts";
-import { MAX_ROWS_READ, searchDeliveries } from "../src/store/delivery-search.ts";
+import { MAX_ROWS_READ, searchDeliveries } from "../src/store/log/search.ts";
 import { keepPartitions } from "../src/store/retention.ts";
 
 const NOW = new Date("2026-11-10T12:00:00Z");

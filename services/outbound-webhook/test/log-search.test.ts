@@ -5,7 +5,7 @@ import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newDeliveryId } from "../src/domain/delivery-id.ts";
-import { MAX_ROWS_READ } from "../src/store/delivery-search.ts";
+import { MAX_ROWS_READ } from "../src/store/log/search.ts";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import type { Service } from "@toolgate/service-host/service";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deliveryQueue } from "../src/store/queue.ts";
-import { createReplayStepStore } from "../src/store/replay-step.ts";
+import { createReplayStepStore } from "../src/store/replay/step.ts";
 import { newEvent, type OutboundRig } from "./outbound-rig.ts";
 import { AT_ONCE, eventsOf, type ReplayScene, SECOND_MS, startReplayScene } from "./replay-scene.ts";
 

@@ -2,7 +2,7 @@ import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_we
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runReplays } from "../src/events/replay-loop.ts";
-import { createDoorbell } from "../src/events/wake.ts";
+import { createWakeUp } from "../src/events/wake-up.ts";
 import { AT_ONCE, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./replay-scene.ts";
 
 /** Then whoever waits for the lock gets it, and the test fails. */
@@ -70,7 +70,7 @@ describe("a replay and the deliveries of its workspace", () => {
     const errors: unknown[] = [];
     const running = runReplays({
       store: scene.replica(),
-      doorbell: createDoorbell(),
+      wakeUp: createWakeUp(),
       announceWork: () => {
         announced += 1;
       },

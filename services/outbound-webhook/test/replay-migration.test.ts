@@ -7,7 +7,7 @@ import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MIGRATIONS_DIR, SCHEMA } from "../src/service.ts";
 import { keepPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
-import { listUndelivered } from "../src/store/undelivered.ts";
+import { listUndelivered } from "../src/store/undelivered/list.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = new Date("2026-11-10T12:00:00Z");

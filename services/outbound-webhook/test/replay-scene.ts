@@ -4,7 +4,7 @@ import { type Replay, type ReplayService, ReplayState } from "@toolgate/gen/tool
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { eventually } from "@toolgate/testbed/eventually";
 import { deliveryQueue } from "../src/store/queue.ts";
-import { createReplayStepStore, type ReplayStepStore } from "../src/store/replay-step.ts";
+import { createReplayStepStore, type ReplayStepStore } from "../src/store/replay/step.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
 export const SECOND_MS = 1_000;

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { previewReplay } from "../src/store/replay-preview.ts";
+import { previewReplay } from "../src/store/replay/preview.ts";
 import { keepPartitions } from "../src/store/retention.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 

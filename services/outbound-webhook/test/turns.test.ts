@@ -3,7 +3,7 @@ import { createPipelinePool, pipelined } from "@toolgate/postgres/fair-queue/pip
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { givenUp } from "../src/events/attempt-record.ts";
-import { createApplyResults } from "../src/store/apply-results.ts";
+import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
 import { deliveryQueue } from "../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "./outbound-rig.ts";
 

@@ -3,9 +3,10 @@ import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MIGRATIONS_DIR, SCHEMA } from "../src/service.ts";
-import { previewReplay } from "../src/store/replay-preview.ts";
+import { previewReplay } from "../src/store/replay/preview.ts";
 import { keepPartitions } from "../src/store/retention.ts";
-import { countUndelivered, listUndelivered, pullUndelivered } from "../src/store/undelivered.ts";
+import { countUndelivered, listUndelivered } from "../src/store/undelivered/list.ts";
+import { pullUndelivered } from "../src/store/undelivered/pull.ts";
 
 const NOW = new Date("2026-11-10T12:00:00Z");
 const HISTORY_EVENTS = 6_000;

@@ -59,14 +59,14 @@ describe("a worker", () => {
       deliveryId: id,
       url: id,
       number: 1,
-      notAfterMs: id === "late" ? 1n : notAfterMs,
+      notAfterMs: id.startsWith("late") ? 1n : notAfterMs,
     }));
     await bus.js.publish("attempts.send", toBinary(AttemptBatchSchema, create(AttemptBatchSchema, { attempts })));
   }
 
   const consumer = () => bus.jsm.consumers.info("ATTEMPTS", "outbound-webhook-workers");
 
-  it("[FAIR] takes no more attempts than it has places, so that another worker can make them", async () => {
+  it("[FAIR] takes no more attempts than it can make at once, so that another worker can make them", async () => {
     for (let index = 0; index < 20; index += 1) await publish(`${index}`);
     start({ concurrency: 2 });
     await eventually(() => begun.length === 2);
@@ -76,7 +76,7 @@ describe("a worker", () => {
     expect(num_ack_pending + num_pending).toBe(20);
   });
 
-  it("[OUT-57] tells the broker that it still holds a message: nobody else makes its attempts meanwhile", async () => {
+  it("[OUT-57] tells the broker that it still holds a message: no other worker makes its attempts", async () => {
     let told = 0;
     bus.nc.subscribe("$JS.ACK.ATTEMPTS.>", {
       callback(_error, message) {
@@ -90,7 +90,7 @@ describe("a worker", () => {
     expect(begun).toEqual(["a"]);
   });
 
-  it("[OUT-57] gives back what another worker was handed before: it may have been made, and only the database knows", async () => {
+  it("[OUT-57] gives back attempts that another worker was handed before: they may have been made", async () => {
     const givenBack: string[] = [];
     bus.nc.subscribe("attempts.done", {
       callback(_error, message) {
@@ -119,9 +119,9 @@ describe("a worker", () => {
     expect(begun).toEqual(["c"]);
   });
 
-  it("[OUT] tells of attempts that came too late, once for a message, and makes the others", async () => {
+  it("[OUT] reports attempts that are too late, once per message, and makes the others", async () => {
     release();
-    await publish("late", "in time", "late");
+    await publish("late 1", "in time", "late 2");
     start({ concurrency: 4 });
     await eventually(() => late.length === 1);
     expect(late).toEqual([2]);

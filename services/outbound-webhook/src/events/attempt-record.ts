@@ -1,7 +1,7 @@
 import type { AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { createdAtOf } from "../domain/delivery-id.ts";
 import { outcomeOf } from "../domain/outcome.ts";
-import type { AttemptRecord } from "../store/apply-results.ts";
+import type { AttemptRecord } from "../store/deliveries/apply-results.ts";
 
 const MAX_INT4 = 2_147_483_647;
 const MAX_STATUS = 999;

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import type { ApplyResults } from "../store/apply-results.ts";
-import type { ClaimedDelivery, ClaimStore } from "../store/claim-deliveries.ts";
+import type { ApplyResults } from "../store/deliveries/apply-results.ts";
+import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
 import { givenUp } from "./attempt-record.ts";
 import type { SendAttempts } from "./attempt-sender.ts";
 import { prepareAttempt } from "./prepare-attempt.ts";
-import type { Doorbell } from "./wake.ts";
+import type { WakeUp } from "./wake-up.ts";
 
 export interface DispatcherOptions {
   store: ClaimStore;
   applyResults: ApplyResults;
   secretBox: Pick<SecretBox, "open">;
   send: SendAttempts;
-  doorbell: Doorbell;
+  wakeUp: WakeUp;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -31,7 +31,7 @@ const UNSIGNABLE_WAIT_MS = 60_000;
 
 /** Claims due deliveries and hands them to the workers, until the signal fires; ends when all that it holds is sent. */
 export async function runDispatcher(options: DispatcherOptions): Promise<void> {
-  const { doorbell, signal, onError } = options;
+  const { wakeUp, signal, onError } = options;
   const sending = new Set<Promise<void>>();
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
@@ -40,10 +40,10 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
     claimedAtMs = performance.now();
     try {
       const more = await claimAndSend(options, sending);
-      if (!more) await doorbell.wait(POLL_MS, signal);
+      if (!more) await wakeUp.wait(POLL_MS, signal);
     } catch (error) {
       onError(error);
-      await doorbell.wait(RETRY_WAIT_MS, signal);
+      await wakeUp.wait(RETRY_WAIT_MS, signal);
     }
   }
   await Promise.all(sending);

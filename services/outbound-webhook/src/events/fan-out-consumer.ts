@@ -5,9 +5,9 @@ import { reportSettled } from "@toolgate/event-bus/outbox";
 import { WorkspaceEventBatchSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
-import type { FanOut } from "../store/fan-out.ts";
+import type { FanOut } from "../store/deliveries/fan-out.ts";
 import type { ParkedMessage } from "../store/parked-message.ts";
-import { announceWork } from "./wake.ts";
+import { announceWork } from "./wake-up.ts";
 
 export interface FanOutConsumerOptions {
   bus: Bus;

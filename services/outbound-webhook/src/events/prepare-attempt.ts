@@ -4,7 +4,7 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { ATTEMPT_DEADLINE_MS } from "../domain/outcome.ts";
 import { requestHeaders, signingTime } from "../domain/request-headers.ts";
 import { sealingContext } from "../domain/sealing-context.ts";
-import type { ClaimedDelivery } from "../store/claim-deliveries.ts";
+import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 
 /** Between the latest end of an attempt and the end of the lease, for the way of the result. */
 const REPORT_MARGIN_MS = 5_000;

@@ -1,10 +1,10 @@
-import { ReplayStepFailed, type ReplayStepStore } from "../store/replay-step.ts";
-import type { Doorbell } from "./wake.ts";
+import { ReplayStepFailed, type ReplayStepStore } from "../store/replay/step.ts";
+import type { WakeUp } from "./wake-up.ts";
 
 export interface ReplayLoopOptions {
   store: Pick<ReplayStepStore, "step" | "putOff">;
   /** Rung when a replay was started or cancelled in this process. */
-  doorbell: Doorbell;
+  wakeUp: WakeUp;
   announceWork: () => void;
   now: () => Date;
   signal: AbortSignal;
@@ -21,7 +21,7 @@ const PUT_OFF_MS = 10_000;
 
 /** Makes the deliveries of replays, a step at a time as they fall due, until the signal fires. */
 export async function runReplays(options: ReplayLoopOptions): Promise<void> {
-  const { doorbell, signal, onError } = options;
+  const { wakeUp, signal, onError } = options;
   while (!signal.aborted) {
     const waitMs = await stepOnce(options).catch(async (error: unknown) => {
       onError(error);
@@ -31,7 +31,7 @@ export async function runReplays(options: ReplayLoopOptions): Promise<void> {
       }
       return FAILED_WAIT_MS;
     });
-    if (waitMs > 0) await doorbell.wait(waitMs, signal);
+    if (waitMs > 0) await wakeUp.wait(waitMs, signal);
   }
 }
 

@@ -3,8 +3,8 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
 import { type AttemptResult, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { createdAtOf } from "../domain/delivery-id.ts";
-import type { ApplyResults } from "../store/apply-results.ts";
-import type { ClaimStore } from "../store/claim-deliveries.ts";
+import type { ApplyResults } from "../store/deliveries/apply-results.ts";
+import type { ClaimStore } from "../store/deliveries/claim.ts";
 import { toRecord } from "./attempt-record.ts";
 import { leaseOf } from "./prepare-attempt.ts";
 

@@ -3,7 +3,7 @@ import type { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { principalOf } from "@toolgate/service-host/principal";
 import { findEndpoint, lockWorkspace } from "../store/endpoint.ts";
-import { settlePulled } from "../store/undelivered.ts";
+import { settlePulled } from "../store/undelivered/pull.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 
 const MAX_EVENTS_PER_CALL = 1_000;

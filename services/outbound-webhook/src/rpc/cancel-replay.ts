@@ -2,8 +2,8 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import { principalOf } from "@toolgate/service-host/principal";
-import { findReplay } from "../store/replay.ts";
-import type { ReplayStepStore } from "../store/replay-step.ts";
+import { findReplay } from "../store/replay/replay.ts";
+import type { ReplayStepStore } from "../store/replay/step.ts";
 import { replayDeedRow } from "./audit.ts";
 import { noSuchReplay, replayKey, toReplay } from "./replay-message.ts";
 

@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import { principalOf } from "@toolgate/service-host/principal";
-import { countUndelivered as countRows } from "../store/undelivered.ts";
+import { countUndelivered as countRows } from "../store/undelivered/list.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 
 const MAX_EVENTS_COUNTED = 10_000;

@@ -12,8 +12,8 @@ import { principalOf } from "@toolgate/service-host/principal";
 import { type Diagnosis, diagnose, MAX_DIAGNOSED_BYTES } from "@toolgate/webhook-signing/diagnose";
 import { MAX_HEADER_TEXT_CHARS, readSignatureHeaders } from "@toolgate/webhook-signing/read-headers";
 import { sealingContext } from "../domain/sealing-context.ts";
-import { findDelivery, listAttempts } from "../store/delivery-log.ts";
 import { findSecret } from "../store/endpoint.ts";
+import { findDelivery, listAttempts } from "../store/log/read.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 
 /** The end of the year 9999, as far as a Timestamp reaches. */

@@ -15,7 +15,7 @@ import type { QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import type { DeliveryKindName, DeliveryStatusName } from "../domain/delivery-filter.ts";
 import type { SentHeaders } from "../domain/sent-headers.ts";
 import { type FullCap, type Waiting, waitingOf } from "../domain/waiting.ts";
-import type { AttemptRow, DeliveryRow } from "../store/delivery-log.ts";
+import type { AttemptRow, DeliveryRow } from "../store/log/read.ts";
 
 const STATUS: Record<DeliveryStatusName, DeliveryStatus> = {
   pending: DeliveryStatus.PENDING,

@@ -8,7 +8,7 @@ import { DEFAULT_TOLERANCE_SECONDS } from "@toolgate/webhook-signing/verify";
 import { curlCommand } from "../domain/curl-command.ts";
 import { requestHeaders, signingTime } from "../domain/request-headers.ts";
 import { sealingContext } from "../domain/sealing-context.ts";
-import { findDelivery } from "../store/delivery-log.ts";
+import { findDelivery } from "../store/log/read.ts";
 import { noSuchDelivery } from "./delivery-message.ts";
 
 export function getDeliveryAsCurl(deps: {

@@ -8,7 +8,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import { createdInEnvelope } from "../domain/envelope.ts";
 import { sealingContext } from "../domain/sealing-context.ts";
 import { sentHeaders } from "../domain/sent-headers.ts";
-import { type FoundDelivery, findDelivery, listAttempts } from "../store/delivery-log.ts";
+import { type FoundDelivery, findDelivery, listAttempts } from "../store/log/read.ts";
 import { noSuchDelivery, toAttempt, toDelivery } from "./delivery-message.ts";
 
 export function getDelivery(deps: {

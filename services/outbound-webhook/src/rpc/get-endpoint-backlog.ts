@@ -5,7 +5,7 @@ import type { QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import type { Pool } from "@toolgate/postgres/pool";
 import { principalOf } from "@toolgate/service-host/principal";
 import { fullCapOf } from "../domain/waiting.ts";
-import { MAX_COUNTED, readEndpointBacklog } from "../store/endpoint-backlog.ts";
+import { MAX_COUNTED, readEndpointBacklog } from "../store/log/backlog.ts";
 import { CAP } from "./delivery-message.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 

@@ -7,8 +7,8 @@ import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/servi
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import type { DeliveryFilter } from "../domain/delivery-filter.ts";
 import { createdAtOf } from "../domain/delivery-id.ts";
-import { readDeliveries } from "../store/delivery-log.ts";
-import { searchDeliveries } from "../store/delivery-search.ts";
+import { readDeliveries } from "../store/log/read.ts";
+import { searchDeliveries } from "../store/log/search.ts";
 import { kindName, statusNames, toDelivery } from "./delivery-message.ts";
 import { endpointKey } from "./endpoint-message.ts";
 

@@ -4,7 +4,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
 import { findEndpoint } from "../store/endpoint.ts";
-import { listReplays as listRows } from "../store/replay.ts";
+import { listReplays as listRows } from "../store/replay/replay.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 import { toReplay } from "./replay-message.ts";
 

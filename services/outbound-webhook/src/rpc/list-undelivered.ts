@@ -15,7 +15,7 @@ import {
   type UndeliveredFilter,
   type UndeliveredPlace,
   type UndeliveredRow,
-} from "../store/undelivered.ts";
+} from "../store/undelivered/list.ts";
 import { endpointKey, noSuchEndpoint, refuseFault } from "./endpoint-message.ts";
 import { timeOf, toUndeliveredEvent } from "./undelivered-message.ts";
 

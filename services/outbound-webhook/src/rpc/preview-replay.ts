@@ -4,7 +4,7 @@ import type { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/r
 import type { Pool } from "@toolgate/postgres/pool";
 import { principalOf } from "@toolgate/service-host/principal";
 import { findEndpoint } from "../store/endpoint.ts";
-import { previewReplay as preview } from "../store/replay-preview.ts";
+import { previewReplay as preview } from "../store/replay/preview.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 import { MAX_EVENTS_COUNTED, rangeOf, rateOf, secondsFor } from "./replay-message.ts";
 

@@ -8,7 +8,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import { pulledHeaders } from "../domain/pulled-headers.ts";
 import { sealingContext } from "../domain/sealing-context.ts";
 import { findSecret } from "../store/endpoint.ts";
-import { findPullPlace, type PullPlace, pullUndelivered as pullRows } from "../store/undelivered.ts";
+import { findPullPlace, type PullPlace, pullUndelivered as pullRows } from "../store/undelivered/pull.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 import { REASON } from "./undelivered-message.ts";
 

@@ -10,8 +10,8 @@ import {
   ReplayState,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { faultOfTypes } from "../domain/type-filter.ts";
-import type { ReplayRow } from "../store/replay.ts";
-import type { ReplayRange } from "../store/replay-preview.ts";
+import type { ReplayRange } from "../store/replay/preview.ts";
+import type { ReplayRow } from "../store/replay/replay.ts";
 import { refuseFault } from "./endpoint-message.ts";
 import { timeOf } from "./undelivered-message.ts";
 

@@ -8,7 +8,7 @@ import { InvalidField } from "../domain/event-types/field.ts";
 import type { Redact } from "../domain/event-types/public-tool-submitted.ts";
 import { type Accepted, reportedEvents } from "../domain/event-types/reported-events.ts";
 import type { StoredEvent } from "../domain/incoming-event.ts";
-import type { FanOut } from "../store/fan-out.ts";
+import type { FanOut } from "../store/deliveries/fan-out.ts";
 
 const MAX_REPORTS = 200;
 

@@ -1,7 +1,7 @@
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import type { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { principalOf } from "@toolgate/service-host/principal";
-import type { SingleDeliveryStore } from "../store/single-delivery.ts";
+import type { SingleDeliveryStore } from "../store/deliveries/single-delivery.ts";
 import { noSuchDelivery } from "./delivery-message.ts";
 
 export function resendDelivery(deps: {

@@ -4,7 +4,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import { TEST_TYPE } from "../domain/catalogue.ts";
 import { envelopeBytes } from "../domain/envelope.ts";
 import { newEventId } from "../domain/incoming-event.ts";
-import type { SingleDeliveryStore } from "../store/single-delivery.ts";
+import type { SingleDeliveryStore } from "../store/deliveries/single-delivery.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 
 const MESSAGE = "This is a test event.";

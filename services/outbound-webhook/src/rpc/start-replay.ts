@@ -3,8 +3,8 @@ import type { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/r
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { principalOf } from "@toolgate/service-host/principal";
 import { findEndpoint } from "../store/endpoint.ts";
-import { startReplay as insertReplay, MAX_RUNNING_PER_WORKSPACE, type StartResult } from "../store/replay.ts";
-import { previewReplay as preview } from "../store/replay-preview.ts";
+import { previewReplay as preview } from "../store/replay/preview.ts";
+import { startReplay as insertReplay, MAX_RUNNING_PER_WORKSPACE, type StartResult } from "../store/replay/replay.ts";
 import { recordReplayDeed } from "./audit.ts";
 import { endpointKey, noSuchEndpoint } from "./endpoint-message.ts";
 import { MAX_EVENTS_COUNTED, rangeOf, rateOf } from "./replay-message.ts";

@@ -7,7 +7,7 @@ import {
   UndeliveredReason,
   UndeliveredState,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
-import type { UndeliveredReason as ReasonName, UndeliveredRow } from "../store/undelivered.ts";
+import type { UndeliveredReason as ReasonName, UndeliveredRow } from "../store/undelivered/list.ts";
 
 export const REASON: Record<ReasonName, UndeliveredReason> = {
   failed: UndeliveredReason.FAILED,

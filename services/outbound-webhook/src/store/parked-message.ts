@@ -1,5 +1,4 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import { deleteInBatches } from "./delete-in-batches.ts";
 
 export interface ParkedMessage {
   subject: string;
@@ -17,15 +16,5 @@ export async function parkMessages(db: Queryable, messages: readonly ParkedMessa
       messages.map((message) => message.reason),
       messages.map((message) => Buffer.from(message.payload)),
     ],
-  );
-}
-
-export async function dropParkedMessages(db: Queryable, before: Date): Promise<void> {
-  await deleteInBatches(
-    db,
-    `delete from outbound_webhook.parked_message where id in (
-       select id from outbound_webhook.parked_message where parked_at < $1
-       order by parked_at limit $2 for update skip locked)`,
-    before,
   );
 }

@@ -1,24 +1,41 @@
 import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import type { Pool, Queryable } from "@toolgate/postgres/pool";
 import { MAX_DAYS_LATE } from "../domain/incoming-event.ts";
-import { dropMovedEvents } from "./moved-event.ts";
-import { dropParkedMessages } from "./parked-message.ts";
-import { dropReplays } from "./replay.ts";
-import { dropUndelivered } from "./undelivered.ts";
 
 const DAY_MS = 86_400_000;
 /** Days of the delivery log. [OUT-16] */
 export const RETENTION_DAYS = 30;
-const DAYS_BEHIND = MAX_DAYS_LATE;
-/** A delivery may be that much younger than its event, and its last day is kept whole. */
+/** An event may be this much older than its delivery, and its last day is kept whole. */
 const EVENT_RETENTION_DAYS = RETENTION_DAYS + MAX_DAYS_LATE + 1;
-/** More than `MAX_DAYS_EARLY` by the longest time that the making of partitions may fail. */
+/** Leaves a few days in which the creation of partitions may fail. */
 const DAYS_AHEAD = 4;
-
-/** Any constant: replicas that make and drop partitions at once would find each other's halves. */
+/** Any constant. */
 const PARTITIONS_LOCK = 7_318_411;
+/** Few enough for the statement timeout on a slow disk. */
+const ROWS_PER_DELETE = 10_000;
 
-/** Makes the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas. */
+/** Deletes up to `$2` rows from before `$1`. */
+const DELETE_OLD = {
+  undelivered: `delete from outbound_webhook.undelivered where (endpoint_id, event_id) in (
+    select endpoint_id, event_id from outbound_webhook.undelivered where kept_from < $1
+    order by kept_from limit $2 for update skip locked)`,
+  replay: `with old as (
+    delete from outbound_webhook.replay where id in (
+      select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
+      order by coalesce(finished_at, started_at) limit $2 for update skip locked)
+    returning id
+  ),
+  deliveries as (delete from outbound_webhook.replay_delivery using old where replay_id = old.id)
+  select from old`,
+  parked_message: `delete from outbound_webhook.parked_message where id in (
+    select id from outbound_webhook.parked_message where parked_at < $1
+    order by parked_at limit $2 for update skip locked)`,
+  moved_event: `delete from outbound_webhook.moved_event where id in (
+    select id from outbound_webhook.moved_event where stored_at < $1
+    order by stored_at limit $2 for update skip locked)`,
+};
+
+/** Creates the partitions of the coming days and drops what is past retention. Safe to repeat, on any number of replicas. */
 export async function keepPartitions(pool: Pool, now: Date): Promise<void> {
   const client = await pool.connect();
   let broken: Error | undefined;
@@ -28,11 +45,12 @@ export async function keepPartitions(pool: Pool, now: Date): Promise<void> {
   };
   client.on("error", onError);
   try {
+    // Replicas that create and drop partitions at once would disturb each other.
     await client.query("select pg_advisory_lock($1)", [PARTITIONS_LOCK]);
-    await keepAlone(client, now);
+    await keepWhileLocked(client, now);
     await client.query("select pg_advisory_unlock($1)", [PARTITIONS_LOCK]);
   } catch (error) {
-    // The lock goes with the connection.
+    // Closing the connection releases the lock.
     broken = error as Error;
     throw error;
   } finally {
@@ -41,15 +59,23 @@ export async function keepPartitions(pool: Pool, now: Date): Promise<void> {
   }
 }
 
-async function keepAlone(db: Queryable, now: Date): Promise<void> {
-  const back = (days: number) => new Date(now.getTime() - days * DAY_MS);
+async function keepWhileLocked(db: Queryable, now: Date): Promise<void> {
+  const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
   for (const table of ["outbound_webhook.event", "outbound_webhook.delivery", "outbound_webhook.attempt"]) {
-    await ensureDailyPartitions(db, { table, from: back(DAYS_BEHIND), days: DAYS_BEHIND + 1 + DAYS_AHEAD });
     const keptDays = table === "outbound_webhook.event" ? EVENT_RETENTION_DAYS : RETENTION_DAYS;
-    await dropDailyPartitions(db, { table, before: back(keptDays) });
+    await ensureDailyPartitions(db, { table, from: daysAgo(MAX_DAYS_LATE), days: MAX_DAYS_LATE + 1 + DAYS_AHEAD });
+    await dropDailyPartitions(db, { table, before: daysAgo(keptDays) });
   }
-  await dropUndelivered(db, back(RETENTION_DAYS));
-  await dropReplays(db, back(RETENTION_DAYS));
-  await dropParkedMessages(db, back(RETENTION_DAYS));
-  await dropMovedEvents(db, back(EVENT_RETENTION_DAYS));
+  await deleteOld(db, "undelivered", daysAgo(RETENTION_DAYS));
+  await deleteOld(db, "replay", daysAgo(RETENTION_DAYS));
+  await deleteOld(db, "parked_message", daysAgo(RETENTION_DAYS));
+  await deleteOld(db, "moved_event", daysAgo(EVENT_RETENTION_DAYS));
+}
+
+/** Deletes a table's rows from before this time, in batches. */
+export async function deleteOld(db: Queryable, table: keyof typeof DELETE_OLD, before: Date): Promise<void> {
+  for (;;) {
+    const { rowCount } = await db.query(DELETE_OLD[table], [before, ROWS_PER_DELETE]);
+    if ((rowCount ?? 0) < ROWS_PER_DELETE) return;
+  }
 }

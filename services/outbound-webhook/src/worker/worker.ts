@@ -9,8 +9,8 @@ import {
   AttemptResultBatchSchema,
 } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
-import { createGate } from "./gate.ts";
-import { createMadeAttempts } from "./made-attempts.ts";
+import pLimit from "p-limit";
+import { createKnownAttempts } from "./known-attempts.ts";
 import { givenBack, isTooLate, runAttempt } from "./run-attempt.ts";
 
 export interface WorkerOptions {
@@ -21,22 +21,22 @@ export interface WorkerOptions {
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
-  /** Told how many attempts of a message came too late to be made. */
+  /** Told how many attempts of a message were too late to be made. */
   onTooLate: (attempts: number) => void;
   /** Default 9 s. */
   ackWaitMs?: number;
 }
 
-/** After this time without a word of a worker its messages go to another one, which gives their attempts back. */
+/** A worker that says nothing for this long loses its messages to another one, which gives their attempts back. */
 const ACK_WAIT_MS = 9_000;
-/** A message is taken when there is a place, so what lies ready only has to bridge the way to the broker. */
+/** Just enough to cover the time that fetching the next message takes. */
 const MAX_MESSAGES_AHEAD = 8;
-const PLACES_PER_MESSAGE_AHEAD = 32;
+const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
 const MAX_ACK_PENDING = 20_000;
 const RESULTS_PER_MESSAGE = 128;
-/** Bound for a result's other members. */
+/** Bound for the other fields of a result. */
 const RESULT_FRAME_BYTES = 400;
-/** UTF-8 bytes of a UTF-16 unit, at most. */
+/** UTF-8 bytes per UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const REPORT_DEADLINE_MS = 20_000;
 
@@ -50,8 +50,8 @@ interface Message {
 }
 
 /**
- * Makes attempts until the signal fires; those under way end and are reported. A message is acknowledged when all its
- * results are with the broker, each of which leaves as soon as it is there.
+ * Makes attempts until the signal fires; those that have begun end and are reported. Each result is reported as soon as it
+ * is known; a message is acknowledged when the broker has all its results.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { bus, concurrency, signal, onError, ackWaitMs = ACK_WAIT_MS } = options;
@@ -63,47 +63,48 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     maxItems: RESULTS_PER_MESSAGE,
     deadlineMs: REPORT_DEADLINE_MS,
   });
-  const gate = createGate(concurrency);
-  const made = createMadeAttempts();
-  const underWay = new Set<Promise<void>>();
-  const held = new Set<Message>();
-  const keepHeld = () => {
-    if (!bus.nc.isClosed()) for (const message of held) message.working();
-  };
-  /** Resolves with whether the attempt came too late. */
-  async function attempt(one: Attempt, redelivered: boolean): Promise<boolean> {
+  const semaphore = pLimit(concurrency);
+  const known = createKnownAttempts();
+  const held = new Map<Message, Promise<void>>();
+  /** Resolves with whether the attempt was too late. */
+  async function attempt(one: Attempt, redelivered: boolean, onBegin: () => void): Promise<boolean> {
     let tooLate = false;
-    const make = async () => {
-      tooLate = isTooLate(one, options.now());
-      return tooLate ? undefined : runAttempt(one, options.safeFetch, options.now);
-    };
-    const begun = redelivered && !made.has(one) ? Promise.resolve(givenBack(one)) : made.once(one, make);
-    const result = await begun.finally(() => gate.leave());
+    const result = await semaphore(() => {
+      onBegin();
+      if (redelivered && !known.has(one)) return givenBack(one);
+      return known.once(one, async () => {
+        tooLate = isTooLate(one, options.now());
+        return tooLate ? undefined : runAttempt(one, options.safeFetch, options.now);
+      });
+    });
     if (result) await reports.add(result);
     return tooLate;
   }
+  async function makeAll(message: Message, attempts: readonly Attempt[], onBegin: () => void): Promise<void> {
+    const running = attempts.map((one) => attempt(one, message.redelivered, onBegin));
+    const tooLate = (await Promise.all(running)).filter(Boolean).length;
+    if (tooLate > 0) options.onTooLate(tooLate);
+    message.ack();
+  }
   /** Resolves when the last attempt of the message has begun: until then no further message is wanted. */
   function take(message: Message): Promise<void> {
-    const begun = Promise.withResolvers<void>();
-    held.add(message);
-    const ended = (async () => {
-      const running: Promise<boolean>[] = [];
-      for (const one of readAttempts(message, onError)) {
-        await gate.enter();
-        running.push(attempt(one, message.redelivered));
-      }
-      begun.resolve();
-      const tooLate = (await Promise.all(running)).filter(Boolean).length;
-      if (tooLate > 0) options.onTooLate(tooLate);
-      message.ack();
-    })()
+    const attempts = readAttempts(message, onError);
+    const allBegun = Promise.withResolvers<void>();
+    let notBegun = attempts.length;
+    const onBegin = () => {
+      notBegun -= 1;
+      if (notBegun === 0) allBegun.resolve();
+    };
+    if (notBegun === 0) allBegun.resolve();
+    const ended = makeAll(message, attempts, onBegin)
       .catch(onError)
       .finally(() => held.delete(message));
-    underWay.add(ended);
-    void ended.finally(() => underWay.delete(ended));
-    return begun.promise;
+    held.set(message, ended);
+    return allBegun.promise;
   }
-  const keeping = setInterval(keepHeld, ackWaitMs / 3);
+  const keepHeld = setInterval(() => {
+    if (!bus.nc.isClosed()) for (const message of held.keys()) message.working();
+  }, ackWaitMs / 3);
   await consumeMessages({
     bus,
     stream: "ATTEMPTS",
@@ -116,12 +117,12 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     onError,
     onMessage: take,
   });
-  while (underWay.size > 0) await Promise.all(underWay);
-  clearInterval(keeping);
+  while (held.size > 0) await Promise.all(held.values());
+  clearInterval(keepHeld);
 }
 
 function messagesAhead(concurrency: number): number {
-  return Math.min(MAX_MESSAGES_AHEAD, Math.max(1, Math.floor(concurrency / PLACES_PER_MESSAGE_AHEAD)));
+  return Math.min(MAX_MESSAGES_AHEAD, Math.max(1, Math.floor(concurrency / ATTEMPTS_PER_MESSAGE_AHEAD)));
 }
 
 function readAttempts(message: Message, onError: (error: unknown) => void): Attempt[] {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type AttemptResult, AttemptResultSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { expect, it } from "vitest";
-import { createMadeAttempts } from "./made-attempts.ts";
+import { createKnownAttempts } from "./known-attempts.ts";
 
 const FIRST = { deliveryId: "a", number: 1 };
 
@@ -14,8 +14,8 @@ function maker(result: AttemptResult | undefined = create(AttemptResultSchema)) 
   return { calls, make };
 }
 
-it("[OUT-57] an attempt that comes again is made once, under way or done, and has one result", async () => {
-  const attempts = createMadeAttempts();
+it("[OUT-57] an attempt that is handed out again is made once and has one result, whether it has ended or not", async () => {
+  const attempts = createKnownAttempts();
   const { calls, make } = maker();
   const [first, second] = await Promise.all([attempts.once(FIRST, make), attempts.once(FIRST, make)]);
   expect(second).toBe(first);
@@ -25,18 +25,18 @@ it("[OUT-57] an attempt that comes again is made once, under way or done, and ha
   expect(calls.made).toBe(2);
 });
 
-it("an attempt that was not made, or broke off, is made when it comes again", async () => {
-  const attempts = createMadeAttempts();
+it("an attempt that was not made, or failed, is made when it is handed out again", async () => {
+  const attempts = createKnownAttempts();
   const missed = async () => undefined;
   expect(await attempts.once(FIRST, missed)).toBeUndefined();
-  await expect(attempts.once(FIRST, () => Promise.reject(new Error("broke off")))).rejects.toThrow("broke off");
+  await expect(attempts.once(FIRST, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
   const { calls, make } = maker();
   await attempts.once(FIRST, make);
   expect(calls.made).toBe(1);
 });
 
 it("forgets the oldest beyond its bound", async () => {
-  const attempts = createMadeAttempts(2);
+  const attempts = createKnownAttempts(2);
   const { calls, make } = maker();
   for (const deliveryId of ["a", "b", "c", "c", "b", "a"]) await attempts.once({ deliveryId, number: 1 }, make);
   expect(calls.made).toBe(4);

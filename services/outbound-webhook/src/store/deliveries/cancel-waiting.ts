@@ -2,7 +2,7 @@ import { cancelParts, forgetParts } from "@toolgate/postgres/fair-queue/cancel";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import { SCHEMA } from "./queue.ts";
+import { SCHEMA } from "../queue.ts";
 
 /** Rows of one transaction, which holds up the workspace's other deliveries as long as it takes. */
 const ROWS_PER_TRANSACTION = 1_000;

@@ -2,8 +2,8 @@ import type { DeedRow } from "@toolgate/audit-trail/write";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import { replayStepText } from "./replay-step-text.ts";
-import { CHOSEN_REPLAY, PASS_OVER } from "./replay-walk-text.ts";
+import { replayStepText } from "./step-text.ts";
+import { CHOSEN_REPLAY, PASS_OVER } from "./walk-text.ts";
 
 export interface ReplayStep {
   /** Whether there was a replay to work at. */

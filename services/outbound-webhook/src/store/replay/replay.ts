@@ -1,9 +1,8 @@
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { deleteInBatches } from "./delete-in-batches.ts";
-import type { EndpointKey } from "./endpoint.ts";
-import { SCHEMA } from "./queue.ts";
-import type { ReplayRange } from "./replay-preview.ts";
+import type { EndpointKey } from "../endpoint.ts";
+import { SCHEMA } from "../queue.ts";
+import type { ReplayRange } from "./preview.ts";
 
 export interface ReplayRow {
   id: number;
@@ -160,20 +159,4 @@ function toReplay(row: any): ReplayRow {
     finishedAt: row.finished_at,
     cancelledBy: row.cancelled_by,
   };
-}
-
-/** Forgets the replays that ended, or at least began, before this. */
-export async function dropReplays(db: Queryable, before: Date): Promise<void> {
-  await deleteInBatches(
-    db,
-    `with old as (
-       delete from outbound_webhook.replay where id in (
-         select id from outbound_webhook.replay where coalesce(finished_at, started_at) < $1
-         order by coalesce(finished_at, started_at) limit $2 for update skip locked)
-       returning id
-     ),
-     deliveries as (delete from outbound_webhook.replay_delivery m using old where m.replay_id = old.id)
-     select from old`,
-    before,
-  );
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import { CUSTOM_PREFIX, CUSTOM_WILDCARD } from "../domain/catalogue.ts";
-import type { DeliveryFilter, DeliveryKindName, DeliveryStatusName } from "../domain/delivery-filter.ts";
-import { createdAtOf } from "../domain/delivery-id.ts";
+import { CUSTOM_PREFIX, CUSTOM_WILDCARD } from "../../domain/catalogue.ts";
+import type { DeliveryFilter, DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
+import { createdAtOf } from "../../domain/delivery-id.ts";
 
 /** Statuses that have an index, because few deliveries end or stay in them. */
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatusName> = new Set(["retrying", "failed", "cancelled"]);

@@ -1,5 +1,5 @@
 import type { SendMail } from "../clients/mailer.ts";
-import type { DueNotice } from "../store/notice.ts";
+import type { DueNotice } from "../store/deactivation-notice.ts";
 
 export interface NoticeMailerOptions {
   claimNotices: (now: Date) => Promise<DueNotice[]>;

@@ -1,6 +1,6 @@
 import { addParts } from "@toolgate/postgres/fair-queue/add";
 import { type FairQueue, fullCaps } from "@toolgate/postgres/fair-queue/caps";
-import { CHOSEN_REPLAY, cursorColumns, readPart, WALK_REST_MS } from "./replay-walk-text.ts";
+import { CHOSEN_REPLAY, cursorColumns, readPart, WALK_REST_MS } from "./walk-text.ts";
 
 /** Rows read in one step in search of events to send, under the lock of the workspace's queue. */
 const ROWS_PER_STEP = 200;

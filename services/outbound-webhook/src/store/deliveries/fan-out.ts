@@ -3,8 +3,8 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { StoredEvent } from "../domain/incoming-event.ts";
-import { SCHEMA } from "./queue.ts";
+import type { StoredEvent } from "../../domain/incoming-event.ts";
+import { SCHEMA } from "../queue.ts";
 
 /** Stores events and makes their deliveries, in one transaction. Returns how many deliveries are new. */
 export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<number>;

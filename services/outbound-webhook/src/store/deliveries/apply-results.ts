@@ -3,9 +3,9 @@ import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
-import { FAILURES_TO_DEACTIVATE, type Outcome } from "../domain/outcome.ts";
+import { FAILURES_TO_DEACTIVATE, type Outcome } from "../../domain/outcome.ts";
+import { SCHEMA } from "../queue.ts";
 import { cancelWaiting } from "./cancel-waiting.ts";
-import { SCHEMA } from "./queue.ts";
 
 export interface AttemptRecord {
   deliveryId: string;

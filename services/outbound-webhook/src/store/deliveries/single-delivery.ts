@@ -3,9 +3,9 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import { createdAtOf, newDeliveryId } from "../domain/delivery-id.ts";
-import type { EndpointKey } from "./endpoint.ts";
-import { SCHEMA } from "./queue.ts";
+import { createdAtOf, newDeliveryId } from "../../domain/delivery-id.ts";
+import type { EndpointKey } from "../endpoint.ts";
+import { SCHEMA } from "../queue.ts";
 
 export interface SingleDeliveryStore {
   /** Queues a test event for one endpoint, active or not. Undefined: no such endpoint. */

@@ -1,6 +1,6 @@
 import { inTransaction, type Pool, type Queryable } from "@toolgate/postgres/pool";
-import { type DeliveryFilter, firstIdAt, timeOfId } from "../domain/delivery-filter.ts";
-import { type Scan, scansFor } from "./delivery-scan.ts";
+import { type DeliveryFilter, firstIdAt, timeOfId } from "../../domain/delivery-filter.ts";
+import { type Scan, scansFor } from "./scans.ts";
 
 const DAY_MS = 86_400_000;
 /** Rows that one search walks over. */

@@ -1,8 +1,8 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import type { DeliveryKindName, DeliveryStatusName } from "../domain/delivery-filter.ts";
-import { createdAtOf } from "../domain/delivery-id.ts";
-import type { Slots } from "../domain/waiting.ts";
-import { slotsOf } from "./slots.ts";
+import type { DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
+import { createdAtOf } from "../../domain/delivery-id.ts";
+import type { Slots } from "../../domain/waiting.ts";
+import { slotsOf } from "./backlog.ts";
 
 export interface DeliveryRow {
   id: string;

@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { createWakeUp } from "./wake-up.ts";
+
+const NEVER = new AbortController().signal;
+
+it("[FAIR-1] a signal while the loop is busy ends its next wait at once; several count as one", async () => {
+  const wakeUp = createWakeUp();
+  wakeUp.signal();
+  wakeUp.signal();
+  await wakeUp.wait(60_000, NEVER);
+  let waiting = true;
+  const second = wakeUp.wait(60_000, NEVER).then(() => {
+    waiting = false;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(waiting).toBe(true);
+  wakeUp.signal();
+  await second;
+});
+
+it("[FAIR-1] a wait ends after its time and when the loop is stopped", async () => {
+  const wakeUp = createWakeUp();
+  await wakeUp.wait(1, NEVER);
+  const stop = new AbortController();
+  const wait = wakeUp.wait(60_000, stop.signal);
+  stop.abort();
+  await wait;
+  await wakeUp.wait(60_000, stop.signal);
+});

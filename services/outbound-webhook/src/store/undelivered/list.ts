@@ -1,0 +1,102 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+
+export type UndeliveredReason = "failed" | "cancelled" | "skipped";
+
+export interface UndeliveredRow {
+  eventId: string;
+  eventType: string;
+  endpointId: number;
+  state: "undelivered" | "pulled";
+  reason: UndeliveredReason;
+  eventAt: Date;
+  undeliveredAt: Date;
+  error: string;
+  responseCode: number;
+  deliveryIds: string[];
+  pulledAt: Date | null;
+  pulledBy: string;
+}
+
+/** The place of a row in the list: its time, event and endpoint. */
+export interface UndeliveredPlace {
+  at: Date;
+  eventId: string;
+  endpointId: number;
+}
+
+export interface UndeliveredFilter {
+  workspaceId: string;
+  /** Undefined: all that the workspace has. */
+  endpointId?: number;
+  state: "undelivered" | "pulled";
+  /** Exact names; not for what was pulled. */
+  types?: readonly string[];
+  from?: Date;
+  to?: Date;
+  newestFirst: boolean;
+  /** Only what comes behind this place. */
+  after?: UndeliveredPlace;
+  limit: number;
+}
+
+const COLUMNS = `u.event_id as "eventId", u.event_type as "eventType", u.endpoint_id as "endpointId", u.state, u.reason,
+  u.event_at as "eventAt", u.undelivered_at as "undeliveredAt", u.error, u.response_code as "responseCode",
+  u.delivery_ids as "deliveryIds", u.pulled_at as "pulledAt", u.pulled_by as "pulledBy"`;
+
+/**
+ * In order of the event's time, or of the acknowledgement. The first rows are read of each endpoint (a workspace has few)
+ * and type by themselves, so that each comes from an index in its order, and the first of those are kept.
+ */
+export async function listUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<UndeliveredRow[]> {
+  const values: unknown[] = [filter.workspaceId, filter.limit];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const at = filter.state === "pulled" ? "u.pulled_at" : "u.event_at";
+  const [beyond, direction] = filter.newestFirst ? ["<", "desc"] : [">", "asc"];
+  const conditions = [`u.endpoint_id = e.id`, `u.state = '${filter.state}'`];
+  if (filter.types) conditions.push("u.event_type = named.type");
+  if (filter.from) conditions.push(`${at} >= ${place(filter.from)}`);
+  if (filter.to) conditions.push(`${at} < ${place(filter.to)}`);
+  if (filter.after) {
+    const { after } = filter;
+    const [afterAt, eventId] = [place(after.at), place(after.eventId)];
+    conditions.push(`(${at}, u.event_id) ${beyond}= (${afterAt}, ${eventId})`);
+    conditions.push(
+      `(${at}, u.event_id, u.endpoint_id) ${beyond} (${afterAt}, ${eventId}, ${place(after.endpointId)})`,
+    );
+  }
+  const ofEndpoint = filter.endpointId === undefined ? "" : `and e.id = ${place(filter.endpointId)}`;
+  const types = filter.types ? `cross join unnest(${place(filter.types)}::text[]) as named (type)` : "";
+  const { rows } = await db.query(
+    `select ${COLUMNS}
+     from outbound_webhook.endpoint e ${types}
+     cross join lateral (
+       select * from outbound_webhook.undelivered u where ${conditions.join(" and ")}
+       order by ${at} ${direction}, u.event_id ${direction} limit $2
+     ) u
+     where e.workspace_id = $1 and e.deleted_at is null ${ofEndpoint}
+     order by ${at} ${direction}, u.event_id ${direction}, u.endpoint_id ${direction} limit $2`,
+    values,
+  );
+  return rows;
+}
+
+/** How many there are of each endpoint, counted up to `max`. */
+export async function countUndelivered(
+  db: Queryable,
+  { workspaceId, endpointId }: { workspaceId: string; endpointId?: number },
+  max: number,
+): Promise<{ endpointId: number; events: number }[]> {
+  const { rows } = await db.query(
+    `select e.id as "endpointId", counted.events
+     from outbound_webhook.endpoint e
+     cross join lateral (
+       select count(*)::integer as events from (
+         select from outbound_webhook.undelivered u where u.endpoint_id = e.id and u.state = 'undelivered' limit $2
+       ) found
+     ) counted
+     where e.workspace_id = $1 and e.deleted_at is null and ($3::bigint is null or e.id = $3)
+     order by e.id`,
+    [workspaceId, max, endpointId ?? null],
+  );
+  return rows;
+}

@@ -1,0 +1,40 @@
+import type { Attempt, AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+
+type Result = Promise<AttemptResult | undefined>;
+type AttemptKey = Pick<Attempt, "deliveryId" | "number">;
+
+/** Attempts that this process is making or has made. */
+export interface KnownAttempts {
+  /** Makes an attempt; one that is known already resolves with its known result. */
+  once(attempt: AttemptKey, make: () => Result): Result;
+  has(attempt: AttemptKey): boolean;
+}
+
+/** About 40 MB when every response is kept in full, and half a minute of deliveries at full speed. */
+const MAX_KNOWN = 16_384;
+
+/**
+ * [OUT-57] After a crash, the broker or the database may hand out an attempt a second time. Reporting the known result
+ * again spares the receiver a second request. Attempts that were not made (too late, aborted) are forgotten.
+ */
+export function createKnownAttempts(maxKnown = MAX_KNOWN): KnownAttempts {
+  const known = new Map<string, Result>();
+  const keyOf = ({ deliveryId, number }: AttemptKey) => `${deliveryId} ${number}`;
+  return {
+    has: (attempt) => known.has(keyOf(attempt)),
+    once(attempt, make) {
+      const key = keyOf(attempt);
+      const before = known.get(key);
+      if (before) return before;
+      const result = make();
+      known.set(key, result);
+      const forget = () => {
+        if (known.get(key) === result) known.delete(key);
+      };
+      result.then((made) => made ?? forget(), forget);
+      const [oldest] = known.keys();
+      if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
+      return result;
+    },
+  };
+}
