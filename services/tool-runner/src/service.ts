@@ -74,14 +74,7 @@ export async function startToolRunner(
   const currentEpoch = async (workspaceId: string) =>
     BigInt((await redis.get(epochKey(`workspace:${workspaceId}`))) ?? 0);
   const run = runHandler({ ...execution, idempotency: createIdempotency({ pool, secretBox, now }) });
-  const context: Context = {
-    pool,
-    epochs: createEpochs(redis),
-    secretBox,
-    findServer,
-    sheets: execution.sheets,
-    now: () => new Date(now()),
-  };
+  const context: Context = { ...execution, currentEpoch, pool, epochs: createEpochs(redis), secretBox, findServer };
   const stopping = new AbortController();
   const { signal } = stopping;
   const runCalls = serveCalls({
@@ -104,7 +97,7 @@ export async function startToolRunner(
   const owned = resources.move();
   return {
     run,
-    routes: (router) => registerRoutes(router, context, { run, runCalls, execution: { ...execution, currentEpoch } }),
+    routes: (router) => registerRoutes(router, context, { run, runCalls }),
     async ready() {
       await pool.query("select 1");
       if (!execution.sandbox.isReady()) throw new Error("no sandbox process is up");

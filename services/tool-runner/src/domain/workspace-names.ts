@@ -1,15 +1,15 @@
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const PLACEHOLDER_NAME = /^(secret|variable):(.*)$/s;
 
-/** Names of secrets and of variables. */
-export function isValueName(name: string): boolean {
-  return NAME.test(name);
+/** Why a secret or a variable cannot have this name; undefined when it can. */
+export function valueNameFault(name: string): string | undefined {
+  return NAME.test(name) ? undefined : "name: 1 to 64 letters, digits and underscores, no digit first";
 }
 
 /** What a placeholder's name stands for when it is no argument: `secret:NAME` or `variable:NAME`. */
 export function workspaceValueOf(placeholder: string): { kind: "secret" | "variable"; name: string } | undefined {
   const [, kind, name = ""] = PLACEHOLDER_NAME.exec(placeholder) ?? [];
-  return (kind === "secret" || kind === "variable") && isValueName(name) ? { kind, name } : undefined;
+  return (kind === "secret" || kind === "variable") && NAME.test(name) ? { kind, name } : undefined;
 }
 
 const SECRET_PLACEHOLDER = /\{\{\s*secret:([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Principal } from "@toolgate/service-host/principal";
 import { runsReadOnly } from "../domain/release.ts";
 import { responseJson } from "../domain/result.ts";
 import { scrub } from "../domain/scrubbing.ts";
@@ -22,10 +23,7 @@ export type DryRunOutcome =
   | ({ kind: "ran" } & DryRun);
 
 export interface DryRunCall {
-  workspaceId: string;
-  workspace: string;
-  userId: string;
-  email: string;
+  principal: Principal;
   tool: string;
   args: Record<string, unknown>;
 }
@@ -43,13 +41,13 @@ const CHAT_ID_RANDOM_BYTES = 6;
  * event. Release and key do not matter: an administrator tries a tool before releasing it.
  */
 export async function dryRun(deps: DryRunDependencies, call: DryRunCall): Promise<DryRunOutcome> {
-  const epoch = await deps.currentEpoch(call.workspaceId);
-  const tool = await deps.definitions.tool(call.workspaceId, call.tool, epoch);
+  const epoch = await deps.currentEpoch(call.principal.workspaceId);
+  const tool = await deps.definitions.tool(call.principal.workspaceId, call.tool, epoch);
   if (!tool) return { kind: "no-tool" };
   const { args, violations } = tool.validator.check(call.args);
   if (violations.length > 0) return { kind: "invalid", violations };
   const timeoutMs = Math.min(tool.definition.timeoutMs, MAX_DRY_RUN_MS);
-  const scope = dryRunScope(call, {
+  const scope = dryRunScope(call.principal, {
     epoch,
     nowMs: deps.now(),
     readOnly: runsReadOnly(tool.definition, "dry_run"),
@@ -70,7 +68,7 @@ export async function dryRun(deps: DryRunDependencies, call: DryRunCall): Promis
 }
 
 function dryRunScope(
-  { workspaceId, workspace, userId, email }: DryRunCall,
+  { workspaceId, workspace, userId, email }: Principal,
   { epoch, nowMs, readOnly, timeoutMs }: { epoch: bigint; nowMs: number; readOnly: boolean; timeoutMs: number },
 ): RunScope {
   const seconds = Math.floor(nowMs / 1000);

@@ -1,0 +1,24 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import { validate as isUuid } from "uuid";
+import type { Context } from "../../context.ts";
+import { keptSince } from "../../domain/retention.ts";
+import { findExecutionTree } from "../../store/executions.ts";
+import { executionMessage } from "./execution-message.ts";
+
+export const getExecution: Handler<Context, typeof ExecutionService.method.getExecution> = async (
+  { pool, now },
+  { executionId: id },
+  call,
+) => {
+  const rows = isUuid(id) ? await findExecutionTree(pool, principalOf(call).workspaceId, id) : [];
+  const since = keptSince(now());
+  const execution = rows.find((row) => row.id === id && row.startedAt >= since);
+  if (!execution) throw new ConnectError("no such execution", Code.NotFound);
+  return {
+    execution: executionMessage(execution),
+    children: rows.filter((row) => row !== execution).map(executionMessage),
+  };
+};

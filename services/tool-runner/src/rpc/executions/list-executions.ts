@@ -1,0 +1,44 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type ExecutionService, Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { keptSince } from "../../domain/retention.ts";
+import { type ExecutionCursor, listExecutions as listRows } from "../../store/executions.ts";
+import { executionMessage } from "./execution-message.ts";
+
+export const listExecutions: Handler<Context, typeof ExecutionService.method.listExecutions> = async (
+  { pool, now },
+  request,
+  call,
+) => {
+  const size = pageSize(request.pageSize);
+  const since = keptSince(now());
+  const startedFrom = dateOf(request.startedFrom, "started_from");
+  const filter = {
+    tool: request.tool || undefined,
+    entryType: request.entryType || undefined,
+    callerId: request.callerId || undefined,
+    chatId: request.chatId || undefined,
+    success: request.success === Success.UNSPECIFIED ? undefined : request.success === Success.ONLY,
+    startedFrom: startedFrom && startedFrom > since ? startedFrom : since,
+    startedBefore: dateOf(request.startedBefore, "started_before"),
+  };
+  const after = parsePageToken<ExecutionCursor>(request.pageToken, { startedAt: CURSOR.time, id: CURSOR.uuid });
+  const rows = await listRows(pool, principalOf(call).workspaceId, filter, { limit: size + 1, after });
+  const page = rows.slice(0, size);
+  const last = rows.length > size ? page.at(-1) : undefined;
+  return {
+    executions: page.map(executionMessage),
+    nextPageToken: last ? nextPageToken({ startedAt: last.startedAtText, id: last.id }) : "",
+  };
+};
+
+function dateOf(timestamp: Timestamp | undefined, name: string): Date | undefined {
+  if (!timestamp) return undefined;
+  const date = timestampDate(timestamp);
+  if (Number.isNaN(date.getTime())) throw new ConnectError(`${name}: not a time`, Code.InvalidArgument);
+  return date;
+}

@@ -1,0 +1,21 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { ToolError } from "../../execution/run-scope.ts";
+
+export const readSheet: Handler<Context, typeof DataSourceService.method.readSheet> = async (
+  { sheets },
+  { name, range },
+  call,
+) => {
+  const place = { workspaceId: principalOf(call).workspaceId, sheet: name };
+  const rows = await sheets.read(place, range || undefined).catch((error: unknown) => {
+    if (!(error instanceof ToolError)) throw error;
+    throw new ConnectError(error.message, error.code === "NO_SUCH_SHEET" ? Code.NotFound : Code.InvalidArgument);
+  });
+  return { values: fromJson(ListValueSchema, rows) };
+};

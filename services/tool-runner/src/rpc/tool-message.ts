@@ -1,7 +1,0 @@
-import type { JsonObject } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { ToolRow } from "../store/tools.ts";
-
-export function toolMessage({ name, version, definition, savedAt, savedBy }: ToolRow) {
-  return { name, version, definition: definition as JsonObject, savedAt: timestampFromDate(savedAt), savedBy };
-}

@@ -1,0 +1,20 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { describe } from "../../domain/description.ts";
+import { carriesRelease } from "../../domain/release.ts";
+import { findOutlines } from "../../store/tools.ts";
+
+const MAX_NAMES = 1_000;
+
+/** [OAPI-3] Always reads the database, so the response is newer than any epoch that the caller may know. */
+export const describeTools: Handler<Context, typeof ToolService.method.describeTools> = async ({ pool }, request) => {
+  const { workspaceId, names } = request;
+  if (names.length > MAX_NAMES) throw new ConnectError(`names: at most ${MAX_NAMES}`, Code.InvalidArgument);
+  const rows = await findOutlines(pool, workspaceId, names);
+  const tools = rows
+    .filter((row) => carriesRelease(row.outline))
+    .map(({ name, version, outline, body }) => ({ name, version, ...describe(outline, body) }));
+  return { tools };
+};

@@ -1,0 +1,13 @@
+import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { explainRelease as explain } from "../../domain/release.ts";
+import { findOutlines } from "../../store/tools.ts";
+
+export const explainRelease: Handler<Context, typeof ToolService.method.explainRelease> = async (
+  { pool },
+  { workspaceId, name },
+) => {
+  const [row] = await findOutlines(pool, workspaceId, [name]);
+  return row ? { exists: true, ...explain(row.outline) } : {};
+};

@@ -1,0 +1,25 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { isToolName } from "../../domain/definition.ts";
+import { isSharedTool } from "../../domain/shared-tools.ts";
+import { changeWorkspace } from "../change.ts";
+import { mustBeValid, saveVersion } from "./save-version.ts";
+import { toolMessage } from "./tool-message.ts";
+
+export const saveTool: Handler<Context, typeof ToolService.method.saveTool> = async (
+  context,
+  { name, definition = {}, confirmExposure },
+  call,
+) => {
+  if (!isToolName(name)) {
+    throw new ConnectError("name: 1 to 64 letters, digits, underscores and hyphens", Code.InvalidArgument);
+  }
+  if (isSharedTool(name)) throw new ConnectError(`name: ${name} is a shared tool`, Code.InvalidArgument);
+  mustBeValid(definition);
+  const row = await changeWorkspace(context, call, (change) =>
+    saveVersion(change, { name, definition, restored: false, confirmExposure }),
+  );
+  return { tool: toolMessage(row) };
+};

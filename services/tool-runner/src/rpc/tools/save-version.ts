@@ -1,0 +1,39 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { changedFields } from "../../domain/changed-fields.ts";
+import { checkDefinition } from "../../domain/definition.ts";
+import { newlyExposed } from "../../domain/release.ts";
+import { compileHandler } from "../../sandbox/compile.ts";
+import { countTools, insertVersion, lockCurrentDefinition, type ToolRow } from "../../store/tools.ts";
+import type { Change } from "../change.ts";
+
+const MAX_TOOLS = 2_000;
+
+/** Saves a valid definition as the tool's newest version. [EXPO-3] [EXPO-4] Aborted is HTTP 409. */
+export async function saveVersion(
+  { client, principal, audit }: Change,
+  tool: { name: string; definition: unknown; restored: boolean; confirmExposure: boolean },
+): Promise<ToolRow> {
+  const { name, definition, restored } = tool;
+  const { workspaceId, email } = principal;
+  const before = await lockCurrentDefinition(client, workspaceId, name);
+  if (before === undefined && (await countTools(client, workspaceId)) >= MAX_TOOLS) {
+    throw new ConnectError(`at most ${MAX_TOOLS} tools`, Code.ResourceExhausted);
+  }
+  // [EXPO] Every flag of a restored version counts as newly set, whatever the replaced version says.
+  const exposed = newlyExposed(restored ? undefined : before, definition);
+  if (exposed.length > 0 && !tool.confirmExposure) {
+    throw new ConnectError(`newly exposed by ${exposed.join(", ")}: repeat with confirm_exposure=true`, Code.Aborted);
+  }
+  const action = restored ? "tool.restore" : before === undefined ? "tool.create" : "tool.edit";
+  await audit(action, name, changedFields(before, definition));
+  if (exposed.length > 0) await audit("tool.expose", name, exposed);
+  return insertVersion(client, { workspaceId, name, definition, savedBy: email });
+}
+
+/** Fails with invalid_argument and all that is wrong. */
+export function mustBeValid(definition: unknown): void {
+  const checked = checkDefinition(definition, compileHandler);
+  if (checked.ok) return;
+  const faults = checked.faults.map(({ path, message }) => `${path}: ${message}`);
+  throw new ConnectError(faults.join("; "), Code.InvalidArgument);
+}

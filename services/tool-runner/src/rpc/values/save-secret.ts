@@ -1,0 +1,25 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { hostsFault, secretFault, valueNameFault } from "../../domain/workspace-names.ts";
+import { secretContext } from "../../execution/workspace-values.ts";
+import { MAX_SECRETS, saveSecret as saveRow } from "../../store/secrets.ts";
+import { changeWorkspace } from "../change.ts";
+
+export const saveSecret: Handler<Context, typeof DataSourceService.method.saveSecret> = async (
+  context,
+  { name, value, hosts: sentHosts },
+  call,
+) => {
+  const hosts = [...new Set(sentHosts)];
+  const fault = valueNameFault(name) ?? secretFault(value) ?? hostsFault(hosts);
+  if (fault) throw new ConnectError(fault, Code.InvalidArgument);
+  await changeWorkspace(context, call, async ({ client, principal: { workspaceId, email }, audit }) => {
+    const sealedValue = context.secretBox.seal(value, secretContext(workspaceId, name));
+    const saved = await saveRow(client, workspaceId, { name, sealedValue, hosts, savedBy: email });
+    if (!saved) throw new ConnectError(`at most ${MAX_SECRETS} secrets`, Code.ResourceExhausted);
+    await audit("secret.save", name, ["value", "hosts"]);
+  });
+  return {};
+};
