@@ -11,6 +11,7 @@ import type { Logger } from "@toolgate/service-host/logger";
 import type { ListAdminEmails } from "./clients/admin-emails.ts";
 import { createMailer } from "./clients/mailer.ts";
 import type { Config, CoreConfig } from "./config.ts";
+import type { Context } from "./context.ts";
 import { createUrlCheck } from "./domain/url-rules.ts";
 import { createAttemptSender } from "./events/attempt-sender.ts";
 import { mailDueNotices } from "./events/deactivation-notices.ts";
@@ -21,7 +22,6 @@ import type { Loop, Loops } from "./events/loops.ts";
 import { runReplays } from "./events/replay-loop.ts";
 import { runResultConsumer } from "./events/result-consumer.ts";
 import { announceWork, createWakeUp, onWork, type WakeUp } from "./events/wake-up.ts";
-import type { RpcDependencies } from "./rpc/routes.ts";
 import { claimNotices, settleNotice } from "./store/deactivation-notice.ts";
 import { createApplyResults } from "./store/deliveries/apply-results.ts";
 import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
@@ -41,7 +41,7 @@ const NAME = "outbound-webhook";
 
 /** The roles that stand on the database. */
 export interface Core extends Loops, AsyncDisposable {
-  rpc: RpcDependencies;
+  rpc: Context;
   ready(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const queue = deliveryQueue(core.caps);
   const cancel = (key: EndpointKey, at: Date) => cancelWaiting(queuePool, key, at);
   const replayWakeUp = createWakeUp();
-  const rpc: RpcDependencies = {
+  const rpc: Context = {
     pool,
     secretBox: createSecretBox({ keys: core.sealingKeys }),
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
@@ -118,7 +118,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
 interface Opened {
   pool: Pool;
   queuePool: Pool;
-  rpc: RpcDependencies;
+  rpc: Context;
   replayWakeUp: WakeUp;
   resources: AsyncDisposableStack;
 }

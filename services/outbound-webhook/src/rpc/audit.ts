@@ -4,51 +4,32 @@ import type { Principal } from "@toolgate/service-host/principal";
 import type { EndpointRow } from "../store/endpoint.ts";
 import { SCHEMA } from "../store/queue.ts";
 
-export type AuditAction =
-  | "endpoint.create"
-  | "endpoint.edit"
-  | "endpoint.activate"
-  | "endpoint.deactivate"
-  | "endpoint.rotate"
-  | "endpoint.delete"
-  | "replay.start"
-  | "replay.cancel";
-
-interface Deed {
+interface Action {
   principal: Principal;
   at: Date;
-  action: AuditAction;
+  action:
+    | "endpoint.create"
+    | "endpoint.edit"
+    | "endpoint.activate"
+    | "endpoint.deactivate"
+    | "endpoint.rotate"
+    | "endpoint.delete"
+    | "replay.start"
+    | "replay.cancel";
   fields?: readonly string[];
 }
 
-/** Records what a user did to an endpoint, in the transaction of the deed. It is named by its host: a URL may hold a secret. */
-export function recordEndpointDeed(
-  db: Queryable,
-  endpoint: Pick<EndpointRow, "id" | "url">,
-  deed: Deed,
-): Promise<void> {
-  return writeDeed(db, SCHEMA, { ...deed, targetId: String(endpoint.id), target: new URL(endpoint.url).host });
+/** Audits an action on an endpoint, in the same transaction. Only the URL's host is recorded: its path may hold a secret. */
+export function auditEndpoint(db: Queryable, endpoint: Pick<EndpointRow, "id" | "url">, action: Action): Promise<void> {
+  return writeDeed(db, SCHEMA, { ...action, targetId: String(endpoint.id), target: new URL(endpoint.url).host });
 }
 
-/** Records what a user did to a replay, in the transaction of the deed. */
-export function recordReplayDeed(db: Queryable, replayId: number, deed: Deed): Promise<void> {
-  return writeDeed(db, SCHEMA, { ...deed, targetId: String(replayId) });
+/** Audits an action on a replay, in the same transaction. */
+export function auditReplay(db: Queryable, replayId: number, action: Action): Promise<void> {
+  return writeDeed(db, SCHEMA, { ...action, targetId: String(replayId) });
 }
 
-/** The same, as a row for a store that writes it with the deed. */
-export function replayDeedRow(replayId: number, deed: Deed): DeedRow {
-  return deedRow({ ...deed, targetId: String(replayId) });
-}
-
-const EDITED_FIELDS = ["url", "events", "description"] as const;
-
-/** What an edit did, each with the fields that it changed; nothing when it changed nothing. */
-export function deedsBetween(before: EndpointRow, after: EndpointRow): Pick<Deed, "action" | "fields">[] {
-  const fields = EDITED_FIELDS.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
-  const deeds: Pick<Deed, "action" | "fields">[] = [];
-  if (fields.length > 0) deeds.push({ action: "endpoint.edit", fields });
-  if (before.active !== after.active) {
-    deeds.push({ action: after.active ? "endpoint.activate" : "endpoint.deactivate", fields: ["active"] });
-  }
-  return deeds;
+/** The audit entry of an action on a replay, for a store that writes it in the same statement as the change. */
+export function replayAuditRow(replayId: number, action: Action): DeedRow {
+  return deedRow({ ...action, targetId: String(replayId) });
 }

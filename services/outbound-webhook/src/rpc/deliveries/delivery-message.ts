@@ -1,0 +1,107 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type AttemptSchema,
+  Cap,
+  DeliveryKind,
+  type DeliverySchema,
+  DeliveryStatus,
+  Wait,
+} from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import type { QueueCaps } from "@toolgate/postgres/fair-queue/caps";
+import type { DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
+import type { SentHeaders } from "../../domain/sent-headers.ts";
+import { type FullCap, type Waiting, waitingOf } from "../../domain/waiting.ts";
+import type { AttemptRow, DeliveryRow } from "../../store/log/read.ts";
+import { invalidArgument } from "../request-fields.ts";
+
+const STATUS: Record<DeliveryStatusName, DeliveryStatus> = {
+  pending: DeliveryStatus.PENDING,
+  retrying: DeliveryStatus.RETRYING,
+  delivered: DeliveryStatus.DELIVERED,
+  failed: DeliveryStatus.FAILED,
+  cancelled: DeliveryStatus.CANCELLED,
+};
+
+const KIND: Record<DeliveryKindName, DeliveryKind> = {
+  event: DeliveryKind.EVENT,
+  test: DeliveryKind.TEST,
+  resend: DeliveryKind.RESEND,
+  replay: DeliveryKind.REPLAY,
+};
+
+export const CAP: Record<FullCap, Cap> = {
+  none: Cap.UNSPECIFIED,
+  endpoint: Cap.ENDPOINT,
+  workspace: Cap.WORKSPACE,
+  "failing-endpoints": Cap.FAILING_ENDPOINTS,
+};
+
+type DeliveryInit = MessageInitShape<typeof DeliverySchema>;
+
+export function toDelivery(row: DeliveryRow, caps: QueueCaps, now: Date): DeliveryInit {
+  const { id, eventId, eventType, attempts, responseCode, durationMs, response, error } = row;
+  return {
+    id,
+    eventId,
+    eventType,
+    endpointId: BigInt(row.endpointId),
+    kind: KIND[row.kind],
+    status: STATUS[row.status],
+    attempts,
+    responseCode,
+    durationMs,
+    response,
+    error,
+    createdAt: timestampFromDate(row.createdAt),
+    ...(row.finishedAt && { finishedAt: timestampFromDate(row.finishedAt) }),
+    ...waitFields(waitingOf(row, caps, now)),
+  };
+}
+
+function waitFields(waiting: Waiting): DeliveryInit {
+  switch (waiting.for) {
+    case "slot":
+      return { waitsFor: Wait.SLOT, waitsSince: timestampFromDate(waiting.since), fullCap: CAP[waiting.fullCap] };
+    case "retry": {
+      const { since, until } = waiting;
+      return { waitsFor: Wait.RETRY, waitsSince: timestampFromDate(since), nextAttemptAt: timestampFromDate(until) };
+    }
+    case "in-flight":
+      return { waitsFor: Wait.IN_FLIGHT };
+    case "nothing":
+      return {};
+  }
+}
+
+export function toAttempt(row: AttemptRow, sent: SentHeaders): MessageInitShape<typeof AttemptSchema> {
+  const { startedAt, signedAt, ...rest } = row;
+  return {
+    ...rest,
+    at: timestampFromDate(startedAt),
+    ...(signedAt && { signedAt: timestampFromDate(signedAt) }),
+    headers: Object.entries(sent.headers).map(([name, value]) => ({ name, value })),
+    signaturesGone: sent.signaturesGone,
+  };
+}
+
+/** Names of the statuses in the tables; undefined when the request names none. */
+export function statusNames(statuses: readonly DeliveryStatus[]): DeliveryStatusName[] | undefined {
+  const set = statuses.filter((status) => status !== DeliveryStatus.UNSPECIFIED);
+  return set.length === 0 ? undefined : set.map((status) => nameOf(STATUS, status, "status"));
+}
+
+export function kindName(kind: DeliveryKind): DeliveryKindName | undefined {
+  return kind === DeliveryKind.UNSPECIFIED ? undefined : nameOf(KIND, kind, "kind");
+}
+
+function nameOf<Name extends string>(names: Record<Name, number>, value: number, field: string): Name {
+  const found = Object.entries(names).find(([, known]) => known === value);
+  if (!found) throw invalidArgument(`${field}: not a known ${field}`);
+  return found[0] as Name;
+}
+
+export function noSuchDelivery(): ConnectError {
+  return new ConnectError("no such delivery", Code.NotFound);
+}

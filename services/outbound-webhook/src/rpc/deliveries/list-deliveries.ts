@@ -1,0 +1,63 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type { DeliveryService, ListDeliveriesRequest } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
+import { type Principal, principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import type { DeliveryFilter } from "../../domain/delivery-filter.ts";
+import { createdAtOf } from "../../domain/delivery-id.ts";
+import { readDeliveries } from "../../store/log/read.ts";
+import { searchDeliveries } from "../../store/log/search.ts";
+import { endpointKey, invalidArgument } from "../request-fields.ts";
+import { kindName, statusNames, toDelivery } from "./delivery-message.ts";
+
+const MAX_FILTER_CHARACTERS = 128;
+
+export const listDeliveries: Handler<Context, typeof DeliveryService.method.listDeliveries> = async (
+  context,
+  request,
+  call,
+) => {
+  const { pool, caps } = context;
+  const filter = filterOf(request, principalOf(call));
+  const limit = pageSize(request.pageSize);
+  const before = parsePageToken<{ before: string }>(request.pageToken, { before: CURSOR.uuid })?.before;
+  if (before !== undefined && !createdAtOf(before)) throw invalidArgument("page_token: not a token of this list");
+  const search = { limit, before: before?.toLowerCase(), now: context.now() };
+  const { ids, next } = await searchDeliveries(pool, filter, search);
+  const rows = await readDeliveries(pool, ids, search.now);
+  // Read the clock again, so that no row that was read is due in the future and shown as waiting for a retry.
+  const now = context.now();
+  return {
+    deliveries: rows.map((row) => toDelivery(row, caps, now)),
+    nextPageToken: next === undefined ? "" : nextPageToken({ before: next }),
+  };
+};
+
+function filterOf(request: ListDeliveriesRequest, principal: Principal): DeliveryFilter {
+  const { endpointId, eventId, eventType, createdFrom, createdTo } = request;
+  const statuses = statusNames([request.status, ...request.statuses]);
+  const kind = kindName(request.kind);
+  return {
+    workspaceId: principal.workspaceId,
+    ...(endpointId !== 0n && { endpointId: endpointKey(principal, endpointId).endpointId }),
+    ...(eventId !== "" && { eventId: filterText("event_id", eventId) }),
+    ...(eventType !== "" && { eventType: filterText("event_type", eventType) }),
+    ...(statuses && { statuses }),
+    ...(kind && { kind }),
+    ...(createdFrom && { from: timeOf("created_from", createdFrom) }),
+    ...(createdTo && { to: timeOf("created_to", createdTo) }),
+  };
+}
+
+/** Postgres refuses a NUL in a text. */
+function filterText(name: string, text: string): string {
+  if (text.length <= MAX_FILTER_CHARACTERS && !text.includes("\0")) return text;
+  throw invalidArgument(`${name}: at most ${MAX_FILTER_CHARACTERS} characters, without NUL`);
+}
+
+function timeOf(name: string, timestamp: Timestamp): Date {
+  const time = timestampDate(timestamp);
+  if (Number.isNaN(time.getTime())) throw invalidArgument(`${name}: not a valid time`);
+  return time;
+}

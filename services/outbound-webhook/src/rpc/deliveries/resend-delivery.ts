@@ -1,0 +1,20 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { noSuchDelivery } from "./delivery-message.ts";
+
+export const resendDelivery: Handler<Context, typeof DeliveryService.method.resendDelivery> = async (
+  { deliveries, announceWork, now },
+  request,
+  call,
+) => {
+  const result = await deliveries.addResend(principalOf(call).workspaceId, request.deliveryId, now());
+  if (result === "no-such-delivery") throw noSuchDelivery();
+  if (result === "endpoint-inactive") {
+    throw new ConnectError("the endpoint is inactive or deleted", Code.FailedPrecondition);
+  }
+  announceWork();
+  return { deliveryId: result.deliveryId };
+};

@@ -1,0 +1,46 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import { generateSecret } from "@toolgate/webhook-signing/secret";
+import type { Context } from "../../context.ts";
+import { faultOfDescription, faultOfEvents, MAX_ENDPOINTS_PER_WORKSPACE } from "../../domain/endpoint-input.ts";
+import { sealingContext } from "../../domain/sealing-context.ts";
+import { countEndpoints, insertEndpoint, makeAndLockWorkspace, nextEndpointId } from "../../store/endpoint.ts";
+import { auditEndpoint } from "../audit.ts";
+import { invalidArgument, refuseIf } from "../request-fields.ts";
+import { toEndpoint } from "./endpoint-message.ts";
+
+export const createEndpoint: Handler<Context, typeof EndpointService.method.createEndpoint> = async (
+  { pool, secretBox, checkUrl, now },
+  request,
+  call,
+) => {
+  const principal = principalOf(call);
+  const { workspaceId, workspace } = principal;
+  const events = [...new Set(request.events)];
+  const { description } = request;
+  refuseIf(faultOfEvents(events) ?? faultOfDescription(description));
+  const target = await checkUrl(request.url);
+  if (!target.ok) throw invalidArgument(target.fault);
+  const { url } = target;
+  const secret = generateSecret();
+  const endpoint = await inTransaction(pool, async (client) => {
+    await makeAndLockWorkspace(client, workspaceId);
+    if ((await countEndpoints(client, workspaceId)) >= MAX_ENDPOINTS_PER_WORKSPACE) {
+      throw new ConnectError(
+        `a workspace has at most ${MAX_ENDPOINTS_PER_WORKSPACE} endpoints`,
+        Code.ResourceExhausted,
+      );
+    }
+    const id = await nextEndpointId(client);
+    const sealed = secretBox.seal(secret, sealingContext(id));
+    const at = now();
+    const row = { id, workspaceId, workspace, url, events, description, secret: sealed, createdAt: at };
+    const inserted = await insertEndpoint(client, row);
+    await auditEndpoint(client, inserted, { principal, at, action: "endpoint.create" });
+    return inserted;
+  });
+  return { endpoint: toEndpoint(endpoint), secret };
+};

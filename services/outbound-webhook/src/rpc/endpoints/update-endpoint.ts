@@ -1,0 +1,55 @@
+import type { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { faultOfDescription, faultOfEvents } from "../../domain/endpoint-input.ts";
+import { type EndpointRow, findEndpoint, lockWorkspace, updateEndpoint as updateRow } from "../../store/endpoint.ts";
+import { auditEndpoint } from "../audit.ts";
+import { endpointKey, invalidArgument, noSuchEndpoint, refuseIf } from "../request-fields.ts";
+import { toEndpoint } from "./endpoint-message.ts";
+
+export const updateEndpoint: Handler<Context, typeof EndpointService.method.updateEndpoint> = async (
+  { pool, checkUrl, cancelWaiting, announceWork, now },
+  request,
+  call,
+) => {
+  const principal = principalOf(call);
+  const key = endpointKey(principal, request.endpointId);
+  const events = request.events && [...new Set(request.events.types)];
+  const { description, active } = request;
+  refuseIf(events && faultOfEvents(events));
+  refuseIf(description === undefined ? undefined : faultOfDescription(description));
+  const target = request.url === undefined ? undefined : await checkUrl(request.url);
+  if (target && !target.ok) throw invalidArgument(target.fault);
+  const row = await inTransaction(pool, async (client) => {
+    await lockWorkspace(client, key.workspaceId);
+    const at = now();
+    const before = await findEndpoint(client, key);
+    const after = await updateRow(client, key, {
+      now: at,
+      ...(target && { url: target.url }),
+      ...(events && { events }),
+      ...(description !== undefined && { description }),
+      ...(active !== undefined && { active }),
+    });
+    if (!before || !after) return undefined;
+    const fields = changedFields(before, after);
+    if (fields.length > 0) await auditEndpoint(client, after, { principal, at, action: "endpoint.edit", fields });
+    if (before.active !== after.active) {
+      const action = after.active ? "endpoint.activate" : "endpoint.deactivate";
+      await auditEndpoint(client, after, { principal, at, action, fields: ["active"] });
+    }
+    return after;
+  });
+  // A dispatcher skips a workspace while it is locked.
+  announceWork();
+  if (!row) throw noSuchEndpoint();
+  if (!row.active) await cancelWaiting(key, now());
+  return { endpoint: toEndpoint(row) };
+};
+
+function changedFields(before: EndpointRow, after: EndpointRow): string[] {
+  const fields = ["url", "events", "description"] as const;
+  return fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+}

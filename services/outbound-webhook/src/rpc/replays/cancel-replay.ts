@@ -1,0 +1,24 @@
+import type { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { findReplay } from "../../store/replay/replay.ts";
+import { replayAuditRow } from "../audit.ts";
+import { noSuchReplay, replayKey, toReplay } from "./replay-message.ts";
+
+export const cancelReplay: Handler<Context, typeof ReplayService.method.cancelReplay> = async (
+  { pool, replaySteps, announceWork, now },
+  request,
+  call,
+) => {
+  const principal = principalOf(call);
+  const key = replayKey(principal, request.replayId);
+  const at = now();
+  const audit = replayAuditRow(key.replayId, { principal, at, action: "replay.cancel" });
+  if (!(await replaySteps.cancel(key, principal.email, at, audit))) throw noSuchReplay();
+  // A dispatcher skips a workspace while it is locked.
+  announceWork();
+  const row = await findReplay(pool, key);
+  if (!row) throw noSuchReplay();
+  return { replay: toReplay(row, at) };
+};

@@ -1,0 +1,43 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Queryable } from "@toolgate/postgres/pool";
+import { type EndpointKey, type EndpointRow, findEndpoint } from "../store/endpoint.ts";
+
+const MAX_ID = BigInt(Number.MAX_SAFE_INTEGER);
+const LAST_SECOND_OF_9999 = 253_402_300_799n;
+
+/** An impossible id gets the same response as one of another workspace. */
+export function endpointKey({ workspaceId }: { workspaceId: string }, endpointId: bigint): EndpointKey {
+  return { workspaceId, endpointId: idOf(endpointId, noSuchEndpoint) };
+}
+
+export function idOf(id: bigint, notFound: () => ConnectError): number {
+  if (id < 1n || id > MAX_ID) throw notFound();
+  return Number(id);
+}
+
+export async function requireEndpoint(db: Queryable, key: EndpointKey): Promise<EndpointRow> {
+  const endpoint = await findEndpoint(db, key);
+  if (!endpoint) throw noSuchEndpoint();
+  return endpoint;
+}
+
+export function noSuchEndpoint(): ConnectError {
+  return new ConnectError("no such endpoint", Code.NotFound);
+}
+
+export function invalidArgument(message: string): ConnectError {
+  return new ConnectError(message, Code.InvalidArgument);
+}
+
+/** Throws invalid_argument if there is a violation. */
+export function refuseIf(violation: string | undefined): void {
+  if (violation !== undefined) throw invalidArgument(violation);
+}
+
+/** A point in time from 1970 to 9999; undefined when the request leaves it out. */
+export function timeOf(name: string, timestamp: Timestamp | undefined): Date | undefined {
+  if (!timestamp) return undefined;
+  if (timestamp.seconds >= 0n && timestamp.seconds <= LAST_SECOND_OF_9999) return timestampDate(timestamp);
+  throw invalidArgument(`${name}: must be a time from 1970 to 9999`);
+}

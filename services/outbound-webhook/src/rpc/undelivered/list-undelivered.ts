@@ -1,0 +1,76 @@
+import {
+  type ListUndeliveredRequest,
+  UndeliveredOrder,
+  type UndeliveredService,
+  UndeliveredState,
+} from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
+import { type Principal, principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { faultOfTypes } from "../../domain/type-filter.ts";
+import {
+  listUndelivered as listRows,
+  type UndeliveredFilter,
+  type UndeliveredPlace,
+  type UndeliveredRow,
+} from "../../store/undelivered/list.ts";
+import { endpointKey, invalidArgument, refuseIf, requireEndpoint, timeOf } from "../request-fields.ts";
+import { toUndeliveredEvent } from "./undelivered-message.ts";
+
+const EVENT_ID = /^evt_[0-9a-f]{32}$/;
+
+export const listUndelivered: Handler<Context, typeof UndeliveredService.method.listUndelivered> = async (
+  { pool },
+  request,
+  call,
+) => {
+  const principal = principalOf(call);
+  const limit = pageSize(request.pageSize);
+  const filter = filterOf(request, principal);
+  if (filter.endpointId !== undefined) {
+    await requireEndpoint(pool, { workspaceId: principal.workspaceId, endpointId: filter.endpointId });
+  }
+  const rows = await listRows(pool, { ...filter, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    events: page.map(toUndeliveredEvent),
+    nextPageToken: rows.length > limit && last ? tokenOf(last) : "",
+  };
+};
+
+function filterOf(request: ListUndeliveredRequest, principal: Principal): Omit<UndeliveredFilter, "limit"> {
+  const { endpointId } = request;
+  const pulled = request.state === UndeliveredState.PULLED;
+  if (UndeliveredState[request.state] === undefined || UndeliveredOrder[request.order] === undefined) {
+    throw invalidArgument("state, order: not a known value");
+  }
+  const types = [...new Set(request.types)];
+  refuseIf(faultOfTypes(types));
+  if (pulled && types.length > 0) throw invalidArgument("types: not allowed with the state PULLED");
+  const from = timeOf("from", request.from);
+  const to = timeOf("to", request.to);
+  const after = placeOf(request.pageToken);
+  return {
+    workspaceId: principal.workspaceId,
+    state: pulled ? "pulled" : "undelivered",
+    newestFirst: request.order !== UndeliveredOrder.OLDEST_FIRST,
+    ...(endpointId !== 0n && { endpointId: endpointKey(principal, endpointId).endpointId }),
+    ...(types.length > 0 && { types }),
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(after && { after }),
+  };
+}
+
+function tokenOf({ state, eventAt, pulledAt, eventId, endpointId }: UndeliveredRow): string {
+  const at = state === "pulled" && pulledAt ? pulledAt : eventAt;
+  return nextPageToken({ at: at.toISOString(), event: eventId, endpoint: String(endpointId) });
+}
+
+function placeOf(token: string): UndeliveredPlace | undefined {
+  const members = { at: CURSOR.time, event: EVENT_ID, endpoint: CURSOR.number };
+  const cursor = parsePageToken<{ at: string; event: string; endpoint: string }>(token, members);
+  return cursor && { at: new Date(cursor.at), eventId: cursor.event, endpointId: Number(cursor.endpoint) };
+}

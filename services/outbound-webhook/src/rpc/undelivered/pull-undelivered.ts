@@ -1,0 +1,52 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { pulledHeaders } from "../../domain/pulled-headers.ts";
+import { sealingContext } from "../../domain/sealing-context.ts";
+import { findSecret } from "../../store/endpoint.ts";
+import { findPullPlace, type PullPlace, pullUndelivered as pullRows } from "../../store/undelivered/pull.ts";
+import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
+import { REASON } from "./undelivered-message.ts";
+
+/** A message between services has at most 4 MB, headers and frames included. */
+const MAX_BODY_BYTES_PER_PULL = 3_750 * 1024;
+const HISTORY = /^[0-9a-f]{32}$/;
+
+export const pullUndelivered: Handler<Context, typeof UndeliveredService.method.pullUndelivered> = async (
+  context,
+  request,
+  call,
+) => {
+  const { pool, secretBox } = context;
+  const key = endpointKey(principalOf(call), request.endpointId);
+  const limit = pageSize(request.pageSize);
+  const requested = placeOf(request.cursor);
+  const sealed = await findSecret(pool, key);
+  if (!sealed) throw noSuchEndpoint();
+  const secret = secretBox.open(sealed.secret, sealingContext(key.endpointId));
+  const now = context.now();
+  const { after, history } = await findPullPlace(pool, requested);
+  const { rows, more } = await pullRows(pool, key.endpointId, { after, limit, maxBytes: MAX_BODY_BYTES_PER_PULL });
+  const nextAfter = rows.at(-1)?.position ?? after;
+  return {
+    events: rows.map((row) => ({
+      eventId: row.eventId,
+      eventType: row.eventType,
+      body: row.body.toString("utf8"),
+      headers: pulledHeaders({ ...row, secret, now }),
+      eventAt: timestampFromDate(row.eventAt),
+      reason: REASON[row.reason],
+    })),
+    nextCursor: nextAfter === 0 ? "" : nextPageToken({ after: String(nextAfter), history }),
+    more,
+  };
+};
+
+function placeOf(cursor: string): PullPlace | undefined {
+  const members = { after: CURSOR.number, history: HISTORY };
+  const place = parsePageToken<{ after: string; history: string }>(cursor, members);
+  return place && { after: Number(place.after), history: place.history };
+}

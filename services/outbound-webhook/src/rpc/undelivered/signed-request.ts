@@ -1,0 +1,46 @@
+import { type DescMessage, fromJsonString, type MessageShape } from "@bufbuild/protobuf";
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import type { SignedRequest } from "@toolgate/gen/toolgate/outbound_webhook/v1/signed_pull_pb";
+import { principalKey } from "@toolgate/service-host/principal";
+import { verify } from "@toolgate/webhook-signing/verify";
+import type { Context } from "../../context.ts";
+import { sealingContext } from "../../domain/sealing-context.ts";
+import { findSigner } from "../../store/endpoint.ts";
+import { idOf, invalidArgument } from "../request-fields.ts";
+
+const MAX_BODY_BYTES = 256 * 1024;
+
+/**
+ * [OUT-26..32] Verifies a receiver's request, signed with its endpoint's secret, and gives the call a principal of the
+ * endpoint's workspace. A body that was signed for another purpose has unknown fields and is refused.
+ */
+export async function openSigned<Desc extends DescMessage>(
+  { pool, secretBox, now }: Context,
+  schema: Desc,
+  signed: SignedRequest | undefined,
+  call: HandlerContext,
+): Promise<MessageShape<Desc> & { endpointId: bigint }> {
+  const { endpointId = 0n, signature: header = "", body = new Uint8Array() } = signed ?? {};
+  if (body.length > MAX_BODY_BYTES) throw invalidArgument("body: at most 256 KB");
+  const id = idOf(endpointId, notSigned);
+  const signer = await findSigner(pool, id);
+  if (!signer) throw notSigned();
+  const secret = secretBox.open(signer.secret, sealingContext(id));
+  if (!verify({ secret, header, body, now: now().getTime() / 1000 }).ok) throw notSigned();
+  const request = parse(schema, body);
+  const { workspaceId, workspace } = signer;
+  call.values.set(principalKey, { userId: "", email: "endpoint's secret", workspaceId, workspace, role: "manager" });
+  return { ...request, endpointId };
+}
+
+function parse<Desc extends DescMessage>(schema: Desc, body: Uint8Array): MessageShape<Desc> {
+  try {
+    return fromJsonString(schema, Buffer.from(body).toString("utf8"));
+  } catch {
+    throw invalidArgument("body: must be JSON with the fields of this request");
+  }
+}
+
+function notSigned(): ConnectError {
+  return new ConnectError("no such endpoint, or signature missing, wrong or too old", Code.Unauthenticated);
+}
