@@ -1,10 +1,8 @@
 import { launch } from "@toolgate/service-host/launch";
-import { startSingle } from "./single.ts";
+import { readAllConfigs, startSingle } from "./single.ts";
 
 await launch({
   name: "toolgate",
-  env: process.env,
-  readConfig: (env) => env,
-  start: async (env, { log, internalToken }) =>
-    Object.assign(await startSingle(env, log, internalToken), { routes() {} }),
+  readConfig: readAllConfigs,
+  start: (configs, { log }) => startSingle(configs, log),
 });

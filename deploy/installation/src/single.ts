@@ -1,70 +1,58 @@
-import { directCall } from "@toolgate/call-stream/direct";
-import { gatewayConfig } from "@toolgate/gateway/config";
-import { startGateway } from "@toolgate/gateway/service";
-import { keyAuthConfig } from "@toolgate/key-auth/config";
-import { startKeyAuth } from "@toolgate/key-auth/service";
-import { createListAdminEmails } from "@toolgate/outbound-webhook/clients/admin-emails";
-import { outboundWebhookConfig } from "@toolgate/outbound-webhook/config";
-import { startOutboundWebhook } from "@toolgate/outbound-webhook/service";
-import type { Env } from "@toolgate/service-host/env";
+import { randomBytes } from "node:crypto";
+import { type Env, readAll } from "@toolgate/service-host/env";
 import type { Logger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/transport";
-import { toolRunnerConfig } from "@toolgate/tool-runner/config";
-import { startToolRunner } from "@toolgate/tool-runner/service";
+import { localPeers } from "@toolgate/service-host/peers";
+import type { Service, ServiceDefinition } from "@toolgate/service-host/service";
+import { SERVICE_NAMES } from "@toolgate/service-registry/services";
 
 /** All services in this process. */
-export interface SingleInstallation extends AsyncDisposable {
+export interface SingleInstallation extends Service {
   /** Where the gateway listens. */
   readonly port: number;
-  ready(): Promise<void>;
-  /** Stops taking calls and deliveries, and waits for those under way. */
-  drain(): Promise<void>;
+}
+
+const DEFINITIONS = await Promise.all(
+  SERVICE_NAMES.map(async (name) => {
+    const { service } = await import(`@toolgate/${name}/service`);
+    return [name, service as ServiceDefinition<unknown>] as const;
+  }),
+);
+
+/** The configurations of all services. Throws one error that names what is wrong in any of them. */
+export function readAllConfigs(env: Env): readonly unknown[] {
+  const readers = DEFINITIONS.map(
+    ([, definition]) =>
+      (all: Env) =>
+        definition.readConfig(all),
+  );
+  return readAll<unknown[]>(env, readers);
 }
 
 /**
- * The single topology: every service started from the same environment as in its own process, hot calls as function
- * calls, the rest through the same routes and interceptors without a network.
+ * The single topology: every service as in its own process, but hot calls are function calls, and the rest goes through
+ * the same routes and interceptors without a network.
  */
-export async function startSingle(env: Env, log: Logger, internalToken: string): Promise<SingleInstallation> {
+export async function startSingle(configs: readonly unknown[], log: Logger): Promise<SingleInstallation> {
   await using resources = new AsyncDisposableStack();
-  const named = (service: string) => log.child({ service });
-  const onError = (error: unknown) => log.error({ err: error }, "hot call failed unexpectedly");
-
-  const toolRunner = resources.use(await startToolRunner(toolRunnerConfig(env), { log: named("tool-runner") }));
-  const toolRunnerTransport = localTransport(toolRunner.routes, log, internalToken);
-  const keyAuth = resources.use(
-    await startKeyAuth(keyAuthConfig(env), { log: named("key-auth"), toolRunner: toolRunnerTransport }),
-  );
-  const keyAuthTransport = localTransport(keyAuth.routes, log, internalToken);
-  const outboundWebhook = resources.use(
-    await startOutboundWebhook(outboundWebhookConfig(env), {
-      log: named("outbound-webhook"),
-      listAdminEmails: createListAdminEmails(keyAuthTransport),
-    }),
-  );
-  const gateway = resources.use(
-    await startGateway(gatewayConfig(env), {
-      log: named("gateway"),
-      verify: directCall(keyAuth.verify, { onError }),
-      run: directCall(toolRunner.run, { onError }),
-      upstreams: {
-        keyAuth: keyAuthTransport,
-        toolRunner: toolRunnerTransport,
-        outboundWebhook: localTransport(outboundWebhook.routes, log, internalToken),
-      },
-    }),
-  );
-
-  // Callers before the called: nothing is drained while somebody may still ask it.
-  const services = [gateway, keyAuth, toolRunner, outboundWebhook];
+  // Only this process calls its services, so nobody else needs the token.
+  const peers = localPeers({ log, internalToken: randomBytes(32).toString("base64url") });
+  const running: Service[] = [];
+  for (const [index, [name, definition]] of DEFINITIONS.entries()) {
+    const host = { log: log.child({ service: name }), now: Date.now, peers };
+    const service = resources.use(await definition.start(configs[index], host));
+    peers.add(name, service);
+    running.push(service);
+  }
   const owned = resources.move();
   return {
-    port: gateway.port,
+    port: running.find((service): service is SingleInstallation => "port" in service)?.port ?? 0,
+    routes() {},
     async ready() {
-      await Promise.all(services.map((service) => service.ready()));
+      await Promise.all(running.map((service) => service.ready()));
     },
     async drain() {
-      for (const service of services) await service.drain();
+      // Callers first: nothing is drained while another service may still call it.
+      for (const service of running.toReversed()) await service.drain();
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

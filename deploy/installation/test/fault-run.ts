@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProcessName } from "@toolgate/local/split";
 import { eventually } from "@toolgate/testbed/eventually";
 import { readEvent, readLogs } from "./fault-books.ts";
 import { type Load, type LoadedCall, type Phase, startLoad, TOOLS } from "./fault-load.ts";
@@ -145,6 +144,6 @@ function pidsOf(toolgate: RunningToolgate): Map<string, number[]> {
 function lostBystanders(before: Map<string, number[]>, after: Map<string, number[]>, victim: Victim): string[] {
   return [...before].flatMap(([name, pids]) => {
     const ended = pids.filter((pid, place) => after.get(name)?.[place] !== pid).length;
-    return ended > (victim.ends[name as ProcessName] ?? 0) ? [`${victim.name}: ${name}`] : [];
+    return ended > (victim.ends[name] ?? 0) ? [`${victim.name}: ${name}`] : [];
   });
 }

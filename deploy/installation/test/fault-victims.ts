@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProcessName } from "@toolgate/local/split";
 import { eventually } from "@toolgate/testbed/eventually";
 import type { TestServer } from "@toolgate/testbed/servers";
 import { type Random, shuffled } from "./fault-random.ts";
@@ -10,7 +9,7 @@ import type { RunningToolgate } from "./running-toolgate.ts";
 export interface Victim {
   name: string;
   /** How many processes this fault ends, by name; all others have to live through it. */
-  ends: Readonly<Partial<Record<ProcessName, number>>>;
+  ends: Readonly<Record<string, number>>;
   /** What the broker holds of the log is lost. */
   losesLog?: boolean;
   /** Kills it, and resolves once it takes work again. `onStruck` is called when it is dead. */
@@ -26,7 +25,7 @@ const BETWEEN_TWO_MS = 400;
 /** Each process and each server, killed at any moment; those that keep data also lose it. */
 export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
   const { postgres, nats, redis } = serversOf(toolgate);
-  const killed = (name: ProcessName, count = 1) => struckProcess(toolgate, name, count);
+  const killed = (name: string, count = 1) => struckProcess(toolgate, name, count);
   return [
     killed("fan-out"),
     killed("dispatcher"),
@@ -48,7 +47,7 @@ export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
 export function victimsAtWorst(toolgate: RunningToolgate): Victim[] {
   const { postgres, nats, redis } = serversOf(toolgate);
   const { pool } = toolgate;
-  const killed = (name: ProcessName, count = 1) => struckProcess(toolgate, name, count);
+  const killed = (name: string, count = 1) => struckProcess(toolgate, name, count);
   return [
     wiped("NATS wiped", nats, { losesLog: true }),
     { ...whileAway(killed("fan-out"), wiped("NATS wiped", nats)), losesLog: true },
@@ -75,7 +74,7 @@ function serversOf({ postgres, nats, redis }: RunningToolgate) {
   return { postgres, nats, redis };
 }
 
-function struckProcess(toolgate: RunningToolgate, name: ProcessName, count: number): Victim {
+function struckProcess(toolgate: RunningToolgate, name: string, count: number): Victim {
   return {
     name,
     ends: { [name]: count },

@@ -69,7 +69,12 @@ describe(`killing every process in turn under load (seed ${SEED}, ${ROUNDS} roun
     async () => {
       const log = (line: string) => void lines.push(`${new Date().toISOString()} ${line}`);
       const replicas = { "key-auth": 2 };
-      toolgate = await runToolgate("split", { ownPostgres: true, replicas, webhookRoles: WEBHOOK_ROLES, log });
+      toolgate = await runToolgate("split", {
+        ownPostgres: true,
+        replicas,
+        roles: { "outbound-webhook": WEBHOOK_ROLES },
+        log,
+      });
       bus = await connectBus({ servers: toolgate.nats.url, name: "fault test" });
       for (const [name, tool] of Object.entries(TOOLS)) {
         const parameters = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };

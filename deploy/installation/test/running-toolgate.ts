@@ -47,7 +47,7 @@ export interface RunningToolgate extends AsyncDisposable {
   request(path: string, init?: RequestInit): Promise<CallAnswer>;
 }
 
-export interface Setup extends Pick<SplitSettings, "replicas" | "webhookRoles"> {
+export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   /** A cluster of the test's own, to be killed. */
   ownPostgres?: boolean;
   /** Names for fault tests in a log. */
@@ -120,13 +120,13 @@ async function start(kind: TopologyKind, settings: Parameters<typeof startTopolo
     return { ...single, processes: (): ServiceProcess[] => [] };
   }
   const env = await serviceEnvironment(settings);
-  const { replicas, webhookRoles } = setup;
+  const { replicas, roles } = setup;
   return startSplit({
     env,
     port: setup.port ?? 0,
     log: settings.log,
     ...(replicas && { replicas }),
-    ...(webhookRoles && { webhookRoles }),
+    ...(roles && { roles }),
   });
 }
 

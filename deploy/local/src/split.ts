@@ -1,7 +1,7 @@
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { freePort } from "@toolgate/local-servers/port-book";
-import type { Role } from "@toolgate/outbound-webhook/config";
+import { launcherOf } from "@toolgate/service-registry/paths";
+import type { Need } from "@toolgate/service-registry/service-entry";
+import { SERVICE_NAMES, type ServiceName, serviceEntry, urlVariable } from "@toolgate/service-registry/services";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import type { Topology } from "./topology.ts";
 
@@ -12,27 +12,27 @@ export type SplitSettings = {
   readonly port: number;
   /** Processes per service; one of each when absent. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
-  /** Processes per role of outbound-webhook, instead of processes that have all roles; `manager` has to be among them. */
-  readonly webhookRoles?: Readonly<Partial<Record<Role, number>>>;
+  /**
+   * Processes per role, for services whose processes have one role each; the roles that serve RPCs have to be among
+   * them.
+   */
+  readonly roles?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, number>>>>>;
   readonly log: (line: string) => void;
   /** Gives up a start that is under way; a running installation does not listen to it. */
   readonly signal?: AbortSignal;
 };
 
-export type ServiceName = "key-auth" | "tool-runner" | "outbound-webhook" | "gateway";
-
-/** What a process is called: by its service, or by its role when it has only that one. */
-export type ProcessName = ServiceName | Role;
-
 const HOST = "127.0.0.1";
-const SERVICES_DIR = fileURLToPath(new URL("../../../services", import.meta.url));
-/** The called before the callers; they stop the other way round. */
-const ORDER: readonly ServiceName[] = ["tool-runner", "key-auth", "outbound-webhook", "gateway"];
 
-/** What a worker can do without: it reaches foreign servers, and holds nothing that they could be after. */
-const NOT_FOR_WORKERS = ["DATABASE_URL", "REDIS_URL", "SEALING_KEYS"];
+/** The variables of needs: a role without the need runs without them. */
+const VARIABLE_OF: Readonly<Record<Need, string>> = {
+  postgres: "DATABASE_URL",
+  redis: "REDIS_URL",
+  nats: "NATS_URL",
+  "sealing-keys": "SEALING_KEYS",
+};
 
-type Process = { service: ServiceName; role?: Role; rpcPort: number; opsPort: number };
+type Process = { service: ServiceName; role?: string; rpcPort: number; opsPort: number };
 
 type Split = Topology & { processes(): ServiceProcess[] };
 
@@ -56,24 +56,22 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   const { env, signal } = settings;
   const gatewayPort = settings.port || (await freePort());
   const plan = await planProcesses(settings, gatewayPort);
-  const urls = (name: ServiceName) =>
+  const urlsOf = (name: ServiceName) =>
     plan
-      .filter(({ service, role = "manager" }) => service === name && role === "manager")
+      .filter(({ service, role }) => service === name && (!role || serviceEntry(name).roles?.[role]?.servesRpcs))
       .map(({ rpcPort }) => `http://${HOST}:${rpcPort}`)
       .join(",");
   const shared = {
     ...env,
     PORT: String(gatewayPort),
-    KEY_AUTH_URL: urls("key-auth"),
-    TOOL_RUNNER_URL: urls("tool-runner"),
-    OUTBOUND_WEBHOOK_URL: urls("outbound-webhook"),
+    ...Object.fromEntries(SERVICE_NAMES.map((name) => [urlVariable(name), urlsOf(name)])),
   };
   const started: ServiceProcess[] = [];
   const stop = async () => {
     for (const process of [...started].reverse()) await process.stop();
   };
   try {
-    for (const service of ORDER) {
+    for (const service of SERVICE_NAMES) {
       signal?.throwIfAborted();
       const replicas = plan.filter((planned) => planned.service === service);
       const starts = await Promise.allSettled(replicas.map((planned) => startProcess(planned, shared, settings)));
@@ -93,11 +91,11 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   };
 }
 
-async function planProcesses({ replicas = {}, webhookRoles }: SplitSettings, gatewayPort: number): Promise<Process[]> {
-  const wanted = ORDER.flatMap((service): Pick<Process, "service" | "role">[] => {
-    if (service !== "outbound-webhook" || !webhookRoles) return Array(replicas[service] ?? 1).fill({ service });
-    const roles = Object.entries(webhookRoles) as [Role, number][];
-    return roles.flatMap(([role, count]) => Array(count).fill({ service, role }));
+async function planProcesses({ replicas = {}, roles = {} }: SplitSettings, gatewayPort: number): Promise<Process[]> {
+  const wanted = SERVICE_NAMES.flatMap((service): Pick<Process, "service" | "role">[] => {
+    const ofService = Object.entries(roles[service] ?? {});
+    if (ofService.length === 0) return Array(replicas[service] ?? 1).fill({ service });
+    return ofService.flatMap(([role, count]) => Array(count).fill({ service, role }));
   });
   const ports = new Set<number>();
   while (ports.size < 2 * wanted.length) {
@@ -118,11 +116,13 @@ function startProcess(
   { log, signal }: SplitSettings,
 ): Promise<ServiceProcess> {
   const own = { ...env, ...(role && { ROLES: role }), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
-  const withheld = role === "worker" ? NOT_FOR_WORKERS : [];
+  const needs = (role ? serviceEntry(service).roles?.[role]?.needs : undefined) ?? serviceEntry(service).needs;
+  const withheld = (Object.keys(VARIABLE_OF) as Need[]).filter((need) => !needs.includes(need));
+  const withheldNames = withheld.map((need) => VARIABLE_OF[need]);
   return startServiceProcess({
     name: role ?? service,
-    entry: join(SERVICES_DIR, service, "src/main.ts"),
-    env: Object.fromEntries(Object.entries(own).filter(([name]) => !withheld.includes(name))),
+    entry: launcherOf(service),
+    env: Object.fromEntries(Object.entries(own).filter(([name]) => !withheldNames.includes(name))),
     ready: () =>
       fetch(`http://${HOST}:${opsPort}/readyz`).then(
         (response) => response.ok,

@@ -1,5 +1,5 @@
 import { migrateAll } from "@toolgate/installation/migrate";
-import { startSingle } from "@toolgate/installation/single";
+import { readAllConfigs, startSingle } from "@toolgate/installation/single";
 import { canOpenInstallation } from "@toolgate/key-auth/provision";
 import { createPool } from "@toolgate/postgres/pool";
 import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-box";
@@ -79,7 +79,7 @@ async function startInProcess(env: Record<string, string>, log: TopologySettings
   // A logger of its own on the standard output would throw when the terminal has gone.
   const destination = { write: (line: string) => log(line.trimEnd()) };
   const logger = createLogger({ service: "toolgate", level: LOG_LEVEL, destination });
-  const single = await startSingle(env, logger, env.INTERNAL_TOKEN ?? "");
+  const single = await startSingle(readAllConfigs(env), logger);
   return {
     baseUrl: `http://${HOST}:${single.port}`,
     async stop() {

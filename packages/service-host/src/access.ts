@@ -2,13 +2,13 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { Access, access } from "@toolgate/gen/toolgate/options/v1/access_pb";
-import { decodePrincipal, PRINCIPAL_HEADER, principalKey, type Role } from "./principal.ts";
+import { decodePrincipal, type MemberRole, PRINCIPAL_HEADER, principalKey } from "./principal.ts";
 
 /** Shows that a call comes from a service of this installation. */
 export const INTERNAL_TOKEN_HEADER = "toolgate-internal-token";
 
 /** The roles that a level asks for; undefined where the internal token alone is enough. */
-const ROLES_ADMITTED = new Map<Access, readonly Role[] | undefined>([
+const ROLES_ADMITTED = new Map<Access, readonly MemberRole[] | undefined>([
   [Access.INTERNAL, undefined],
   [Access.PUBLIC, undefined],
   [Access.MEMBER, ["member", "manager", "admin"]],

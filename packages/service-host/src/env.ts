@@ -9,6 +9,8 @@ export interface EnvReader {
   list(name: string): string[];
   /** Base URLs of servers, separated by commas, as they are written. */
   baseUrls(name: string, fallback?: string): string;
+  /** Adds a fault that concerns several variables. */
+  fail(fault: string): void;
   /** One of the choices. */
   choice<T extends string>(name: string, choices: readonly T[], fallback: T): T;
 }
@@ -26,6 +28,24 @@ export function readConfig<T>(env: Env, read: (reader: EnvReader) => T): T {
   return config;
 }
 
+/** Runs every reader over the environment. Throws one error that names what is wrong in any of them. */
+export function readAll<T extends readonly unknown[]>(
+  env: Env,
+  readers: { readonly [Index in keyof T]: (env: Env) => T[Index] },
+): T {
+  const faults: string[] = [];
+  const values = readers.map((read) => {
+    try {
+      return read(env);
+    } catch (error) {
+      faults.push((error as Error).message.replace(/^configuration: /, ""));
+      return undefined;
+    }
+  });
+  if (faults.length > 0) throw new Error(`configuration: ${faults.join("; ")}`);
+  return values as unknown as T;
+}
+
 const BASE_URL = /^https?:$/;
 
 function createReader(env: Env, faults: string[]): EnvReader {
@@ -37,6 +57,7 @@ function createReader(env: Env, faults: string[]): EnvReader {
   }
   return {
     text,
+    fail: (fault) => void faults.push(fault),
     baseUrls(name, fallback) {
       const value = text(name, fallback);
       const valid = value.split(",").every((url) => BASE_URL.test(URL.parse(url.trim())?.protocol ?? ""));

@@ -1,10 +1,11 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { type Env, type EnvReader, readConfig } from "./env.ts";
+import { type Env, type EnvReader, readAll, readConfig } from "./env.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { startOpsServer } from "./ops-server.ts";
+import { type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
 import { createReadiness } from "./readiness.ts";
 import { startRpcServer } from "./rpc-server.ts";
-import type { Service } from "./service.ts";
+import type { Service, ServiceDefinition } from "./service.ts";
 
 /** What every service process reads from its environment besides its own config. */
 export interface HostConfig {
@@ -30,13 +31,6 @@ export function readHostConfig(env: Env): HostConfig {
   }));
 }
 
-export interface LaunchOptions<C> {
-  name: string;
-  env: Env;
-  readConfig: (env: Env) => C;
-  start: (config: C, host: { log: Logger; metrics: Registry; internalToken: string }) => Promise<Service>;
-}
-
 /**
  * Runs one service as this process: starts it, serves its RPCs and probes, and on SIGTERM or SIGINT drains and ends with
  * exit code 0; a signal that comes again changes nothing. Prints one line of JSON with its ports once it is up. What
@@ -44,15 +38,21 @@ export interface LaunchOptions<C> {
  * 0. Ends within a second once its last line is written, also when something is still open, such as the connection that
  * could not be made.
  */
-export async function launch<C>(options: LaunchOptions<C>): Promise<void> {
-  const { name, env } = options;
+export async function launch<C>(definition: ServiceDefinition<C>, env: Env = process.env): Promise<void> {
+  const { name } = definition;
   const stopped = untilStopSignal();
   let log = createLogger({ service: name, level: "info" });
   try {
-    const { host, config } = readAll(env, options.readConfig);
+    const readPeers = (all: Env) => readPeerUrls(all, name);
+    const [host, config, peerUrls] = readAll<[HostConfig, C, PeerUrls]>(env, [
+      readHostConfig,
+      definition.readConfig,
+      readPeers,
+    ]);
     log = createLogger({ service: name, level: host.logLevel });
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
-    await run({ start: options.start, config }, host, log, stopped);
+    await using peers = remotePeers(peerUrls, { log, internalToken: host.internalToken });
+    await run(definition.start(config, { log, now: Date.now, peers }), host, log, stopped);
   } catch (error) {
     log.fatal({ err: error }, "failed");
     process.exitCode = 1;
@@ -62,32 +62,15 @@ export async function launch<C>(options: LaunchOptions<C>): Promise<void> {
   setTimeout(() => process.exit(), END_WITHIN_MS).unref();
 }
 
-/** Throws one error that names what is wrong in either. */
-function readAll<C>(env: Env, read: (env: Env) => C): { host: HostConfig; config: C } {
-  const faults: string[] = [];
-  const tried = <T>(part: (env: Env) => T): T => {
-    try {
-      return part(env);
-    } catch (error) {
-      faults.push((error as Error).message.replace(/^configuration: /, ""));
-      return undefined as T;
-    }
-  };
-  const [host, config] = [tried(readHostConfig), tried(read)];
-  if (faults.length > 0) throw new Error(`configuration: ${faults.join("; ")}`);
-  return { host, config };
-}
-
-async function run<C>(
-  { start, config }: Pick<LaunchOptions<C>, "start"> & { config: C },
+async function run(
+  starting: Promise<Service>,
   { host, rpcPort, opsPort, internalToken }: HostConfig,
   log: Logger,
   stopped: Promise<string>,
 ): Promise<void> {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
-  const starting = start(config, { log, metrics, internalToken });
-  // Nobody waits for what becomes of a start that was given up.
+  // A start that was given up may still fail.
   starting.catch(() => {});
   await using service = await Promise.race([starting, stopped.then(() => undefined)]);
   if (service === undefined) return log.info({ signal: await stopped }, "start given up");

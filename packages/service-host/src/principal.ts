@@ -1,6 +1,6 @@
 import { Code, ConnectError, createContextKey, type HandlerContext } from "@connectrpc/connect";
 
-export type Role = "member" | "manager" | "admin";
+export type MemberRole = "member" | "manager" | "admin";
 
 /** The logged-in user of a management call, in the workspace that the request names. */
 export interface Principal {
@@ -9,7 +9,7 @@ export interface Principal {
   workspaceId: string;
   /** The workspace's code. */
   workspace: string;
-  role: Role;
+  role: MemberRole;
 }
 
 /** Carries the principal from the gateway to services; trusted because of the internal token beside it. */

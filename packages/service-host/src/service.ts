@@ -1,17 +1,38 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import type { CallHandler } from "@toolgate/call-stream/call";
+import type { Env } from "./env.ts";
+import type { Logger } from "./logger.ts";
+import type { Peers } from "./peers.ts";
 
-/**
- * A running service, as its composition root returns it. The split topology puts `routes` behind a server of its own,
- * the single topology calls them in the process.
- */
+/** What a service is given by the process that it runs in. */
+export interface ServiceHost {
+  log: Logger;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** The services that it calls; in the same process or in others, which makes no difference to it. */
+  peers: Peers;
+}
+
+/** What every service exports as `service` from its `service.ts`. */
+export interface ServiceDefinition<Config> {
+  readonly name: string;
+  /** Throws one error that names every variable that is missing or malformed. */
+  readConfig(env: Env): Config;
+  start(config: Config, host: ServiceHost): Promise<Service>;
+}
+
+/** A running service. */
 export interface Service extends AsyncDisposable {
   /** Registers the service's RPCs. */
   routes(router: ConnectRouter): void;
+  /** The handlers of its hot calls by the method's local name, for callers in the same process. */
+  // biome-ignore lint/suspicious/noExplicitAny: each handler has its own request and response types.
+  readonly hotCalls?: Readonly<Record<string, CallHandler<any, any>>>;
   /** Resolves when the service can do its work; rejects with the reason when it can't. */
   ready(): Promise<void>;
   /**
-   * Stops taking new work; what is under way goes on. Resolves when nothing is under way that lasts longer than a unary
-   * call: for those the RPC server waits, and disposing afterwards for what is still left.
+   * Stops taking new work; work under way goes on. Resolves when nothing is under way that lasts longer than a unary
+   * call: the RPC server waits for those.
    */
   drain(): Promise<void>;
 }

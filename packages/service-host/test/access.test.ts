@@ -5,7 +5,7 @@ import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_so
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { describe, expect, test } from "vitest";
 import { accessOf, assertAccessDeclared, callableFromOutside, INTERNAL_TOKEN_HEADER } from "../src/access.ts";
-import { encodePrincipal, PRINCIPAL_HEADER, type Principal, principalOf, type Role } from "../src/principal.ts";
+import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER, type Principal, principalOf } from "../src/principal.ts";
 import { localTransport, remoteTransport } from "../src/transport.ts";
 import { recordedLog, rpcRig, TOKEN, undeclaredService } from "./rpc-rig.ts";
 
@@ -29,7 +29,7 @@ const principalWith = (role: string): Principal => ({
   email: "a@example.com",
   workspaceId: "w1",
   workspace: "acme",
-  role: role as Role,
+  role: role as MemberRole,
 });
 
 /** One RPC for each level of access. */

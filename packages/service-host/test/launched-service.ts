@@ -5,7 +5,6 @@ import { launch } from "../src/launch.ts";
 /** A service for the launch tests, run as a process of its own. Its calls last CALL_MS. */
 await launch({
   name: "launched",
-  env: process.env,
   readConfig: (env) =>
     readConfig(env, (reader) => ({
       callMs: reader.integer("CALL_MS", { min: 0, max: 10_000 }),

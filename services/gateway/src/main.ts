@@ -1,5 +1,4 @@
 import { launch } from "@toolgate/service-host/launch";
-import { gatewayProcessConfig } from "./config.ts";
-import { startRemoteGateway } from "./remote.ts";
+import { service } from "./service.ts";
 
-await launch({ name: "gateway", env: process.env, readConfig: gatewayProcessConfig, start: startRemoteGateway });
+await launch(service);

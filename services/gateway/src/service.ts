@@ -1,40 +1,33 @@
-import { connectBus } from "@toolgate/event-bus/connect";
-import type { Logger } from "@toolgate/service-host/logger";
-import type { Service } from "@toolgate/service-host/service";
-import { createVerifyKey, type VerifyCall } from "./clients/key-auth.ts";
-import { createRunTool, type RunCall } from "./clients/tool-runner.ts";
-import type { Config } from "./config.ts";
+import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { openConnections } from "@toolgate/service-host/connections";
+import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
+import { createVerifyKey } from "./clients/key-auth.ts";
+import { createRunTool } from "./clients/tool-runner.ts";
+import { type Config, NEEDS, readConfig } from "./config.ts";
 import { createUsageRecorder } from "./events/usage-recorder.ts";
-import type { Upstreams } from "./http/management-routes.ts";
 import { createHttpServer } from "./http/server.ts";
 
-export interface GatewayDependencies {
-  log: Logger;
-  /** The hot calls: streams to the services, or the services' handlers in this process. */
-  verify: VerifyCall;
-  run: RunCall;
-  upstreams: Upstreams;
-  now?: () => number;
-}
+const NAME = "gateway";
 
 export interface Gateway extends Service {
+  /** Where it serves HTTP. */
   readonly port: number;
 }
 
-export async function startGateway(config: Config, deps: GatewayDependencies): Promise<Gateway> {
-  const { log, upstreams, now = Date.now } = deps;
+export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
+
+export async function start(config: Config, { log, now, peers }: ServiceHost): Promise<Gateway> {
   await using resources = new AsyncDisposableStack();
-  const bus = resources.use(
-    await connectBus({ servers: config.natsUrl, name: "gateway", log: (message) => log.warn(message) }),
-  );
+  const { bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const calls = {
-    verifyKey: createVerifyKey(deps.verify),
-    runTool: createRunTool(deps.run),
+    verifyKey: createVerifyKey(peers.call(VerifyService.method.verify)),
+    runTool: createRunTool(peers.call(RunService.method.run)),
     usage: resources.use(createUsageRecorder(bus)),
     log,
     now,
   };
-  const app = await createHttpServer({ ...config, calls, upstreams, log });
+  const app = await createHttpServer({ ...config, calls, peers, log });
   await app.listen({ host: config.host, port: config.port });
   // Closing answers the calls under way and closes idle connections.
   resources.defer(() => app.close());

@@ -31,7 +31,7 @@ async function gateway(trustedProxies: string[]) {
       log,
       now: Date.now,
     },
-    upstreams: { keyAuth, toolRunner: nothing, outboundWebhook: nothing },
+    peers: { transport: (name) => (name === "key-auth" ? keyAuth : nothing) },
     trustedProxies,
     publicUrl: "",
     requestTimeoutMs: 30_000,

@@ -36,7 +36,7 @@ async function gateway() {
       log,
       now: Date.now,
     },
-    upstreams: { keyAuth: nothing, toolRunner, outboundWebhook: nothing },
+    peers: { transport: (name) => (name === "tool-runner" ? toolRunner : nothing) },
     trustedProxies: [],
     publicUrl: "",
     requestTimeoutMs: 30_000,

@@ -14,7 +14,7 @@ describe("the published event types", () => {
     const unused = () => Promise.reject(new Error("needs no key"));
     app = await createHttpServer({
       calls: { verifyKey: unused, runTool: unused, usage: { add: async () => {} } as never, log, now: Date.now },
-      upstreams: { keyAuth: nothing, toolRunner: nothing, outboundWebhook: nothing },
+      peers: { transport: () => nothing },
       trustedProxies: [],
       publicUrl: "https://gate.example/",
       requestTimeoutMs: 30_000,

@@ -23,7 +23,7 @@ async function gateway(validWhenCounted: boolean) {
       log,
       now: Date.now,
     },
-    upstreams: { keyAuth: away, toolRunner: away, outboundWebhook: away },
+    peers: { transport: () => away },
     trustedProxies: [],
     publicUrl: "",
     requestTimeoutMs: 30_000,

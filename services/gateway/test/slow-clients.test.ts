@@ -6,22 +6,24 @@ import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { InvalidArgumentsSchema, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { createLogger } from "@toolgate/service-host/logger";
+import type { Peers } from "@toolgate/service-host/peers";
 import { remoteTransport } from "@toolgate/service-host/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";
-import { gatewayConfig } from "../src/config.ts";
+import { readConfig } from "../src/config.ts";
 import { createHttpServer } from "../src/http/server.ts";
-import { startGateway } from "../src/service.ts";
+import { start } from "../src/service.ts";
 
 const REQUEST_TIMEOUT_MS = 200;
 const NOBODY_THERE = "http://127.0.0.1:1";
 const log = createLogger({ service: "gateway", level: "silent" });
 
-const upstreams = () => {
-  const transport = remoteTransport(NOBODY_THERE, "token");
-  return { keyAuth: transport, toolRunner: transport, outboundWebhook: transport };
+const unused = async () => {
+  throw new Error("no call gets this far");
 };
+const nobody = remoteTransport(NOBODY_THERE, "token");
+const peers: Peers = { transport: () => nobody, call: () => unused };
 
 /** The HTTP server alone, in front of one key that is always valid and a tool that takes no arguments. */
 async function startServer(usage: UsageRecord[] = []) {
@@ -41,7 +43,7 @@ async function startServer(usage: UsageRecord[] = []) {
       log,
       now: Date.now,
     },
-    upstreams: upstreams(),
+    peers,
     trustedProxies: [],
     publicUrl: "",
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
@@ -98,11 +100,8 @@ test("[ERR-17] a service that cannot be reached is not named", async () => {
 
 test("a gateway that stops waits for no client that never finishes", async () => {
   await using nats = await testNats();
-  const config = gatewayConfig({ NATS_URL: nats.url, PORT: "0", DRAIN_MS: "50" });
-  const unused = async () => {
-    throw new Error("no call gets this far");
-  };
-  await using gateway = await startGateway(config, { log, verify: unused, run: unused, upstreams: upstreams() });
+  const config = readConfig({ NATS_URL: nats.url, PORT: "0", DRAIN_MS: "50" });
+  await using gateway = await start(config, { log, now: Date.now, peers });
   const socket = await connected(gateway.port);
   const closed = once(socket, "close");
   socket.write("POST /api/v1/tools/x HTTP/1.1\r\n");

@@ -1,17 +1,12 @@
-import type { Transport } from "@connectrpc/connect";
 import { serveCalls } from "@toolgate/call-stream/serve";
 import { createEpochs } from "@toolgate/epoch/epoch";
-import { connectRedis, untilReady } from "@toolgate/epoch/redis";
-import { connectBus } from "@toolgate/event-bus/connect";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import { assertMigrated } from "@toolgate/postgres/migrate";
-import { createPool } from "@toolgate/postgres/pool";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
-import type { Logger } from "@toolgate/service-host/logger";
-import type { Service } from "@toolgate/service-host/service";
+import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { createTools } from "./clients/tools.ts";
-import type { Config } from "./config.ts";
+import { type Config, NEEDS, readConfig } from "./config.ts";
 import type { Context } from "./context.ts";
 import { consumeAuditRecords } from "./events/audit-records.ts";
 import { createBackground } from "./events/background.ts";
@@ -22,7 +17,6 @@ import { createLocalThrottle, createRedisThrottle, withFallback } from "./login/
 import { createTokens } from "./login/tokens.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type VerifyHandler, verifyHandler } from "./rpc/verify.ts";
-import { MIGRATIONS_DIR, SCHEMA } from "./schema.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
 import { loadForVerification } from "./store/verification.ts";
 import { createRedisGate } from "./verification/gate.ts";
@@ -30,28 +24,26 @@ import { createLocalCounter } from "./verification/local-counter.ts";
 import { createRowLoader } from "./verification/row-loader.ts";
 import { createVerifier } from "./verification/verifier.ts";
 
-const REDIS_DEADLINE_MS = 10_000;
+const NAME = "key-auth";
 const UPKEEP_EVERY_MS = 3_600_000;
 
-export interface KeyAuthDependencies {
-  log: Logger;
-  /** Reaches tool-runner. */
-  toolRunner: Transport;
-  now?: () => number;
+/** For tests. */
+export interface Overrides {
   /** How often the daily job runs; it is safe to repeat, and late by as much at most. */
   upkeepEveryMs?: number;
 }
 
 export interface KeyAuth extends Service {
-  /** The hot call, for callers in this process. */
-  verify: VerifyHandler;
+  readonly hotCalls: { verify: VerifyHandler };
 }
 
-export async function startKeyAuth(config: Config, deps: KeyAuthDependencies): Promise<KeyAuth> {
-  const { log, toolRunner, now = Date.now, upkeepEveryMs = UPKEEP_EVERY_MS } = deps;
+export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
+
+export async function start(config: Config, host: ServiceHost, overrides: Overrides = {}): Promise<KeyAuth> {
+  const { log, now, peers } = host;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   await using resources = new AsyncDisposableStack();
-  const { pool, redis, bus } = await connect(config, resources, log);
+  const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const box = createSecretBox({ keys: config.sealingKeys });
   const upkeep = () => keepUp(pool, box, new Date(now()));
   await upkeep();
@@ -71,7 +63,7 @@ export async function startKeyAuth(config: Config, deps: KeyAuthDependencies): P
   const context: Context = {
     pool,
     epochs: createEpochs(redis),
-    tools: createTools(toolRunner),
+    tools: createTools(peers.transport("tool-runner")),
     gate,
     tokens: createTokens({ signingKeys: () => listSigningKeys(pool), box, now: clock }),
     inPasswordTurn: createPasswordTurns(),
@@ -94,7 +86,7 @@ export async function startKeyAuth(config: Config, deps: KeyAuthDependencies): P
   const loops = Promise.all([
     consumeUsageRecords({ bus, pool, now, signal: stopping.signal, onError: onError("usage records") }),
     consumeAuditRecords({ bus, pool, signal: stopping.signal, onError: onError("audit records") }),
-    runEvery(upkeepEveryMs, stopping.signal, upkeep, onError("upkeep")),
+    runEvery(overrides.upkeepEveryMs ?? UPKEEP_EVERY_MS, stopping.signal, upkeep, onError("upkeep")),
   ]);
   resources.defer(async () => {
     stopping.abort();
@@ -103,7 +95,7 @@ export async function startKeyAuth(config: Config, deps: KeyAuthDependencies): P
 
   const owned = resources.move();
   return {
-    verify,
+    hotCalls: { verify },
     routes: (router) => registerRoutes(router, context, { verify, verifyCalls }),
     async ready() {
       await pool.query("select 1");
@@ -114,28 +106,4 @@ export async function startKeyAuth(config: Config, deps: KeyAuthDependencies): P
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** Opens what key-auth lives on; `resources` owns it. */
-async function connect(config: Config, resources: AsyncDisposableStack, log: Logger) {
-  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
-  const pool = resources.adopt(
-    createPool({
-      url: config.databaseUrl,
-      maxConnections: config.databaseConnections,
-      applicationName: "key-auth",
-      onIdleError: onError("postgres connection lost"),
-    }),
-    (owned) => owned.end(),
-  );
-  await assertMigrated({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
-  const redis = resources.adopt(
-    connectRedis({ url: config.redisUrl, name: "key-auth", onError: onError("redis connection") }),
-    (owned) => owned.disconnect(),
-  );
-  await untilReady(redis, REDIS_DEADLINE_MS);
-  const bus = resources.use(
-    await connectBus({ servers: config.natsUrl, name: "key-auth", log: (message) => log.warn(message) }),
-  );
-  return { pool, redis, bus };
 }

@@ -11,14 +11,15 @@ import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import type { SealingKey } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
-import { encodePrincipal, PRINCIPAL_HEADER, type Principal, type Role } from "@toolgate/service-host/principal";
+import type { Peers } from "@toolgate/service-host/peers";
+import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER, type Principal } from "@toolgate/service-host/principal";
 import { localTransport } from "@toolgate/service-host/transport";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { provision } from "../src/provision.ts";
-import { MIGRATIONS_DIR, SCHEMA } from "../src/schema.ts";
-import { type KeyAuth, startKeyAuth } from "../src/service.ts";
+import { type KeyAuth, start } from "../src/service.ts";
 
 /** A tool as tool-runner would know it. */
 export interface ToolStandIn {
@@ -50,7 +51,7 @@ export interface RunningKeyAuth extends AsyncDisposable {
     options?: { replica?: number; count?: boolean; tool?: string; clientIp?: string },
   ): Promise<KeyVerdict | undefined>;
   /** Call options of a user with this role in the workspace of the test. */
-  as(role: Role, workspaceId?: string): { headers: Headers };
+  as(role: MemberRole, workspaceId?: string): { headers: Headers };
   workspaceId: string;
   servers: { databaseUrl: string; redisUrl: string; natsUrl: string };
 }
@@ -100,7 +101,7 @@ export async function runKeyAuth({
   const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "test" }), (owned) =>
     owned.end(),
   );
-  await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  await migrate({ pool, ...migrationsOf("key-auth") });
   const { workspaceId } = await provision(pool, account("admin@example.test", "admin"));
   const shared = serversOfRun();
   const servers = {
@@ -118,14 +119,19 @@ export async function runKeyAuth({
     away: false,
   };
   const toolRunnerTransport = standInTransport(toolRunner);
+  const peers: Peers = {
+    transport: () => toolRunnerTransport,
+    call() {
+      throw new Error("key-auth makes no hot calls");
+    },
+  };
   const sealingKeys = [{ version: 1, key: randomBytes(32) }];
   const running: KeyAuth[] = [];
   for (let index = 0; index < replicas; index += 1) {
-    const config = { ...servers, databaseConnections: 4, toolRunnerUrl: "", sealingKeys };
-    const clock = now && { now: () => now(index) };
-    const upkeep = upkeepEveryMs !== undefined && { upkeepEveryMs };
-    const deps = { log, toolRunner: toolRunnerTransport, ...clock, ...upkeep };
-    running.push(resources.use(await startKeyAuth(config, deps)));
+    const config = { ...servers, databaseConnections: 4, sealingKeys };
+    const host = { log, now: now ? () => now(index) : Date.now, peers };
+    const overrides = upkeepEveryMs !== undefined ? { upkeepEveryMs } : {};
+    running.push(resources.use(await start(config, host, overrides)));
   }
   const transports = running.map((service) => localTransport(service.routes, log, INTERNAL_TOKEN));
   const owned = resources.move();
@@ -141,7 +147,7 @@ export async function runKeyAuth({
     sealingKeys,
     async verify(secret, { replica = 0, count = true, tool = "", clientIp = "" } = {}) {
       const request = create(VerifyRequestSchema, { secretHash: hashSecret(secret), count, tool, clientIp });
-      const answer = await running[replica]?.verify(request, { signal: new AbortController().signal });
+      const answer = await running[replica]?.hotCalls.verify(request, { signal: new AbortController().signal });
       return answer?.key;
     },
     as: (role, workspace = workspaceId) => ({ headers: principalHeaders(role, workspace) }),
@@ -173,11 +179,11 @@ function standInTransport(standIn: ToolRunnerStandIn) {
   );
 }
 
-export function account(email: string, role: Role, workspace = `w-${randomUUID()}`) {
+export function account(email: string, role: MemberRole, workspace = `w-${randomUUID()}`) {
   return { workspace, email, password: "a password", role };
 }
 
-function principalHeaders(role: Role, workspaceId: string): Headers {
+function principalHeaders(role: MemberRole, workspaceId: string): Headers {
   const principal: Principal = {
     userId: randomUUID(),
     email: `${role}@example.test`,

@@ -1,6 +1,8 @@
 import { SECRET_PREFIX, visiblePrefix } from "@toolgate/api-key/secret";
 import type { Pool } from "@toolgate/postgres/pool";
-import { SCHEMA } from "../src/schema.ts";
+import { SERVICES } from "@toolgate/service-registry/services";
+
+const { schema: SCHEMA } = SERVICES["key-auth"];
 
 /** Any piece of a secret as long as this counts as stored; nothing else is equal to it by chance. */
 const PIECE_BYTES = 12;

@@ -13,13 +13,13 @@ import { UsageBatchSchema, UsageRecordSchema } from "@toolgate/gen/toolgate/even
 import { migrate } from "@toolgate/postgres/migrate";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { createPool } from "@toolgate/postgres/pool";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { countPlan } from "../src/domain/call-buckets.ts";
 import { keepPartitions } from "../src/events/daily-partitions.ts";
-import { MIGRATIONS_DIR, SCHEMA } from "../src/schema.ts";
 import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
 import { runKeyAuth } from "./running-key-auth.ts";
 
@@ -182,8 +182,11 @@ test("[KEY-11] [KEY-12] an upgrade counts the calls of its last day that are in 
   const older = resources.adopt(await mkdtemp(join(tmpdir(), "toolgate-migrations-")), (dir) =>
     rm(dir, { recursive: true }),
   );
-  await copyFile(join(MIGRATIONS_DIR, "0001_identity_and_keys.sql"), join(older, "0001_identity_and_keys.sql"));
-  await migrate({ pool, schema: SCHEMA, dir: older });
+  await copyFile(
+    join(migrationsOf("key-auth").dir, "0001_identity_and_keys.sql"),
+    join(older, "0001_identity_and_keys.sql"),
+  );
+  await migrate({ pool, schema: "key_auth", dir: older });
   const now = Date.now();
   await ensureDailyPartitions(pool, { table: USAGE_TABLE, from: new Date(now - 3 * DAY_MS), days: 5 });
   const keyId = randomUUID();
@@ -194,7 +197,7 @@ test("[KEY-11] [KEY-12] an upgrade counts the calls of its last day that are in 
       [randomUUID(), keyId, call === 0 ? 429 : 200, new Date(now - age * 1000)],
     );
   }
-  await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  await migrate({ pool, ...migrationsOf("key-auth") });
   await keepPartitions(pool, new Date(now));
   const counts = await countCalls(pool, [keyId], countPlan(new Date(now - DAY_MS)));
   expect(counts.get(keyId)).toBe(5);

@@ -1,36 +1,36 @@
 import { describe, expect, it } from "vitest";
-import { outboundWebhookConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 
 const KEYS = `1:${Buffer.alloc(32).toString("base64")}`;
 const ENV = { NATS_URL: "nats://n", DATABASE_URL: "postgres://d", SEALING_KEYS: KEYS };
 
 describe("the configuration", () => {
   it("[FAIR-2] [FAIR-3] has all roles and the specified caps when nothing else is said", () => {
-    const config = outboundWebhookConfig(ENV);
+    const config = readConfig(ENV);
     expect([...config.roles]).toEqual(["manager", "fan-out", "dispatcher", "worker"]);
     expect(config.core?.caps).toEqual({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
     expect(config.mail).toBeUndefined();
   });
 
   it("[OUT] a worker alone asks for neither database nor keys", () => {
-    expect(outboundWebhookConfig({ NATS_URL: "nats://n", ROLES: "worker" }).core).toBeUndefined();
+    expect(readConfig({ NATS_URL: "nats://n", ROLES: "worker" }).core).toBeUndefined();
   });
 
   it("names everything that is missing, and no value", () => {
-    const read = () => outboundWebhookConfig({ SMTP_URL: "smtp://user:secret@mail" });
+    const read = () => readConfig({ SMTP_URL: "smtp://user:secret@mail" });
     expect(read).toThrow(/NATS_URL is missing; DATABASE_URL is missing; SEALING_KEYS is missing; MAIL_FROM is missing/);
     expect(read).not.toThrow(/user:secret/);
   });
 
   it("[SSRF] refuses the development settings in production, and takes silence for production", () => {
     for (const setting of [{ ALLOWED_TARGETS: "127.0.0.1" }, { TARGET_CA_FILE: "ca.pem" }]) {
-      expect(() => outboundWebhookConfig({ ...ENV, ...setting })).toThrow(/refused in production/);
-      expect(() => outboundWebhookConfig({ ...ENV, ...setting, NODE_ENV: "production" })).toThrow(/refused/);
-      expect(() => outboundWebhookConfig({ ...ENV, ...setting, NODE_ENV: "development" })).not.toThrow();
+      expect(() => readConfig({ ...ENV, ...setting })).toThrow(/refused in production/);
+      expect(() => readConfig({ ...ENV, ...setting, NODE_ENV: "production" })).toThrow(/refused/);
+      expect(() => readConfig({ ...ENV, ...setting, NODE_ENV: "development" })).not.toThrow();
     }
   });
 
   it("refuses a role that there is not", () => {
-    expect(() => outboundWebhookConfig({ ...ENV, ROLES: "worker,boss" })).toThrow(/ROLES/);
+    expect(() => readConfig({ ...ENV, ROLES: "worker,boss" })).toThrow(/ROLES/);
   });
 });

@@ -1,25 +1,73 @@
-import type { QueueCaps } from "@toolgate/postgres/fair-queue/caps";
+import type { Bus } from "@toolgate/event-bus/connect";
+import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
+import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { createRedactor } from "@toolgate/redaction/redactor";
+import type { Resolver } from "@toolgate/safe-fetch/resolve";
+import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import type { Config, CoreConfig } from "./config.ts";
 import type { Redact } from "./domain/event-types/public-tool-submitted.ts";
-import type { CheckUrl } from "./domain/url-rules.ts";
-import type { FanOut } from "./store/deliveries/fan-out.ts";
-import type { SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
+import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
+import { announceWork, createWakeUp, type WakeUp } from "./events/wake-up.ts";
+import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
+import { createFanOut, type FanOut } from "./store/deliveries/fan-out.ts";
+import { createSingleDeliveryStore, type SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
-import type { ReplayStepStore } from "./store/replay/step.ts";
+import { deliveryQueue } from "./store/queue.ts";
+import { createReplayStepStore, type ReplayStepStore } from "./store/replay/step.ts";
 
-/** What the RPCs need. */
+/** What the RPC handlers and the process roles work with; the worker has none of it. */
 export interface Context {
   pool: Pool;
+  /** For the statements of the queue, which are pipelined. */
+  queuePool: Pool;
+  queue: FairQueue;
+  caps: QueueCaps;
   secretBox: SecretBox;
   checkUrl: CheckUrl;
   deliveries: SingleDeliveryStore;
-  caps: QueueCaps;
   fanOut: FanOut;
   redact: Redact;
   cancelWaiting: (key: EndpointKey, now: Date) => Promise<void>;
-  replaySteps: Pick<ReplayStepStore, "cancel">;
+  replaySteps: ReplayStepStore;
+  replayWakeUp: WakeUp;
   announceReplay: () => void;
   announceWork: () => void;
   now: () => Date;
+}
+
+export interface ContextOptions {
+  config: Config & { core: CoreConfig };
+  pool: Pool;
+  bus: Bus;
+  onIdleError: (error: Error) => void;
+  now: () => Date;
+  resolver: Resolver | undefined;
+}
+
+/** `resources` owns what it opens. */
+export function createContext(options: ContextOptions, resources: AsyncDisposableStack): Context {
+  const { config, pool, bus, onIdleError, now, resolver } = options;
+  const { databaseUrl: url, databaseConnections: maxConnections, caps, sealingKeys } = config.core;
+  const connection = { url, maxConnections, applicationName: "outbound-webhook", onIdleError };
+  const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
+  const queue = deliveryQueue(caps);
+  const replayWakeUp = createWakeUp();
+  return {
+    pool,
+    queuePool,
+    queue,
+    caps,
+    secretBox: createSecretBox({ keys: sealingKeys }),
+    checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
+    deliveries: createSingleDeliveryStore(queuePool, queue),
+    fanOut: createFanOut(queuePool, queue),
+    redact: createRedactor(),
+    cancelWaiting: (key, at) => cancelWaiting(queuePool, key, at),
+    replaySteps: createReplayStepStore(queuePool, queue),
+    replayWakeUp,
+    announceReplay: () => replayWakeUp.signal(),
+    announceWork: () => announceWork(bus),
+    now,
+  };
 }

@@ -1,84 +1,89 @@
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import { runAuditRelay } from "@toolgate/audit-trail/relay";
+import type { Bus } from "@toolgate/event-bus/connect";
 import { ensureStreams } from "@toolgate/event-bus/streams";
-import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
-import type { Logger } from "@toolgate/service-host/logger";
-import type { Service } from "@toolgate/service-host/service";
-import type { ListAdminEmails } from "./clients/admin-emails.ts";
-import type { Config } from "./config.ts";
-import { type Core, openCore } from "./core.ts";
-import { type Loop, type Loops, startLoops } from "./events/loops.ts";
+import { openConnections } from "@toolgate/service-host/connections";
+import { runEvery } from "@toolgate/service-host/every";
+import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
+import { type Config, type CoreConfig, readConfig } from "./config.ts";
+import { type Context, createContext } from "./context.ts";
+import { type Loops, startLoops } from "./events/loops.ts";
+import { dispatcherLoops } from "./roles/dispatcher.ts";
+import { fanOutLoops } from "./roles/fan-out.ts";
+import { workerLoops } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
-import { runWorker } from "./worker/worker.ts";
-
-export { SCHEMA } from "./store/queue.ts";
-export const MIGRATIONS_DIR = fileURLToPath(new URL("../migrations", import.meta.url));
+import { SCHEMA } from "./store/queue.ts";
+import { keepPartitions } from "./store/retention.ts";
 
 const NAME = "outbound-webhook";
-/** Two for each of two thousand endpoints: a handshake costs more than a delivery. */
-const MAX_IDLE_CONNECTIONS = 4_096;
+const PARTITIONS_EVERY_MS = 3_600_000;
 
-export interface OutboundWebhookDependencies {
-  log: Logger;
-  listAdminEmails: ListAdminEmails;
-  now?: () => Date;
+/** For tests. */
+export interface Overrides {
   /** Instead of the operating system's, for names in endpoint URLs. */
   resolver?: Resolver;
 }
 
-/** Starts the roles that the configuration names. */
-export async function startOutboundWebhook(config: Config, deps: OutboundWebhookDependencies): Promise<Service> {
-  const { log, now = () => new Date() } = deps;
+export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
+
+/** Starts the process roles that the configuration names. */
+export async function start(config: Config, host: ServiceHost, { resolver }: Overrides = {}): Promise<Service> {
+  const { log, peers } = host;
+  const now = () => new Date(host.now());
   await using resources = new AsyncDisposableStack();
-  const bus = resources.use(
-    await connectBus({ servers: config.natsUrl, name: NAME, log: (message) => log.warn(message) }),
-  );
+  const { bus } = await openConnections({ name: NAME, needs: ["nats"], log }, config, resources);
   await ensureStreams(bus);
-  const core = config.core
-    ? resources.use(await openCore({ config, core: config.core, bus, migrations: MIGRATIONS_DIR, ...deps, now }))
-    : undefined;
-  const loops: Loops = { producers: [...(core?.producers ?? [])], consumers: [...(core?.consumers ?? [])] };
-  if (config.roles.has("worker")) {
-    loops.producers.push(await workerLoop(config, deps, bus, now, resources));
+  const context = await openContext(config, host, { bus, now, resolver }, resources);
+  const roles: Loops[] = [];
+  if (context) {
+    roles.push(upkeepLoops(context, bus, host));
+    if (config.roles.has("fan-out")) roles.push(fanOutLoops(context, bus, log));
+    if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, { config, bus, log, peers }, resources));
   }
+  if (config.roles.has("worker")) roles.push(await workerLoops(config, { bus, log, now, resolver }, resources));
+  const loops = {
+    producers: roles.flatMap(({ producers }) => producers),
+    consumers: roles.flatMap(({ consumers }) => consumers),
+  };
   const running = resources.use(startLoops(loops));
   const owned = resources.move();
   return {
-    routes: (router) => registerManagerRoutes(config, core, router),
-    ready: async () => {
-      await core?.ready();
+    routes(router) {
+      if (context && config.roles.has("manager")) registerRoutes(router, context);
+    },
+    async ready() {
+      await context?.pool.query("select 1");
     },
     drain: () => running.stop(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-function registerManagerRoutes(config: Config, core: Core | undefined, router: Parameters<Service["routes"]>[0]): void {
-  if (core && config.roles.has("manager")) registerRoutes(router, core.rpc);
+/** Undefined for a worker, which has no database. */
+async function openContext(
+  config: Config,
+  { log }: ServiceHost,
+  base: { bus: Bus; now: () => Date; resolver: Resolver | undefined },
+  resources: AsyncDisposableStack,
+): Promise<Context | undefined> {
+  if (!hasCore(config)) return undefined;
+  const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, config.core, resources);
+  await keepPartitions(pool, base.now());
+  const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
+  return createContext({ ...base, config, pool, onIdleError }, resources);
 }
 
-async function workerLoop(
-  config: Config,
-  { log, resolver }: OutboundWebhookDependencies,
-  bus: Bus,
-  now: () => Date,
-  resources: AsyncDisposableStack,
-): Promise<Loop> {
-  const { targetCaFile, concurrency } = config.worker;
-  const safeFetch = resources.use(
-    createSafeFetch({
-      allowList: config.allowedTargets,
-      applicationHosts: config.applicationHosts,
-      schemes: ["https:"],
-      maxIdleConnections: MAX_IDLE_CONNECTIONS,
-      ...(resolver && { resolver }),
-      ...(targetCaFile && { tls: { ca: await readFile(targetCaFile, "utf8") } }),
-    }),
-  );
-  const onError = (error: unknown) => log.error({ err: error }, "worker");
-  const onTooLate = (attempts: number) =>
-    log.warn({ attempts }, "attempts came too late and were not made: too few workers, or clocks that differ");
-  return (signal) => runWorker({ bus, safeFetch, concurrency, now, signal, onError, onTooLate });
+function hasCore(config: Config): config is Config & { core: CoreConfig } {
+  return config.core !== undefined;
+}
+
+function upkeepLoops({ pool, now }: Context, bus: Bus, { log }: ServiceHost): Loops {
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  return {
+    producers: [
+      (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => keepPartitions(pool, now()), onError("partitions")),
+      (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
+    ],
+    consumers: [],
+  };
 }

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { EVENT_TYPES, schemaPath } from "@toolgate/event-schemas/catalogue";
-import { encodePrincipal, PRINCIPAL_HEADER, type Role } from "@toolgate/service-host/principal";
+import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ALL_TYPES, type EventRig, startEventRig } from "./event-rig.ts";
 
@@ -11,7 +11,7 @@ describe("the catalogue", () => {
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  const list = (role: Role) => {
+  const list = (role: MemberRole) => {
     const principal = { userId: "u", email: "u@acme.example", workspaceId: "w", workspace: "acme", role };
     return rig.events.listEventTypes({}, { headers: { [PRINCIPAL_HEADER]: encodePrincipal(principal) } });
   };

@@ -33,7 +33,7 @@ describe("faults", () => {
 
   /** A process of its own, to be killed. */
   async function spawnService(roles: string): Promise<ChildProcess> {
-    const { core, worker, natsUrl } = rig.config;
+    const { core, targetCaFile, natsUrl } = rig.config;
     const withDatabase = roles !== "worker" && {
       DATABASE_URL: core?.databaseUrl,
       SEALING_KEYS: `1:${Buffer.alloc(32, 7).toString("base64")}`,
@@ -44,7 +44,7 @@ describe("faults", () => {
         NATS_URL: natsUrl,
         ROLES: roles,
         ALLOWED_TARGETS: "127.0.0.1",
-        TARGET_CA_FILE: worker.targetCaFile,
+        TARGET_CA_FILE: targetCaFile,
         INTERNAL_TOKEN: "internal",
         ...withDatabase,
       },

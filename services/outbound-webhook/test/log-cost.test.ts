@@ -1,9 +1,9 @@
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../src/domain/delivery-filter.ts";
-import { MIGRATIONS_DIR, SCHEMA } from "../src/service.ts";
 import { MAX_ROWS_READ, searchDeliveries } from "../src/store/log/search.ts";
 import { keepPartitions } from "../src/store/retention.ts";
 
@@ -42,7 +42,7 @@ describe("the cost of a search of the delivery log", () => {
   beforeAll(async () => {
     database = await testDatabase();
     pool = createPool({ url: database.url, maxConnections: 2, applicationName: "cost" });
-    await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+    await migrate({ pool, ...migrationsOf("outbound-webhook") });
     for (let day = 0; day < DAYS; day += 1) await keepPartitions(pool, new Date(NOW.getTime() - day * DAY_MS));
     // What keeps the undelivered events has no part in this.
     await pool.query("alter table outbound_webhook.delivery disable trigger user");

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { type Client, createClient } from "@connectrpc/connect";
+import { type Client, createClient, createRouterTransport } from "@connectrpc/connect";
 import { type Bus, connectBus } from "@toolgate/event-bus/connect";
 import {
   EventsSettledSchema,
@@ -10,6 +10,7 @@ import {
   WorkspaceEventBatchSchema,
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
@@ -18,22 +19,24 @@ import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createLogger } from "@toolgate/service-host/logger";
-import { encodePrincipal, PRINCIPAL_HEADER, type Role as UserRole } from "@toolgate/service-host/principal";
+import type { Peers } from "@toolgate/service-host/peers";
+import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import type { Service } from "@toolgate/service-host/service";
 import { localTransport } from "@toolgate/service-host/transport";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
-import { type Config, ROLES, type Role } from "../src/config.ts";
-import { MIGRATIONS_DIR, SCHEMA, startOutboundWebhook } from "../src/service.ts";
+import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
+import { start as startService } from "../src/service.ts";
 
 const INTERNAL_TOKEN = "internal";
 const SOURCE = "test-source";
 
 export interface RigOptions {
   /** How many instances of the service run, each with these roles. Default one with all. */
-  instances?: (readonly Role[])[];
+  instances?: (readonly ProcessRole[])[];
   config?: Partial<Config>;
   smtpUrl?: string;
   adminEmails?: string[];
@@ -43,7 +46,7 @@ export interface RigOptions {
 
 export interface User {
   workspaceId: string;
-  role?: UserRole;
+  role?: MemberRole;
   email?: string;
 }
 
@@ -69,7 +72,20 @@ export interface OutboundRig extends AsyncDisposable {
   wake(): void;
   requestsTo(path: string): TestReceiver["requests"];
   /** Another instance on the same servers. */
-  start(roles: readonly Role[]): Promise<Service>;
+  start(roles: readonly ProcessRole[]): Promise<Service>;
+}
+
+/** Key-auth, as far as mails need it. */
+function keyAuthStandIn(emails: string[]): Peers {
+  const transport = createRouterTransport((router) =>
+    router.service(WorkspaceService, { listAdminEmails: () => ({ emails }) }),
+  );
+  return {
+    transport: () => transport,
+    call() {
+      throw new Error("this service makes no hot calls");
+    },
+  };
 }
 
 export function newEvent(event: Partial<WorkspaceEvent> & { workspaceId: string }, now: Date): WorkspaceEvent {
@@ -98,7 +114,8 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
     roles: new Set(ROLES),
     applicationHosts: ["gate.example"],
     allowedTargets: ["127.0.0.1"],
-    worker: { concurrency: 256, targetCaFile },
+    targetCaFile,
+    workerConcurrency: 256,
     core: {
       databaseUrl: database.url,
       databaseConnections: 6,
@@ -106,27 +123,21 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
       caps: { perGroup: 5, perMember: 2, failingPerGroup: 2 },
     },
     mail: options.smtpUrl ? { smtpUrl: options.smtpUrl, from: "toolgate@gate.example" } : undefined,
-    keyAuthUrl: "",
     ...options.config,
   };
   const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "rig" }), (owned) =>
     owned.end(),
   );
-  await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  await migrate({ pool, ...migrationsOf("outbound-webhook") });
   const bus = resources.use(await connectBus({ servers: nats.url, name: "rig" }));
   const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
   let aheadMs = 0;
   const now = () => new Date(Date.now() + aheadMs);
   const services: Service[] = [];
-  async function start(roles: readonly Role[]): Promise<Service> {
+  async function start(roles: readonly ProcessRole[]): Promise<Service> {
     const only = { ...config, roles: new Set(roles) };
-    const listAdminEmails = async () => options.adminEmails ?? [];
-    const service = await startOutboundWebhook(only, {
-      log,
-      now,
-      listAdminEmails,
-      ...(options.resolver && { resolver: options.resolver }),
-    });
+    const host = { log, now: () => now().getTime(), peers: keyAuthStandIn(options.adminEmails ?? []) };
+    const service = await startService(only, host, options.resolver && { resolver: options.resolver });
     services.push(resources.use(service));
     return service;
   }

@@ -2,10 +2,10 @@ import { copyFile, mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MIGRATIONS_DIR, SCHEMA } from "../src/service.ts";
 import { keepPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
 import { listUndelivered } from "../src/store/undelivered/list.ts";
 
@@ -39,10 +39,11 @@ describe("undelivered events over migrations and time", () => {
 
   it("[OUT] the migration is done at once, and what goes on after it is counted with what was before", async () => {
     const older = await mkdtemp(join(serversOfRun().runFolder, "migrations-"));
-    for (const name of (await readdir(MIGRATIONS_DIR)).filter((file) => file < "0005")) {
-      await copyFile(join(MIGRATIONS_DIR, name), join(older, name));
+    const { schema, dir } = migrationsOf("outbound-webhook");
+    for (const name of (await readdir(dir)).filter((file) => file < "0005")) {
+      await copyFile(join(dir, name), join(older, name));
     }
-    await migrate({ pool, schema: SCHEMA, dir: older });
+    await migrate({ pool, schema, dir: older });
     // Makes the partitions before it misses the newer tables.
     await expect(keepPartitions(pool, NOW)).rejects.toThrow("does not exist");
     await pool.query(`insert into outbound_webhook.endpoint (workspace_id, workspace, url, events, secret, created_at)
@@ -51,7 +52,7 @@ describe("undelivered events over migrations and time", () => {
     await addDelivery("evt_through", "failed", "event", 1);
     await addDelivery("evt_through", "delivered", "resend", 2);
     const waiting = await addDelivery("evt_waiting", "retrying", "event", 1);
-    await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+    await migrate({ pool, ...migrationsOf("outbound-webhook") });
     await keepPartitions(pool, NOW);
     expect(await listUndelivered(pool, LIST)).toEqual([]);
     const again = [failed, await addDelivery("evt_failed", "pending", "replay", 3)];

@@ -1,10 +1,10 @@
 import { fairQueueTables } from "@toolgate/postgres/fair-queue/tables";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MIGRATIONS_DIR, SCHEMA } from "../src/service.ts";
 import { deleteOld, keepPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ describe("retention", () => {
   beforeAll(async () => {
     database = await testDatabase();
     pool = createPool({ url: database.url, maxConnections: 6, applicationName: "retention" });
-    await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+    await migrate({ pool, ...migrationsOf("outbound-webhook") });
   });
   afterAll(async () => {
     await pool.end();
@@ -138,6 +138,6 @@ describe("retention", () => {
       );
       return { columns, indexes, settings };
     };
-    expect(await tables(SCHEMA)).toEqual(await tables("described"));
+    expect(await tables("outbound_webhook")).toEqual(await tables("described"));
   });
 });

@@ -1,8 +1,8 @@
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MIGRATIONS_DIR, SCHEMA } from "../src/service.ts";
 import { previewReplay } from "../src/store/replay/preview.ts";
 import { keepPartitions } from "../src/store/retention.ts";
 import { countUndelivered, listUndelivered } from "../src/store/undelivered/list.ts";
@@ -21,7 +21,7 @@ describe("the cost of the view of undelivered events", () => {
   beforeAll(async () => {
     database = await testDatabase();
     pool = createPool({ url: database.url, maxConnections: 2, applicationName: "cost" });
-    await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+    await migrate({ pool, ...migrationsOf("outbound-webhook") });
     for (let day = 0; day <= 3; day += 1) await keepPartitions(pool, new Date(NOW.getTime() - day * 86_400_000));
     await pool.query(`insert into outbound_webhook.endpoint (workspace_id, workspace, url, events, secret, created_at)
       select case when n <= 3 then 'w' else 'other' end, 'acme', 'https://a.example/', '{custom.*}', '', now()

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolRunnerConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 
 const ENV = {
   DATABASE_URL: "postgres://127.0.0.1/x",
@@ -9,16 +9,16 @@ const ENV = {
 };
 
 test("[RO-8] tools send mails where SMTP_URL and MAIL_FROM are set, and the one needs the other", () => {
-  expect(toolRunnerConfig(ENV).mail).toBeUndefined();
+  expect(readConfig(ENV).mail).toBeUndefined();
   const mail = { SMTP_URL: "smtp://127.0.0.1:25", MAIL_FROM: "tools@gate.example" };
-  expect(toolRunnerConfig({ ...ENV, ...mail }).mail).toEqual({ smtpUrl: mail.SMTP_URL, from: mail.MAIL_FROM });
-  expect(() => toolRunnerConfig({ ...ENV, SMTP_URL: mail.SMTP_URL })).toThrow(/MAIL_FROM is missing/);
+  expect(readConfig({ ...ENV, ...mail }).mail).toEqual({ smtpUrl: mail.SMTP_URL, from: mail.MAIL_FROM });
+  expect(() => readConfig({ ...ENV, SMTP_URL: mail.SMTP_URL })).toThrow(/MAIL_FROM is missing/);
 });
 
 test("[SSRF] exceptions for development are refused in production", () => {
   for (const exception of [{ ALLOWED_TARGETS: "127.0.0.1" }, { TARGET_CA_FILE: "ca.pem" }]) {
-    expect(() => toolRunnerConfig({ ...ENV, ...exception })).toThrow(/refused in production/);
-    expect(() => toolRunnerConfig({ ...ENV, ...exception, NODE_ENV: "development" })).not.toThrow();
+    expect(() => readConfig({ ...ENV, ...exception })).toThrow(/refused in production/);
+    expect(() => readConfig({ ...ENV, ...exception, NODE_ENV: "development" })).not.toThrow();
   }
 });
 
@@ -29,7 +29,7 @@ test("[TOOL-2] the sandbox has a child for each core but the one that this proce
     [4, 3],
     [64, 8],
   ] as const) {
-    expect(toolRunnerConfig(ENV, cores).sandboxChildren).toBe(children);
+    expect(readConfig(ENV, cores).sandboxChildren).toBe(children);
   }
-  expect(toolRunnerConfig({ ...ENV, SANDBOX_CHILDREN: "2" }, 64).sandboxChildren).toBe(2);
+  expect(readConfig({ ...ENV, SANDBOX_CHILDREN: "2" }, 64).sandboxChildren).toBe(2);
 });

@@ -2,20 +2,20 @@ import { readFile } from "node:fs/promises";
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import { serveCalls } from "@toolgate/call-stream/serve";
 import { createEpochs, epochKey } from "@toolgate/epoch/epoch";
-import { connectRedis, untilReady } from "@toolgate/epoch/redis";
-import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import type { Bus } from "@toolgate/event-bus/connect";
 import { createOutbox, type Outbox, runOutboxSweeper } from "@toolgate/event-bus/outbox";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { assertMigrated } from "@toolgate/postgres/migrate";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import type { Pool } from "@toolgate/postgres/pool";
 import { createRedactor } from "@toolgate/redaction/redactor";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
-import type { Service } from "@toolgate/service-host/service";
+import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
+import { SERVICES } from "@toolgate/service-registry/services";
 import { createMailer } from "./clients/mailer.ts";
-import type { Config } from "./config.ts";
+import { type Config, NEEDS, readConfig } from "./config.ts";
 import type { Context } from "./context.ts";
 import { MAX_TIMEOUT_MS } from "./domain/definition.ts";
 import { keepPartitions } from "./events/daily-partitions.ts";
@@ -33,34 +33,30 @@ import { createWorkspaceValues } from "./execution/workspace-values.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type RunHandler, runHandler } from "./rpc/run.ts";
 import { createSandboxPool } from "./sandbox/pool.ts";
-import { MIGRATIONS_DIR, SCHEMA } from "./schema.ts";
 
 const NAME = "tool-runner";
-const REDIS_DEADLINE_MS = 10_000;
+const { schema: SCHEMA } = SERVICES[NAME];
 const PARTITIONS_EVERY_MS = 3_600_000;
 /** Over the longest run there is what may come before it and after it: its place in the sandbox, its record. */
 const DRAIN_WITHIN_MS = MAX_TIMEOUT_MS + 15_000;
 
-export interface ToolRunnerDependencies {
-  log: Logger;
-  now?: () => number;
+/** For tests. */
+export interface Overrides {
   /** How often the daily job runs; it is safe to repeat, and late by as much at most. */
   partitionsEveryMs?: number;
 }
 
 export interface ToolRunner extends Service {
-  /** The hot call, for callers in this process. */
-  run: RunHandler;
+  readonly hotCalls: { run: RunHandler };
 }
 
-export async function startToolRunner(
-  config: Config,
-  { log, now = Date.now, partitionsEveryMs = PARTITIONS_EVERY_MS }: ToolRunnerDependencies,
-): Promise<ToolRunner> {
+export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
+
+export async function start(config: Config, host: ServiceHost, overrides: Overrides = {}): Promise<ToolRunner> {
+  const { log, now } = host;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   await using resources = new AsyncDisposableStack();
-  const { pool, redis, bus } = await connectAll(config, log, resources);
-  await assertMigrated({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const keepTables = async () => void (await keepPartitions(pool, new Date(now())));
   await keepTables();
   const secretBox = createSecretBox({ keys: config.sealingKeys });
@@ -87,7 +83,7 @@ export async function startToolRunner(
     consumeExecutionRecords({ bus, pool, signal, onError: onError("execution records") }),
     runOutboxSweeper(outbox, signal, onError("outbox")),
     runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
-    runEvery(partitionsEveryMs, signal, keepTables, onError("partitions")),
+    runEvery(overrides.partitionsEveryMs ?? PARTITIONS_EVERY_MS, signal, keepTables, onError("partitions")),
   ]);
   resources.defer(async () => {
     stopping.abort();
@@ -96,7 +92,7 @@ export async function startToolRunner(
 
   const owned = resources.move();
   return {
-    run,
+    hotCalls: { run },
     routes: (router) => registerRoutes(router, context, { run, runCalls }),
     async ready() {
       await pool.query("select 1");
@@ -109,29 +105,6 @@ export async function startToolRunner(
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** The servers that the service works with. */
-async function connectAll(config: Config, log: Logger, resources: AsyncDisposableStack) {
-  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
-  const pool = resources.adopt(
-    createPool({
-      url: config.databaseUrl,
-      maxConnections: config.databaseConnections,
-      applicationName: NAME,
-      onIdleError: onError("postgres connection lost"),
-    }),
-    (owned) => owned.end(),
-  );
-  const redis = resources.adopt(
-    connectRedis({ url: config.redisUrl, name: NAME, onError: onError("redis connection") }),
-    (owned) => owned.disconnect(),
-  );
-  await untilReady(redis, REDIS_DEADLINE_MS);
-  const bus = resources.use(
-    await connectBus({ servers: config.natsUrl, name: NAME, log: (message) => log.warn(message) }),
-  );
-  return { pool, redis, bus };
 }
 
 /** What runs of tools work with. */

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keepPartitions } from "../src/events/daily-partitions.ts";
 import { createIdempotency, type Idempotency, type Ran } from "../src/execution/idempotency.ts";
 import { NotStarted } from "../src/execution/run-scope.ts";
-import { MIGRATIONS_DIR, SCHEMA } from "../src/schema.ts";
 
 const RAN: Ran = {
   outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson: '{"success":true}' },
@@ -23,7 +23,7 @@ describe("claims of idempotency keys", () => {
   beforeAll(async () => {
     database = await testDatabase();
     pool = createPool({ url: database.url, maxConnections: 4, applicationName: "test" });
-    await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+    await migrate({ pool, ...migrationsOf("tool-runner") });
     await keepPartitions(pool, new Date());
     idempotency = createIdempotency({ pool, secretBox, now: Date.now });
   });

@@ -15,16 +15,21 @@ import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { createLogger } from "@toolgate/service-host/logger";
-import { encodePrincipal, PRINCIPAL_HEADER, type Role } from "@toolgate/service-host/principal";
+import type { Peers } from "@toolgate/service-host/peers";
+import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import { localTransport } from "@toolgate/service-host/transport";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import type { Config } from "../src/config.ts";
-import { MIGRATIONS_DIR, SCHEMA } from "../src/schema.ts";
-import { startToolRunner, type ToolRunner } from "../src/service.ts";
+import { start, type ToolRunner } from "../src/service.ts";
 
+const callsNobody = () => {
+  throw new Error("tool-runner calls no other service");
+};
+const NO_PEERS: Peers = { transport: callsNobody, call: callsNobody };
 const INTERNAL_TOKEN = "internal-token-of-the-test";
 
 export interface ToolCall {
@@ -55,7 +60,7 @@ export interface RunningToolRunner extends AsyncDisposable {
   dataSource: Client<typeof DataSourceService>;
   executions: Client<typeof ExecutionService>;
   /** The same clients for another role or workspace. */
-  as(role: Role, workspaceId?: string): Pick<RunningToolRunner, "tools" | "dataSource" | "executions">;
+  as(role: MemberRole, workspaceId?: string): Pick<RunningToolRunner, "tools" | "dataSource" | "executions">;
   /** The workspace's epoch, as key-auth reads it for a call. */
   currentEpoch(): Promise<bigint>;
   saveTool(name: string, definition: JsonObject): Promise<void>;
@@ -82,7 +87,7 @@ export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunne
   const [pool, data] = [database.url, customer.url].map((url) =>
     resources.adopt(createPool({ url, maxConnections: 4, applicationName: "test" }), (owned) => owned.end()),
   ) as [Pool, Pool];
-  await migrate({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+  await migrate({ pool, ...migrationsOf("tool-runner") });
   await using bus = await connectBus({ servers: nats.url, name: "test" });
   // As the consumer of events does, which does not run here.
   await ensureStreams(bus);
@@ -111,7 +116,7 @@ export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunne
   const now = () => stoppedAtMs ?? Date.now() + aheadMs;
   const replicas: ToolRunner[] = [];
   for (let index = 0; index < (setup.replicas ?? 1); index += 1) {
-    replicas.push(resources.use(await startToolRunner(config, { log, now, ...partitions })));
+    replicas.push(resources.use(await start(config, { log, now, peers: NO_PEERS }, partitions || {})));
   }
   const workspaceId = randomUUID();
   const [first] = replicas as [ToolRunner];
@@ -126,7 +131,7 @@ export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunne
   };
   const admin = as("admin");
   const call = async ({ replica = 0, keyId = "1", listed = true, ...sent }: ToolCall) =>
-    (replicas[replica] as ToolRunner).run(
+    (replicas[replica] as ToolRunner).hotCalls.run(
       create(RunRequestSchema, {
         workspaceId,
         workspace: "acme",
@@ -179,7 +184,7 @@ async function currentEpoch(redis: ReturnType<typeof connectRedis>, workspaceId:
   return BigInt(String(await redis.eval(script, 1, epochKey(`workspace:${workspaceId}`)).catch(() => 0)));
 }
 
-function principalHeaders(role: Role, workspaceId: string): Record<string, string> {
+function principalHeaders(role: MemberRole, workspaceId: string): Record<string, string> {
   const principal = { userId: randomUUID(), email: `${role}@example.test`, workspaceId, workspace: "acme", role };
   return { [PRINCIPAL_HEADER]: encodePrincipal(principal) };
 }

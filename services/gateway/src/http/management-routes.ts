@@ -7,45 +7,23 @@ import {
   type HandlerContext,
   type Transport,
 } from "@connectrpc/connect";
-import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
-import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
-import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
-import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
-import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
-import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
-import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
-import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
-import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import type { Logger } from "@toolgate/service-host/logger";
-import {
-  encodePrincipal,
-  PRINCIPAL_HEADER,
-  type Principal,
-  type Role as RoleName,
-} from "@toolgate/service-host/principal";
+import type { Peers } from "@toolgate/service-host/peers";
+import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER, type Principal } from "@toolgate/service-host/principal";
+import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 import { holdsNul } from "../domain/text.ts";
 import { addressIn, CLIENT_ADDRESS_HEADER, loginIn } from "./login-of-request.ts";
 import { upstreamAnswer } from "./upstream-answer.ts";
 
-/** Where the services that people manage are reached. */
-export interface Upstreams {
-  keyAuth: Transport;
-  toolRunner: Transport;
-  outboundWebhook: Transport;
-}
+/** The proto services that have RPCs for people, each with the service that serves it. */
+export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] = SERVICE_NAMES.flatMap((name) =>
+  SERVICES[name].rpcs.filter((rpc) => callableFromOutside(rpc).length > 0).map((rpc) => [name, rpc] as const),
+);
 
-/** Whose RPCs are offered to people, where they declare so. */
-export const MANAGED_SERVICES: readonly [keyof Upstreams, readonly DescService[]][] = [
-  ["keyAuth", [SessionService, KeyService, AuditService]],
-  ["toolRunner", [ToolService, DataSourceService, ExecutionService]],
-  ["outboundWebhook", [EndpointService, EventService, DeliveryService, ReplayService, UndeliveredService]],
-];
-
-const ROLE_NAMES: Partial<Record<Role, RoleName>> = {
+const ROLE_NAMES: Partial<Record<Role, MemberRole>> = {
   [Role.MEMBER]: "member",
   [Role.MANAGER]: "manager",
   [Role.ADMIN]: "admin",
@@ -61,12 +39,10 @@ type UnaryHandler = (request: Message & { workspace?: string }, context: Handler
  * Offers the management RPCs of all services as Connect (JSON over POST): the gateway finds out who calls, the services
  * decide what that role may do.
  */
-export function managementRoutes(upstreams: Upstreams, log: Logger): (router: ConnectRouter) => void {
-  const authorize = createAuthorize(upstreams.keyAuth, log);
+export function managementRoutes(peers: Pick<Peers, "transport">, log: Logger): (router: ConnectRouter) => void {
+  const authorize = createAuthorize(peers.transport("key-auth"), log);
   return (router) => {
-    for (const [upstream, services] of MANAGED_SERVICES) {
-      for (const service of services) offer(router, service, upstreams[upstream], { authorize, log });
-    }
+    for (const [name, rpc] of MANAGED_SERVICES) offer(router, rpc, peers.transport(name), { authorize, log });
   };
 }
 

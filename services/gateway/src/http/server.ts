@@ -1,4 +1,5 @@
 import type { Logger } from "@toolgate/service-host/logger";
+import type { Peers } from "@toolgate/service-host/peers";
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { createSessions } from "../clients/sessions.ts";
 import { createDescribeTools } from "../clients/tool-descriptions.ts";
@@ -9,7 +10,6 @@ import { createDescriptionCache } from "./description-cache.ts";
 import { descriptionRoutes } from "./description-routes.ts";
 import { eventTypeRoutes } from "./event-type-routes.ts";
 import { management } from "./management.ts";
-import type { Upstreams } from "./management-routes.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
 import { sendAnswer } from "./reply.ts";
 import { sessionRoutes } from "./session-routes.ts";
@@ -27,7 +27,8 @@ const KEEP_ALIVE_MS = 72_000;
 
 export interface HttpServerOptions {
   calls: ToolCallDependencies;
-  upstreams: Upstreams;
+  /** Only their RPCs: the hot calls are in `calls`. */
+  peers: Pick<Peers, "transport">;
   publicUrl: string;
   trustedProxies: string[];
   /** A request that is not whole after this time is cut. */
@@ -37,8 +38,8 @@ export interface HttpServerOptions {
 
 /** The one server that the internet reaches. It sends no CORS header anywhere ([TOOL-38], [TOOL-39]). */
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
-  const { calls, upstreams, trustedProxies, requestTimeoutMs, log } = options;
-  const describeTools = createDescribeTools(upstreams.toolRunner);
+  const { calls, peers, trustedProxies, requestTimeoutMs, log } = options;
+  const describeTools = createDescribeTools(peers.transport("tool-runner"));
   const app = fastify({
     logger: false,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
@@ -79,8 +80,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(descriptionRoutes({ calls, describeTools, descriptions, publicUrl: options.publicUrl }));
   await app.register(mcpRoutes({ calls, describeTools, descriptions }));
   await app.register(eventTypeRoutes({ calls, publicUrl: options.publicUrl }));
-  await app.register(webhookPullRoutes({ calls, upstream: upstreams.outboundWebhook }));
-  await app.register(sessionRoutes({ sessions: createSessions(upstreams.keyAuth), log, now: calls.now }));
-  await app.register(management(upstreams, log));
+  await app.register(webhookPullRoutes({ calls, upstream: peers.transport("outbound-webhook") }));
+  await app.register(sessionRoutes({ sessions: createSessions(peers.transport("key-auth")), log, now: calls.now }));
+  await app.register(management(peers, log));
   return app;
 }

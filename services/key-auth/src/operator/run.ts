@@ -2,7 +2,7 @@ import { createEpochs } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { assertMigrated } from "@toolgate/postgres/migrate";
 import { createPool } from "@toolgate/postgres/pool";
-import { MIGRATIONS_DIR, SCHEMA } from "../schema.ts";
+import { migrationsOf } from "@toolgate/service-registry/paths";
 import { operatorCommand } from "./command.ts";
 
 export interface OperatorSession {
@@ -26,7 +26,7 @@ export async function runAsOperator({ argv, config, readInput, print, printError
       createPool({ url: databaseUrl, maxConnections: 1, applicationName: "key-auth admin" }),
       (owned) => owned.end(),
     );
-    await assertMigrated({ pool, schema: SCHEMA, dir: MIGRATIONS_DIR });
+    await assertMigrated({ pool, ...migrationsOf("key-auth") });
     const redis = resources.adopt(connectRedis({ url: redisUrl, name: "key-auth-admin", onError: () => {} }), (owned) =>
       owned.disconnect(),
     );

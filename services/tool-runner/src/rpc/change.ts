@@ -3,8 +3,10 @@ import { writeDeed } from "@toolgate/audit-trail/write";
 import { type Client, inTransaction } from "@toolgate/postgres/pool";
 import { unavailable } from "@toolgate/service-host/errors";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
+import { SERVICES } from "@toolgate/service-registry/services";
 import type { Context } from "../context.ts";
-import { SCHEMA } from "../schema.ts";
+
+const { schema: SCHEMA } = SERVICES["tool-runner"];
 
 type AuditAction =
   | "tool.create"

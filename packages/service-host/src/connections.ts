@@ -1,0 +1,112 @@
+import { connectRedis, type RedisOptions, untilReady } from "@toolgate/epoch/redis";
+import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import { assertMigrated } from "@toolgate/postgres/migrate";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { parseSealingKeys, type SealingKey } from "@toolgate/secret-box/secret-box";
+import { migrationsOf } from "@toolgate/service-registry/paths";
+import type { Need } from "@toolgate/service-registry/service-entry";
+import { type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { type EnvReader, readConfig } from "./env.ts";
+import { createLogger, type Logger } from "./logger.ts";
+
+type Redis = ReturnType<typeof connectRedis>;
+
+interface AllSettings {
+  databaseUrl: string;
+  databaseConnections: number;
+  redisUrl: string;
+  natsUrl: string;
+  /** Under which the service's secrets are stored. */
+  sealingKeys: SealingKey[];
+}
+
+type SettingsOf = {
+  postgres: "databaseUrl" | "databaseConnections";
+  redis: "redisUrl";
+  nats: "natsUrl";
+  "sealing-keys": "sealingKeys";
+};
+
+interface AllConnections {
+  pool: Pool;
+  redis: Redis;
+  bus: Bus;
+}
+
+type ConnectionsOf = { postgres: "pool"; redis: "redis"; nats: "bus"; "sealing-keys": never };
+
+/** The settings that belong to needs. */
+export type NeedSettings<N extends Need> = Pick<AllSettings, SettingsOf[N]>;
+
+/** The connections that belong to needs. */
+export type Connections<N extends Need> = Pick<AllConnections, ConnectionsOf[N]>;
+
+const REDIS_DEADLINE_MS = 10_000;
+
+/** Reads the variables of a service's needs. */
+export function readNeeds<N extends Need>(reader: EnvReader, name: ServiceName, needs: readonly N[]): NeedSettings<N> {
+  const has = (need: Need) => (needs as readonly Need[]).includes(need);
+  const bounds = serviceEntry(name).databaseConnections;
+  return {
+    ...(has("postgres") && { databaseUrl: reader.text("DATABASE_URL") }),
+    ...(bounds && has("postgres") && { databaseConnections: reader.integer("DATABASE_CONNECTIONS", bounds) }),
+    ...(has("redis") && { redisUrl: reader.text("REDIS_URL") }),
+    ...(has("nats") && { natsUrl: reader.text("NATS_URL") }),
+    ...(has("sealing-keys") && { sealingKeys: readSealingKeys(reader) }),
+  } as NeedSettings<N>;
+}
+
+/** A missing variable is reported with the others. */
+function readSealingKeys(reader: EnvReader): SealingKey[] {
+  const text = reader.text("SEALING_KEYS");
+  return text === "" ? [] : parseSealingKeys(text);
+}
+
+/**
+ * Connects to the servers that a service needs; `resources` owns the connections. Throws when a server cannot be reached
+ * (it is named, without credentials) or the service's schema is behind its code.
+ */
+export async function openConnections<N extends Need>(
+  { name, needs, log }: { name: ServiceName; needs: readonly N[]; log: Logger },
+  settings: NeedSettings<N>,
+  resources: AsyncDisposableStack,
+): Promise<Connections<N>> {
+  const has = (need: Need) => (needs as readonly Need[]).includes(need);
+  const { databaseUrl, databaseConnections, redisUrl, natsUrl } = settings as AllSettings;
+  const onError = (what: string) => (error: Error) => log.error({ err: error }, what);
+  const opened: Partial<AllConnections> = {};
+  if (has("postgres")) {
+    opened.pool = resources.adopt(
+      createPool({
+        url: databaseUrl,
+        maxConnections: databaseConnections,
+        applicationName: name,
+        onIdleError: onError("postgres connection lost"),
+      }),
+      (pool) => pool.end(),
+    );
+    await assertMigrated({ pool: opened.pool, ...migrationsOf(name) });
+  }
+  if (has("redis")) {
+    const options: RedisOptions = { url: redisUrl, name, onError: onError("redis connection") };
+    opened.redis = resources.adopt(connectRedis(options), (redis) => redis.disconnect());
+    await untilReady(opened.redis, REDIS_DEADLINE_MS);
+  }
+  if (has("nats")) {
+    const warn = (message: string) => log.warn(message);
+    opened.bus = resources.use(await connectBus({ servers: natsUrl, name, log: warn }));
+  }
+  return opened as Connections<N>;
+}
+
+/** Runs a service's daily job once, as a process of its own with DATABASE_URL. `job` returns what it dropped. */
+export async function runDailyJob(name: ServiceName, job: (pool: Pool, now: Date) => Promise<string[]>): Promise<void> {
+  const { url } = readConfig(process.env, (reader) => ({ url: reader.text("DATABASE_URL") }));
+  const log = createLogger({ service: `${name} daily job`, level: "info" });
+  const pool = createPool({ url, maxConnections: 1, applicationName: `${name} daily job` });
+  try {
+    log.info({ dropped: await job(pool, new Date()) }, "the daily job is done");
+  } finally {
+    await pool.end();
+  }
+}

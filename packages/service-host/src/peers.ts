@@ -1,0 +1,139 @@
+import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import type { Call, CallHandler } from "@toolgate/call-stream/call";
+import { createCallStream } from "@toolgate/call-stream/client";
+import { directCall } from "@toolgate/call-stream/direct";
+import { streamTransport } from "@toolgate/call-stream/transport";
+import type { HotCall } from "@toolgate/service-registry/service-entry";
+import {
+  SERVICE_NAMES,
+  SERVICES,
+  type ServiceName,
+  serviceEntry,
+  urlVariable,
+} from "@toolgate/service-registry/services";
+import { internalTokenInterceptor } from "./access.ts";
+import { serverAddresses } from "./addresses.ts";
+import { type Env, readConfig } from "./env.ts";
+import type { Logger } from "./logger.ts";
+import type { Service } from "./service.ts";
+import { localTransport, remoteTransport } from "./transport.ts";
+
+/** The other services, as a service calls them. Asking for a peer connects to nothing yet. */
+export interface Peers {
+  /** For the RPCs of a service. */
+  transport(service: ServiceName): Transport;
+  /** For a hot call of the registry: over a call stream, or as a function call in the same process. */
+  call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+  ): Call<MessageShape<I>, MessageShape<O>>;
+}
+
+/** Base URLs by service, several for one service separated by commas. */
+export type PeerUrls = Partial<Record<ServiceName, string>>;
+
+type PeerTransports = Partial<Record<ServiceName, Transport>>;
+
+const RECONNECT = { minMs: 50, maxMs: 1_000 };
+
+/** The addresses of a service's peers. Throws one error that names the variables of those that are missing. */
+export function readPeerUrls(env: Env, service: string): PeerUrls {
+  const entry = SERVICE_NAMES.includes(service as ServiceName) ? serviceEntry(service as ServiceName) : undefined;
+  return readConfig(env, (reader) => {
+    const required = (entry?.peers ?? []) as ServiceName[];
+    const optional = (entry?.optionalPeers ?? []) as ServiceName[];
+    return Object.fromEntries([
+      ...required.map((peer) => [peer, reader.baseUrls(urlVariable(peer))]),
+      ...optional.map((peer) => [peer, reader.baseUrls(urlVariable(peer), "")]),
+    ]);
+  });
+}
+
+/** Peers in other processes: hot calls over call streams, the rest as unary gRPC. Disposing closes the streams. */
+export function remotePeers(
+  urls: PeerUrls,
+  { log, internalToken }: { log: Logger; internalToken: string },
+): Peers & AsyncDisposable {
+  const transports: PeerTransports = {};
+  const streams: AsyncDisposable[] = [];
+  const urlOf = (service: ServiceName) => {
+    const url = urls[service];
+    if (!url) throw new Error(`configuration: ${urlVariable(service)} is missing`);
+    return url;
+  };
+  return {
+    transport(service) {
+      transports[service] ??= remoteTransport(urlOf(service), internalToken);
+      return transports[service];
+    },
+    call(method) {
+      const { service, stream } = hotCallOf(method);
+      const url = urlOf(service);
+      const calls = createCallStream({
+        method,
+        streamMethod: stream,
+        addresses: () => serverAddresses(url),
+        transportFor: (address) => streamTransport(address, [internalTokenInterceptor(internalToken)]),
+        reconnect: RECONNECT,
+        onError: (error) => log.warn({ err: error }, "call stream"),
+      });
+      streams.push(calls);
+      return calls.call;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(streams.map((stream) => stream[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** Peers in this process; each is looked up by the first call, so that services may call each other. */
+export interface LocalPeers extends Peers {
+  /** From now on the service can be called. Throws when one of its RPCs declares no access. */
+  add(name: ServiceName, service: Service): void;
+}
+
+export function localPeers({ log, internalToken }: { log: Logger; internalToken: string }): LocalPeers {
+  const transports: PeerTransports = {};
+  // biome-ignore lint/suspicious/noExplicitAny: each call has its own request and response types.
+  const calls = new Map<DescMethodUnary, Call<any, any>>();
+  const running = (name: ServiceName) => {
+    const transport = transports[name];
+    if (!transport) throw notStarted(name);
+    return transport;
+  };
+  return {
+    transport: (service) => ({
+      unary: async (...call) => running(service).unary(...call),
+      stream: async (...call) => running(service).stream(...call),
+    }),
+    call(method) {
+      const { service } = hotCallOf(method);
+      let found = calls.get(method);
+      return (request, options) => {
+        found ??= calls.get(method);
+        return found ? found(request, options) : Promise.reject(notStarted(service));
+      };
+    },
+    add(name, service) {
+      transports[name] = localTransport(service.routes, log, internalToken);
+      const onError = (error: unknown) => log.error({ err: error }, "hot call failed unexpectedly");
+      for (const { method } of serviceEntry(name).hotCalls) {
+        const handler = service.hotCalls?.[method.localName];
+        if (!handler) throw new Error(`${name} has no handler for ${method.name}`);
+        calls.set(method, directCall(handler as CallHandler<unknown, unknown>, { onError }));
+      }
+    },
+  };
+}
+
+function notStarted(name: ServiceName): ConnectError {
+  return new ConnectError(`${name} has not started yet`, Code.Unavailable);
+}
+
+function hotCallOf(method: DescMethodUnary): HotCall & { service: ServiceName } {
+  for (const service of SERVICE_NAMES) {
+    const found = SERVICES[service].hotCalls.find((hot) => hot.method === method);
+    if (found) return { ...found, service };
+  }
+  throw new Error(`${method.parent.typeName}/${method.name} is no hot call of the service registry`);
+}

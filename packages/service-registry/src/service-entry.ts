@@ -1,0 +1,44 @@
+import type { DescMethodBiDiStreaming, DescMethodUnary, DescService } from "@bufbuild/protobuf";
+import type { CallBatchSchema, ReplyBatchSchema } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
+
+/** What a process must be given to work: a server, or the keys that seal secrets. */
+export type Need = "postgres" | "redis" | "nats" | "sealing-keys";
+
+/** An RPC on the path of a call, and the RPC that carries many of its calls over one stream. */
+export interface HotCall {
+  readonly method: DescMethodUnary;
+  readonly stream: DescMethodBiDiStreaming<typeof CallBatchSchema, typeof ReplyBatchSchema>;
+}
+
+/** The part of a service that one process may run alone (`ROLES`). */
+export interface ProcessRole {
+  /** Answers the service's RPCs: peers are given the addresses of these processes. */
+  readonly servesRpcs: boolean;
+  readonly needs: readonly Need[];
+}
+
+/** An environment variable of one service, besides the common ones and those of its needs. */
+export interface Variable {
+  readonly name: string;
+  readonly meaning: string;
+  readonly required?: boolean;
+  /** Must not be logged or shown. */
+  readonly secret?: boolean;
+}
+
+/** Everything that other parts of Toolgate must know about a service without importing it. */
+export interface ServiceEntry {
+  readonly rpcs: readonly DescService[];
+  readonly hotCalls: readonly HotCall[];
+  /** Its schema in Postgres; undefined when it owns no tables. */
+  readonly schema: string | undefined;
+  readonly needs: readonly Need[];
+  /** Connections of each Postgres pool, when DATABASE_CONNECTIONS is not set, and its bounds. */
+  readonly databaseConnections?: { readonly fallback: number; readonly min: number; readonly max: number };
+  /** The services that it calls. Those of `optionalPeers` only with some settings. */
+  readonly peers: readonly string[];
+  readonly optionalPeers?: readonly string[];
+  /** Absent: every process of the service does all its work. */
+  readonly roles?: Readonly<Record<string, ProcessRole>>;
+  readonly variables: readonly Variable[];
+}

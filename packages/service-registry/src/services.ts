@@ -1,0 +1,120 @@
+import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
+import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
+import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
+import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import { SignedPullService } from "@toolgate/gen/toolgate/outbound_webhook/v1/signed_pull_pb";
+import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
+import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { ServiceEntry, Variable } from "./service-entry.ts";
+
+const APPLICATION_HOSTS: Variable = {
+  name: "APPLICATION_HOSTS",
+  meaning: "names and addresses of this installation, which tools and endpoints may not reach",
+};
+const OUTGOING: readonly Variable[] = [
+  APPLICATION_HOSTS,
+  { name: "ALLOWED_TARGETS", meaning: "development only: non-public addresses that may be called" },
+  { name: "TARGET_CA_FILE", meaning: "development only: PEM file of certificates to trust" },
+  { name: "NODE_ENV", meaning: "production unless development or test" },
+];
+const MAIL: readonly Variable[] = [
+  { name: "SMTP_URL", meaning: "server that sends mails", secret: true },
+  { name: "MAIL_FROM", meaning: "sender of mails; required with SMTP_URL" },
+];
+
+/**
+ * The one list of services. Services start in this order and stop in the reverse order, so a service stands after those
+ * that it calls where possible.
+ */
+export const SERVICES = {
+  "tool-runner": {
+    rpcs: [RunService, ToolService, DataSourceService, ExecutionService],
+    hotCalls: [{ method: RunService.method.run, stream: RunService.method.runCalls }],
+    schema: "tool_runner",
+    needs: ["postgres", "redis", "nats", "sealing-keys"],
+    databaseConnections: { fallback: 10, min: 1, max: 200 },
+    peers: [],
+    variables: [
+      ...OUTGOING,
+      ...MAIL,
+      { name: "SANDBOX_CHILDREN", meaning: "processes that run handlers" },
+      { name: "ALLOWED_DATA_SOURCES", meaning: "non-public addresses of workspaces' databases" },
+    ],
+  },
+  "key-auth": {
+    rpcs: [VerifyService, SessionService, KeyService, AuditService, WorkspaceService],
+    hotCalls: [{ method: VerifyService.method.verify, stream: VerifyService.method.verifyCalls }],
+    schema: "key_auth",
+    needs: ["postgres", "redis", "nats", "sealing-keys"],
+    databaseConnections: { fallback: 10, min: 1, max: 200 },
+    peers: ["tool-runner"],
+    variables: [],
+  },
+  "outbound-webhook": {
+    rpcs: [EndpointService, EventService, DeliveryService, ReplayService, UndeliveredService, SignedPullService],
+    hotCalls: [],
+    schema: "outbound_webhook",
+    needs: ["postgres", "nats", "sealing-keys"],
+    databaseConnections: { fallback: 8, min: 2, max: 100 },
+    peers: [],
+    // Knows the addresses for mails, which the dispatcher sends when SMTP_URL is set.
+    optionalPeers: ["key-auth"],
+    roles: {
+      manager: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"] },
+      "fan-out": { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
+      dispatcher: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
+      // It connects to servers of strangers, so it holds nothing that they could be after.
+      worker: { servesRpcs: false, needs: ["nats"] },
+    },
+    variables: [
+      ...OUTGOING,
+      ...MAIL,
+      { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
+      { name: "WORKER_CONCURRENCY", meaning: "attempts at once per worker" },
+      { name: "DELIVERIES_PER_WORKSPACE", meaning: "attempts at once per workspace" },
+      { name: "DELIVERIES_PER_ENDPOINT", meaning: "attempts at once per endpoint" },
+      { name: "FAILING_DELIVERIES_PER_WORKSPACE", meaning: "attempts at once to failing or slow endpoints" },
+    ],
+  },
+  gateway: {
+    rpcs: [],
+    hotCalls: [],
+    schema: undefined,
+    needs: ["nats"],
+    peers: ["key-auth", "tool-runner", "outbound-webhook"],
+    variables: [
+      { name: "HTTP_HOST", meaning: "address that the HTTP server binds" },
+      { name: "PORT", meaning: "port of the HTTP server" },
+      { name: "PUBLIC_URL", meaning: "where callers reach the gateway" },
+      { name: "TRUSTED_PROXIES", meaning: "reverse proxies whose X-Forwarded headers are believed" },
+      { name: "REQUEST_TIMEOUT_MS", meaning: "a request that is not complete by then is cut" },
+      { name: "DRAIN_MS", meaning: "how long a stopping gateway waits for calls" },
+    ],
+  },
+} as const satisfies Record<string, ServiceEntry>;
+
+export type ServiceName = keyof typeof SERVICES;
+/** The process roles of a service that has them. */
+export type ProcessRoleOf<Name extends ServiceName> = (typeof SERVICES)[Name] extends { roles: infer Roles }
+  ? keyof Roles & string
+  : never;
+
+export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
+
+/** The entry of a service, without the exact types of its members. */
+export function serviceEntry(name: ServiceName): ServiceEntry {
+  return SERVICES[name];
+}
+
+/** The environment variable with the base URLs of a service's RPC servers: `KEY_AUTH_URL` for key-auth. */
+export function urlVariable(name: ServiceName): string {
+  return `${name.toUpperCase().replaceAll("-", "_")}_URL`;
+}

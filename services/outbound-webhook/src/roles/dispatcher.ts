@@ -1,0 +1,92 @@
+import type { Bus } from "@toolgate/event-bus/connect";
+import { runEvery } from "@toolgate/service-host/every";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { Peers } from "@toolgate/service-host/peers";
+import { createListAdminEmails } from "../clients/admin-emails.ts";
+import { createMailer } from "../clients/mailer.ts";
+import type { Config } from "../config.ts";
+import type { Context } from "../context.ts";
+import { createAttemptSender } from "../events/attempt-sender.ts";
+import { mailDueNotices } from "../events/deactivation-notices.ts";
+import { runDispatcher } from "../events/dispatcher.ts";
+import { sweepLeases } from "../events/lease-sweeper.ts";
+import type { Loop, Loops } from "../events/loops.ts";
+import { runReplays } from "../events/replay-loop.ts";
+import { runResultConsumer } from "../events/result-consumer.ts";
+import { createWakeUp, onWork } from "../events/wake-up.ts";
+import { claimNotices, settleNotice } from "../store/deactivation-notice.ts";
+import { createApplyResults } from "../store/deliveries/apply-results.ts";
+import { createClaimStore } from "../store/deliveries/claim.ts";
+
+const SWEEP_EVERY_MS = 2_000;
+const NOTICES_EVERY_MS = 2_000;
+
+export interface DispatcherOptions {
+  config: Pick<Config, "mail">;
+  bus: Bus;
+  log: Logger;
+  peers: Pick<Peers, "transport">;
+}
+
+/** Claims due deliveries, sends their attempts to workers, and applies the results. */
+export function dispatcherLoops(context: Context, options: DispatcherOptions, resources: AsyncDisposableStack): Loops {
+  const { queuePool, queue, secretBox, replaySteps, replayWakeUp, announceWork, now } = context;
+  const { config, bus, log } = options;
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const wakeUp = createWakeUp();
+  resources.use(onWork(bus, () => wakeUp.signal()));
+  const applyResults = createApplyResults(queuePool, queue);
+  const store = createClaimStore(queuePool, queue);
+  const send = createAttemptSender(bus);
+  const sweep = async () => {
+    if ((await sweepLeases(queuePool, queue, now())) > 0) wakeUp.signal();
+  };
+  const producers: Loop[] = [
+    (signal) =>
+      runDispatcher({ store, applyResults, secretBox, send, wakeUp, now, signal, onError: onError("dispatcher") }),
+    (signal) =>
+      runReplays({
+        store: replaySteps,
+        wakeUp: replayWakeUp,
+        announceWork,
+        now,
+        signal,
+        onError: onError("replay"),
+      }),
+    (signal) => runEvery(SWEEP_EVERY_MS, signal, sweep, onError("lease sweep")),
+  ];
+  if (config.mail) producers.push(noticeLoop(context, config.mail, options, resources));
+  else log.warn("SMTP_URL is not set: admins are not told when an endpoint is deactivated");
+  const consumers: Loop[] = [
+    (signal) =>
+      runResultConsumer({
+        bus,
+        applyResults,
+        handBack: store.handBack,
+        onApplied: () => wakeUp.signal(),
+        now,
+        signal,
+        onError: onError("results"),
+      }),
+  ];
+  return { producers, consumers };
+}
+
+/** Mails admins about endpoints that were deactivated. */
+function noticeLoop(
+  { pool, now }: Context,
+  mail: NonNullable<Config["mail"]>,
+  { peers, log }: DispatcherOptions,
+  resources: AsyncDisposableStack,
+): Loop {
+  const onError = (error: unknown) => log.error({ err: error }, "notice mail");
+  const notices = {
+    claimNotices: (at: Date) => claimNotices(pool, at),
+    settleNotice: (notice: Parameters<typeof settleNotice>[1]) => settleNotice(pool, notice),
+    listAdminEmails: createListAdminEmails(peers.transport("key-auth")),
+    sendMail: resources.use(createMailer(mail)),
+    now,
+    onError,
+  };
+  return (signal) => runEvery(NOTICES_EVERY_MS, signal, () => mailDueNotices(notices), onError);
+}

@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import type { Bus } from "@toolgate/event-bus/connect";
+import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
+import type { Resolver } from "@toolgate/safe-fetch/resolve";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { Config } from "../config.ts";
+import type { Loops } from "../events/loops.ts";
+import { runWorker } from "../worker/worker.ts";
+
+/** Two for each of two thousand endpoints: a handshake costs more than a delivery. */
+const MAX_IDLE_CONNECTIONS = 4_096;
+
+export interface WorkerOptions {
+  bus: Bus;
+  log: Logger;
+  now: () => Date;
+  resolver: Resolver | undefined;
+}
+
+/** Makes the attempts that dispatchers send. */
+export async function workerLoops(
+  { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency }: Config,
+  { bus, log, now, resolver }: WorkerOptions,
+  resources: AsyncDisposableStack,
+): Promise<Loops> {
+  const safeFetch = resources.use(
+    createSafeFetch({
+      allowList: allowedTargets,
+      applicationHosts,
+      schemes: ["https:"],
+      maxIdleConnections: MAX_IDLE_CONNECTIONS,
+      ...(resolver && { resolver }),
+      ...(targetCaFile && { tls: { ca: await readFile(targetCaFile, "utf8") } }),
+    }),
+  );
+  const onError = (error: unknown) => log.error({ err: error }, "worker");
+  const onTooLate = (attempts: number) =>
+    log.warn({ attempts }, "attempts came too late and were not made: too few workers, or clocks that differ");
+  return {
+    producers: [(signal) => runWorker({ bus, safeFetch, concurrency, now, signal, onError, onTooLate })],
+    consumers: [],
+  };
+}
