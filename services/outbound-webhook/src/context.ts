@@ -14,7 +14,7 @@ import { createFanOut, type FanOut } from "./store/deliveries/fan-out.ts";
 import { createSingleDeliveryStore, type SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
 import { deliveryQueue } from "./store/queue.ts";
-import { createReplayStepStore, type ReplayStepStore } from "./store/replay/step.ts";
+import { createReplaySteps, type ReplaySteps } from "./store/replay/steps.ts";
 
 /** What the RPC handlers and the process roles work with; the worker has none of it. */
 export interface Context {
@@ -29,7 +29,7 @@ export interface Context {
   fanOut: FanOut;
   redact: Redact;
   cancelWaiting: (key: EndpointKey, now: Date) => Promise<void>;
-  replaySteps: ReplayStepStore;
+  replaySteps: ReplaySteps;
   replayWakeUp: WakeUp;
   announceReplay: () => void;
   announceWork: () => void;
@@ -64,7 +64,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     fanOut: createFanOut(queuePool, queue),
     redact: createRedactor(),
     cancelWaiting: (key, at) => cancelWaiting(queuePool, key, at),
-    replaySteps: createReplayStepStore(queuePool, queue),
+    replaySteps: createReplaySteps(queuePool, queue),
     replayWakeUp,
     announceReplay: () => replayWakeUp.signal(),
     announceWork: () => announceWork(bus),

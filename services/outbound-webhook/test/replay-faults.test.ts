@@ -5,7 +5,7 @@ import type { Service } from "@toolgate/service-host/service";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deliveryQueue } from "../src/store/queue.ts";
-import { createReplayStepStore } from "../src/store/replay/step.ts";
+import { createReplaySteps } from "../src/store/replay/steps.ts";
 import { newEvent, type OutboundRig } from "./outbound-rig.ts";
 import { AT_ONCE, eventsOf, type ReplayScene, SECOND_MS, startReplayScene } from "./replay-scene.ts";
 
@@ -45,7 +45,7 @@ describe("a replay under faults", () => {
     const blocker = await rig.pool.connect();
     await blocker.query("begin");
     await blocker.query("select from outbound_webhook.queue_group where group_id = 'w' for update");
-    const cut = createReplayStepStore(pool, QUEUE).step(rig.clock.now());
+    const cut = createReplaySteps(pool, QUEUE).step(rig.clock.now());
     const failed = expect(cut).rejects.toThrow();
     await eventually(async () => {
       const { rowCount } = await rig.pool.query(
@@ -157,7 +157,7 @@ describe("a replay under faults", () => {
     const failure: unknown = await store.step(now).catch((error: unknown) => error);
     expect(failure).toMatchObject({ replayId: Number(replayId) });
     const later = new Date(now.getTime() + 60 * SECOND_MS);
-    for (let time = 0; time < 2; time += 1) await store.putOff(Number(replayId), later);
+    for (let time = 0; time < 2; time += 1) await store.postpone(Number(replayId), later);
     const { rows } = await rig.pool.query("select id, next_step_at from outbound_webhook.replay order by id");
     expect(rows).toMatchObject([{ id: Number(replayId), next_step_at: later }, { id: Number(otherId) }]);
     expect(rows[1].next_step_at.getTime()).toBeLessThan(later.getTime());

@@ -69,7 +69,7 @@ describe("a replay and the deliveries of its workspace", () => {
     let announced = 0;
     const errors: unknown[] = [];
     const running = runReplays({
-      store: scene.replica(),
+      steps: scene.replica(),
       wakeUp: createWakeUp(),
       announceWork: () => {
         announced += 1;

@@ -46,7 +46,7 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
       runDispatcher({ store, applyResults, secretBox, send, wakeUp, now, signal, onError: onError("dispatcher") }),
     (signal) =>
       runReplays({
-        store: replaySteps,
+        steps: replaySteps,
         wakeUp: replayWakeUp,
         announceWork,
         now,

@@ -1,4 +1,4 @@
-import { type DeedRow, deedRow, writeDeed } from "@toolgate/audit-trail/write";
+import { writeDeed } from "@toolgate/audit-trail/write";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { Principal } from "@toolgate/service-host/principal";
 import type { EndpointRow } from "../store/endpoint.ts";
@@ -27,9 +27,4 @@ export function auditEndpoint(db: Queryable, endpoint: Pick<EndpointRow, "id" | 
 /** Audits an action on a replay, in the same transaction. */
 export function auditReplay(db: Queryable, replayId: number, action: Action): Promise<void> {
   return writeDeed(db, SCHEMA, { ...action, targetId: String(replayId) });
-}
-
-/** The audit entry of an action on a replay, for a store that writes it in the same statement as the change. */
-export function replayAuditRow(replayId: number, action: Action): DeedRow {
-  return deedRow({ ...action, targetId: String(replayId) });
 }

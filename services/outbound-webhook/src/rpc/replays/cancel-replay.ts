@@ -1,9 +1,10 @@
 import type { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import type { Queryable } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { findReplay } from "../../store/replay/replay.ts";
-import { replayAuditRow } from "../audit.ts";
+import { auditReplay } from "../audit.ts";
 import { noSuchReplay, replayKey, toReplay } from "./replay-message.ts";
 
 export const cancelReplay: Handler<Context, typeof ReplayService.method.cancelReplay> = async (
@@ -14,7 +15,7 @@ export const cancelReplay: Handler<Context, typeof ReplayService.method.cancelRe
   const principal = principalOf(call);
   const key = replayKey(principal, request.replayId);
   const at = now();
-  const audit = replayAuditRow(key.replayId, { principal, at, action: "replay.cancel" });
+  const audit = (db: Queryable) => auditReplay(db, key.replayId, { principal, at, action: "replay.cancel" });
   if (!(await replaySteps.cancel(key, principal.email, at, audit))) throw noSuchReplay();
   // A dispatcher skips a workspace while it is locked.
   announceWork();

@@ -20,7 +20,7 @@ export interface ReplayPreview {
   newest: Date | undefined;
 }
 
-/** Exact as long as no more than `maxRows` rows have to be read for it. */
+/** Reads at most `maxRows` rows; the counts are exact when that is all of the range. */
 export async function previewReplay(
   db: Queryable,
   endpointId: number,
@@ -60,7 +60,7 @@ const UNDELIVERED_OF_TYPES = `select u.event_type as type, u.event_at as at, tru
   join outbound_webhook.undelivered u on u.endpoint_id = $1 and u.state = 'undelivered' and u.event_type = named.type
     and u.event_at >= $2 and u.event_at < $3`;
 
-/** By id, which is by time: a condition on the time itself would invite a plan that reads all workspaces' deliveries. */
+/** By id, which is by time: with a condition on the time itself, the planner might read the deliveries of all workspaces. */
 const EVERYTHING = `(
     select d.event_type as type, d.created_at as at, d.kind = 'event' and d.status not in ('pending', 'retrying')
       and ($4::text[] is null or d.event_type = any($4)) as wanted

@@ -62,7 +62,7 @@ started as (
 )
 select target.*, (select id from started) as replay_id from target`;
 
-/** Starts a replay, unless the endpoint or its workspace has enough of them. For a transaction. */
+/** Starts a replay, unless the endpoint or its workspace has enough of them. To be called in a transaction. */
 export async function startReplay(
   db: Queryable,
   { workspaceId, endpointId }: EndpointKey,
@@ -90,7 +90,7 @@ export async function startReplay(
   return row.busy ? "endpoint-busy" : "workspace-busy";
 }
 
-/** What the replay has not counted yet, because the deliveries ended since its last step, is counted with it. */
+/** Adds the deliveries that have ended since the last step, which the replay has not counted yet. */
 const SELECT = `select r.id, r.endpoint_id, r.from_at, r.to_at, r.types, r.everything, r.rate_per_second,
   case when r.state <> 'running' or e.active then r.state when e.deleted_at is null then 'paused' else 'cancelled' end as state,
   r.events_at_start, r.more_at_start, r.considered, r.sent, r.skipped, r.cursor_at, r.walked, r.started_at, r.started_by,

@@ -1,0 +1,108 @@
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import type { Queryable } from "@toolgate/postgres/pool";
+import { newDeliveryId } from "../../domain/delivery-id.ts";
+import { addDeliveries, copyEvents } from "../deliveries/add.ts";
+import type { ReplayJob } from "./job.ts";
+
+/** A body that is older than this may expire before its delivery does, and is copied. */
+const MAX_BODY_AGE_MS = 2 * 86_400_000;
+
+/** An event that a replay sends. */
+export interface ReplayedEvent {
+  eventId: string;
+  eventType: string;
+  bodyAt: Date;
+}
+
+/** A delivery that the replay has made and whose end it has not counted yet. */
+export interface OwnDelivery extends ReplayedEvent {
+  id: string;
+  /** Null: its partition is gone. */
+  status: "pending" | "retrying" | "delivered" | "failed" | "cancelled" | null;
+  /** In the queue and not in flight. */
+  waiting: boolean;
+  /** Due now or in flight. */
+  due: boolean;
+  /** State of its event in `undelivered`. */
+  eventState: "undelivered" | "sending" | "delivered" | "pulled" | null;
+  hasBody: boolean;
+}
+
+/** Each row is looked up by itself: the limits keep the planner from reading whole tables. */
+const READ = `select own.delivery_id as id, d.status, d.event_id as "eventId", d.event_type as "eventType",
+  d.event_created_at as "bodyAt", q.item_id is not null and q.lease_until is null as waiting,
+  coalesce(q.lease_until is not null or q.due_at <= $3, false) as due, u.state as "eventState",
+  event.id is not null as "hasBody"
+from outbound_webhook.replay_delivery own
+left join lateral (
+  select * from outbound_webhook.delivery where created_at = own.created_at and id = own.delivery_id limit 1
+) d on true
+left join lateral (select * from outbound_webhook.queue_item where item_id = own.delivery_id limit 1) q on true
+left join lateral (
+  select state from outbound_webhook.undelivered where endpoint_id = $2 and event_id = d.event_id limit 1
+) u on true
+left join lateral (
+  select id from outbound_webhook.event where created_at = d.event_created_at and id = d.event_id limit 1
+) event on true
+where own.replay_id = $1
+order by own.created_at, own.delivery_id`;
+
+const CANCEL_WAITING = `with cancelled as (
+  delete from outbound_webhook.queue_item where item_id = any($1::uuid[]) and lease_until is null
+  returning item_id, created_at
+)
+update outbound_webhook.delivery d set status = 'cancelled', next_attempt_at = null, finished_at = $2
+from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id`;
+
+const LATEST_BODIES = `select event_id as "eventId", body_at as "bodyAt" from outbound_webhook.undelivered
+where endpoint_id = $1 and event_id = any($2::text[])`;
+
+const REMEMBER = `insert into outbound_webhook.replay_delivery (replay_id, created_at, delivery_id)
+select $1, $2, unnest($3::uuid[])`;
+
+const FORGET = "delete from outbound_webhook.replay_delivery where replay_id = $1 and delivery_id = any($2::uuid[])";
+
+export async function readOwnDeliveries(db: Queryable, replay: ReplayJob, now: Date): Promise<OwnDelivery[]> {
+  const values = [replay.id, replay.endpointId, now];
+  const { rows } = await db.query({ name: "replay_own_deliveries", text: READ, values });
+  return rows;
+}
+
+export async function cancelDeliveries(db: Queryable, waiting: readonly OwnDelivery[], now: Date): Promise<void> {
+  if (waiting.length === 0) return;
+  await db.query({ name: "replay_cancel_waiting", text: CANCEL_WAITING, values: [waiting.map(({ id }) => id), now] });
+}
+
+/** Makes a delivery of each event, from its latest body: an earlier repetition may have copied it. */
+export async function makeDeliveries(
+  db: Queryable,
+  queue: FairQueue,
+  replay: ReplayJob,
+  events: readonly ReplayedEvent[],
+  now: Date,
+): Promise<void> {
+  if (events.length === 0) return;
+  const ids = events.map(({ eventId }) => eventId);
+  const latest = await db.query({ name: "replay_bodies", text: LATEST_BODIES, values: [replay.endpointId, ids] });
+  const latestAt = new Map<string, Date>(latest.rows.map(({ eventId, bodyAt }) => [eventId, bodyAt]));
+  const oldest = new Date(now.getTime() - MAX_BODY_AGE_MS);
+  const found = events.map((event) => ({ ...event, bodyAt: latestOf(event.bodyAt, latestAt.get(event.eventId)) }));
+  const old = found.filter(({ bodyAt }) => bodyAt < oldest);
+  await copyEvents(db, old, now);
+  const made = found.map((event) => ({
+    ...event,
+    id: newDeliveryId(now),
+    bodyAt: event.bodyAt < oldest ? now : event.bodyAt,
+  }));
+  await addDeliveries(db, queue, { ...replay, kind: "replay" }, made, now);
+  await db.query({ name: "replay_remember", text: REMEMBER, values: [replay.id, now, made.map(({ id }) => id)] });
+}
+
+export async function forgetDeliveries(db: Queryable, { id }: ReplayJob, ended: readonly OwnDelivery[]): Promise<void> {
+  if (ended.length === 0) return;
+  await db.query({ name: "replay_forget", text: FORGET, values: [id, ended.map((delivery) => delivery.id)] });
+}
+
+function latestOf(bodyAt: Date, copyAt: Date | undefined): Date {
+  return copyAt && copyAt > bodyAt ? copyAt : bodyAt;
+}

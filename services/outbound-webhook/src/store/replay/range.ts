@@ -1,0 +1,74 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+import { firstIdAt } from "../../domain/delivery-filter.ts";
+import type { ReplayJob } from "./job.ts";
+
+/** An event in the range of a replay. */
+export interface RangeEvent {
+  at: Date;
+  /** The event's id, or that of its first delivery. With `at` it is a place in the range. */
+  id: string;
+  eventId: string;
+  eventType: string;
+  bodyAt: Date;
+  /** "skip": it would have been sent, but somebody else has done so since; it is counted. */
+  use: "send" | "skip" | "ignore";
+}
+
+const UNDELIVERED = `select event_at as at, event_id as id, event_id as "eventId", event_type as "eventType",
+  body_at as "bodyAt", state, met_inactive as "metInactive", left_at as "leftAt"
+from outbound_webhook.undelivered
+where endpoint_id = $1 and (event_at, event_id) > ($2::timestamptz, $3) and event_at < $4
+order by event_at, event_id limit $5`;
+
+/** By id, which is by time. */
+const DELIVERIES = `select created_at as at, id, event_id as "eventId", event_type as "eventType",
+  event_created_at as "bodyAt", kind, status
+from outbound_webhook.delivery
+where endpoint_id = $1 and id > $2 and id < $3
+order by id limit $4`;
+
+/**
+ * The next rows of a replay's range, in order: those of `undelivered`, or for a replay of everything the first deliveries
+ * and, after those of the same time, the events that met an inactive endpoint.
+ */
+export async function readRange(db: Queryable, replay: ReplayJob, limit: number): Promise<RangeEvent[]> {
+  if (!replay.everything) return readUndelivered(db, replay, limit);
+  const deliveries = await readDeliveries(db, replay, limit);
+  const undelivered = await readUndelivered(db, replay, limit);
+  return [...deliveries, ...undelivered].sort((a, b) => a.at.getTime() - b.at.getTime()).slice(0, limit);
+}
+
+async function readUndelivered(db: Queryable, replay: ReplayJob, limit: number): Promise<RangeEvent[]> {
+  const { endpointId, cursorAt, cursorId, to, startedAt, everything } = replay;
+  const values = [endpointId, cursorAt, isEventId(cursorId) ? cursorId : "", to, limit];
+  const { rows } = await db.query({ name: "replay_undelivered", text: UNDELIVERED, values });
+  return rows.map(({ state, metInactive, leftAt, ...row }) => {
+    let use: RangeEvent["use"] = "ignore";
+    if (isWantedType(replay, row.eventType)) {
+      if (everything && metInactive) use = state === "sending" ? "skip" : "send";
+      else if (!everything && state === "undelivered") use = "send";
+      else if (!everything && leftAt >= startedAt) use = "skip";
+    }
+    return { ...row, use };
+  });
+}
+
+async function readDeliveries(db: Queryable, replay: ReplayJob, limit: number): Promise<RangeEvent[]> {
+  const { endpointId, to } = replay;
+  const values = [endpointId, lastDeliveryId(replay), firstIdAt(to), limit];
+  const { rows } = await db.query({ name: "replay_deliveries", text: DELIVERIES, values });
+  return rows.map(({ kind, status, ...row }) => {
+    const wanted = kind === "event" && isWantedType(replay, row.eventType);
+    const isOpen = status === "pending" || status === "retrying";
+    return { ...row, use: wanted ? (isOpen ? "skip" : "send") : "ignore" };
+  });
+}
+
+/** No delivery up to this id is left: all of the cursor's time come before its events. */
+function lastDeliveryId({ cursorAt, cursorId }: ReplayJob): string {
+  if (isEventId(cursorId)) return firstIdAt(new Date(cursorAt.getTime() + 1));
+  return cursorId === "" ? firstIdAt(cursorAt) : cursorId;
+}
+
+const isEventId = (id: string) => id.startsWith("evt");
+const isWantedType = ({ types }: ReplayJob, type: string) => types === null || types.includes(type);
