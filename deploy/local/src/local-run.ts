@@ -83,7 +83,7 @@ async function openServers(config: LocalConfig, control: RunControl, owned: Asyn
   const stopped = new AbortController();
   owned.defer(() => stopped.abort());
   const signal = AbortSignal.any([stop, stopped.signal]);
-  for (const server of Object.values(servers.running)) keepRunning(server, { log, signal });
+  for (const server of Object.values(servers.running)) void keepRunning(server, { log, signal });
   const url = (name: ServerName) => given[name] ?? startedUrl(servers, name);
   return { databaseUrl: url("postgres"), natsUrl: url("nats"), redisUrl: url("redis") };
 }

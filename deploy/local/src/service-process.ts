@@ -71,7 +71,7 @@ export async function startServiceProcess(settings: ServiceSettings): Promise<Se
 async function launch(settings: ServiceSettings, signal: AbortSignal): Promise<Running> {
   const running = spawnService(settings);
   let ended: string | undefined;
-  running.ended.then((how) => {
+  void running.ended.then((how) => {
     ended = how;
   });
   // At once, so that nobody waits for an answer of a service that has come no further.

@@ -3,7 +3,6 @@ import { launcherOf } from "@toolgate/service-registry/paths";
 import type { Need } from "@toolgate/service-registry/service-entry";
 import { SERVICE_NAMES, type ServiceName, serviceEntry, urlVariable } from "@toolgate/service-registry/services";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
-import type { Topology } from "./topology.ts";
 
 export type SplitSettings = {
   /** What all services read. */
@@ -33,6 +32,9 @@ const VARIABLE_OF: Readonly<Record<Need, string>> = {
 };
 
 type Process = { service: ServiceName; role?: string; rpcPort: number; opsPort: number };
+
+/** A running installation. */
+export type Topology = { baseUrl: string; stop(): Promise<void>; pids(): Record<string, number> };
 
 type Split = Topology & { processes(): ServiceProcess[] };
 

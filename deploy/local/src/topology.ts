@@ -6,7 +6,7 @@ import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-b
 import { createLogger } from "@toolgate/service-host/logger";
 import { receiverCaFile } from "./demo/receiver.ts";
 import { installationSecrets } from "./installation-secrets.ts";
-import { startSplit } from "./split.ts";
+import { startSplit, type Topology } from "./split.ts";
 
 /** Where the services find what they need, and where the gateway listens. */
 export type TopologySettings = {
@@ -24,8 +24,6 @@ export type TopologySettings = {
   /** Gives up a start that is under way. In one process the caller does so: it stops waiting, and ends. */
   signal?: AbortSignal;
 };
-
-export type Topology = { baseUrl: string; stop(): Promise<void>; pids(): Record<string, number> };
 
 const HOST = "127.0.0.1";
 const LOG_LEVEL = "warn";

@@ -73,7 +73,7 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
         await sleep(lingerMs, undefined, { signal }).catch(() => {});
         batch.push(...mailbox.rest());
       }
-      if (signal.aborted) for (const held of batch) mailbox.put(held);
+      if (signal.aborted) for (const held of batch) void mailbox.put(held);
       else await settleBatch(batch, { ...options, settle: answers.settle });
     }
   } finally {

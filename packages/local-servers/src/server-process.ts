@@ -125,7 +125,7 @@ function spawnServer(spec: ServerSpec, args: string[], logFd: number): Running {
 
 async function waitUntilReady(running: Running, ready: () => Promise<boolean>, end: number, signal?: AbortSignal) {
   let ended: string | undefined;
-  running.ended.then((how) => {
+  void running.ended.then((how) => {
     ended = how;
   });
   while (ended === undefined && !signal?.aborted) {

@@ -93,7 +93,7 @@ function orAborted(
   return new Promise((resolve) => {
     const onAbort = () => resolve("aborted");
     signal.addEventListener("abort", onAbort, { once: true });
-    found.then((addresses) => {
+    void found.then((addresses) => {
       signal.removeEventListener("abort", onAbort);
       resolve(addresses);
     });

@@ -21,7 +21,7 @@ export class Stop {
     if (this.reason !== undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       this.onFire = () => resolve(undefined);
-      step.then(resolve);
+      void step.then(resolve);
     });
   }
 }

@@ -1,8 +1,7 @@
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Transport } from "@connectrpc/connect";
-import type { Call, CallHandler } from "@toolgate/call-stream/call";
+import type { Transport } from "@connectrpc/connect";
+import type { Call } from "@toolgate/call-stream/call";
 import { createCallStream } from "@toolgate/call-stream/client";
-import { directCall } from "@toolgate/call-stream/direct";
 import { streamTransport } from "@toolgate/call-stream/transport";
 import type { HotCall } from "@toolgate/service-registry/service-entry";
 import {
@@ -16,8 +15,7 @@ import { internalTokenInterceptor } from "./access.ts";
 import { serverAddresses } from "./addresses.ts";
 import { type Env, readConfig } from "./env.ts";
 import type { Logger } from "./logger.ts";
-import type { Service } from "./service.ts";
-import { localTransport, remoteTransport } from "./transport.ts";
+import { remoteTransport } from "./transport.ts";
 
 /** The other services, as a service calls them. Asking for a peer connects to nothing yet. */
 export interface Peers {
@@ -32,7 +30,7 @@ export interface Peers {
 /** Base URLs by service, several for one service separated by commas. */
 export type PeerUrls = Partial<Record<ServiceName, string>>;
 
-type PeerTransports = Partial<Record<ServiceName, Transport>>;
+export type PeerTransports = Partial<Record<ServiceName, Transport>>;
 
 const RECONNECT = { minMs: 50, maxMs: 1_000 };
 
@@ -86,51 +84,8 @@ export function remotePeers(
   };
 }
 
-/** Peers in this process; each is looked up by the first call, so that services may call each other. */
-export interface LocalPeers extends Peers {
-  /** From now on the service can be called. Throws when one of its RPCs declares no access. */
-  add(name: ServiceName, service: Service): void;
-}
-
-export function localPeers({ log, internalToken }: { log: Logger; internalToken: string }): LocalPeers {
-  const transports: PeerTransports = {};
-  // biome-ignore lint/suspicious/noExplicitAny: each call has its own request and response types.
-  const calls = new Map<DescMethodUnary, Call<any, any>>();
-  const running = (name: ServiceName) => {
-    const transport = transports[name];
-    if (!transport) throw notStarted(name);
-    return transport;
-  };
-  return {
-    transport: (service) => ({
-      unary: async (...call) => running(service).unary(...call),
-      stream: async (...call) => running(service).stream(...call),
-    }),
-    call(method) {
-      const { service } = hotCallOf(method);
-      let found = calls.get(method);
-      return (request, options) => {
-        found ??= calls.get(method);
-        return found ? found(request, options) : Promise.reject(notStarted(service));
-      };
-    },
-    add(name, service) {
-      transports[name] = localTransport(service.routes, log, internalToken);
-      const onError = (error: unknown) => log.error({ err: error }, "hot call failed unexpectedly");
-      for (const { method } of serviceEntry(name).hotCalls) {
-        const handler = service.hotCalls?.[method.localName];
-        if (!handler) throw new Error(`${name} has no handler for ${method.name}`);
-        calls.set(method, directCall(handler as CallHandler<unknown, unknown>, { onError }));
-      }
-    },
-  };
-}
-
-function notStarted(name: ServiceName): ConnectError {
-  return new ConnectError(`${name} has not started yet`, Code.Unavailable);
-}
-
-function hotCallOf(method: DescMethodUnary): HotCall & { service: ServiceName } {
+/** The service and the stream of a hot call. Throws for a method that is none. */
+export function hotCallOf(method: DescMethodUnary): HotCall & { service: ServiceName } {
   for (const service of SERVICE_NAMES) {
     const found = SERVICES[service].hotCalls.find((hot) => hot.method === method);
     if (found) return { ...found, service };

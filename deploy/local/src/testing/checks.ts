@@ -14,6 +14,7 @@ export function checks(generatedDir: string): Check[] {
   return [
     { name: "types", command: "tsc", args: ["--noEmit"] },
     { name: "format and lint", command: "biome", args: ["check", "."] },
+    { name: "floating promises", command: "oxlint", args: ["--type-aware"] },
     { name: "proto lint", command: "buf", args: ["lint"] },
     { name: "proto compatibility", command: "buf", args: ["breaking", "--against", "proto/released.binpb"] },
     { name: "proto generation", command: "buf", args: ["generate", "--output", generatedDir] },

@@ -1,0 +1,56 @@
+import { readFile } from "node:fs/promises";
+import type { ServiceDefinition } from "@toolgate/service-host/service";
+import type { Need } from "@toolgate/service-registry/service-entry";
+import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { describe, expect, test } from "vitest";
+
+const ROOT = new URL("../../../", import.meta.url);
+const OF_NEEDS: Readonly<Record<Need, readonly string[]>> = {
+  postgres: ["DATABASE_URL", "DATABASE_CONNECTIONS"],
+  redis: ["REDIS_URL"],
+  nats: ["NATS_URL"],
+  "sealing-keys": ["SEALING_KEYS"],
+};
+/** Enough for every service to be configured, with all that is optional. */
+const ENV: Readonly<Record<string, string>> = {
+  DATABASE_URL: "postgres://d",
+  REDIS_URL: "redis://r",
+  NATS_URL: "nats://n",
+  SEALING_KEYS: `1:${Buffer.alloc(32).toString("base64")}`,
+  SMTP_URL: "smtp://m",
+  MAIL_FROM: "a@gate.example",
+};
+
+async function definitionOf(name: ServiceName): Promise<ServiceDefinition<unknown>> {
+  return (await import(`@toolgate/${name}/service`)).service;
+}
+
+describe.each(SERVICE_NAMES)("the entry of %s in the service registry", (name) => {
+  const entry = serviceEntry(name);
+
+  test("names every variable that the service reads, and no other", async () => {
+    const read = new Set<string>();
+    const definition = await definitionOf(name);
+    const recording = new Proxy(ENV, {
+      get(env, variable: string) {
+        read.add(variable);
+        return env[variable];
+      },
+    });
+    definition.readConfig(recording);
+    const declared = [...entry.needs.flatMap((need) => OF_NEEDS[need]), ...entry.variables.map((one) => one.name)];
+    expect([...read].toSorted()).toEqual([...new Set(declared)].toSorted());
+    expect(definition.name).toBe(name);
+  });
+
+  test("has its variables in the operators' page and its name in the layer rules", async () => {
+    const page = await readFile(new URL("docs/operators.md", ROOT), "utf8");
+    expect(entry.variables.filter((variable) => !page.includes(`\`${variable.name}\``))).toEqual([]);
+    expect(await readFile(new URL("layers.grit", ROOT), "utf8")).toMatch(new RegExp(`[:|]${name}[|)]`));
+  });
+
+  test("gives no process role a need that the service has not", () => {
+    const needs = Object.values(entry.roles ?? {}).flatMap((role) => role.needs);
+    expect(needs.filter((need) => !entry.needs.includes(need))).toEqual([]);
+  });
+});

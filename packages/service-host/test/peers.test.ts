@@ -1,0 +1,56 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { expect, test } from "vitest";
+import { localPeers } from "../src/local-peers.ts";
+import { createLogger } from "../src/logger.ts";
+import { readPeerUrls, remotePeers } from "../src/peers.ts";
+import type { Service } from "../src/service.ts";
+import { TOKEN } from "./rpc-rig.ts";
+
+const options = { log: createLogger({ service: "test", level: "silent" }), internalToken: TOKEN };
+
+function keyAuth(hotCalls: Service["hotCalls"] = { verify: async () => create(VerifyResponseSchema) }): Service {
+  return {
+    routes: (router) => router.service(SessionService, { login: () => ({ token: "t" }) }),
+    ...(hotCalls && { hotCalls }),
+    ready: async () => {},
+    drain: async () => {},
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+test("peers of the same process may be asked for before they start, and called once they have", async () => {
+  const peers = localPeers(options);
+  const sessions = createClient(SessionService, peers.transport("key-auth"));
+  const verify = peers.call(VerifyService.method.verify);
+  const request = create(VerifyRequestSchema);
+  const early = [sessions.login({}), verify(request, { timeoutMs: 1_000 })];
+  for (const outcome of await Promise.allSettled(early)) {
+    const reason = outcome.status === "rejected" ? ConnectError.from(outcome.reason) : undefined;
+    expect([reason?.code, reason?.rawMessage]).toEqual([Code.Unavailable, "key-auth has not started yet"]);
+  }
+  peers.add("key-auth", keyAuth());
+  expect((await sessions.login({})).token).toBe("t");
+  expect(await verify(request, { timeoutMs: 1_000 })).toEqual(create(VerifyResponseSchema));
+});
+
+test("a service without the handler of one of its hot calls does not start", () => {
+  expect(() => localPeers(options).add("key-auth", keyAuth({}))).toThrow("key-auth has no handler for Verify");
+});
+
+test("the URLs of required peers must be set, those of optional ones only where they are called", async () => {
+  expect(() => readPeerUrls({}, "gateway")).toThrow(
+    "configuration: KEY_AUTH_URL is missing; TOOL_RUNNER_URL is missing; OUTBOUND_WEBHOOK_URL is missing",
+  );
+  const urls = readPeerUrls({}, "outbound-webhook");
+  await using peers = remotePeers(urls, options);
+  expect(() => peers.transport("key-auth")).toThrow("configuration: KEY_AUTH_URL is missing");
+});
+
+test("only methods that the registry lists are hot calls", () => {
+  expect(() => localPeers(options).call(SessionService.method.login)).toThrow(
+    "toolgate.key_auth.v1.SessionService/Login is no hot call",
+  );
+});
