@@ -17,7 +17,7 @@ import { SERVICES } from "@toolgate/service-registry/services";
 import { createMailer } from "./clients/mailer.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import type { Context } from "./context.ts";
-import { MAX_TIMEOUT_MS } from "./domain/definition.ts";
+import { MAX_TIMEOUT_MS } from "./domain/definitions/definition.ts";
 import { keepPartitions } from "./events/daily-partitions.ts";
 import { consumeExecutionRecords } from "./events/execution-records.ts";
 import { createFindServer, type FindServer } from "./execution/data-source-server.ts";

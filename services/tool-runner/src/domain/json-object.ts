@@ -1,16 +1,16 @@
 export type JsonObject = Record<string, unknown>;
 
-/** An object in the sense of JSON: neither null nor a list. */
+/** True for an object in the sense of JSON: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What an object itself holds under a name; nothing that it inherits. */
+/** A member of the object itself; nothing that it inherits. */
 export function ownValue(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** True when objects and lists are nested more than `levels` deep. A scalar has depth 0. */
+/** True when objects and arrays are nested more than `levels` deep. A scalar has depth 0. Called for every run: fast. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -27,16 +27,18 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-/** [IN-44] True when a text or a name, at any depth, holds the two braces of a template. */
+/** [IN-44] True when a text or a name, at any depth, contains the opening braces of a template. */
 export function holdsTemplateMarker(value: unknown): boolean {
-  if (typeof value === "string") return value.includes("{{");
-  if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(([name, member]) => name.includes("{{") || holdsTemplateMarker(member));
+  return someText(value, (text) => text.includes("{{"));
 }
 
-/** True when a text or a name, at any depth, is one that PostgreSQL cannot hold: with NUL or half a surrogate pair. */
+/** True when PostgreSQL cannot store a text or a name, at any depth, because of a NUL or an unpaired surrogate. */
 export function holdsUnstorableText(value: unknown): boolean {
-  if (typeof value === "string") return value.includes("\0") || !value.isWellFormed();
+  return someText(value, (text) => text.includes("\0") || !text.isWellFormed());
+}
+
+function someText(value: unknown, test: (text: string) => boolean): boolean {
+  if (typeof value === "string") return test(value);
   if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(([name, member]) => holdsUnstorableText(name) || holdsUnstorableText(member));
+  return Object.entries(value).some(([name, member]) => test(name) || someText(member, test));
 }

@@ -1,6 +1,5 @@
-import { isJsonObject, ownValue } from "./json-object.ts";
+import { isJsonObject } from "./json-object.ts";
 
-/** A mail as a tool asks for it. */
 export type Mail = { to: string[]; subject: string; text: string; html?: string };
 
 const MAX_RECIPIENTS = 20;
@@ -9,21 +8,19 @@ const MAX_BODY_CHARS = 256 * 1024;
 const MAX_ADDRESS_CHARS = 254;
 const ADDRESS = /^[^\s@<>,;:"()[\]\\\p{Cc}]+@[^\s@<>,;:"()[\]\\\p{Cc}]+$/u;
 const CONTROL_CHARS = /\p{Cc}/u;
-const MEMBERS: ReadonlySet<string> = new Set(["to", "subject", "text", "html"]);
 
-/** Reads the argument of sendMail: plain addresses, no header of the tool's own. Throws a RangeError for the tool. */
+/** Reads the argument of sendMail: plain addresses, and no headers. Throws a RangeError for the tool. */
 export function readMail(value: unknown): Mail {
   if (!isJsonObject(value)) throw new RangeError("the mail must be an object with to, subject and text");
-  for (const name of Object.keys(value)) if (!MEMBERS.has(name)) throw new RangeError(`${name} is no member of a mail`);
-  const to = [ownValue(value, "to")].flat();
+  const { to: sentTo, subject, text, html, ...others } = value;
+  const [extra] = Object.keys(others);
+  if (extra !== undefined) throw new RangeError(`${extra} is not a member of a mail`);
+  const to = [sentTo].flat();
   if (to.length === 0 || to.length > MAX_RECIPIENTS) throw new RangeError(`to: 1 to ${MAX_RECIPIENTS} addresses`);
   if (!to.every(isAddress)) throw new RangeError("to: must be addresses like name@host");
-  const subject = ownValue(value, "subject");
   if (typeof subject !== "string" || subject.length > MAX_SUBJECT_CHARS || CONTROL_CHARS.test(subject)) {
     throw new RangeError(`subject: one line of at most ${MAX_SUBJECT_CHARS} characters`);
   }
-  const text = ownValue(value, "text");
-  const html = ownValue(value, "html");
   if (!isBody(text)) throw new RangeError(`text: at most ${MAX_BODY_CHARS} characters`);
   if (html === undefined) return { to, subject, text };
   if (!isBody(html)) throw new RangeError(`html: at most ${MAX_BODY_CHARS} characters`);

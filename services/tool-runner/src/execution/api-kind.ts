@@ -1,8 +1,8 @@
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
-import { placeholdersOf, renderApiCall } from "../domain/api-call.ts";
-import type { ApiBody } from "../domain/definition.ts";
-import { scrub } from "../domain/scrubbing.ts";
-import { workspaceValueOf } from "../domain/workspace-names.ts";
+import { renderApiCall } from "../domain/api-calls/api-call.ts";
+import { type ApiBody, namesIn, templateTexts } from "../domain/api-calls/template.ts";
+import { workspaceValueOf } from "../domain/api-calls/workspace-values.ts";
+import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { READING_METHODS, type SendDependencies, sendCall } from "./outgoing-call.ts";
 import type { RunScope } from "./run-scope.ts";
 import { withheld } from "./withheld.ts";
@@ -24,7 +24,7 @@ export async function runApiCall(
     return JSON.stringify({ success: true, [scope.dryRun ? "dry_run" : "test_mode"]: true });
   }
   const response = await sendCall(deps.safeFetch, call, timeoutMs, signal);
-  const shown = scrub(response, scope.usedSecrets) as typeof response;
+  const shown = removeSecrets(response, scope.usedSecrets) as typeof response;
   return JSON.stringify({ success: shown.status >= 200 && shown.status < 300, ...shown });
 }
 
@@ -32,7 +32,7 @@ export async function runApiCall(
 async function workspaceValues(deps: SendDependencies, api: ApiBody, scope: RunScope) {
   const values: Record<string, string> = {};
   const secrets: Secret[] = [];
-  for (const { name: placeholder } of placeholdersOf(api)) {
+  for (const placeholder of templateTexts(api).flatMap(({ text }) => namesIn(text))) {
     const named = workspaceValueOf(placeholder);
     if (!named) continue;
     if (named.kind === "variable") values[placeholder] = await deps.values.variable(named.name, scope);

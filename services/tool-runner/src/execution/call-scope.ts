@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { HookCaller, KeyCaller, RunRequest } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { EntryType } from "../domain/entry-type.ts";
-import { runsReadOnly } from "../domain/release.ts";
+import type { EntryType } from "../domain/definitions/release.ts";
+import { runsReadOnly } from "../domain/definitions/release.ts";
 import type { LoadedTool } from "./definitions.ts";
 import { MAX_EVENTS_PER_CALL, MAX_MAILS_PER_CALL, type RunScope } from "./run-scope.ts";
 

@@ -1,7 +1,7 @@
 import type { ForeignServer } from "@toolgate/postgres/foreign-pool";
 import { parseAllowList } from "@toolgate/safe-fetch/allow-list";
 import { checkTarget, createSystemResolver, literalAddress } from "@toolgate/safe-fetch/resolve";
-import { parseDataSourceUrl, tlsTo } from "../domain/data-source-url.ts";
+import { parseDataSourceUrl, tlsTo } from "../domain/data/data-source-url.ts";
 
 export type FoundServer = { ok: true; server: ForeignServer } | { ok: false; reason: string };
 

@@ -1,7 +1,8 @@
 import type { Pool } from "@toolgate/postgres/pool";
-import { checkDefinition, type Definition, isToolName } from "../domain/definition.ts";
-import { compileParameters, type Validator } from "../domain/parameters.ts";
-import { SHARED_TOOLS } from "../domain/shared-tools.ts";
+import { type ArgumentValidator, createArgumentValidator } from "../domain/calls/argument-validator.ts";
+import { checkDefinition } from "../domain/definitions/check-definition.ts";
+import { type Definition, isToolName } from "../domain/definitions/definition.ts";
+import { SHARED_TOOLS } from "../domain/definitions/shared-tools.ts";
 import { compileHandler } from "../sandbox/compile.ts";
 import { findPreparedQuery, type PreparedQueryRow } from "../store/prepared-queries.ts";
 import { findTool } from "../store/tools.ts";
@@ -12,7 +13,7 @@ export interface LoadedTool {
   name: string;
   version: number;
   definition: Definition;
-  validator: Validator;
+  validator: ArgumentValidator;
 }
 
 /** What workspaces have defined, as new as the epoch that the caller knows of. */
@@ -45,7 +46,7 @@ export function createDefinitions(pool: Pool, source: CacheSource): Definitions 
   const shared = new Map(
     Object.entries(SHARED_TOOLS).map(([name, definition]): [string, LoadedTool] => [
       name,
-      { name, version: 0, definition, validator: compileParameters(definition.parameters) },
+      { name, version: 0, definition, validator: createArgumentValidator(definition.parameters) },
     ]),
   );
   return {
@@ -67,9 +68,9 @@ async function loadTool(pool: Pool, workspaceId: string, name: string): Promise<
   if (!row) return undefined;
   const checked = checkDefinition(row.definition, compileHandler);
   if (!checked.ok) {
-    const places = checked.faults.map(({ path, message }) => `${path}: ${message}`).join("; ");
-    throw new Error(`stored definition of ${name} version ${row.version} cannot run: ${places}`);
+    const violations = checked.violations.map(({ path, message }) => `${path}: ${message}`).join("; ");
+    throw new Error(`stored definition of ${name} version ${row.version} cannot run: ${violations}`);
   }
   const { definition } = checked;
-  return { name, version: row.version, definition, validator: compileParameters(definition.parameters) };
+  return { name, version: row.version, definition, validator: createArgumentValidator(definition.parameters) };
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Principal } from "@toolgate/service-host/principal";
-import { runsReadOnly } from "../domain/release.ts";
-import { responseJson } from "../domain/result.ts";
-import { scrub } from "../domain/scrubbing.ts";
-import type { Violation } from "../domain/violation.ts";
+import type { Violation } from "../domain/calls/call-body.ts";
+import { removeSecrets } from "../domain/calls/remove-secrets.ts";
+import { responseJson } from "../domain/calls/response.ts";
+import { runsReadOnly } from "../domain/definitions/release.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import { MAX_EVENTS_PER_CALL, MAX_MAILS_PER_CALL, type RunScope } from "./run-scope.ts";
 import type { RecordedWrite } from "./withheld.ts";
@@ -56,7 +56,7 @@ export async function dryRun(deps: DryRunDependencies, call: DryRunCall): Promis
   const { run, resultJson, fault } = await execute(deps, tool, args, scope, { parentId: "", depth: 1 });
   if (fault) throw fault;
   await Promise.all(scope.records);
-  const shown = (detail: unknown) => scrub(deps.redact(detail), scope.usedSecrets);
+  const shown = (detail: unknown) => removeSecrets(deps.redact(detail), scope.usedSecrets);
   return {
     kind: "ran",
     executionId: run.id,

@@ -1,6 +1,6 @@
-import { newExecutionId } from "../domain/execution-id.ts";
-import { scrub } from "../domain/scrubbing.ts";
-import { hostCallOf } from "../domain/shared-tools.ts";
+import { newExecutionId } from "../domain/calls/execution-id.ts";
+import { removeSecrets } from "../domain/calls/remove-secrets.ts";
+import { hostCallOf } from "../domain/definitions/shared-tools.ts";
 import type { HostCall, SandboxOutcome } from "../sandbox/outcome.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
 import { runApiCall } from "./api-kind.ts";
@@ -90,7 +90,7 @@ export async function execute(
     const detail = thrown instanceof ToolError ? thrown.detail : String(thrown);
     if (detail) current.details.push(detail);
   }
-  const shown = <T>(value: T) => scrub(value, scope.usedSecrets) as T;
+  const shown = <T>(value: T) => removeSecrets(value, scope.usedSecrets) as T;
   const run: FinishedRun = {
     id: current.id,
     parentId: place.parentId,

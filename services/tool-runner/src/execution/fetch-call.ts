@@ -1,6 +1,6 @@
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
-import { scrub } from "../domain/scrubbing.ts";
-import { fillInSecrets, secretNamesIn } from "../domain/workspace-names.ts";
+import { fillInSecrets, secretNamesIn } from "../domain/api-calls/workspace-values.ts";
+import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { record, text } from "./host-arguments.ts";
 import type { HostCallEntry } from "./host-call-log.ts";
 import { type OutgoingCall, READING_METHODS, type SendDependencies, sendCall } from "./outgoing-call.ts";
@@ -24,7 +24,7 @@ export async function fetchForTool(
     return { status: 200, body: null, [scope.dryRun ? "dry_run" : "test_mode"]: true };
   }
   const remainingMs = Math.max(1, scope.deadline - performance.now());
-  return scrub(await sendCall(deps.safeFetch, call, remainingMs, signal), scope.usedSecrets);
+  return removeSecrets(await sendCall(deps.safeFetch, call, remainingMs, signal), scope.usedSecrets);
 }
 
 async function withSecrets(deps: SendDependencies, call: OutgoingCall, scope: RunScope): Promise<OutgoingCall> {

@@ -1,4 +1,4 @@
-import { mayUseFreeSql } from "../domain/release.ts";
+import { mayUseFreeSql } from "../domain/definitions/release.ts";
 import type { DataSources } from "./data-sources.ts";
 import { type RunScope, ToolError } from "./run-scope.ts";
 import { withheld } from "./withheld.ts";

@@ -1,6 +1,6 @@
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SendMail } from "../clients/mailer.ts";
-import { MAX_ARGUMENT_LEVELS } from "../domain/arguments.ts";
+import { MAX_ARGUMENT_LEVELS } from "../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../domain/host-functions.ts";
 import { isDeeperThan } from "../domain/json-object.ts";
 import type { HostCall, InTurn } from "../sandbox/outcome.ts";

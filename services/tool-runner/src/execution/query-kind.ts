@@ -1,4 +1,4 @@
-import { bindNamedParameters } from "../domain/named-parameters.ts";
+import { bindNamedParameters } from "../domain/data/named-parameters.ts";
 import type { PreparedQueryRow } from "../store/prepared-queries.ts";
 import type { DataSources } from "./data-sources.ts";
 import { type RunScope, ToolError } from "./run-scope.ts";

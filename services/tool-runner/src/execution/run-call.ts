@@ -1,8 +1,8 @@
 import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { parseCallBody } from "../domain/arguments.ts";
+import { parseCallBody } from "../domain/calls/call-body.ts";
+import { responseJson } from "../domain/calls/response.ts";
+import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
 import { holdsTemplateMarker } from "../domain/json-object.ts";
-import { isReleased, reportsCompletion } from "../domain/release.ts";
-import { responseJson } from "../domain/result.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./call-scope.ts";
 import type { LoadedTool } from "./definitions.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";

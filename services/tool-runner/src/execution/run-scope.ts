@@ -1,4 +1,4 @@
-import type { EntryType } from "../domain/entry-type.ts";
+import type { EntryType } from "../domain/definitions/release.ts";
 import type { RecordedWrite } from "./withheld.ts";
 
 /** What one call from outside sets up, and every run inside it shares. */

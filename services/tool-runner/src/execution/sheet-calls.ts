@@ -1,4 +1,4 @@
-import { rangeText } from "../domain/a1-range.ts";
+import { rangeText } from "../domain/data/a1-range.ts";
 import { optionalText, text } from "./host-arguments.ts";
 import type { HostCallEntry } from "./host-call-log.ts";
 import { type RunScope, ToolError } from "./run-scope.ts";

@@ -1,13 +1,13 @@
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import {
-  bounded,
   type Cell,
   MAX_SHEET_COLUMNS,
   MAX_SHEET_ROWS,
+  mustBeSmall,
   parseRange,
   placeValues,
   type Range,
-} from "../domain/a1-range.ts";
+} from "../domain/data/a1-range.ts";
 import {
   deleteCells,
   emptyCells,
@@ -43,7 +43,7 @@ export function createSheets(pool: Pool): Sheets {
       if (range !== undefined) return matrix(await findCells(pool, place, inRange(range)), inRange(range));
       const { bottom, right } = await measureSheet(pool, place);
       if (bottom === 0) return [];
-      const filled = refusing(() => bounded({ top: 1, left: 1, bottom, right }));
+      const filled = refusing(() => mustBeSmall({ top: 1, left: 1, bottom, right }));
       return matrix(await findCells(pool, place, filled), filled);
     },
     async write(place, range, values) {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { Outbox } from "@toolgate/event-bus/outbox";
 import { WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import { completedData, customEventFault } from "../domain/completed-event.ts";
+import { completedData, customEventViolation } from "../domain/calls/webhook-event-data.ts";
 import type { FinishedRun } from "./record.ts";
 import { type RunScope, ToolError } from "./run-scope.ts";
 import { withheld } from "./withheld.ts";
@@ -51,7 +51,7 @@ export function createWebhookEvents(outbox: Outbox, now: () => number): WebhookE
       );
     },
     async custom(tool, name, data, scope) {
-      const fault = customEventFault(name, data);
+      const fault = customEventViolation(name, data);
       if (fault) throw new ToolError("INVALID_EVENT", fault);
       if (scope.eventsLeft <= 0)
         throw new ToolError("TOO_MANY_EVENTS", "this call has emitted all the events that it may");

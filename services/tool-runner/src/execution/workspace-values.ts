@@ -1,6 +1,6 @@
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { mayGoTo } from "../domain/workspace-names.ts";
+import { mayGoTo } from "../domain/api-calls/workspace-values.ts";
 import { findSealedSecrets } from "../store/secrets.ts";
 import { listVariables } from "../store/variables.ts";
 import { type RunScope, ToolError } from "./run-scope.ts";

@@ -1,5 +1,5 @@
 import type { Client, Queryable } from "@toolgate/postgres/pool";
-import type { Cell, Range } from "../domain/a1-range.ts";
+import type { Cell, Range } from "../domain/data/a1-range.ts";
 
 export interface SheetPlace {
   workspaceId: string;

@@ -2,8 +2,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { type DataSourceService, QueryMode } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { isToolName } from "../../domain/definition.ts";
-import { isSingleStatement } from "../../domain/named-parameters.ts";
+import { isSingleStatement } from "../../domain/data/named-parameters.ts";
+import { isToolName } from "../../domain/definitions/definition.ts";
 import { MAX_QUERIES, savePreparedQuery as saveRow } from "../../store/prepared-queries.ts";
 import { changeWorkspace } from "../change.ts";
 

@@ -2,8 +2,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { describe } from "../../domain/description.ts";
-import { carriesRelease } from "../../domain/release.ts";
+import { describe } from "../../domain/definitions/description.ts";
+import { carriesRelease } from "../../domain/definitions/release.ts";
 import { findOutlines } from "../../store/tools.ts";
 
 const MAX_NAMES = 1_000;

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { changedFields } from "../../domain/changed-fields.ts";
-import { checkDefinition } from "../../domain/definition.ts";
-import { newlyExposed } from "../../domain/release.ts";
+import { changedFields } from "../../domain/definitions/changed-fields.ts";
+import { checkDefinition } from "../../domain/definitions/check-definition.ts";
+import { newlyExposed } from "../../domain/definitions/release.ts";
 import { compileHandler } from "../../sandbox/compile.ts";
 import { countTools, insertVersion, lockCurrentDefinition, type ToolRow } from "../../store/tools.ts";
 import type { Change } from "../change.ts";
@@ -34,6 +34,6 @@ export async function saveVersion(
 export function mustBeValid(definition: unknown): void {
   const checked = checkDefinition(definition, compileHandler);
   if (checked.ok) return;
-  const faults = checked.faults.map(({ path, message }) => `${path}: ${message}`);
-  throw new ConnectError(faults.join("; "), Code.InvalidArgument);
+  const violations = checked.violations.map(({ path, message }) => `${path}: ${message}`);
+  throw new ConnectError(violations.join("; "), Code.InvalidArgument);
 }

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { hostsFault, secretFault, valueNameFault } from "../../domain/workspace-names.ts";
+import { hostsViolation, secretViolation, valueNameViolation } from "../../domain/api-calls/workspace-values.ts";
 import { secretContext } from "../../execution/workspace-values.ts";
 import { MAX_SECRETS, saveSecret as saveRow } from "../../store/secrets.ts";
 import { changeWorkspace } from "../change.ts";
@@ -13,7 +13,7 @@ export const saveSecret: Handler<Context, typeof DataSourceService.method.saveSe
   call,
 ) => {
   const hosts = [...new Set(sentHosts)];
-  const fault = valueNameFault(name) ?? secretFault(value) ?? hostsFault(hosts);
+  const fault = valueNameViolation(name) ?? secretViolation(value) ?? hostsViolation(hosts);
   if (fault) throw new ConnectError(fault, Code.InvalidArgument);
   await changeWorkspace(context, call, async ({ client, principal: { workspaceId, email }, audit }) => {
     const sealedValue = context.secretBox.seal(value, secretContext(workspaceId, name));

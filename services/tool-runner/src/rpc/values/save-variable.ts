@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { valueNameFault, variableFault } from "../../domain/workspace-names.ts";
+import { valueNameViolation, variableViolation } from "../../domain/api-calls/workspace-values.ts";
 import { MAX_VARIABLES, saveVariable as saveRow } from "../../store/variables.ts";
 import { changeWorkspace } from "../change.ts";
 
@@ -12,7 +12,7 @@ export const saveVariable: Handler<Context, typeof DataSourceService.method.save
   call,
 ) => {
   const { name = "", value = "" } = variable ?? {};
-  const fault = valueNameFault(name) ?? variableFault(value);
+  const fault = valueNameViolation(name) ?? variableViolation(value);
   if (fault) throw new ConnectError(`variable.${fault}`, Code.InvalidArgument);
   await changeWorkspace(context, call, async ({ client, principal: { workspaceId, email }, audit }) => {
     const saved = await saveRow(client, workspaceId, email, { name, value });

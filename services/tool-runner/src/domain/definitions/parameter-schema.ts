@@ -1,0 +1,107 @@
+import { isJsonObject, type JsonObject, ownValue } from "../json-object.ts";
+import type { Report } from "./definition.ts";
+import { patternViolation } from "./pattern.ts";
+
+const RESERVED_NAMES: ReadonlySet<unknown> = new Set(["_api_key", "_webhook", "_client"]);
+const MAX_SCHEMAS = 1_000;
+const MAX_SCHEMA_LEVELS = 20;
+const MAX_ENUM_VALUES = 500;
+const MAX_REQUIRED_NAMES = 1_000;
+const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
+
+/** [TOOL] The keywords that are enforced, each with a check of its value. All others are ignored. */
+const KEYWORDS: Record<string, (value: unknown) => string | undefined> = {
+  type: (value) => {
+    const types = Array.isArray(value) ? value : [value];
+    const known = types.length > 0 && types.every((type) => TYPES.has(type)) && new Set(types).size === types.length;
+    return known ? undefined : `must be one or more of ${[...TYPES].join(", ")}`;
+  },
+  required: (value) =>
+    Array.isArray(value) && value.length <= MAX_REQUIRED_NAMES && value.every(isUsableName)
+      ? undefined
+      : `must be a list of at most ${MAX_REQUIRED_NAMES} names`,
+  enum: (value) =>
+    Array.isArray(value) && value.length > 0 && value.length <= MAX_ENUM_VALUES
+      ? undefined
+      : `must be a list of 1 to ${MAX_ENUM_VALUES} values`,
+  minLength: countViolation,
+  maxLength: countViolation,
+  maxItems: countViolation,
+  minimum: numberViolation,
+  maximum: numberViolation,
+  pattern: (value) => (typeof value === "string" ? patternViolation(value) : "must be a string"),
+};
+
+/**
+ * Reports what is wrong with the schema of a tool's parameters, and returns the part of it that is enforced, as a schema
+ * of its own. The reserved names are left out.
+ */
+export function readParameterSchema(schema: unknown, report: Report): JsonObject {
+  if (schema === undefined) return {};
+  const enforced = readSchema(schema, "parameters", 1, { schemas: 0, report });
+  if (isJsonObject(schema) && ![ownValue(schema, "type") ?? "object"].flat().includes("object")) {
+    report("parameters.type", "the arguments are an object");
+  }
+  return withoutReservedNames(enforced);
+}
+
+/** [TOOL-44] Reserved arguments are set by the server; a schema cannot declare them for callers. */
+export function withoutReservedNames(schema: JsonObject): JsonObject {
+  const { properties, required } = schema;
+  const shown = { ...schema };
+  if (isJsonObject(properties)) {
+    shown.properties = Object.fromEntries(Object.entries(properties).filter(([name]) => !RESERVED_NAMES.has(name)));
+  }
+  if (Array.isArray(required)) shown.required = required.filter((name) => !RESERVED_NAMES.has(name));
+  return shown;
+}
+
+type Reading = { schemas: number; report: Report };
+
+function readSchema(schema: unknown, path: string, level: number, reading: Reading): JsonObject {
+  if (typeof schema === "boolean" && level > 1) return {};
+  if (!isJsonObject(schema)) return reading.report(path, "must be a JSON Schema") ?? {};
+  reading.schemas += 1;
+  if (level > MAX_SCHEMA_LEVELS || reading.schemas > MAX_SCHEMAS) {
+    return reading.report(path, `at most ${MAX_SCHEMAS} schemas in ${MAX_SCHEMA_LEVELS} levels`) ?? {};
+  }
+  const enforced: JsonObject = {};
+  for (const [keyword, violationOf] of Object.entries(KEYWORDS)) {
+    const value = ownValue(schema, keyword);
+    if (value === undefined) continue;
+    const message = violationOf(value);
+    if (message === undefined) enforced[keyword] = value;
+    else reading.report(`${path}.${keyword}`, message);
+  }
+  const properties = ownValue(schema, "properties");
+  if (properties !== undefined) enforced.properties = readProperties(properties, `${path}.properties`, level, reading);
+  const items = ownValue(schema, "items");
+  if (items !== undefined && !Array.isArray(items)) {
+    const item = readSchema(items, `${path}.items`, level + 1, reading);
+    if (Object.keys(item).length > 0) enforced.items = item;
+  }
+  return enforced;
+}
+
+function readProperties(properties: unknown, path: string, level: number, reading: Reading): JsonObject {
+  const enforced: JsonObject = {};
+  if (!isJsonObject(properties)) return reading.report(path, "must be an object") ?? enforced;
+  for (const [name, property] of Object.entries(properties)) {
+    if (reading.schemas > MAX_SCHEMAS) break;
+    if (isUsableName(name)) enforced[name] = readSchema(property, `${path}.${name}`, level + 1, reading);
+    else reading.report(`${path}.${name}`, "cannot be the name of a parameter");
+  }
+  return enforced;
+}
+
+function isUsableName(name: unknown): boolean {
+  return typeof name === "string" && name !== "__proto__";
+}
+
+function countViolation(value: unknown): string | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : "must be an integer, 0 or more";
+}
+
+function numberViolation(value: unknown): string | undefined {
+  return Number.isFinite(value) ? undefined : "must be a number";
+}
