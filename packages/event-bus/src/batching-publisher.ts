@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errors } from "@nats-io/transport-node";
+import { errors, type MsgHdrs } from "@nats-io/transport-node";
 import { type Bus, unlessDisconnected } from "./connect.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { ensureStream, isStreamNotFound, streamOf } from "./streams.ts";
@@ -52,17 +52,29 @@ const RETRY_WAIT_MS = 50;
  * connections; makes the stream anew after a wipe. Rejects with the last failure after `deadlineMs`, and at once when
  * no repetition can help: the message is too large for the broker, or the bus is closed.
  */
-export function publishDurably(bus: Bus, subject: string, data: Uint8Array, deadlineMs = DEADLINE_MS): Promise<void> {
-  return publishUntil(bus, subject, data, performance.now() + deadlineMs);
+export function publishDurably(
+  bus: Bus,
+  subject: string,
+  data: Uint8Array,
+  deadlineMs = DEADLINE_MS,
+  headers?: MsgHdrs,
+): Promise<void> {
+  return publishUntil(bus, subject, data, performance.now() + deadlineMs, headers);
 }
 
-async function publishUntil(bus: Bus, subject: string, data: Uint8Array, giveUpAtMs: number): Promise<void> {
-  const msgID = randomUUID();
+async function publishUntil(
+  bus: Bus,
+  subject: string,
+  data: Uint8Array,
+  giveUpAtMs: number,
+  headers?: MsgHdrs,
+): Promise<void> {
+  const options = { msgID: randomUUID(), ...(headers && { headers }) };
   for (;;) {
     const leftMs = giveUpAtMs - performance.now();
     const timeout = Math.max(1, Math.min(ATTEMPT_TIMEOUT_MS, Math.ceil(leftMs)));
     try {
-      await unlessDisconnected(bus, () => bus.js.publish(subject, data, { msgID, timeout }));
+      await unlessDisconnected(bus, () => bus.js.publish(subject, data, { ...options, timeout }));
       return;
     } catch (error) {
       if (isFinal(error) || bus.nc.isClosed() || performance.now() + RETRY_WAIT_MS >= giveUpAtMs) throw error;

@@ -1,10 +1,16 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import type { SettledReport } from "./settled-reports.ts";
 
 /** An event as the table holds it. */
 export interface OutboxRow {
   eventId: string;
   /** An encoded WorkspaceEvent. */
   bytes: Uint8Array;
+}
+
+export interface DueRow extends OutboxRow {
+  /** The listeners that have it. */
+  settledBy: string[];
 }
 
 const CLAIM_ROWS = 500;
@@ -19,8 +25,8 @@ export async function insertRows(db: Queryable, schema: string, rows: OutboxRow[
   );
 }
 
-/** Takes the due events that were due first, moderately many at once, and makes them due again at `dueAgain`. */
-export async function claimDue(db: Queryable, schema: string, now: Date, dueAgain: Date): Promise<OutboxRow[]> {
+/** Takes the due events that were due first, up to 500 and about 8 MiB, and makes them due again at `dueAgain`. */
+export async function claimDue(db: Queryable, schema: string, now: Date, dueAgain: Date): Promise<DueRow[]> {
   const claimed = await db.query(
     `with due as materialized (
        select event_id, publish_after, octet_length(event) as bytes
@@ -30,10 +36,10 @@ export async function claimDue(db: Queryable, schema: string, now: Date, dueAgai
        select event_id, sum(bytes) over (order by publish_after, event_id) - bytes as bytes_before from due)
      update ${schema}.outbox as outbox set publish_after = $2
      from placed where outbox.event_id = placed.event_id and placed.bytes_before < ${CLAIM_BYTES}
-     returning outbox.event_id, outbox.event`,
+     returning outbox.event_id, outbox.event, outbox.settled_by`,
     [now, dueAgain],
   );
-  return claimed.rows.map((row) => ({ eventId: row.event_id, bytes: row.event }));
+  return claimed.rows.map((row) => ({ eventId: row.event_id, bytes: row.event, settledBy: row.settled_by }));
 }
 
 /** Makes each event due at its own time. Events that are settled meanwhile are no longer there. */
@@ -48,6 +54,47 @@ export async function postpone(
      where outbox.event_id = later.event_id`,
     [due.map((one) => one.eventId), due.map((one) => one.publishAfter)],
   );
+}
+
+/** Deletes the events that every one of `required` has now reported, and notes who has the others. */
+export async function settleRows(
+  db: Queryable,
+  schema: string,
+  reports: readonly SettledReport[],
+  required: readonly string[],
+): Promise<void> {
+  const listenersOf = new Map<string, Set<string>>();
+  for (const { listener, eventIds } of reports) {
+    if (!required.includes(listener)) continue;
+    for (const id of eventIds) listenersOf.set(id, (listenersOf.get(id) ?? new Set()).add(listener));
+  }
+  const complete: string[] = [];
+  const partial = new Map(required.map((listener) => [listener, [] as string[]]));
+  for (const [id, listeners] of listenersOf) {
+    if (listeners.size === required.length) complete.push(id);
+    else for (const listener of listeners) partial.get(listener)?.push(id);
+  }
+  if (complete.length > 0) await deleteRows(db, schema, complete);
+  for (const [listener, eventIds] of partial)
+    if (eventIds.length > 0) await noteSettled(db, schema, { listener, eventIds }, required);
+}
+
+/** Two statements, so that of two listeners that report at once the later one sees both and deletes. */
+async function noteSettled(
+  db: Queryable,
+  schema: string,
+  { listener, eventIds }: SettledReport,
+  required: readonly string[],
+): Promise<void> {
+  await db.query(
+    `update ${schema}.outbox set settled_by = settled_by || $2::text
+     where event_id = any($1::text[]) and not settled_by @> array[$2::text]`,
+    [eventIds, listener],
+  );
+  await db.query(`delete from ${schema}.outbox where event_id = any($1::text[]) and settled_by @> $2::text[]`, [
+    eventIds,
+    required,
+  ]);
 }
 
 export async function deleteRows(db: Queryable, schema: string, eventIds: string[]): Promise<void> {

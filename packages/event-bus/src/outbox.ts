@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { MsgHdrs } from "@nats-io/transport-node";
 import {
   type WorkspaceEvent,
   WorkspaceEventBatchSchema,
@@ -9,13 +10,15 @@ import {
 import type { Pool } from "@toolgate/postgres/pool";
 import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
 import type { Bus } from "./connect.ts";
+import { listenersHeader } from "./consume-events.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { claimDue, deleteRows, insertRows, type OutboxRow, postpone } from "./outbox-rows.ts";
-import { listenForSettled, sendSettled } from "./settled-reports.ts";
+import { EVENT_LISTENERS, type EventListener, requiredListeners } from "./listeners.ts";
+import { claimDue, type DueRow, deleteRows, insertRows, type OutboxRow, postpone, settleRows } from "./outbox-rows.ts";
+import { receiveSettledReports } from "./settled-reports.ts";
 
 /**
- * Events that a service must not lose, kept in its own Postgres schema until the consumer has said that they are safe
- * with it. So an accepted event survives a crash at any point, also a wiped broker.
+ * Events that a service must not lose, kept in its own Postgres schema until every listener that must have them has
+ * reported that it does. So an accepted event survives a crash at any point, also a wiped broker.
  */
 export interface Outbox extends AsyncDisposable {
   /**
@@ -23,34 +26,44 @@ export interface Outbox extends AsyncDisposable {
    * an event of more than 900 KiB, which no broker would take.
    */
   add(event: WorkspaceEvent): Promise<void>;
-  /** Publishes again what was not settled in time. Returns how many events; run in a loop by `runOutboxSweeper`. */
+  /**
+   * Publishes again, to those who lack it, what was not settled in time; deletes what nobody lacks any more because a
+   * listener was removed. Returns how many events it dealt with; run in a loop by `runOutboxSweeper`.
+   */
   sweep(now: Date): Promise<number>;
 }
 
 export interface OutboxOptions {
   pool: Pool;
-  /** Schema that holds the table `outbox (event_id text primary key, event bytea, publish_after timestamptz)`. */
+  /**
+   * Schema that holds the table `outbox (event_id text primary key, event bytea, publish_after timestamptz,
+   * settled_by text[] default '{}')`.
+   */
   schema: string;
   bus: Bus;
   /** The service's name: subjects are events.<source> and settled.<source>. */
   source: string;
+  /** Default: all that are declared. */
+  listeners?: readonly EventListener[];
   onError: (error: unknown) => void;
 }
 
-/** Unsettled events are published again after this time; more than a consumer needs for a batch. */
+/** Unsettled events are published again after this time; more than a listener needs for a batch. */
 const SETTLE_WITHIN_MS = 30_000;
-/** What stays unsettled is published again after growing waits: a consumer that is away is not to be buried. */
+/** What stays unsettled is published again after growing waits, so that a listener that is down is not flooded. */
 const MAX_REPUBLISH_WAIT_MS = 600_000;
 const PUBLISH_DEADLINE_MS = 5_000;
 const MAX_EVENTS_PER_BATCH = 200;
 const MAX_EVENT_BYTES = 900 * 1024;
-/** While the broker is away, no more messages than these wait for it; the sweeper publishes the others. */
+/** While the broker is down, at most so many messages wait for it; the sweeper publishes the others. */
 const MAX_PUBLISHING = 32;
 
-/** See `Outbox`. Disposing commits what was added, and gives up after 5 s what the broker does not take. */
-export function createOutbox({ pool, schema, bus, source, onError }: OutboxOptions): Outbox {
-  const publish = (rows: OutboxRow[]) =>
-    publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS);
+/** See `Outbox`. Disposing commits what was added, and waits at most 5 s for the broker to take it. */
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { pool, schema, bus, source, listeners = EVENT_LISTENERS, onError } = options;
+  const required = requiredListeners(source, listeners);
+  const publish = (rows: OutboxRow[], headers?: MsgHdrs) =>
+    publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS, headers);
   const publishing = new Set<Promise<void>>();
   const group = createGroupCommit<OutboxRow>({
     maxItems: MAX_EVENTS_PER_BATCH,
@@ -65,10 +78,10 @@ export function createOutbox({ pool, schema, bus, source, onError }: OutboxOptio
       void sent.finally(() => publishing.delete(sent));
     },
   });
-  const settled = listenForSettled({
+  const settled = receiveSettledReports({
     bus,
     source,
-    forget: (eventIds) => deleteRows(pool, schema, eventIds),
+    settle: (reports) => settleRows(pool, schema, reports, required),
     onError,
   });
   return {
@@ -80,18 +93,27 @@ export function createOutbox({ pool, schema, bus, source, onError }: OutboxOptio
     },
     async sweep(now) {
       const rows = await claimDue(pool, schema, now, new Date(now.getTime() + SETTLE_WITHIN_MS));
+      const { true: complete = [], false: waiting = [] } = Object.groupBy(rows, (row) =>
+        String(required.every((name) => row.settledBy.includes(name))),
+      );
+      if (complete.length > 0)
+        await deleteRows(
+          pool,
+          schema,
+          complete.map((row) => row.eventId),
+        );
       const published: OutboxRow[] = [];
       const failures: unknown[] = [];
-      for (const part of inMessages(rows)) {
-        await publish(part).then(
-          () => published.push(...part),
+      for (const message of messagesOf(waiting, required)) {
+        await publish(message.rows, message.headers).then(
+          () => published.push(...message.rows),
           (failure) => failures.push(failure),
         );
         if (failures.length > 0 && !bus.isConnected()) break;
       }
       if (published.length > 0) await postpone(pool, schema, nextTimes(published, now));
       for (const failure of failures) onError(failure);
-      return published.length;
+      return complete.length + published.length;
     },
     async [Symbol.asyncDispose]() {
       await group[Symbol.asyncDispose]();
@@ -109,20 +131,30 @@ function encodeBatch(rows: OutboxRow[]): Uint8Array {
   return writer.finish();
 }
 
+/** The messages of a sweep: an event that nobody has goes to every listener, any other one to those who lack it. */
+function messagesOf(rows: DueRow[], required: readonly string[]) {
+  const byLacking = Map.groupBy(rows, ({ settledBy }) =>
+    settledBy.length === 0 ? "" : required.filter((name) => !settledBy.includes(name)).join(","),
+  );
+  return [...byLacking].flatMap(([names, group]) =>
+    splitBySize(group).map((part) => ({ rows: part, headers: names === "" ? undefined : listenersHeader(names) })),
+  );
+}
+
 /** Splits events into messages that the broker takes. */
-function inMessages(rows: OutboxRow[]): OutboxRow[][] {
-  const messages: OutboxRow[][] = [];
+function splitBySize(rows: OutboxRow[]): OutboxRow[][] {
+  const parts: OutboxRow[][] = [];
   let bytes = 0;
   for (const row of rows) {
-    const last = messages.at(-1);
+    const last = parts.at(-1);
     bytes += row.bytes.length;
     if (last && bytes <= MAX_MESSAGE_BYTES) last.push(row);
     else {
-      messages.push([row]);
+      parts.push([row]);
       bytes = row.bytes.length;
     }
   }
-  return messages;
+  return parts;
 }
 
 /** The older an event is, the longer it waits: its age, within bounds. */
@@ -132,14 +164,6 @@ function nextTimes(rows: OutboxRow[], now: Date): { eventId: string; publishAfte
     const waitMs = Math.min(Math.max(ageMs, SETTLE_WITHIN_MS), MAX_REPUBLISH_WAIT_MS);
     return { eventId, publishAfter: new Date(now.getTime() + waitMs) };
   });
-}
-
-/**
- * Tells the source of events that they are safe in the caller's database. `subject` is that of their message. Never
- * throws: a report that is lost costs a repeated publish.
- */
-export function reportSettled(bus: Bus, subject: string, eventIds: string[]): void {
-  if (eventIds.length > 0) sendSettled(bus, subject.slice("events.".length), eventIds);
 }
 
 const SWEEP_EVERY_MS = 5_000;

@@ -1,41 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { EventsSettledSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import type { Bus } from "./connect.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
 const MAX_REPORTS_PER_BATCH = 200;
+/** An event whose listeners all report within this time costs one delete, and no update before it. */
+const GATHER_MS = 50;
 
-function settledSubject(source: string): string {
-  return `settled.${source}`;
+/** What one listener has in its own database. */
+export interface SettledReport {
+  listener: string;
+  eventIds: string[];
 }
 
-/** Sends one report. What is lost on the way, or not sent because the bus is closed, costs a repeated publish. */
-export function sendSettled(bus: Bus, source: string, eventIds: string[]): void {
-  if (bus.nc.isClosed() || bus.nc.isDraining()) return;
-  bus.nc.publish(settledSubject(source), toBinary(EventsSettledSchema, create(EventsSettledSchema, { eventIds })));
+/**
+ * Tells the source of events that `listener` has them in its own database. `subject` is that of their message. Never
+ * throws: a report that is lost, or not sent because the bus is closed, costs a repeated publish.
+ */
+export function reportSettled(bus: Bus, subject: string, { listener, eventIds }: SettledReport): void {
+  if (eventIds.length === 0 || bus.nc.isClosed() || bus.nc.isDraining()) return;
+  const source = subject.slice("events.".length);
+  const report = create(EventsSettledSchema, { eventIds, listener });
+  bus.nc.publish(`settled.${source}`, toBinary(EventsSettledSchema, report));
 }
 
-export interface SettledListenerOptions {
+export interface SettledReportsOptions {
   bus: Bus;
   source: string;
-  /** Removes events that are safe with their consumer. */
-  forget: (eventIds: string[]) => Promise<void>;
+  settle: (reports: SettledReport[]) => Promise<void>;
   onError: (error: unknown) => void;
 }
 
-/** Hands on what consumers report as safe, in batches; each report goes to one replica. */
-export function listenForSettled({ bus, source, forget, onError }: SettledListenerOptions): AsyncDisposable {
-  const group = createGroupCommit<string[]>({
+/** Hands on the reports of listeners, in batches; each report goes to one replica of the source. */
+export function receiveSettledReports({ bus, source, settle, onError }: SettledReportsOptions): AsyncDisposable {
+  const group = createGroupCommit<SettledReport>({
     maxItems: MAX_REPORTS_PER_BATCH,
     maxInFlight: 1,
-    commit: (idLists) => forget(idLists.flat()),
+    async commit(reports) {
+      await settle(reports);
+      await sleep(GATHER_MS);
+    },
   });
-  const subscription = bus.nc.subscribe(settledSubject(source), {
+  const subscription = bus.nc.subscribe(`settled.${source}`, {
     queue: source,
     callback(error, message) {
       try {
         if (error) throw error;
-        group.add(fromBinary(EventsSettledSchema, message.data).eventIds).catch(onError);
+        group.add(fromBinary(EventsSettledSchema, message.data)).catch(onError);
       } catch (failure) {
         onError(failure);
       }

@@ -5,39 +5,59 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MS_IN_NS = 1_000_000;
 
+/** How a stream keeps its messages. */
+interface StreamSettings {
+  subjects: string[];
+  retention: RetentionPolicy;
+  /** What a full stream does: `New` refuses new messages, `Old` drops the oldest ones. */
+  discard: DiscardPolicy;
+  maxBytes: number;
+  maxAgeMs: number;
+}
+
+/** Each message has one consumer and is removed once that has acknowledged it. The sender keeps what a full stream refuses. */
+const WORK_QUEUE = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New };
+
 /**
- * The streams. Each message is removed once its one consumer has acknowledged it. A full stream refuses new messages
- * instead of dropping old ones: the sender keeps them or reports the failure. A broker that crashed may keep messages
- * that were acknowledged and give them to nobody (seen with 2.9.10); they go by age, which nothing in use reaches.
+ * The streams. A broker that crashed may keep messages that were acknowledged and give them to nobody (seen with 2.9.10);
+ * they are removed at an age that no message in use reaches.
  */
-export const STREAMS = {
-  /** Usage and execution records on their way to Postgres. */
-  RECORDS: { subjects: ["records.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
-  /** Events on their way to the fan-out. */
-  EVENTS: { subjects: ["events.>"], maxBytes: 1024 ** 3, maxAgeMs: DAY_MS },
+export const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings>> = {
+  /** Usage, execution and audit records on their way to Postgres. */
+  RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
+  /**
+   * Events on their way to their listeners, each with a consumer of its own. Nothing holds the stream up: it forgets the
+   * oldest events, which their outbox publishes again to whoever has not got them.
+   */
+  EVENTS: {
+    subjects: ["events.>"],
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.Old,
+    maxBytes: 512 * 1024 ** 2,
+    maxAgeMs: HOUR_MS,
+  },
   /** Attempts on their way to workers, and their results on the way back. */
-  ATTEMPTS: { subjects: ["attempts.>"], maxBytes: 1024 ** 3, maxAgeMs: HOUR_MS },
-} as const;
+  ATTEMPTS: { ...WORK_QUEUE, subjects: ["attempts.>"], maxBytes: 1024 ** 3, maxAgeMs: HOUR_MS },
+};
 
 export type StreamName = keyof typeof STREAMS;
 
 /**
- * Makes one stream if it is missing (a new or a wiped broker). `replicas` is the broker's copies of each message. Rejects
- * within seconds while the broker is away.
+ * Creates one stream if it is missing (a new or a wiped broker), and replaces one whose retention an earlier version chose,
+ * which the broker cannot change: the outboxes publish its events again. `replicas` is the broker's copies of each
+ * message. Rejects within seconds while the broker is down.
  */
 export async function ensureStream(bus: Bus, name: StreamName, replicas = bus.streamReplicas): Promise<void> {
-  const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch((error: unknown) => {
-    if (isStreamNotFound(error)) return undefined;
-    throw error;
-  });
-  if (found) return;
-  const { subjects, maxBytes, maxAgeMs } = STREAMS[name];
+  const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch(undefinedIfMissing);
+  const { subjects, retention, discard, maxBytes, maxAgeMs } = STREAMS[name];
+  if (found?.config.retention === retention) return;
+  if (found) await unlessDisconnected(bus, () => bus.jsm.streams.delete(name)).catch(undefinedIfMissing);
   const config = {
     name,
-    subjects: [...subjects],
-    retention: RetentionPolicy.Workqueue,
+    subjects,
+    retention,
     storage: StorageType.File,
-    discard: DiscardPolicy.New,
+    discard,
     max_bytes: maxBytes,
     max_age: maxAgeMs * MS_IN_NS,
     num_replicas: replicas,
@@ -45,12 +65,16 @@ export async function ensureStream(bus: Bus, name: StreamName, replicas = bus.st
   await unlessDisconnected(bus, () => bus.jsm.streams.add(config));
 }
 
-/** The broker's answer when it has no such stream. */
+function undefinedIfMissing(error: unknown): undefined {
+  if (!isStreamNotFound(error)) throw error;
+}
+
+/** The broker's response when it has no such stream. */
 export function isStreamNotFound(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
 }
 
-/** Makes all streams that are missing. Safe to repeat and to run on several replicas at once. */
+/** Creates all streams that are missing. Safe to repeat and to run on several replicas at once. */
 export async function ensureStreams(bus: Bus, replicas = bus.streamReplicas): Promise<void> {
   for (const name of Object.keys(STREAMS) as StreamName[]) await ensureStream(bus, name, replicas);
 }
@@ -59,7 +83,7 @@ export async function ensureStreams(bus: Bus, replicas = bus.streamReplicas): Pr
 export function streamOf(subject: string): StreamName {
   const prefix = `${subject.split(".")[0]}.>`;
   for (const [name, { subjects }] of Object.entries(STREAMS)) {
-    if ((subjects as readonly string[]).includes(prefix)) return name as StreamName;
+    if (subjects.includes(prefix)) return name as StreamName;
   }
   throw new Error(`no stream stores the subject ${subject}`);
 }

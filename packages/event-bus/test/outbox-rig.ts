@@ -8,18 +8,21 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { type Bus, connectBus } from "../src/connect.ts";
-import { consumeBatches } from "../src/consume.ts";
-import { createOutbox, type Outbox, reportSettled } from "../src/outbox.ts";
+import { consumeEvents } from "../src/consume-events.ts";
+import type { EventListener } from "../src/listeners.ts";
+import { createOutbox, type Outbox } from "../src/outbox.ts";
+import { reportSettled } from "../src/settled-reports.ts";
 import { ensureStreams } from "../src/streams.ts";
 
 export const SOURCE = "source";
+export const RECEIVER: EventListener = { name: "receiver", subject: "events.>", isRequired: true };
 
 export function event(eventId: string, dataJson = "{}", created = new Date()): WorkspaceEvent {
   return create(WorkspaceEventSchema, { eventId, dataJson, created: BigInt(Math.floor(created.getTime() / 1000)) });
 }
 
-/** A broker, a database and an outbox on them, with a receiver of its events. */
-export async function outboxRig() {
+/** A broker, a database and an outbox on them, whose events `listeners` may receive. */
+export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]) {
   await using resources = new AsyncDisposableStack();
   const server = resources.use(await testNats());
   const database = resources.use(await testDatabase());
@@ -27,21 +30,50 @@ export async function outboxRig() {
     owned.end(),
   );
   await pool.query(`create schema source;
-    create table source.outbox (event_id text primary key, event bytea not null, publish_after timestamptz not null)`);
+    create table source.outbox (event_id text primary key, event bytea not null, publish_after timestamptz not null,
+      settled_by text[] not null default '{}')`);
   const errors: unknown[] = [];
   const bus = resources.use(await connectBus({ servers: server.url, name: "test" }));
   await ensureStreams(bus);
   const owned = resources.move();
-  const outboxOn = (on: Bus, through: Pool = pool): Outbox =>
+  const outboxOn = (on: Bus, through: Pool = pool, declared = listeners): Outbox =>
     owned.use(
       createOutbox({
         pool: through,
         schema: "source",
         bus: on,
         source: SOURCE,
+        listeners: declared,
         onError: (error) => errors.push(error),
       }),
     );
+  /** Receives until the rig is disposed or `stop` is called; what arrives is appended to `received`. */
+  function receiver(settle: boolean, listener = listeners[0] ?? RECEIVER) {
+    const received: string[] = [];
+    const stopping = new AbortController();
+    const done = consumeEvents({
+      bus,
+      listener,
+      maxMessages: 10,
+      ackWaitMs: 5_000,
+      maxAckPending: 100,
+      signal: stopping.signal,
+      onError: (error) => errors.push(error),
+      async handle(messages) {
+        for (const { data, subject } of messages) {
+          const eventIds = fromBinary(WorkspaceEventBatchSchema, data).events.map((one) => one.eventId);
+          received.push(...eventIds);
+          if (settle) reportSettled(bus, subject, { listener: listener.name, eventIds });
+        }
+      },
+    });
+    const stop = async () => {
+      stopping.abort();
+      await done;
+    };
+    owned.defer(stop);
+    return { received, stop };
+  }
   return {
     server,
     database,
@@ -50,36 +82,15 @@ export async function outboxRig() {
     errors,
     outboxOn,
     outbox: outboxOn(bus),
-    /** Receives until the rig is disposed; what arrived is in the list, which grows. */
-    receive(settle: boolean): string[] {
-      const received: string[] = [];
-      const stop = new AbortController();
-      const done = consumeBatches({
-        bus,
-        stream: "EVENTS",
-        durable: "receiver",
-        filterSubject: "events.>",
-        maxMessages: 10,
-        ackWaitMs: 5_000,
-        maxAckPending: 100,
-        signal: stop.signal,
-        onError: (error) => errors.push(error),
-        async handle(messages) {
-          for (const { data, subject } of messages) {
-            const ids = fromBinary(WorkspaceEventBatchSchema, data).events.map((one) => one.eventId);
-            received.push(...ids);
-            if (settle) reportSettled(bus, subject, ids);
-          }
-        },
-      });
-      owned.defer(async () => {
-        stop.abort();
-        await done;
-      });
-      return received;
-    },
+    receiver,
+    /** The events that the first listener receives; the list grows. */
+    receive: (settle: boolean) => receiver(settle).received,
     async rows(): Promise<string[]> {
       return (await pool.query("select event_id from source.outbox order by 1")).rows.map((row) => row.event_id);
+    },
+    async settledBy(eventId: string): Promise<string[]> {
+      const { rows } = await pool.query("select settled_by from source.outbox where event_id = $1", [eventId]);
+      return rows[0]?.settled_by ?? [];
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -90,8 +90,8 @@ export declare type WorkspaceEvent = Message<"toolgate.events.v1.WorkspaceEvent"
 export declare const WorkspaceEventSchema: GenMessage<WorkspaceEvent>;
 
 /**
- * Subject settled.<source service> (not stored): events that are safe in the consumer's database,
- * so that the source may forget its outbox rows.
+ * Subject settled.<source service> (not stored): events that a listener has in its own database. The source deletes an
+ * event from its outbox once every listener that must have it has reported it.
  *
  * @generated from message toolgate.events.v1.EventsSettled
  */
@@ -100,6 +100,13 @@ export declare type EventsSettled = Message<"toolgate.events.v1.EventsSettled"> 
    * @generated from field: repeated string event_ids = 1;
    */
   eventIds: string[];
+
+  /**
+   * The listener's name, which is that of its durable consumer.
+   *
+   * @generated from field: string listener = 2;
+   */
+  listener: string;
 };
 
 /**

@@ -1,7 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { consumeBatches } from "@toolgate/event-bus/consume";
-import { reportSettled } from "@toolgate/event-bus/outbox";
+import { consumeEvents } from "@toolgate/event-bus/consume-events";
+import { FAN_OUT } from "@toolgate/event-bus/listeners";
+import { reportSettled } from "@toolgate/event-bus/settled-reports";
 import { WorkspaceEventBatchSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
@@ -31,11 +32,9 @@ interface Message {
 /** Turns reported events into deliveries until the signal fires. */
 export function runFanOutConsumer(options: FanOutConsumerOptions): Promise<void> {
   const { bus, signal, onError } = options;
-  return consumeBatches({
+  return consumeEvents({
     bus,
-    stream: "EVENTS",
-    durable: "outbound-webhook-fan-out",
-    filterSubject: "events.>",
+    listener: FAN_OUT,
     maxMessages: MESSAGES_PER_BATCH,
     ackWaitMs: ACK_WAIT_MS,
     maxAckPending: MAX_ACK_PENDING,
@@ -64,7 +63,7 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
     options.onError(new Error(`${parked.length} messages parked, the first because: ${parked[0]?.reason}`));
     await options.park(parked, now);
   }
-  for (const [subject, ids] of settled) if (ids.length > 0) reportSettled(options.bus, subject, ids);
+  for (const [subject, eventIds] of settled) reportSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
   if (deliveries > 0) announceWork(options.bus);
 }
 

@@ -1,0 +1,40 @@
+import type { JsMsg } from "@nats-io/jetstream";
+import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
+import type { EventListener } from "./listeners.ts";
+
+export type ConsumeEventsOptions = Omit<
+  ConsumeBatchesOptions,
+  "stream" | "durable" | "filterSubject" | "remakeAfterBreak"
+> & { listener: EventListener };
+
+const LISTENERS_HEADER = "Toolgate-Listeners";
+
+/** The headers of a message for some listeners only, whose names `names` lists, separated by commas. */
+export function listenersHeader(names: string): MsgHdrs {
+  const created = headers();
+  created.set(LISTENERS_HEADER, names);
+  return created;
+}
+
+/**
+ * `consumeBatches` for one listener of events. Each message is a WorkspaceEventBatch. An event may come more than once,
+ * and late: the listener recognises it by its id. Once it is safe in the listener's database, `reportSettled` says so.
+ */
+export function consumeEvents({ listener, handle, ...options }: ConsumeEventsOptions): Promise<void> {
+  return consumeBatches({
+    ...options,
+    stream: "EVENTS",
+    durable: listener.name,
+    filterSubject: listener.subject,
+    async handle(messages) {
+      const wanted = messages.filter((message) => isFor(message, listener.name));
+      if (wanted.length > 0) await handle(wanted);
+    },
+  });
+}
+
+function isFor(message: JsMsg, name: string): boolean {
+  const names = message.headers?.get(LISTENERS_HEADER);
+  return !names || names.split(",").includes(name);
+}

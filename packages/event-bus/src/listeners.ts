@@ -1,0 +1,20 @@
+/** A part of a service that receives events, through a durable consumer of its own. */
+export interface EventListener {
+  /** Also the name of the durable consumer. Its replicas share it: each message goes to one of them. */
+  readonly name: string;
+  /** `events.>` for the events of all services, or `events.<source>` for those of one. */
+  readonly subject: string;
+  /** True: the source keeps an event until this listener has it. False: it may miss events when the broker loses data. */
+  readonly isRequired: boolean;
+}
+
+export const FAN_OUT: EventListener = { name: "outbound-webhook-fan-out", subject: "events.>", isRequired: true };
+
+/** Everyone who receives events. A listener that is added here gets all events that are still in an outbox. */
+export const EVENT_LISTENERS: readonly EventListener[] = [FAN_OUT];
+
+/** The names of those that must have the events of `source`. */
+export function requiredListeners(source: string, listeners: readonly EventListener[]): string[] {
+  const subjects = new Set(["events.>", `events.${source}`]);
+  return listeners.filter(({ isRequired, subject }) => isRequired && subjects.has(subject)).map(({ name }) => name);
+}

@@ -1,0 +1,124 @@
+import { RetentionPolicy, StorageType } from "@nats-io/jetstream";
+import { eventually } from "@toolgate/testbed/eventually";
+import { expect, test } from "vitest";
+import type { EventListener } from "../src/listeners.ts";
+import { reportSettled } from "../src/settled-reports.ts";
+import { ensureStreams } from "../src/streams.ts";
+import { event, outboxRig, SOURCE } from "./outbox-rig.ts";
+
+const ONE: EventListener = { name: "one", subject: "events.>", isRequired: true };
+const OTHER: EventListener = { name: "other", subject: `events.${SOURCE}`, isRequired: true };
+const BEST_EFFORT: EventListener = { name: "best-effort", subject: "events.>", isRequired: false };
+
+const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `evt_${prefix}${index}`);
+const later = (ms: number) => new Date(Date.now() + ms);
+const settled = (listener: EventListener, eventIds: string[]) => ({ listener: listener.name, eventIds });
+
+test("every listener gets every event, which stays in the outbox until the last of them has it", async () => {
+  await using rig = await outboxRig([ONE, OTHER]);
+  const [{ received: one }, { received: other }] = [rig.receiver(true, ONE), rig.receiver(false, OTHER)];
+  await rig.outbox.add(event("evt_1"));
+  await eventually(() => expect([one, other]).toEqual([["evt_1"], ["evt_1"]]));
+  await eventually(async () => expect(await rig.settledBy("evt_1")).toEqual(["one"]));
+  // A report that is repeated counts once.
+  reportSettled(rig.bus, `events.${SOURCE}`, settled(ONE, ["evt_1"]));
+  reportSettled(rig.bus, `events.${SOURCE}`, settled(OTHER, ["evt_1"]));
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+  expect(rig.errors).toEqual([]);
+});
+
+test("no event is lost for either listener while one is stopped and the broker is wiped", async () => {
+  await using rig = await outboxRig([ONE, OTHER]);
+  const { received: one } = rig.receiver(true, ONE);
+  const other = rig.receiver(true, OTHER);
+  const added = ids("a", 50);
+  await Promise.all(added.map((id) => rig.outbox.add(event(id))));
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+  await other.stop();
+  const whileStopped = ids("b", 50);
+  await Promise.all(whileStopped.map((id) => rig.outbox.add(event(id))));
+  await eventually(() => expect(new Set(one)).toEqual(new Set([...added, ...whileStopped])));
+  await rig.server.wipe();
+  await eventually(() => rig.bus.isConnected());
+  const restarted = rig.receiver(true, OTHER);
+  await eventually(async () => {
+    await rig.outbox.sweep(later(3_600_000));
+    expect(await rig.rows()).toEqual([]);
+  });
+  expect(new Set([...other.received, ...restarted.received])).toEqual(new Set([...added, ...whileStopped]));
+});
+
+test("an event is published again only to the listeners that lack it", async () => {
+  await using rig = await outboxRig([ONE, OTHER]);
+  const [{ received: one }, { received: other }] = [rig.receiver(true, ONE), rig.receiver(false, OTHER)];
+  await rig.outbox.add(event("evt_1"));
+  await eventually(async () => expect(await rig.settledBy("evt_1")).toEqual(["one"]));
+  expect(await rig.outbox.sweep(later(31_000))).toBe(1);
+  await rig.outbox.add(event("evt_2"));
+  await eventually(() =>
+    expect([one, other]).toEqual([
+      ["evt_1", "evt_2"],
+      ["evt_1", "evt_1", "evt_2"],
+    ]),
+  );
+});
+
+test("reports that reach two replicas at once leave no event behind", async () => {
+  await using rig = await outboxRig([ONE, OTHER]);
+  rig.outboxOn(rig.bus);
+  const added = ids("", 300);
+  await Promise.all(added.map((id) => rig.outbox.add(event(id))));
+  for (const id of added)
+    for (const listener of [ONE, OTHER]) reportSettled(rig.bus, `events.${SOURCE}`, settled(listener, [id]));
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+  expect(rig.errors).toEqual([]);
+});
+
+test("a listener added by an upgrade gets the events that wait, and a removed one holds none", async () => {
+  await using rig = await outboxRig([ONE, OTHER]);
+  rig.receive(true);
+  await rig.outbox.add(event("evt_1"));
+  await eventually(async () => expect(await rig.settledBy("evt_1")).toEqual(["one"]));
+  const added: EventListener = { ...ONE, name: "added" };
+  const upgraded = rig.outboxOn(rig.bus, rig.pool, [ONE, added]);
+  const { received } = rig.receiver(false, added);
+  await upgraded.sweep(later(31_000));
+  await eventually(() => expect(received).toContain("evt_1"));
+  const downgraded = rig.outboxOn(rig.bus, rig.pool, [ONE]);
+  expect(await downgraded.sweep(later(3_600_000))).toBe(1);
+  expect(await rig.rows()).toEqual([]);
+});
+
+test("a listener that may miss events holds none back", async () => {
+  await using rig = await outboxRig([ONE, BEST_EFFORT]);
+  rig.receive(true);
+  const bestEffort = rig.receiver(true, BEST_EFFORT);
+  await rig.outbox.add(event("evt_1"));
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+  await eventually(() => expect(bestEffort.received).toEqual(["evt_1"]));
+  await bestEffort.stop();
+  await rig.outbox.add(event("evt_2"));
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+});
+
+test("the work queue of an earlier version is replaced, and what it held is published again", async () => {
+  await using rig = await outboxRig([ONE]);
+  const { streams } = rig.bus.jsm;
+  await streams.delete("EVENTS");
+  await streams.add({
+    name: "EVENTS",
+    subjects: ["events.>"],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+  });
+  await rig.outbox.add(event("evt_1"));
+  await eventually(async () => expect((await streams.info("EVENTS")).state.messages).toBe(1));
+  await Promise.all([ensureStreams(rig.bus), ensureStreams(rig.bus)]);
+  expect((await streams.info("EVENTS")).config).toMatchObject({ retention: "limits", discard: "old" });
+  const received = rig.receive(true);
+  await eventually(async () => {
+    await rig.outbox.sweep(later(31_000));
+    expect(await rig.rows()).toEqual([]);
+  });
+  expect(received).toContain("evt_1");
+});
