@@ -1,4 +1,4 @@
-import { MANAGED_SERVICES } from "@toolgate/gateway/http/management-routes";
+import { MANAGED_SERVICES } from "@toolgate/gateway/http/management/management-routes";
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -15,6 +15,9 @@ export interface Principal {
 /** Carries the principal from the gateway to services; trusted because of the internal token beside it. */
 export const PRINCIPAL_HEADER = "toolgate-principal";
 
+/** Carries the client's IP address from the gateway to services; trusted for the same reason. */
+export const CLIENT_ADDRESS_HEADER = "toolgate-client-address";
+
 export const principalKey = createContextKey<Principal | undefined>(undefined);
 
 /** The value of the principal header. */

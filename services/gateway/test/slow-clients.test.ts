@@ -95,7 +95,7 @@ test("[ERR-17] a service that cannot be reached is not named", async () => {
     body: '{"email":"a@a.example","password":"x"}',
   });
   expect(answer.status).toBe(503);
-  expect(await answer.json()).toEqual({ code: "unavailable", message: "no answer in time, try again" });
+  expect(await answer.json()).toEqual({ code: "unavailable", message: "no response in time, try again" });
 });
 
 test("a gateway that stops waits for no client that never finishes", async () => {

@@ -4,6 +4,7 @@ import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import { eventually } from "@toolgate/testbed/eventually";
 import {
   createLocalJWKSet,
@@ -24,7 +25,7 @@ import {
 } from "../src/login/throttle.ts";
 import { provision } from "../src/provision.ts";
 import { countedFor } from "../src/rpc/check-password.ts";
-import { CLIENT_ADDRESS_HEADER, callerNetwork } from "../src/rpc/client-address.ts";
+import { callerNetwork } from "../src/rpc/client-address.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;

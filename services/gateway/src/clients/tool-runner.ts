@@ -8,9 +8,7 @@ import {
   type RunResponse,
   ViolationSchema,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { Violation } from "../domain/answers.ts";
-
-export type RunCall = Call<RunRequest, RunResponse>;
+import type { Violation } from "../domain/responses.ts";
 
 export interface ToolRun {
   tool: string;
@@ -29,7 +27,7 @@ export type RunTool = (key: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
 /** More than the longest time that a tool may ask for, so that the tool's own limit ends the run. */
 const TIMEOUT_MS = 75_000;
 
-export function createRunTool(run: RunCall): RunTool {
+export function createRunTool(run: Call<RunRequest, RunResponse>): RunTool {
   return (key, { tool, body, bodyFault, ip, idempotencyKey }) => {
     const caller = create(KeyCallerSchema, {
       keyId: key.keyId,

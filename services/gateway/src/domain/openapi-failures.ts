@@ -1,5 +1,5 @@
 import {
-  type Answer,
+  type ApiResponse,
   IDEMPOTENCY_KEY_IN_USE,
   IDEMPOTENCY_KEY_REUSED,
   INTERNAL_ERROR,
@@ -8,7 +8,7 @@ import {
   TOOL_FAILED,
   TOOL_UNAVAILABLE,
   UNAUTHENTICATED,
-} from "./answers.ts";
+} from "./responses.ts";
 
 const LIMIT_HEADERS = {
   "X-RateLimit-Limit": { description: "Calls per clock minute.", schema: { type: "integer" } },
@@ -110,8 +110,8 @@ export const FAILURE_COMPONENTS = {
   },
 };
 
-function response(description: string, schema: string, headers: string[], answers: Record<string, Answer>) {
-  const examples = Object.entries(answers).map(([name, { body }]) => [
+function response(description: string, schema: string, headers: string[], responses: Record<string, ApiResponse>) {
+  const examples = Object.entries(responses).map(([name, { body }]) => [
     name,
     { value: JSON.parse(body.toString("utf8")) },
   ]);

@@ -1,33 +1,33 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { routableTarget } from "../domain/request-target.ts";
 import {
-  type Answer,
+  type ApiResponse,
   BAD_REQUEST,
   HEADERS_TOO_LARGE,
   METHOD_NOT_ALLOWED,
   NOT_FOUND,
   REQUEST_TIMEOUT,
-} from "../domain/answers.ts";
-import { routableTarget } from "../domain/request-target.ts";
-import { allowedMethod } from "./allowed-method.ts";
+} from "../domain/responses.ts";
+import { allowedMethod } from "./paths.ts";
 
-/** As the HTTP parser throws it; the bytes that it was given, and how far it got, for what it could not parse. */
+/** As the HTTP parser throws it: with the bytes that it could not parse, and how far it got. */
 type ServerError = Error & { code?: string; rawPacket?: unknown; bytesParsed?: number };
 
-/** The HTTP server's own refusals, by the code of its error; anything else is a bad request. */
-const REFUSALS: Readonly<Record<string, (error: ServerError) => Answer>> = {
+/** By the error code of Node's HTTP server; anything else is a bad request. */
+const RESPONSES: Readonly<Record<string, (error: ServerError) => ApiResponse>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () => REQUEST_TIMEOUT,
   HPE_HEADER_OVERFLOW: () => HEADERS_TOO_LARGE,
-  HPE_INVALID_METHOD: refusedMethod,
+  HPE_INVALID_METHOD: unknownMethod,
 };
 
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
 const MAX_REQUEST_LINE_BYTES = 8_192;
 
-/** Answers what is no HTTP request, or never becomes a whole one, and closes the connection. */
-export function refuseUnparsable(error: ServerError, socket: Socket): void {
+/** Responds to bytes that are not an HTTP request, or not a complete one, and closes the connection. */
+export function rejectUnparsable(error: ServerError, socket: Socket): void {
   if (socket.writable) {
-    const { status, body, headers = {} } = REFUSALS[error.code ?? ""]?.(error) ?? BAD_REQUEST;
+    const { status, body, headers = {} } = RESPONSES[error.code ?? ""]?.(error) ?? BAD_REQUEST;
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
@@ -40,8 +40,8 @@ export function refuseUnparsable(error: ServerError, socket: Socket): void {
   socket.destroy();
 }
 
-/** [ERR-13] [ERR-14] A method that the parser has never heard of is refused like one that it has. */
-function refusedMethod({ rawPacket, bytesParsed = 0 }: ServerError): Answer {
+/** [ERR-13] [ERR-14] Methods that the parser does not know are rejected like those that it does. */
+function unknownMethod({ rawPacket, bytesParsed = 0 }: ServerError): ApiResponse {
   if (!Buffer.isBuffer(rawPacket)) return BAD_REQUEST;
   const start = rawPacket.lastIndexOf("\n", Math.max(0, bytesParsed - 1)) + 1;
   const line = rawPacket.toString("latin1", start, start + MAX_REQUEST_LINE_BYTES);

@@ -1,8 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { addressBytes } from "@toolgate/safe-fetch/address";
-
-/** Address of the caller, as the gateway saw it; only calls with the internal token get here, so it is believed. */
-export const CLIENT_ADDRESS_HEADER = "toolgate-client-address";
+import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 
 const IPV6_NETWORK_BYTES = 8;
 

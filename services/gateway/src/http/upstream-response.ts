@@ -2,22 +2,22 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isFromHandler } from "@toolgate/service-host/errors";
 import type { Logger } from "@toolgate/service-host/logger";
+import { RETRY_AFTER_HEADER } from "../domain/responses.ts";
 
-/** Codes of the way to a service rather than of its handlers: their messages name addresses and inner limits. */
+/** Errors of the connection to a service: their messages name addresses and internal limits. */
 const TRANSPORT_CODES: readonly Code[] = [Code.Unavailable, Code.DeadlineExceeded, Code.Canceled];
 
-export const RETRY_AFTER_HEADER = "retry-after";
-
 /**
- * What a service answered. Its error reaches the caller by code, message and time to wait, without the other headers of
- * the inner call; that of a service which did not answer by its code alone. `signal` is the caller's own: whoever hangs up is no news.
+ * The response of a service. An error of its handler reaches the caller with code, message and Retry-After, without the
+ * other headers of the inner call; an error of the connection with its code alone. `signal` is the caller's own: nothing
+ * is logged when the caller has disconnected.
  */
-export async function upstreamAnswer<M extends Message>(
-  answer: Promise<M>,
+export async function upstreamResponse<M extends Message>(
+  response: Promise<M>,
   { signal, log }: { signal: AbortSignal; log: Logger },
 ): Promise<M> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     const failure = ConnectError.from(error);
     const { code, rawMessage, metadata } = failure;
@@ -25,7 +25,7 @@ export async function upstreamAnswer<M extends Message>(
       const retryAfter = metadata.get(RETRY_AFTER_HEADER);
       throw new ConnectError(rawMessage, code, retryAfter === null ? {} : { [RETRY_AFTER_HEADER]: retryAfter });
     }
-    if (!signal.aborted) log.warn({ err: error }, "a service did not answer");
-    throw new ConnectError("no answer in time, try again", code);
+    if (!signal.aborted) log.warn({ err: error }, "a service did not respond");
+    throw new ConnectError("no response in time, try again", code);
   }
 }

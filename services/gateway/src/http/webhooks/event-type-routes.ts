@@ -1,45 +1,44 @@
 import { EVENT_TYPES, EVENT_TYPES_PATH, eventTypeOf, schemaPath } from "@toolgate/event-schemas/catalogue";
 import { eventSchema } from "@toolgate/event-schemas/envelope";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { NOT_FOUND } from "../domain/answers.ts";
-import { baseUrlOf } from "../domain/base-url.ts";
-import { entityTag, tagMatches } from "../domain/entity-tag.ts";
-import { onlyMethod } from "./only-method.ts";
-import { sendAnswer } from "./reply.ts";
-import type { ToolCallDependencies } from "./tool-call.ts";
+import type { Context } from "../../context.ts";
+import { baseUrlOf } from "../../domain/base-url.ts";
+import { entityTag, tagMatches } from "../../domain/entity-tag.ts";
+import { NOT_FOUND } from "../../domain/responses.ts";
+import { onlyMethod, sendResponse } from "../key-api.ts";
 
 const CACHE_CONTROL = "public, max-age=3600";
 const SCHEMA_FILE = /^(.+)\.json$/;
 
-/** [EVT-7] [WVER] What webhooks send, for whoever writes receivers: the catalogue, and a JSON Schema of each type. */
-export function eventTypeRoutes({ calls, publicUrl }: { calls: ToolCallDependencies; publicUrl: string }) {
+/** [EVT-7] [WVER] For the authors of receivers: the event types that webhooks send, and a JSON Schema of each. */
+export function eventTypeRoutes(context: Context) {
   return async (app: FastifyInstance): Promise<void> => {
-    const placeOf = (request: FastifyRequest) => baseUrlOf(publicUrl, request).replace(/\/$/, "");
-    onlyMethod(app, calls, {
+    const rootUrl = (request: FastifyRequest) => baseUrlOf(context.publicUrl, request).replace(/\/$/, "");
+    onlyMethod(app, context, {
       method: "GET",
       url: EVENT_TYPES_PATH,
-      handler: (request, reply) => send(request, reply, "application/json", catalogue(placeOf(request))),
+      handler: (request, reply) => send(request, reply, "application/json", catalogue(rootUrl(request))),
     });
-    onlyMethod(app, calls, {
+    onlyMethod(app, context, {
       method: "GET",
       url: `${EVENT_TYPES_PATH}/:file`,
       handler: (request, reply) => {
         const [, type] = SCHEMA_FILE.exec((request.params as { file: string }).file) ?? [];
         const kind = type === undefined ? undefined : eventTypeOf(type);
-        if (!kind) return sendAnswer(reply, NOT_FOUND);
-        const schema = eventSchema(kind, `${placeOf(request)}${schemaPath(kind)}`);
+        if (!kind) return sendResponse(reply, NOT_FOUND);
+        const schema = eventSchema(kind, `${rootUrl(request)}${schemaPath(kind)}`);
         return send(request, reply, "application/schema+json", schema);
       },
     });
   };
 }
 
-function catalogue(place: string): object {
+function catalogue(rootUrl: string): object {
   return {
     event_types: EVENT_TYPES.map((kind) => ({
       type: kind.type === "custom" ? "custom.<name>" : kind.type,
       description: kind.sent,
-      schema: `${place}${schemaPath(kind)}`,
+      schema: `${rootUrl}${schemaPath(kind)}`,
     })),
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { LRUCache } from "lru-cache";
-import { entityTag } from "../domain/entity-tag.ts";
+import { entityTag } from "../../domain/entity-tag.ts";
 import { createSharedWork } from "./shared-work.ts";
 
 export interface CachedDescription {

@@ -1,0 +1,24 @@
+import type { GroupCommit } from "@toolgate/event-bus/group-commit";
+import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { VerifyKey } from "./clients/key-auth.ts";
+import type { DescribeTools } from "./clients/tool-descriptions.ts";
+import type { RunTool } from "./clients/tool-runner.ts";
+import type { DescriptionCache } from "./http/descriptions/description-cache.ts";
+
+/** What a call of a tool needs, over HTTP and over MCP. */
+export interface CallContext {
+  verifyKey: VerifyKey;
+  runTool: RunTool;
+  usage: GroupCommit<UsageRecord>;
+  log: Logger;
+  now: () => number;
+}
+
+/** What the routes of the key API need. */
+export interface Context extends CallContext {
+  describeTools: DescribeTools;
+  descriptions: DescriptionCache;
+  /** Where callers reach the gateway; "" means as each request was addressed. */
+  publicUrl: string;
+}

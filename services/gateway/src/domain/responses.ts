@@ -1,0 +1,77 @@
+/** A response of the tool API or of /session, ready to send. */
+export interface ApiResponse {
+  status: number;
+  body: Buffer;
+  /** In addition to those of every response. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+export interface Violation {
+  field: string;
+  rule: string;
+  message: string;
+}
+
+export const RETRY_AFTER_HEADER = "retry-after";
+export const REPLAYED_HEADER = "idempotency-replayed";
+
+/** [ERR-3] [ERR-4] */
+export const UNAUTHENTICATED: ApiResponse = {
+  ...failure(401, "Ungueltiger oder fehlender API-Key"),
+  headers: { "www-authenticate": "Bearer" },
+};
+/** [ERR-11] [ERR-12] The same for every cause. */
+export const TOOL_UNAVAILABLE = failure(403, "Tool nicht verfuegbar");
+/** [ERR-9] */
+export const TOOL_FAILED = failure(400, "Tool konnte nicht ausgefuehrt werden");
+/** [ERR-18] */
+export const INTERNAL_ERROR = failure(500, "Interner Fehler");
+/** [ERR] */
+export const METHOD_NOT_ALLOWED = failure(405, "Methode nicht erlaubt");
+export const NOT_FOUND = failure(404, "Nicht gefunden");
+/** Also for bytes that are not an HTTP request. */
+export const BAD_REQUEST = failure(400, "Ungueltige Anfrage");
+export const REQUEST_TIMEOUT = failure(408, "Anfrage nicht rechtzeitig vollstaendig");
+export const HEADERS_TOO_LARGE = failure(431, "Kopfzeilen zu gross");
+export const IDEMPOTENCY_KEY_REUSED = failure(422, "Idempotency-Key gehoert zu einem anderen Aufruf");
+export const IDEMPOTENCY_KEY_IN_USE = failure(409, "Aufruf mit diesem Idempotency-Key laeuft noch");
+
+export const LOGIN_REQUIRED = failure(401, "Anmeldung erforderlich");
+export const LOGIN_REFUSED = failure(401, "E-Mail oder Passwort falsch");
+export const CSRF_TOKEN_MISSING = failure(403, "CSRF-Token fehlt oder ist falsch");
+
+function failure(status: number, error: string, members: Record<string, unknown> = {}): ApiResponse {
+  return { status, body: Buffer.from(JSON.stringify({ success: false, error, ...members })) };
+}
+
+/** [ERR-1] [ERR-2] */
+export function invalidParameters(violations: readonly Violation[]): ApiResponse {
+  const details = violations.map(({ field, rule, message }) => ({ field, rule, message }));
+  return failure(400, "Ungueltige Parameter", { details });
+}
+
+/** [ERR-15] [ERR-16] [LIMIT-8] */
+export function limitReached(retryAfterSeconds: number): ApiResponse {
+  const response = failure(429, "Aufruflimit erreicht", { retry_after: retryAfterSeconds });
+  return { ...response, headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) } };
+}
+
+/** Marks the response of an earlier call with the same Idempotency-Key. */
+export function replayed(response: ApiResponse): ApiResponse {
+  return { ...response, headers: { ...response.headers, [REPLAYED_HEADER]: "true" } };
+}
+
+/** [TOOL-11] */
+export function toolResult(resultJson: Uint8Array): ApiResponse {
+  return { status: 200, body: Buffer.from(resultJson.buffer, resultJson.byteOffset, resultJson.byteLength) };
+}
+
+export function sessionResponse(members: Record<string, unknown>): ApiResponse {
+  return { status: 200, body: Buffer.from(JSON.stringify({ success: true, ...members })) };
+}
+
+/** `retryAfter`: seconds, as key-auth said. */
+export function tooManyLogins(retryAfter: string | null): ApiResponse {
+  const response = failure(429, "Zu viele Anmeldeversuche");
+  return retryAfter === null ? response : { ...response, headers: { [RETRY_AFTER_HEADER]: retryAfter } };
+}

@@ -1,0 +1,72 @@
+import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { CallContext } from "../context.ts";
+import { apiKeyOf } from "../domain/bearer.ts";
+import { canonicalIp } from "../domain/canonical-ip.ts";
+import { LIMIT_FIELDS, rateLimitFields } from "../domain/rate-limit-fields.ts";
+import { type ApiResponse, METHOD_NOT_ALLOWED, UNAUTHENTICATED } from "../domain/responses.ts";
+
+export function sendResponse(reply: FastifyReply, { status, body, headers = {} }: ApiResponse): FastifyReply {
+  return reply.code(status).headers(headers).header("content-type", "application/json; charset=utf-8").send(body);
+}
+
+/** [LIMIT-3] Headers of every response to a valid key. */
+export function setLimitHeaders(reply: FastifyReply, key: KeyVerdict, nowMs: number): void {
+  reply.headers(rateLimitFields(key, nowMs));
+}
+
+/** For a key that stopped being valid after its headers were set. */
+export function dropLimitHeaders(reply: FastifyReply): void {
+  for (const name of LIMIT_FIELDS) reply.removeHeader(name);
+}
+
+/**
+ * The key of a request that is not a call: it is neither counted nor logged, and the response carries the state of the
+ * limit. Undefined when the request has been answered with 401.
+ */
+export async function keyOf(
+  context: CallContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<KeyVerdict | undefined> {
+  const key = await verifyUncounted(context, request);
+  if (key) setLimitHeaders(reply, key, context.now());
+  else sendResponse(reply, UNAUTHENTICATED);
+  return key;
+}
+
+/** Adds a path with one method. Requests with any other are rejected before their body is read. [ERR-13] [ERR-14] */
+export function onlyMethod(
+  app: FastifyInstance,
+  context: CallContext,
+  route: Pick<RouteOptions, "url" | "onRequest" | "handler"> & { method: "GET" | "POST" },
+): void {
+  app.route(route);
+  app.route({
+    method: app.supportedMethods.filter((method) => method !== route.method),
+    url: route.url,
+    onRequest: (request, reply) => rejectMethod(context, request, reply, route.method),
+    handler: async (_, reply) => reply,
+  });
+}
+
+/** [ERR-13] 405 says nothing about the key or the tool; a valid key still sees the state of its limit, uncounted. */
+export async function rejectMethod(
+  context: CallContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allow: string,
+): Promise<FastifyReply> {
+  const key = await verifyUncounted(context, request).catch((error: unknown) => {
+    context.log.warn({ err: error }, "key not looked up");
+    return undefined;
+  });
+  if (key) setLimitHeaders(reply, key, context.now());
+  return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
+}
+
+async function verifyUncounted({ verifyKey }: CallContext, request: FastifyRequest): Promise<KeyVerdict | undefined> {
+  const apiKey = apiKeyOf(request.headers.authorization);
+  if (apiKey === undefined) return undefined;
+  return verifyKey(apiKey, { tool: "", count: false, clientIp: canonicalIp(request.ip) });
+}

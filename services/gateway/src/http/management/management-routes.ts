@@ -1,0 +1,121 @@
+import type { DescService, Message } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createClient,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+  type Transport,
+} from "@connectrpc/connect";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
+import { errorInterceptor } from "@toolgate/service-host/errors";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { Peers } from "@toolgate/service-host/peers";
+import {
+  CLIENT_ADDRESS_HEADER,
+  encodePrincipal,
+  PRINCIPAL_HEADER,
+  type Principal,
+} from "@toolgate/service-host/principal";
+import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
+import type { FastifyInstance } from "fastify";
+import { memberRoleOf } from "../../clients/key-auth.ts";
+import { canonicalIp } from "../../domain/canonical-ip.ts";
+import type { Login } from "../../domain/session-cookie.ts";
+import { containsNul } from "../../domain/text.ts";
+import { loginOfRequest } from "../sessions/login-of-request.ts";
+import { upstreamResponse } from "../upstream-response.ts";
+
+/** The proto services that have RPCs for people, each with the service that serves it. */
+export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] = SERVICE_NAMES.flatMap((name) =>
+  SERVICES[name].rpcs.filter((rpc) => callableFromOutside(rpc).length > 0).map((rpc) => [name, rpc] as const),
+);
+
+const MAX_BYTES = 2 * 1024 * 1024;
+const JSON_TYPE = /^application\/json *(;|$)/i;
+const TIMEOUT_MS = 20_000;
+
+const loginKey = createContextKey<Login>({ kind: "none" });
+const addressKey = createContextKey("");
+
+type Authorize = (context: HandlerContext, workspace: string) => Promise<Principal>;
+type UnaryClient = Record<string, (request: Message, options: object) => Promise<Message>>;
+type UnaryHandler = (request: Message & { workspace?: string }, context: HandlerContext) => Promise<Message>;
+
+/**
+ * Offers the management RPCs of all services as Connect, in JSON over POST only. The gateway finds out who calls; the
+ * services decide what that role may do.
+ */
+export function managementRoutes(peers: Pick<Peers, "transport">, log: Logger) {
+  const authorize = createAuthorize(peers.transport("key-auth"), log);
+  return async (app: FastifyInstance): Promise<void> => {
+    app.addHook("onRequest", async (request, reply) => {
+      if (request.method !== "POST") {
+        const message = "POST is the only method";
+        return reply.code(405).header("allow", "POST").send({ code: "unimplemented", message });
+      }
+      if (JSON_TYPE.test(request.headers["content-type"] ?? "")) return;
+      const message = "Content-Type must be application/json";
+      return reply.code(415).header("accept-post", "application/json").send({ code: "invalid_argument", message });
+    });
+    await app.register(fastifyConnectPlugin, {
+      routes: (router) => {
+        for (const [name, rpc] of MANAGED_SERVICES) offer(router, rpc, peers.transport(name), authorize, log);
+      },
+      contextValues: (request) =>
+        createContextValues().set(loginKey, loginOfRequest(request)).set(addressKey, canonicalIp(request.ip)),
+      interceptors: [errorInterceptor(log)],
+      readMaxBytes: MAX_BYTES,
+      // A misspelt field could be a restriction, so it must not be ignored.
+      jsonOptions: { ignoreUnknownFields: false },
+      grpc: false,
+      grpcWeb: false,
+    });
+  };
+}
+
+function offer(
+  router: ConnectRouter,
+  service: DescService,
+  transport: Transport,
+  authorize: Authorize,
+  log: Logger,
+): void {
+  const client = createClient(service, transport) as unknown as UnaryClient;
+  const handlers: Record<string, UnaryHandler> = {};
+  for (const method of callableFromOutside(service)) {
+    const needsLogin = accessOf(method) !== Access.PUBLIC;
+    handlers[method.localName] = async (request, context) => {
+      context.responseHeader.set("cache-control", "no-store");
+      if (containsNul(request)) throw new ConnectError("NUL is not allowed in text", Code.InvalidArgument);
+      const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: context.values.get(addressKey) });
+      if (needsLogin) headers.set(PRINCIPAL_HEADER, encodePrincipal(await authorize(context, request.workspace ?? "")));
+      const { signal } = context;
+      const call = client[method.localName] as UnaryClient[string];
+      return upstreamResponse(call(request, { headers, signal, timeoutMs: TIMEOUT_MS }), { signal, log });
+    };
+  }
+  router.service(service as DescService & { typeName: string }, handlers as Record<string, never>);
+}
+
+function createAuthorize(keyAuth: Transport, log: Logger): Authorize {
+  const sessions = createClient(SessionService, keyAuth);
+  return async ({ values, signal }, workspace) => {
+    const login = values.get(loginKey);
+    if (login.kind === "none") throw new ConnectError("login required", Code.Unauthenticated);
+    if (login.kind === "without-csrf-token") {
+      throw new ConnectError("X-CSRF-Token missing or wrong", Code.PermissionDenied);
+    }
+    if (workspace === "") throw new ConnectError("workspace: missing", Code.InvalidArgument);
+    const { token } = login;
+    const user = await upstreamResponse(sessions.authorize({ token, workspace }), { signal, log });
+    const role = memberRoleOf(user.role);
+    if (!role) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
+    return { userId: user.userId, email: user.email, workspaceId: user.workspaceId, workspace, role };
+  };
+}

@@ -1,0 +1,19 @@
+import { EVENT_TYPES_PATH } from "@toolgate/event-schemas/catalogue";
+
+export const TOOLS_PATH = "/api/v1/tools/";
+export const OPENAPI_PATH = "/api/v1/openapi.json";
+export const DECLARATIONS_PATH = "/api/v1/openapi.d.ts";
+export const MCP_PATH = "/mcp";
+export const PULL_PATH = "/api/v1/webhooks/endpoints/:id/pull";
+export const ACKNOWLEDGE_PATH = "/api/v1/webhooks/endpoints/:id/acknowledge";
+
+const SIGNED_PULL = /^\/api\/v1\/webhooks\/endpoints\/[^/]+\/(pull|acknowledge)$/;
+
+/** The one method of a path that has only one; undefined for any other path. */
+export function allowedMethod(url: string): "GET" | "POST" | undefined {
+  if (url.startsWith(TOOLS_PATH)) return "POST";
+  const [path = ""] = url.split("?", 1);
+  if (path === MCP_PATH || SIGNED_PULL.test(path)) return "POST";
+  if (path === EVENT_TYPES_PATH || path.startsWith(`${EVENT_TYPES_PATH}/`)) return "GET";
+  return path === OPENAPI_PATH || path === DECLARATIONS_PATH ? "GET" : undefined;
+}

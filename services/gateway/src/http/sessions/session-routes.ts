@@ -1,0 +1,154 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { type Membership, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import type { Logger } from "@toolgate/service-host/logger";
+import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { memberRoleOf } from "../../clients/key-auth.ts";
+import { canonicalIp } from "../../domain/canonical-ip.ts";
+import { isJsonObject } from "../../domain/json-schema.ts";
+import {
+  type ApiResponse,
+  BAD_REQUEST,
+  CSRF_TOKEN_MISSING,
+  INTERNAL_ERROR,
+  LOGIN_REFUSED,
+  LOGIN_REQUIRED,
+  RETRY_AFTER_HEADER,
+  sessionResponse,
+  tooManyLogins,
+} from "../../domain/responses.ts";
+import { clearedCookie, cookieToken, csrfTokenOf, sessionCookie } from "../../domain/session-cookie.ts";
+import { sendResponse } from "../key-api.ts";
+import { isSecure, loginOfRequest } from "./login-of-request.ts";
+
+export interface SessionOptions {
+  keyAuth: Transport;
+  log: Logger;
+  now: () => number;
+}
+
+type SessionHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<ApiResponse>;
+
+const SESSION_PATH = "/session";
+const PASSWORD_PATH = "/session/password";
+const KEY_SET_PATH = "/.well-known/jwks.json";
+const MAX_BODY_BYTES = 16 * 1024;
+const KEY_SET_MAX_AGE_SECONDS = 300;
+
+/** The session of the web page: starts with a login and is carried by a cookie that scripts cannot read. */
+export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
+  const sessions = createClient(SessionService, keyAuth);
+  const expiryOf = (expiresAt: Timestamp | undefined) => (expiresAt ? timestampDate(expiresAt) : new Date(now()));
+
+  const logIn: SessionHandler = async (request, reply) => {
+    const { email, password } = bodyOf(request);
+    if (typeof email !== "string" || typeof password !== "string") return BAD_REQUEST;
+    const session = await sessions.login({ email, password }, { headers: addressHeader(request) });
+    const { token, memberships } = session;
+    const expires = expiryOf(session.expiresAt);
+    const maxAgeSeconds = Math.max(0, Math.floor((expires.getTime() - now()) / 1000));
+    reply.header("set-cookie", sessionCookie(token, { secure: isSecure(request), maxAgeSeconds }));
+    return sessionResponse(described({ token, email, expires, memberships }));
+  };
+
+  /** Needs no CSRF token: a page that was reloaded gets its token here. */
+  const showSession: SessionHandler = async (request) => {
+    const token = cookieToken(request.headers.cookie, isSecure(request));
+    if (token === undefined) return LOGIN_REQUIRED;
+    const { email, expiresAt, memberships } = await sessions.getSession({ token });
+    return sessionResponse(described({ token, email, expires: expiryOf(expiresAt), memberships }));
+  };
+
+  const logOut: SessionHandler = async (request, reply) => {
+    const login = loginOfRequest(request);
+    if (login.kind === "without-csrf-token") return CSRF_TOKEN_MISSING;
+    if (login.kind === "token") {
+      await sessions.logout({ token: login.token }).catch((error: unknown) => {
+        if (ConnectError.from(error).code !== Code.Unauthenticated) throw error;
+      });
+    }
+    reply.header("set-cookie", clearedCookie(isSecure(request)));
+    return sessionResponse({});
+  };
+
+  const changePassword: SessionHandler = async (request) => {
+    const login = loginOfRequest(request);
+    if (login.kind === "none") return LOGIN_REQUIRED;
+    if (login.kind === "without-csrf-token") return CSRF_TOKEN_MISSING;
+    const { current_password: currentPassword, new_password: newPassword } = bodyOf(request);
+    if (typeof currentPassword !== "string" || typeof newPassword !== "string") return BAD_REQUEST;
+    const passwords = { token: login.token, currentPassword, newPassword };
+    await sessions.changePassword(passwords, { headers: addressHeader(request) });
+    return sessionResponse({});
+  };
+
+  /** `unauthenticated`: the response when key-auth does not know the session or the password. */
+  const responder = (handler: SessionHandler, unauthenticated: ApiResponse) => {
+    return async (request: FastifyRequest, reply: FastifyReply) => {
+      const refused = (error: unknown) => refusalOf(error, unauthenticated, log);
+      return sendResponse(reply, await handler(request, reply).catch(refused));
+    };
+  };
+
+  return async (app: FastifyInstance): Promise<void> => {
+    app.addHook("onRequest", async (_, reply) => void reply.header("cache-control", "no-store"));
+    app.removeAllContentTypeParsers();
+    // Only JSON: other sites' pages cannot send it without a preflight, which no response permits.
+    app.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MAX_BODY_BYTES }, (_, body, done) =>
+      done(null, parsed(body.toString())),
+    );
+    app.post(SESSION_PATH, responder(logIn, LOGIN_REFUSED));
+    app.get(SESSION_PATH, responder(showSession, LOGIN_REQUIRED));
+    app.delete(SESSION_PATH, responder(logOut, LOGIN_REFUSED));
+    app.post(PASSWORD_PATH, responder(changePassword, LOGIN_REFUSED));
+    // The public keys of the tokens that programs get for a login.
+    app.get(KEY_SET_PATH, async (_, reply) => {
+      const { jwksJson } = await sessions.getKeySet({});
+      reply.header("cache-control", `public, max-age=${KEY_SET_MAX_AGE_SECONDS}`);
+      return reply.header("content-type", "application/jwk-set+json").send(jwksJson);
+    });
+  };
+}
+
+/** Undefined fails as a bad request where a body is needed. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function bodyOf({ body }: FastifyRequest): Record<string, unknown> {
+  return isJsonObject(body) ? body : {};
+}
+
+function described(session: { token: string; email: string; expires: Date; memberships: Membership[] }) {
+  return {
+    email: session.email,
+    expires_at: session.expires.toISOString(),
+    csrf_token: csrfTokenOf(session.token),
+    memberships: session.memberships.map(({ workspace, role }) => ({ workspace, role: memberRoleOf(role) ?? "" })),
+  };
+}
+
+/** key-auth counts failed logins by address. */
+function addressHeader(request: FastifyRequest): Record<string, string> {
+  return { [CLIENT_ADDRESS_HEADER]: canonicalIp(request.ip) };
+}
+
+function refusalOf(error: unknown, unauthenticated: ApiResponse, log: Logger): ApiResponse {
+  const { code, metadata } = ConnectError.from(error);
+  switch (code) {
+    case Code.Unauthenticated:
+      return unauthenticated;
+    case Code.ResourceExhausted:
+      return tooManyLogins(metadata.get(RETRY_AFTER_HEADER));
+    case Code.InvalidArgument:
+      return BAD_REQUEST;
+    default:
+      log.error({ err: error }, "session request failed unexpectedly");
+      return INTERNAL_ERROR;
+  }
+}

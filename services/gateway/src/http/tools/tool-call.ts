@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import type { RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { shortIp } from "@toolgate/short-ip/short-ip";
+import type { ToolRun } from "../../clients/tool-runner.ts";
+import type { CallContext } from "../../context.ts";
+import { canonicalIp } from "../../domain/canonical-ip.ts";
+import { secondsUntilReset } from "../../domain/rate-limit-fields.ts";
+import {
+  type ApiResponse,
+  IDEMPOTENCY_KEY_IN_USE,
+  IDEMPOTENCY_KEY_REUSED,
+  INTERNAL_ERROR,
+  invalidParameters,
+  limitReached,
+  replayed,
+  TOOL_FAILED,
+  TOOL_UNAVAILABLE,
+  toolResult,
+} from "../../domain/responses.ts";
+import { loggedToolName } from "../../domain/text.ts";
+
+/** A call with a valid key, on its way to a response. */
+export interface VerifiedCall {
+  key: KeyVerdict;
+  tool: string;
+  ip: string;
+  arrivedAtMs: number;
+  started: number;
+}
+
+/** Verifies the key and counts the call. Undefined: the key is not valid. */
+export async function verifyCall(
+  { verifyKey, now }: CallContext,
+  { apiKey, tool, clientIp }: { apiKey: string | undefined; tool: string; clientIp: string },
+): Promise<VerifiedCall | undefined> {
+  const started = performance.now();
+  const arrivedAtMs = now();
+  if (apiKey === undefined) return undefined;
+  const key = await verifyKey(apiKey, { tool, count: true, clientIp: canonicalIp(clientIp) });
+  return key && { key, tool, ip: shortIp(clientIp), arrivedAtMs, started };
+}
+
+/** The response to a call over its limit or to a locked workspace; undefined when the tool may run. */
+export function refusalOf({ key, arrivedAtMs }: VerifiedCall): ApiResponse | undefined {
+  if (!key.admitted) return limitReached(secondsUntilReset(key, arrivedAtMs));
+  return key.workspaceLocked ? TOOL_UNAVAILABLE : undefined;
+}
+
+/** Has tool-runner run the tool. Never rejects. */
+export async function runVerified(
+  { runTool, log }: CallContext,
+  { key, tool, ip }: VerifiedCall,
+  sent: Pick<ToolRun, "body" | "bodyFault" | "idempotencyKey">,
+): Promise<ApiResponse> {
+  try {
+    const response = await runTool(key, { ...sent, tool, ip });
+    return response.replayed ? replayed(responseTo(response.outcome)) : responseTo(response.outcome);
+  } catch (error) {
+    log.error({ err: error, keyId: key.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
+    return INTERNAL_ERROR;
+  }
+}
+
+/** [LOG-2] Resolves once the usage record of the call is safe. */
+export async function logCall({ usage }: CallContext, call: VerifiedCall, status: number): Promise<void> {
+  const record = create(UsageRecordSchema, {
+    id: randomUUID(),
+    keyId: call.key.keyId,
+    tool: loggedToolName(call.tool),
+    status,
+    durationMs: Math.round(performance.now() - call.started),
+    ip: call.ip,
+    atMs: BigInt(call.arrivedAtMs),
+  });
+  await usage.add(record);
+}
+
+function responseTo(outcome: RunResponse["outcome"]): ApiResponse {
+  switch (outcome.case) {
+    case "resultJson":
+      return toolResult(outcome.value);
+    case "invalidArguments":
+      return invalidParameters(outcome.value.violations);
+    case "toolFailed":
+      return TOOL_FAILED;
+    case "unavailable":
+      return TOOL_UNAVAILABLE;
+    case "idempotencyMismatch":
+      return IDEMPOTENCY_KEY_REUSED;
+    case "idempotencyInProgress":
+      return IDEMPOTENCY_KEY_IN_USE;
+    default:
+      // The outcome of the first call is not known, or this gateway does not know its kind.
+      return INTERNAL_ERROR;
+  }
+}
