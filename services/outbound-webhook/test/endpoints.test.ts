@@ -63,14 +63,23 @@ describe("endpoints", () => {
     [`custom.${"a".repeat(61)}`],
     [""],
     ["*"],
-  ])("[OUT-5] [EVT-7] [EVT-18] [EVT-57] [EVT-58] refuses the event type %j", async (type) => {
-    await expect(create({ events: ["tool.completed", type] })).rejects.toEqual(
-      refusal(Code.InvalidArgument, /^events: /),
-    );
+  ])("[OUT-5] [EVT-7] [EVT-18] refuses the event type %j, in a new endpoint and in an edit", async (type) => {
+    const events = ["tool.completed", type];
+    const refused = refusal(Code.InvalidArgument, /^events: /);
+    await expect(create({ events })).rejects.toEqual(refused);
+    const { endpoint } = await create({}, "w-types");
+    const client = rig.endpoints({ workspaceId: "w-types" });
+    const endpointId = endpoint?.id ?? 0n;
+    await expect(client.updateEndpoint({ endpointId, events: { types: events } })).rejects.toEqual(refused);
+    expect((await client.getEndpoint({ endpointId })).endpoint).toEqual(endpoint);
   });
 
-  it("[OUT-5] refuses an endpoint without event types", async () => {
-    await expect(create({ events: [] })).rejects.toEqual(refusal(Code.InvalidArgument, /^events: /));
+  it("[OUT-5] refuses an endpoint without event types, also in an edit", async () => {
+    const refused = refusal(Code.InvalidArgument, /^events: /);
+    await expect(create({ events: [] })).rejects.toEqual(refused);
+    const { endpoint } = await create({}, "w-types");
+    const edit = { endpointId: endpoint?.id ?? 0n, events: { types: [] } };
+    await expect(rig.endpoints({ workspaceId: "w-types" }).updateEndpoint(edit)).rejects.toEqual(refused);
   });
 
   it.each([

@@ -47,7 +47,7 @@ describe("the attempts of a delivery, one by one", () => {
     return { endpoint, client, deliveryId };
   }
 
-  it("[OUT-11] [OUT-13] [OUT-18..25] [OUT-29] shows each attempt's headers as sent, the time that was signed, phases, address, response and the exact bytes", async () => {
+  it("[OUT-11] [OUT-13] [OUT-29] shows each attempt with its headers, signed time, timings, address, response and exact bytes", async () => {
     const { client, deliveryId } = await deliveredAtSecond("w-shown", "/shown");
     const { attemptLog, body, payload } = await client.getDelivery({ deliveryId });
     const requests = rig.requestsTo("/shown");
@@ -104,7 +104,7 @@ describe("the attempts of a delivery, one by one", () => {
     expect(durationMs(again.firstAttemptAfter)).toBe(timestampMs(resentFirst) - timestampMs(resentAt));
   });
 
-  it("[OUT-8] [OUT-9] signatures of a secret that is replaced or gone are not shown, least of all wrong ones", async () => {
+  it("[OUT-8] [OUT-9] signatures of a replaced or deleted secret are not shown", async () => {
     const { client, deliveryId, endpoint } = await deliveredAtSecond("w-replaced", "/replaced");
     const endpoints = rig.endpoints({ workspaceId: "w-replaced" });
     const expectGone = async () => {
@@ -136,7 +136,7 @@ describe("the attempts of a delivery, one by one", () => {
     ]);
   });
 
-  it("[OUT-22] [OUT-28] [OUT-30] [OUT-32] the debugger takes a received signature apart, and knows what was sent", async () => {
+  it("[OUT-22] [OUT-28] [OUT-32] the debugger explains a received signature by what was sent", async () => {
     const { client, deliveryId, endpoint } = await deliveredAtSecond("w-debug", "/debug");
     const [first, second] = rig.requestsTo("/debug");
     const lines = (headers: object, names: string[]) =>
@@ -187,7 +187,7 @@ describe("the attempts of a delivery, one by one", () => {
     });
   });
 
-  it("the debugger answers neither with the secret nor with a signature that the caller does not have", async () => {
+  it("the debugger gives away neither the secret nor a signature that the caller does not have", async () => {
     const { id: endpointId, secret } = await rig.register("w-oracle", "/oracle");
     const client = rig.deliveries({ workspaceId: "w-oracle" });
     const now = Math.floor(rig.clock.now().getTime() / 1000);
@@ -206,7 +206,7 @@ describe("the attempts of a delivery, one by one", () => {
     }
   });
 
-  it("[OUT-22] [OUT-32] the debugger answers any pasted text, with a time of any length", async () => {
+  it("[OUT-22] [OUT-32] the debugger responds to any pasted text, with a time of any length", async () => {
     const { id: endpointId } = await rig.register("w-pasted", "/pasted");
     const client = rig.deliveries({ workspaceId: "w-pasted" });
     const digits = fc.oneof(fc.constant("9".repeat(400)), fc.stringMatching(/^[0-9]{0,500}$/));
@@ -229,7 +229,7 @@ describe("the attempts of a delivery, one by one", () => {
     );
   });
 
-  it("[OUT-32] the debugger refuses a time of receipt that is no time from 1970 to 9999", async () => {
+  it("[OUT-32] the debugger refuses a time of receipt outside 1970 to 9999", async () => {
     const { id: endpointId } = await rig.register("w-received", "/received");
     const client = rig.deliveries({ workspaceId: "w-received" });
     const request = { endpointId, body: Buffer.from("{}"), headers: "t=1,v1=0" };
@@ -240,7 +240,7 @@ describe("the attempts of a delivery, one by one", () => {
     for (const seconds of [0n, LAST_SECOND]) await client.debugSignature({ ...request, receivedAt: { seconds } });
   });
 
-  it("[WMGMT] the debugger is for managers of the workspace alone, and takes 256 KB at most", async () => {
+  it("[WMGMT] the debugger is for managers of the workspace only, and takes at most 256 KB", async () => {
     const { id: endpointId } = await rig.register("w-debug-mine", "/debug-mine");
     const request = { endpointId, body: Buffer.from("{}"), headers: "t=1,v1=0" };
     const stranger = rig.deliveries({ workspaceId: "w-other" });

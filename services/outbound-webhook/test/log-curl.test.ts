@@ -60,7 +60,7 @@ describe("a delivery as a curl command", () => {
     return deliveries[0]?.id ?? "";
   }
 
-  it("[OUT-22] [OUT-26..29] [OUT-18] pasted in a shell it sends the exact body once more, freshly signed, and holds no secret", async () => {
+  it("[OUT-18] [OUT-22] [OUT-28] pasted into a shell it sends the exact body again, newly signed, and contains no secret", async () => {
     const workspaceId = "w-curl";
     const { secret } = await rig.register(workspaceId, "/it's?a=[1]&b={2,3}&$HOME`id`");
     const dataJson = `{"quotes":"it's \\"so\\"","lines":"a\\nb\\\\n",\n\t"umlauts":"Grüße €😀","shell":"$HOME \`id\` !! %s \\\\ # ~"}`;
@@ -134,7 +134,7 @@ describe("a delivery as a curl command", () => {
     );
   });
 
-  it("[OUT-9] [OUT-10] goes to the endpoint as it is now: its URL, its secret, also while inactive; not once it is deleted", async () => {
+  it("[OUT-9] [OUT-10] uses the URL and secret that the endpoint has now, also while inactive; not once it is deleted", async () => {
     const workspaceId = "w-curl-now";
     const { id: endpointId } = await rig.register(workspaceId, "/old");
     const deliveryId = await delivered(workspaceId, "{}");
@@ -151,7 +151,7 @@ describe("a delivery as a curl command", () => {
     expect(await client.getDeliveryAsCurl({ deliveryId }).catch(codeOf)).toBe(Code.FailedPrecondition);
   });
 
-  it("[WMGMT] is for managers of the workspace alone", async () => {
+  it("[WMGMT] is for managers of the workspace only", async () => {
     await rig.register("w-curl-mine", "/mine");
     const deliveryId = await delivered("w-curl-mine", "{}");
     const stranger = rig.deliveries({ workspaceId: "w-other" });

@@ -75,7 +75,7 @@ describe("the delivery log", () => {
     }
   });
 
-  it("[OUT-51] [OUT-52] [OUT-53] [WMGMT-9] a resend is a new delivery of the same event and bytes", async () => {
+  it("[OUT-52] [OUT-53] [WMGMT-9] a resend is a new delivery of the same event and bytes", async () => {
     await rig.register("w-resend", "/resend");
     const eventId = await rig.report({ workspaceId: "w-resend" });
     const [original] = await finished("w-resend", 1);
@@ -108,23 +108,35 @@ describe("the delivery log", () => {
     expect(await client.resendDelivery({ deliveryId }).catch(codeOf)).toBe(Code.FailedPrecondition);
   });
 
-  it("[OUT-54] [OUT-55] [EVT-18] [EVT-60] [WMGMT-8] a test event goes to its endpoint alone, without subscription", async () => {
-    const { id } = await rig.register("w-test", "/test-this", ["tool.completed"]);
-    await rig.register("w-test", "/test-other", ["custom.*"]);
-    const endpoints = rig.endpoints({ workspaceId: "w-test", email: "mia@acme.example" });
+  async function sendTest(workspaceId: string, path: string) {
+    const { id } = await rig.register(workspaceId, path, ["tool.completed"]);
+    const endpoints = rig.endpoints({ workspaceId, email: "mia@acme.example" });
     await endpoints.updateEndpoint({ endpointId: id, active: false });
     const { deliveryId } = await endpoints.sendTestEvent({ endpointId: id });
-    const [delivery] = await finished("w-test", 1);
+    return { id, deliveryId };
+  }
+
+  it("[OUT-54] [EVT-18] [WMGMT-8] a test event goes to its endpoint alone, active and subscribed or not", async () => {
+    await rig.register("w-test", "/test-other", ["custom.*"]);
+    await sendTest("w-test", "/test-this");
+    await finished("w-test", 1);
+    expect(rig.requestsTo("/test-this")).toHaveLength(1);
+    // One transaction made its only delivery, which has ended.
+    expect(await list("w-test")).toHaveLength(1);
+    expect(rig.requestsTo("/test-other")).toEqual([]);
+  });
+
+  it("[OUT-55] [EVT-60] a test event is in the log, and says who sent it", async () => {
+    const { id, deliveryId } = await sendTest("w-tested", "/tested");
+    const [delivery] = await finished("w-tested", 1);
     expect(delivery).toMatchObject({ id: deliveryId, eventType: "webhook.test", endpointId: id });
-    const [request] = rig.requestsTo("/test-this");
-    const body = JSON.parse(String(request?.body));
+    const [request] = rig.requestsTo("/tested");
     expect(request?.headers["x-service-hop"]).toBe("1");
-    expect(body).toMatchObject({
+    expect(JSON.parse(String(request?.body))).toMatchObject({
       type: "webhook.test",
       workspace: "acme",
       data: { message: expect.any(String), endpoint_id: Number(id), triggered_by: "mia@acme.example" },
     });
-    expect(rig.requestsTo("/test-other")).toEqual([]);
   });
 
   it("[OUT] a failed test event is not retried and counts for nothing", async () => {

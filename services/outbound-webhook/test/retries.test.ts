@@ -30,26 +30,36 @@ describe("retries", () => {
     rig.wake();
   }
 
-  it("[OUT-43] [OUT-44] [OUT-45] [OUT-46] six attempts over 15 hours, after the specified waits, then failed", async () => {
-    const { id } = await rig.register("w-walk", "/walk");
-    await rig.report({ workspaceId: "w-walk" });
+  it("[OUT-43] [OUT-45] after a failed attempt the delivery waits 1 min, 5 min, 30 min, 2 h and 12 h", async () => {
+    await rig.register("w-waits", "/waits");
+    await rig.report({ workspaceId: "w-waits" });
     for (const [index, waitMs] of WAITS_MS.entries()) {
-      const delivery = await settled("w-walk", index + 1);
+      const delivery = await settled("w-waits", index + 1);
       expect(delivery.status).toBe(DeliveryStatus.RETRYING);
       const endedMs = Number(delivery.nextAttemptAt?.seconds) * 1000 - waitMs;
       expect(Math.abs(endedMs - rig.clock.now().getTime())).toBeLessThan(SLACK_MS);
       advance(waitMs - SLACK_MS);
-      const early = rig.requestsTo("/walk").length;
-      expect(early).toBe(index + 1);
+      expect(rig.requestsTo("/waits")).toHaveLength(index + 1);
       advance(SLACK_MS);
     }
-    const delivery = await settled("w-walk", 6);
+    await settled("w-waits", WAITS_MS.length + 1);
+  });
+
+  it("[OUT-44] [OUT-46] the sixth failed attempt is the last, and counts once for the endpoint", async () => {
+    const { id } = await rig.register("w-last", "/last");
+    await rig.report({ workspaceId: "w-last" });
+    for (const [index, waitMs] of WAITS_MS.entries()) {
+      await settled("w-last", index + 1);
+      advance(waitMs);
+    }
+    const delivery = await settled("w-last", 6);
     expect(delivery.status).toBe(DeliveryStatus.FAILED);
     expect(delivery.nextAttemptAt).toBeUndefined();
-    advance(24 * HOUR_MS);
-    const requests = rig.requestsTo("/walk");
+    const queued = await rig.pool.query("select from outbound_webhook.queue_item where group_id = 'w-last'");
+    expect(queued.rowCount).toBe(0);
+    const requests = rig.requestsTo("/last");
     expect(requests.map((request) => request.headers["x-service-attempt"])).toEqual(["1", "2", "3", "4", "5", "6"]);
-    const { endpoint } = await rig.endpoints({ workspaceId: "w-walk" }).getEndpoint({ endpointId: id });
+    const { endpoint } = await rig.endpoints({ workspaceId: "w-last" }).getEndpoint({ endpointId: id });
     expect(endpoint).toMatchObject({ active: true, failuresInARow: 1 });
   });
 

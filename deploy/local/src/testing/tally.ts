@@ -5,11 +5,20 @@ export type VitestReport = {
   readonly numFailedTests: number;
   readonly testResults: readonly {
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly assertionResults: readonly { readonly status: string; readonly title: string }[];
   }[];
 };
 
-export type Tally = { readonly passed: number; readonly failed: number };
+export type Tally = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped?: number;
+  /** Why tests were skipped. */
+  readonly skippedBecause?: readonly string[];
+};
+
+/** The title of a skipped test that says why the tests around it are skipped begins like this. */
+const NOT_RUN = "not run: ";
 
 /**
  * Counts a test run. A file that failed without a failed test (it could not be loaded, a hook threw) counts as one
@@ -22,11 +31,24 @@ export function tallyTests(report: VitestReport | undefined, exitCode: number | 
   );
   const failed = report.numFailedTests + brokenFiles.length;
   const failedOtherwise = failed === 0 && (exitCode !== 0 || !report.success);
-  return { passed: report.numPassedTests, failed: failedOtherwise ? 1 : failed };
+  const skipped = report.testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status !== "passed" && status !== "failed");
+  const reasons = skipped.filter(({ title }) => title.startsWith(NOT_RUN));
+  return {
+    passed: report.numPassedTests,
+    failed: failedOtherwise ? 1 : failed,
+    skipped: skipped.length - reasons.length,
+    skippedBecause: reasons.map(({ title }) => title.slice(NOT_RUN.length)),
+  };
 }
 
 /** The line with which a test run ends. */
 export function closingLine(tallies: readonly Tally[]): string {
   const sum = (count: (tally: Tally) => number) => tallies.reduce((total, tally) => total + count(tally), 0);
-  return `${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed`;
+  const line = `${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed`;
+  const skipped = sum((tally) => tally.skipped ?? 0);
+  if (skipped === 0) return line;
+  const reasons = tallies.flatMap((tally) => tally.skippedBecause ?? []);
+  return `${line}, ${skipped} skipped${reasons.length > 0 ? ` (${reasons.join("; ")})` : ""}`;
 }
