@@ -26,8 +26,10 @@ unit: setup ## The tests beside the code
 integration: setup ## The tests of whole services, in test/ folders
 	@exec vitest run /test/
 
-gen: setup ## Generates the code in gen/ from proto/
-	@exec buf generate
+gen: setup ## Generates gen/ from proto/, and the documentation of events from packages/event-schemas
+	@buf generate
+	@node packages/event-schemas/src/write-docs.ts
+	@biome format --write docs/events
 
 format: setup ## Formats the code and applies safe lint fixes
 	@exec biome check --write .

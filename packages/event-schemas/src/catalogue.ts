@@ -26,12 +26,29 @@ export const EVENT_TYPES: readonly EventType[] = [
   webhookTest,
 ];
 
-const CUSTOM_TYPE = /^custom\.[a-z0-9._-]{1,60}$/;
+/** Subscribes to all custom events. */
+export const CUSTOM_WILDCARD = "custom.*";
+export const CUSTOM_PREFIX = "custom.";
+/** [EVT-57] [EVT-58] */
+export const CUSTOM_PATTERN = "^custom\\.[a-z0-9._-]{1,60}$";
+const CUSTOM_TYPE = new RegExp(CUSTOM_PATTERN);
 
-/** The kind of an event, from its type. Every `custom.<name>` is of the kind `custom`. Undefined: not in the catalogue. */
+const BY_NAME = new Map(EVENT_TYPES.map((kind) => [kind.type, kind]));
+
+/** The catalogue's entry for an event's type; `custom` for every `custom.<name>`. Undefined: not in the catalogue. */
 export function eventTypeOf(type: string): EventType | undefined {
-  const wanted = CUSTOM_TYPE.test(type) ? "custom" : type;
-  return EVENT_TYPES.find((kind) => kind.type === wanted);
+  return BY_NAME.get(type) ?? (CUSTOM_TYPE.test(type) ? custom : undefined);
+}
+
+/** Whether events of exactly this type may come from other services and be subscribed to. [EVT-7] */
+export function isSubscribable(type: string): boolean {
+  const kind = eventTypeOf(type);
+  return kind !== undefined && kind.subscribable !== false && type !== custom.type;
+}
+
+/** The type as shown to people. */
+export function displayName({ type }: EventType): string {
+  return type === custom.type ? "custom.<name>" : type;
 }
 
 /** Path at which the gateway publishes the list of types; below it, `/<type>.json` is the schema of one. */

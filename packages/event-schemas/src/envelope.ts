@@ -1,3 +1,4 @@
+import { CUSTOM_PATTERN, displayName } from "./catalogue.ts";
 import type { EventType, JsonSchema } from "./event-type.ts";
 
 /** Date of the event format; changes only when the format of an existing event changes. [WVER-1] */
@@ -15,14 +16,14 @@ export function eventSchema(kind: EventType, id: string): JsonSchema {
   return {
     $schema: DIALECT,
     $id: id,
-    title: kind.type === "custom" ? "custom.<name>" : kind.type,
+    title: displayName(kind),
     description: kind.sent,
     type: "object",
     properties: {
       id: {
         type: "string",
         pattern: "^evt_[0-9a-f]{32}$",
-        description: "Id of the event, the same when it is resent by hand.",
+        description: "Id of the event, the same in every delivery.",
       },
       type: typeSchema(kind),
       api_version: { const: API_VERSION, description: "Version of the event format." },
@@ -56,7 +57,7 @@ function typeSchema({ type }: EventType): JsonSchema {
   if (type !== "custom") return { const: type };
   return {
     type: "string",
-    pattern: "^custom\\.[a-z0-9._-]{1,60}$",
+    pattern: CUSTOM_PATTERN,
     description: "custom. followed by the name that the tool chose.",
   };
 }

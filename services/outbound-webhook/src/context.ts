@@ -2,11 +2,9 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import { createRedactor } from "@toolgate/redaction/redactor";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Config, CoreConfig } from "./config.ts";
-import type { Redact } from "./domain/event-types/public-tool-submitted.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { announceWork, createWakeUp, type WakeUp } from "./events/wake-up.ts";
 import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
@@ -27,7 +25,6 @@ export interface Context {
   checkUrl: CheckUrl;
   deliveries: SingleDeliveryStore;
   fanOut: FanOut;
-  redact: Redact;
   cancelWaiting: (key: EndpointKey, now: Date) => Promise<void>;
   replaySteps: ReplaySteps;
   replayWakeUp: WakeUp;
@@ -62,7 +59,6 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
     deliveries: createSingleDeliveryStore(queuePool, queue),
     fanOut: createFanOut(queuePool, queue),
-    redact: createRedactor(),
     cancelWaiting: (key, at) => cancelWaiting(queuePool, key, at),
     replaySteps: createReplaySteps(queuePool, queue),
     replayWakeUp,

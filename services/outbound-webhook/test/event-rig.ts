@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Client, createClient } from "@connectrpc/connect";
-import { eventTypeOf, schemaPath } from "@toolgate/event-schemas/catalogue";
+import { CUSTOM_WILDCARD, EVENT_TYPES, eventTypeOf, schemaPath } from "@toolgate/event-schemas/catalogue";
 import { eventSchema } from "@toolgate/event-schemas/envelope";
 import { EventReportSchema, EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { createLogger } from "@toolgate/service-host/logger";
@@ -15,40 +15,32 @@ import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 const INTERNAL_TOKEN = "internal";
 
 export type ReportInit = MessageInitShape<typeof EventReportSchema>;
-/** What is reported: the member `event` of a report. */
-export type Happened = NonNullable<ReportInit["event"]>;
+/** The member `event` of a report. */
+export type Reported = NonNullable<ReportInit["event"]>;
 
-/** The JSON bodies that a test reads. */
-// biome-ignore lint/suspicious/noExplicitAny: each type has a shape of its own, which the schemas check
+/** A JSON body that a test reads. */
+// biome-ignore lint/suspicious/noExplicitAny: the shape depends on the type, and the schemas check it
 export type Body = Record<string, any>;
 
 export interface EventRig extends AsyncDisposable {
   rig: OutboundRig;
   events: Client<typeof EventService>;
-  /** Registers an endpoint of a new workspace for all types; returns the workspace's id. */
+  /** Registers an endpoint for all types in a new workspace; returns the workspace's id. */
   subscriber(): Promise<string>;
   /** Reports, and returns the ids of the events. */
-  report(workspaceId: string, ...happened: Happened[]): Promise<string[]>;
-  /** The bodies that a workspace's endpoint has received, once there are so many, in the order of their types. */
+  report(workspaceId: string, ...reported: Reported[]): Promise<string[]>;
+  /** Waits for that many requests to a workspace's endpoint; returns their bodies, sorted by type. */
   bodies(workspaceId: string, count: number): Promise<Body[]>;
 }
 
 export const OCCURRED_AT = new Date("2026-11-18T11:06:40.900Z");
 
-export const ALL_TYPES = [
-  "tool.completed",
-  "inbox.thread.created",
-  "inbox.message.received",
-  "inbox.thread.status_changed",
-  "scheduled_task.completed",
-  "scheduled_task.failed",
-  "public_tool.submitted",
-  "social.connected",
-  "social.revoked",
-  "custom.*",
-];
+/** Everything that an endpoint can subscribe to, custom events by their wildcard. */
+export const ALL_TYPES = EVENT_TYPES.filter(({ subscribable }) => subscribable !== false).map(({ type }) =>
+  type === "custom" ? CUSTOM_WILDCARD : type,
+);
 
-export function newReport(workspaceId: string, event: Happened, sourceId: string): ReportInit {
+export function newReport(workspaceId: string, event: Reported, sourceId: string): ReportInit {
   return {
     workspaceId,
     workspace: "acme-code",
@@ -71,7 +63,7 @@ export async function startEventRig(): Promise<EventRig> {
   const rig = await startOutboundRig();
   const events = eventClient(rig.services[0] as Service);
   let workspaces = 0;
-  let happenings = 0;
+  let sources = 0;
   return {
     rig,
     events,
@@ -81,10 +73,10 @@ export async function startEventRig(): Promise<EventRig> {
       await rig.register(workspaceId, `/${workspaceId}`, ALL_TYPES);
       return workspaceId;
     },
-    async report(workspaceId, ...happened) {
-      const reports = happened.map((event) => {
-        happenings += 1;
-        return newReport(workspaceId, event, `source-${happenings}`);
+    async report(workspaceId, ...reported) {
+      const reports = reported.map((event) => {
+        sources += 1;
+        return newReport(workspaceId, event, `source-${sources}`);
       });
       const { answers } = await events.reportEvents({ reports });
       return answers.flatMap(({ eventIds }) => eventIds);
@@ -101,8 +93,8 @@ export async function startEventRig(): Promise<EventRig> {
   };
 }
 
-/** What is wrong with a body by the published schema of its type; null when nothing is. */
-export function faultsOf(body: Body): unknown {
+/** How a body violates the published schema of its type; null if it does not. */
+export function schemaErrors(body: Body): unknown {
   const kind = eventTypeOf(body.type);
   if (!kind) return "not in the catalogue";
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
@@ -111,8 +103,7 @@ export function faultsOf(body: Body): unknown {
   return validate(body) ? null : validate.errors;
 }
 
-/** A report of every kind. */
-export const HAPPENINGS: Record<string, Happened> = {
+export const REPORTS = {
   firstMessage: {
     case: "inboxMessageReceived",
     value: {
@@ -184,12 +175,12 @@ export const HAPPENINGS: Record<string, Happened> = {
       reason: 2,
     },
   },
-};
+} satisfies Record<string, Reported>;
 
-/** A report of a kind with some of its members changed; `change` gets the message to work on. */
-export function changed(name: keyof typeof HAPPENINGS, change: (message: Body) => void): Happened {
-  const report = create(EventReportSchema, { event: HAPPENINGS[name] as Happened });
-  const copy = structuredClone(report.event) as Happened;
+/** A report that `change` has modified. */
+export function changed(name: keyof typeof REPORTS, change: (message: Body) => void): Reported {
+  const report = create(EventReportSchema, { event: REPORTS[name] });
+  const copy = structuredClone(report.event) as Reported;
   change(copy.value as Body);
   return copy;
 }

@@ -1,19 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type Body,
-  changed,
-  type EventRig,
-  HAPPENINGS,
-  type Happened,
-  newReport,
-  type ReportInit,
-  startEventRig,
-} from "./event-rig.ts";
+import { type Body, changed, type EventRig, newReport, REPORTS, type ReportInit, startEventRig } from "./event-rig.ts";
 
-type Kind = keyof typeof HAPPENINGS;
+type Kind = keyof typeof REPORTS;
 
-const REPORT_FAULTS: [field: string, change: Partial<ReportInit>][] = [
+const INVALID_REPORTS: [field: string, change: Partial<ReportInit>][] = [
   ["workspace_id", { workspaceId: "" }],
   ["workspace", { workspace: "a\0b" }],
   ["source_id", { sourceId: "" }],
@@ -25,7 +16,7 @@ const REPORT_FAULTS: [field: string, change: Partial<ReportInit>][] = [
   ["event", { event: { case: undefined } }],
 ];
 
-const MESSAGE_FAULTS: [field: string, kind: Kind, change: Body][] = [
+const INVALID_MESSAGES: [field: string, kind: Kind, change: Body][] = [
   ["inbox_message_received.thread", "firstMessage", { thread: undefined }],
   ["inbox_message_received.message", "firstMessage", { message: undefined }],
   ["inbox_thread_status_changed.chat_id", "statusChanged", { chatId: "whatsapp:ada@example.com" }],
@@ -56,7 +47,7 @@ const MESSAGE_FAULTS: [field: string, kind: Kind, change: Body][] = [
   ["social_revoked.reason", "revoked", { reason: 9 }],
 ];
 
-const INBOX_FAULTS: [field: string, change: (message: Body) => void][] = [
+const INVALID_INBOX_MESSAGES: [field: string, change: (message: Body) => void][] = [
   ["thread.status", ({ thread }) => Object.assign(thread, { status: 0 })],
   ["thread.chat_id", ({ thread }) => Object.assign(thread, { chatId: "sms:+49" })],
   ["message.id", ({ message }) => Object.assign(message, { id: "" })],
@@ -70,45 +61,45 @@ const INBOX_FAULTS: [field: string, change: (message: Body) => void][] = [
   ),
 ];
 
-describe("a report with something wrong in it", () => {
+describe("an invalid report", () => {
   let rig: EventRig;
   beforeAll(async () => {
     rig = await startEventRig();
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  const good = (name: string) => newReport("w", HAPPENINGS.taskCompleted as Happened, name);
+  const good = (name: string) => newReport("w", REPORTS.taskCompleted, name);
 
-  /** The refusal of a batch whose second report is this one. */
-  async function refusalOf(report: ReportInit): Promise<string> {
+  /** The error for a batch with this report in second place. */
+  async function errorFor(report: ReportInit): Promise<string> {
     const reports = [good("before"), report, good("after")];
-    const answer = await rig.events.reportEvents({ reports }).catch((error: unknown) => error);
-    expect(answer).toBeInstanceOf(ConnectError);
-    expect((answer as ConnectError).code).toBe(Code.InvalidArgument);
-    return (answer as ConnectError).rawMessage;
+    const response = await rig.events.reportEvents({ reports }).catch((error: unknown) => error);
+    expect(response).toBeInstanceOf(ConnectError);
+    expect((response as ConnectError).code).toBe(Code.InvalidArgument);
+    return (response as ConnectError).rawMessage;
   }
 
-  it.each(REPORT_FAULTS)("[EVT] is refused and %s is named", async (field, change) => {
+  it.each(INVALID_REPORTS)("[EVT] is refused, naming %s", async (field, change) => {
     const report = { ...good("bad"), ...change } as ReportInit;
-    expect(await refusalOf(report)).toMatch(new RegExp(`^reports\\[1\\]\\.${field}: `));
+    expect(await errorFor(report)).toMatch(new RegExp(`^reports\\[1\\]\\.${field}: `));
   });
 
-  it.each(MESSAGE_FAULTS)("[EVT] is refused and %s is named (%s)", async (field, kind, change) => {
-    const happened = changed(kind, (message) => void Object.assign(message, change));
-    expect(await refusalOf(newReport("w", happened, "bad"))).toMatch(new RegExp(`^reports\\[1\\]\\.${field}: `));
+  it.each(INVALID_MESSAGES)("[EVT] is refused, naming %s (%s)", async (field, kind, change) => {
+    const reported = changed(kind, (message) => void Object.assign(message, change));
+    expect(await errorFor(newReport("w", reported, "bad"))).toMatch(new RegExp(`^reports\\[1\\]\\.${field}: `));
   });
 
-  it.each(INBOX_FAULTS)(
-    "[EVT-34] [EVT-42] is refused and inbox_message_received.%s is named",
+  it.each(INVALID_INBOX_MESSAGES)(
+    "[EVT-34] [EVT-42] is refused, naming inbox_message_received.%s",
     async (field, change) => {
-      const happened = changed("firstMessage", change);
-      const refusal = await refusalOf(newReport("w", happened, "bad"));
-      expect(refusal.startsWith(`reports[1].inbox_message_received.${field}: `), refusal).toBe(true);
+      const reported = changed("firstMessage", change);
+      const error = await errorFor(newReport("w", reported, "bad"));
+      expect(error.startsWith(`reports[1].inbox_message_received.${field}: `), error).toBe(true);
     },
   );
 
-  it("[EVT] nothing of such a batch is stored, in test mode it is refused all the same", async () => {
-    expect(await refusalOf({ ...good("bad"), hop: 0, testMode: true })).toMatch("hop");
+  it("[EVT] nothing of its batch is stored, and test mode does not change that", async () => {
+    expect(await errorFor({ ...good("bad"), hop: 0, testMode: true })).toMatch("hop");
     const { rows } = await rig.rig.pool.query("select count(*)::int as count from outbound_webhook.event");
     expect(rows).toEqual([{ count: 0 }]);
   });
@@ -117,9 +108,7 @@ describe("a report with something wrong in it", () => {
     for (const reports of [[], Array.from({ length: 201 }, (_, index) => good(String(index)))]) {
       await expect(rig.events.reportEvents({ reports })).rejects.toMatchObject({ code: Code.InvalidArgument });
     }
-    const most = Array.from({ length: 200 }, (_, index) =>
-      newReport("full", HAPPENINGS.firstMessage as Happened, `${index}`),
-    );
+    const most = Array.from({ length: 200 }, (_, index) => newReport("full", REPORTS.firstMessage, `${index}`));
     const { answers } = await rig.events.reportEvents({ reports: most });
     expect(new Set(answers.flatMap(({ eventIds }) => eventIds)).size).toBe(400);
   });

@@ -6,7 +6,7 @@ import { localTransport } from "@toolgate/service-host/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningToolRunner, runToolRunner } from "../../tool-runner/test/running-tool-runner.ts";
-import { ALL_TYPES, type Body, faultsOf } from "./event-rig.ts";
+import { ALL_TYPES, type Body, schemaErrors } from "./event-rig.ts";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
 type Caller = NonNullable<MessageInitShape<typeof RunRequestSchema>["caller"]>;
@@ -129,7 +129,7 @@ describe("what runs of tools report to a receiver", () => {
       answers.push((await run(caller, "reported", { n: 3, password: "p" })).executionId);
       answers.push((await run(caller, "reported", { fail: true })).executionId);
     });
-    expect(events.map(({ hop: _, ...body }) => faultsOf(body))).toEqual([null, null]);
+    expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual([null, null]);
     const data = events.map((event) => event.data).sort((a, b) => Number(b.success) - Number(a.success));
     expect(data).toEqual([
       {
@@ -197,7 +197,7 @@ describe("what runs of tools report to a receiver", () => {
         await run(CALLERS[name], "emits", { n: 1 });
         await run(CALLERS[name], "emits_below", { n: 2 });
       });
-      expect(events.map(({ hop: _, ...body }) => faultsOf(body))).toEqual(events.map(() => null));
+      expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual(events.map(() => null));
       expect(events.map(({ type, data, hop: given }) => [type, data, given]).sort()).toEqual([
         ["custom.from.handler", { n: 1, password: "kept" }, hop],
         ["custom.from.handler", { n: 2, password: "kept" }, hop],

@@ -1,26 +1,25 @@
 import { type EventType, text } from "../event-type.ts";
-import { argumentsAndResult, unlessTruncated } from "./arguments-and-result.ts";
-
-const REQUIRED = ["tool", "success", "error", "entry_type", "execution_id", "duration_ms", "args", "result"];
+import { argumentsAndResult, NULL_WHEN_TOO_LARGE, unlessTruncated } from "./tool-call.ts";
 
 /** [EVT-8] [EVT-23] */
 export const toolCompleted: EventType = {
   type: "tool.completed",
   sent:
-    "A tool that carries webhook_event ended, with success or with an error, after a start from a chat, by API key, by " +
+    "A tool with the flag webhook_event finished, with success or an error, after a start from a chat, by API key, by " +
     "a scheduled task or through the public tool API.",
+  hasSource: true,
   data: {
     type: "object",
     properties: {
       tool: text("Name of the tool."),
       success: { type: "boolean" },
-      error: { type: ["string", "null"], description: "Null when the tool succeeded." },
+      error: { type: ["string", "null"], description: "Null if the tool succeeded." },
       entry_type: { type: "string", description: "Who started it: api_key, chat, scheduled_task or public_api." },
       execution_id: text("Id of the run in the execution log."),
       duration_ms: { type: "integer", minimum: 0, description: "Milliseconds." },
       ...argumentsAndResult,
     },
-    required: REQUIRED,
+    required: ["tool", "success", "error", "entry_type", "execution_id", "duration_ms", "args", "result"],
     ...unlessTruncated({ properties: { args: { type: "object" }, result: { type: "object" } } }),
   },
   example: {
@@ -33,4 +32,5 @@ export const toolCompleted: EventType = {
     args: { order: "A-1001", api_key: "[entfernt]" },
     result: { success: true, status: "shipped" },
   },
+  nullWhenTooLarge: NULL_WHEN_TOO_LARGE,
 };

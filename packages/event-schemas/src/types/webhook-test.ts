@@ -3,7 +3,9 @@ import { type EventType, object, text } from "../event-type.ts";
 /** [EVT-18] [EVT-60] */
 export const webhookTest: EventType = {
   type: "webhook.test",
-  sent: "A user sent a test event to this endpoint; it needs no subscription.",
+  sent: "A user sent a test event to this endpoint; no subscription is needed.",
+  hasSource: true,
+  subscribable: false,
   data: object({
     message: text("A sentence for people."),
     endpoint_id: { type: "integer", description: "Id of the endpoint." },

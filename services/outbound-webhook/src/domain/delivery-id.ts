@@ -1,12 +1,24 @@
 import { v7, validate, version } from "uuid";
 
-/** A delivery id that tells its creation time: with it the row is found in its partition. */
+const TIME_HEX_DIGITS = 12;
+
+/** A UUID v7: its row is found in the partition of the creation time it contains. */
 export function newDeliveryId(now: Date): string {
   return v7({ msecs: now.getTime() });
 }
 
-/** The creation time in a delivery id; undefined for what is none. */
+/** The creation time in a delivery id; undefined if it is not a delivery id. */
 export function createdAtOf(deliveryId: string): Date | undefined {
-  if (!validate(deliveryId) || version(deliveryId) !== 7) return undefined;
-  return new Date(Number.parseInt(deliveryId.replace("-", "").slice(0, 12), 16));
+  return validate(deliveryId) && version(deliveryId) === 7 ? timeOfId(deliveryId) : undefined;
+}
+
+/** The smallest id of that millisecond or later: ids sort by time. */
+export function firstIdAt(time: Date): string {
+  const hex = Math.max(0, Math.ceil(time.getTime())).toString(16).padStart(TIME_HEX_DIGITS, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
+}
+
+/** The time at the start of an id. */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.replace("-", "").slice(0, TIME_HEX_DIGITS), 16));
 }

@@ -1,10 +1,8 @@
+import { eventTypeOf } from "@toolgate/event-schemas/catalogue";
 import { API_VERSION } from "@toolgate/event-schemas/envelope";
 
 /** Largest body of a delivery. [OUT-17] */
 export const MAX_BODY_BYTES = 256 * 1024;
-
-/** Types whose args and result are left out when the body would be too large. */
-const CUTTABLE_TYPES: ReadonlySet<string> = new Set(["tool.completed", "public_tool.submitted"]);
 
 export interface EnvelopeParts {
   id: string;
@@ -17,13 +15,15 @@ export interface EnvelopeParts {
 
 /**
  * The bytes of the body, built once per event: every attempt and every resend sends the same. The text of `data` is
- * taken over as it is. Undefined when the body is too large and the type has nothing that may be left out.
+ * copied as it is. Undefined when the body is too large and the type has no fields that may be left out.
  */
 export function envelopeBytes(parts: EnvelopeParts): Buffer | undefined {
   const whole = encode(parts);
   if (whole.length <= MAX_BODY_BYTES) return whole;
-  if (!CUTTABLE_TYPES.has(parts.type)) return undefined;
-  const data = { ...JSON.parse(parts.dataJson), args: null, result: null, truncated: true };
+  const left = eventTypeOf(parts.type)?.nullWhenTooLarge;
+  if (!left) return undefined;
+  const nulls = Object.fromEntries(left.map((field) => [field, null]));
+  const data = { ...JSON.parse(parts.dataJson), ...nulls, truncated: true };
   const cut = encode({ ...parts, dataJson: JSON.stringify(data) });
   return cut.length <= MAX_BODY_BYTES ? cut : undefined;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { isReportedType } from "./catalogue.ts";
+import { isSubscribable } from "@toolgate/event-schemas/catalogue";
 import { envelopeBytes } from "./envelope.ts";
 
 /** An event as it arrives from another service. */
@@ -39,7 +39,7 @@ const MAX_DAYS_EARLY = 1;
 /** Decides whether a message is an event of the catalogue in the right form, and builds what is stored of it. */
 export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
   if (!EVENT_ID.test(reported.eventId)) return refuse("event_id is not evt_ and 32 hex characters");
-  if (!isReportedType(reported.type)) return refuse("type is not in the catalogue");
+  if (!isSubscribable(reported.type)) return refuse("type is not in the catalogue");
   if (!isIdentity(reported.workspaceId) || !isIdentity(reported.workspace)) return refuse("workspace is malformed");
   if (reported.created > MAX_CREATED_SECONDS) return refuse("created is not a time in seconds");
   if (!isObjectJson(reported.dataJson)) return refuse("data is not a JSON object");

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { type Attempt, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
+import { sealingContext } from "../domain/endpoint.ts";
 import { ATTEMPT_DEADLINE_MS } from "../domain/outcome.ts";
-import { requestHeaders, signingTime } from "../domain/request-headers.ts";
-import { sealingContext } from "../domain/sealing-context.ts";
 import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 
 /** Between the latest end of an attempt and the end of the lease, for the way of the result. */

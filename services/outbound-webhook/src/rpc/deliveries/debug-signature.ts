@@ -10,7 +10,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import { type Diagnosis, diagnose, MAX_DIAGNOSED_BYTES } from "@toolgate/webhook-signing/diagnose";
 import { MAX_HEADER_TEXT_CHARS, readSignatureHeaders } from "@toolgate/webhook-signing/read-headers";
 import type { Context } from "../../context.ts";
-import { sealingContext } from "../../domain/sealing-context.ts";
+import { sealingContext } from "../../domain/endpoint.ts";
 import { type EndpointKey, findSecret } from "../../store/endpoint.ts";
 import { findDelivery, listAttempts } from "../../store/log/read.ts";
 import { endpointKey, invalidArgument, noSuchEndpoint, timeOf } from "../request-fields.ts";

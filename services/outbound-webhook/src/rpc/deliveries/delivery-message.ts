@@ -11,7 +11,7 @@ import {
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import type { DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
-import type { SentHeaders } from "../../domain/sent-headers.ts";
+import type { SentHeaders } from "../../domain/delivery-headers.ts";
 import { type FullCap, type Waiting, waitingOf } from "../../domain/waiting.ts";
 import type { AttemptRow, DeliveryRow } from "../../store/log/read.ts";
 import { invalidArgument } from "../request-fields.ts";

@@ -6,8 +6,8 @@ import { principalOf } from "@toolgate/service-host/principal";
 import { DEFAULT_TOLERANCE_SECONDS } from "@toolgate/webhook-signing/verify";
 import type { Context } from "../../context.ts";
 import { curlCommand } from "../../domain/curl-command.ts";
-import { requestHeaders, signingTime } from "../../domain/request-headers.ts";
-import { sealingContext } from "../../domain/sealing-context.ts";
+import { requestHeaders, signingTime } from "../../domain/delivery-headers.ts";
+import { sealingContext } from "../../domain/endpoint.ts";
 import { findDelivery } from "../../store/log/read.ts";
 import { noSuchDelivery } from "./delivery-message.ts";
 

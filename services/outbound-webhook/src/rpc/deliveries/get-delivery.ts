@@ -4,9 +4,9 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
+import { sentHeaders } from "../../domain/delivery-headers.ts";
+import { sealingContext } from "../../domain/endpoint.ts";
 import { createdInEnvelope } from "../../domain/envelope.ts";
-import { sealingContext } from "../../domain/sealing-context.ts";
-import { sentHeaders } from "../../domain/sent-headers.ts";
 import { type FoundDelivery, findDelivery, listAttempts } from "../../store/log/read.ts";
 import { noSuchDelivery, toAttempt, toDelivery } from "./delivery-message.ts";
 

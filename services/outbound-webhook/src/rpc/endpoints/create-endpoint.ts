@@ -5,8 +5,12 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
 import type { Context } from "../../context.ts";
-import { faultOfDescription, faultOfEvents, MAX_ENDPOINTS_PER_WORKSPACE } from "../../domain/endpoint-input.ts";
-import { sealingContext } from "../../domain/sealing-context.ts";
+import {
+  descriptionViolation,
+  eventsViolation,
+  MAX_ENDPOINTS_PER_WORKSPACE,
+  sealingContext,
+} from "../../domain/endpoint.ts";
 import { countEndpoints, insertEndpoint, makeAndLockWorkspace, nextEndpointId } from "../../store/endpoint.ts";
 import { auditEndpoint } from "../audit.ts";
 import { invalidArgument, refuseIf } from "../request-fields.ts";
@@ -21,7 +25,7 @@ export const createEndpoint: Handler<Context, typeof EndpointService.method.crea
   const { workspaceId, workspace } = principal;
   const events = [...new Set(request.events)];
   const { description } = request;
-  refuseIf(faultOfEvents(events) ?? faultOfDescription(description));
+  refuseIf(eventsViolation(events) ?? descriptionViolation(description));
   const target = await checkUrl(request.url);
   if (!target.ok) throw invalidArgument(target.fault);
   const { url } = target;

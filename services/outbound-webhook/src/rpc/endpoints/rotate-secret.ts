@@ -4,7 +4,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
 import type { Context } from "../../context.ts";
-import { sealingContext } from "../../domain/sealing-context.ts";
+import { sealingContext } from "../../domain/endpoint.ts";
 import { replaceSecret } from "../../store/endpoint.ts";
 import { auditEndpoint } from "../audit.ts";
 import { endpointKey, noSuchEndpoint, requireEndpoint } from "../request-fields.ts";

@@ -1,8 +1,8 @@
+import { webhookTest } from "@toolgate/event-schemas/types/webhook-test";
 import type { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { TEST_TYPE } from "../../domain/catalogue.ts";
 import { envelopeBytes } from "../../domain/envelope.ts";
 import { newEventId } from "../../domain/incoming-event.ts";
 import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
@@ -20,7 +20,7 @@ export const sendTestEvent: Handler<Context, typeof EndpointService.method.sendT
   const id = newEventId();
   const body = envelopeBytes({
     id,
-    type: TEST_TYPE,
+    type: webhookTest.type,
     createdSeconds: Math.floor(at.getTime() / 1000),
     workspace,
     dataJson: JSON.stringify({ message: MESSAGE, endpoint_id: key.endpointId, triggered_by: email }),

@@ -3,7 +3,7 @@ import { inTransaction } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { faultOfDescription, faultOfEvents } from "../../domain/endpoint-input.ts";
+import { descriptionViolation, eventsViolation } from "../../domain/endpoint.ts";
 import { type EndpointRow, findEndpoint, lockWorkspace, updateEndpoint as updateRow } from "../../store/endpoint.ts";
 import { auditEndpoint } from "../audit.ts";
 import { endpointKey, invalidArgument, noSuchEndpoint, refuseIf } from "../request-fields.ts";
@@ -18,8 +18,8 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
   const key = endpointKey(principal, request.endpointId);
   const events = request.events && [...new Set(request.events.types)];
   const { description, active } = request;
-  refuseIf(events && faultOfEvents(events));
-  refuseIf(description === undefined ? undefined : faultOfDescription(description));
+  refuseIf(events && eventsViolation(events));
+  refuseIf(description === undefined ? undefined : descriptionViolation(description));
   const target = request.url === undefined ? undefined : await checkUrl(request.url);
   if (target && !target.ok) throw invalidArgument(target.fault);
   const row = await inTransaction(pool, async (client) => {

@@ -8,7 +8,7 @@ import {
   ReplaySelection,
   ReplayState,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
-import { faultOfTypes } from "../../domain/type-filter.ts";
+import { typesViolation } from "../../domain/endpoint.ts";
 import type { ReplayRange } from "../../store/replay/preview.ts";
 import type { ReplayRow } from "../../store/replay/replay.ts";
 import { idOf, invalidArgument, refuseIf, timeOf } from "../request-fields.ts";
@@ -30,7 +30,7 @@ export function rangeOf(message: ReplayRangeMessage | undefined, now: Date): Rep
   const from = timeOf("range.from", message?.from);
   if (!message || !from) throw invalidArgument("range.from: missing");
   const types = [...new Set(message.types)];
-  refuseIf(faultOfTypes(types));
+  refuseIf(typesViolation(types));
   if (ReplaySelection[message.selection] === undefined) throw invalidArgument("range.selection: not a known value");
   const end = timeOf("range.to", message.to) ?? now;
   const to = end > now ? now : end;

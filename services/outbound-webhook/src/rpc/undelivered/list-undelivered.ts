@@ -8,7 +8,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { faultOfTypes } from "../../domain/type-filter.ts";
+import { typesViolation } from "../../domain/endpoint.ts";
 import {
   listUndelivered as listRows,
   type UndeliveredFilter,
@@ -47,7 +47,7 @@ function filterOf(request: ListUndeliveredRequest, principal: Principal): Omit<U
     throw invalidArgument("state, order: not a known value");
   }
   const types = [...new Set(request.types)];
-  refuseIf(faultOfTypes(types));
+  refuseIf(typesViolation(types));
   if (pulled && types.length > 0) throw invalidArgument("types: not allowed with the state PULLED");
   const from = timeOf("from", request.from);
   const to = timeOf("to", request.to);

@@ -4,7 +4,7 @@ import type { SignedRequest } from "@toolgate/gen/toolgate/outbound_webhook/v1/s
 import { principalKey } from "@toolgate/service-host/principal";
 import { verify } from "@toolgate/webhook-signing/verify";
 import type { Context } from "../../context.ts";
-import { sealingContext } from "../../domain/sealing-context.ts";
+import { sealingContext } from "../../domain/endpoint.ts";
 import { findSigner } from "../../store/endpoint.ts";
 import { idOf, invalidArgument } from "../request-fields.ts";
 

@@ -1,5 +1,5 @@
+import { CUSTOM_PREFIX, CUSTOM_WILDCARD } from "@toolgate/event-schemas/catalogue";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { CUSTOM_PREFIX, CUSTOM_WILDCARD } from "../../domain/catalogue.ts";
 import type { DeliveryFilter, DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
 import { createdAtOf } from "../../domain/delivery-id.ts";
 

@@ -1,5 +1,6 @@
 import { inTransaction, type Pool, type Queryable } from "@toolgate/postgres/pool";
-import { type DeliveryFilter, firstIdAt, timeOfId } from "../../domain/delivery-filter.ts";
+import type { DeliveryFilter } from "../../domain/delivery-filter.ts";
+import { firstIdAt, timeOfId } from "../../domain/delivery-id.ts";
 import { type Scan, scansFor } from "./scans.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,28 +1,19 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
-import { EventReportSchema, EventService, NotSentReason } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { EVENT_TYPES } from "@toolgate/event-schemas/catalogue";
+import { EventService, NotSentReason } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { callableFromOutside } from "@toolgate/service-host/access";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type Body,
-  changed,
-  type EventRig,
-  faultsOf,
-  HAPPENINGS,
-  type Happened,
-  newReport,
-  startEventRig,
-} from "./event-rig.ts";
+import { type Body, changed, type EventRig, newReport, REPORTS, schemaErrors, startEventRig } from "./event-rig.ts";
 
-describe("the entrance for events", () => {
+describe("ReportEvents", () => {
   let rig: EventRig;
   beforeAll(async () => {
     rig = await startEventRig();
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  const happening = (name: keyof typeof HAPPENINGS) => HAPPENINGS[name] as Happened;
   const stored = async (workspaceId: string) => {
     const { rows } = await rig.rig.pool.query(
       "select id, type, hop from outbound_webhook.event where workspace_id = $1 order by type",
@@ -31,11 +22,11 @@ describe("the entrance for events", () => {
     return rows;
   };
 
-  it("[EVT] answers once event and delivery are committed, with the ids in the order of the reports", async () => {
+  it("[EVT] responds after event and delivery are committed, with the ids in the order of the reports", async () => {
     const workspaceId = await rig.subscriber();
     const { answers } = await rig.events.reportEvents({
-      reports: ["taskFailed", "firstMessage", "taskCompleted"].map((name) =>
-        newReport(workspaceId, happening(name as keyof typeof HAPPENINGS), name),
+      reports: [REPORTS.taskFailed, REPORTS.firstMessage, REPORTS.taskCompleted].map((event) =>
+        newReport(workspaceId, event, event.case),
       ),
     });
     const { rows } = await rig.rig.pool.query(
@@ -52,14 +43,14 @@ describe("the entrance for events", () => {
   });
 
   it.each([
-    ["a moment ago", 60_000],
-    ["days ago", 5 * 86_400_000],
+    ["from a minute ago", 60_000],
+    ["from days ago", 5 * 86_400_000],
   ])(
-    "[OUT-57] [EVT-1] the same source id is one event %s, also at another time, in one batch and at once",
+    "[OUT-57] [EVT-1] reports with the same source id are one event, %s, also with other times, in one batch and concurrently",
     async (_when, ageMs) => {
       const workspaceId = await rig.subscriber();
       const at = (ms: number) => timestampFromDate(new Date(Date.now() - ageMs + ms));
-      const report = { ...newReport(workspaceId, happening("firstMessage"), "mail-1"), occurredAt: at(0) };
+      const report = { ...newReport(workspaceId, REPORTS.firstMessage, "mail-1"), occurredAt: at(0) };
       const later = { ...report, occurredAt: at(3_000) };
       const first = await rig.events.reportEvents({ reports: [report, later] });
       const again = await Promise.all([
@@ -75,7 +66,7 @@ describe("the entrance for events", () => {
       expect(await stored(workspaceId)).toHaveLength(4);
       expect(await rig.bodies(workspaceId, 4)).toHaveLength(4);
       const other = await rig.subscriber();
-      await rig.events.reportEvents({ reports: [newReport(other, happening("firstMessage"), "mail-1")] });
+      await rig.events.reportEvents({ reports: [newReport(other, REPORTS.firstMessage, "mail-1")] });
       expect(await stored(other)).toHaveLength(2);
     },
   );
@@ -93,7 +84,7 @@ describe("the entrance for events", () => {
     expect(await stored(workspaceId)).toEqual([]);
   });
 
-  it("[EVT-11] [EVT-21] [EVT-22] a change of anything but the status sends nothing, and has no report of its own", async () => {
+  it("[EVT-11] [EVT-21] [EVT-22] a change that leaves the status as it was sends nothing", async () => {
     const workspaceId = await rig.subscriber();
     for (const status of [1, 2, 3, 4]) {
       const same = changed("statusChanged", (message) => {
@@ -103,34 +94,27 @@ describe("the entrance for events", () => {
       expect(answers).toMatchObject([{ eventIds: [], notSent: NotSentReason.STATUS_UNCHANGED }]);
     }
     expect(await stored(workspaceId)).toEqual([]);
-    expect(EventReportSchema.oneofs[0]?.fields.map(({ name }) => name)).toEqual([
-      "inbox_message_received",
-      "inbox_thread_status_changed",
-      "scheduled_task_completed",
-      "scheduled_task_failed",
-      "public_tool_submitted",
-      "social_connected",
-      "social_revoked",
-    ]);
-    for (const type of ["inbox.thread.assigned", "inbox.thread.category_changed", "chat.message.created"]) {
-      await expect(rig.rig.register(workspaceId, "/never", [type])).rejects.toMatchObject({
-        code: Code.InvalidArgument,
-      });
-    }
   });
 
-  it("[EVT-59] [EVT] test mode sends nothing of any kind", async () => {
+  it.each([
+    ["EVT-19", "chat.message.created"],
+    ["EVT-21", "inbox.thread.assigned"],
+    ["EVT-22", "inbox.thread.category_changed"],
+  ])("[%s] %s cannot be subscribed to", async (_rule, type) => {
+    await expect(rig.rig.register("w-never", "/never", [type])).rejects.toMatchObject({ code: Code.InvalidArgument });
+  });
+
+  it("[EVT-59] no type of event is sent in test mode", async () => {
     const workspaceId = await rig.subscriber();
-    const reports = Object.entries(HAPPENINGS).map(([name, event]) => ({
-      ...newReport(workspaceId, event, name),
-      testMode: true,
-    }));
+    const reports = EVENT_TYPES.flatMap(({ type, report }) =>
+      report ? [{ ...newReport(workspaceId, report.example, type), testMode: true }] : [],
+    );
     const { answers } = await rig.events.reportEvents({ reports });
     expect(answers).toMatchObject(reports.map(() => ({ eventIds: [], notSent: NotSentReason.TEST_MODE })));
     expect(await stored(workspaceId)).toEqual([]);
   });
 
-  it("[EVT-45] [EVT-46] every status and every source has its word", async () => {
+  it("[EVT-45] [EVT-46] every status and every source is sent under its name", async () => {
     const workspaceId = await rig.subscriber();
     const sources = ["user", "auto_resolve", "customer_reply", "snooze_ended", "commslayer_sync", "system"];
     const statuses = ["open", "waiting", "snoozed", "resolved"];
@@ -144,17 +128,17 @@ describe("the entrance for events", () => {
       ...changes.map((change) => changed("statusChanged", (message) => void Object.assign(message, change))),
     );
     const bodies = await rig.bodies(workspaceId, changes.length);
-    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
-    const shown = bodies.map(({ data }) => `${data.previous_status} ${data.status} ${data.source}`).sort();
-    const word = (list: string[], number: number) => list[number - 1];
+    expect(bodies.map(schemaErrors)).toEqual(bodies.map(() => null));
+    const sent = bodies.map(({ data }) => `${data.previous_status} ${data.status} ${data.source}`).sort();
+    const name = (list: string[], number: number) => list[number - 1];
     const expected = changes.map(
       ({ previousStatus, status, source }) =>
-        `${word(statuses, previousStatus)} ${word(statuses, status)} ${word(sources, source)}`,
+        `${name(statuses, previousStatus)} ${name(statuses, status)} ${name(sources, source)}`,
     );
-    expect(shown).toEqual(expected.sort());
+    expect(sent).toEqual(expected.sort());
   });
 
-  it("[EVT-52] every reason has its word", async () => {
+  it("[EVT-52] every reason is sent under its name", async () => {
     const workspaceId = await rig.subscriber();
     const reasons = ["removed", "data_deletion", "expired", "disconnected"];
     const revoked = reasons.map((_, index) =>
@@ -163,10 +147,10 @@ describe("the entrance for events", () => {
     await rig.report(workspaceId, ...revoked);
     const bodies = await rig.bodies(workspaceId, 4);
     expect(bodies.map(({ data }) => data.reason).sort()).toEqual([...reasons].sort());
-    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+    expect(bodies.map(schemaErrors)).toEqual(bodies.map(() => null));
   });
 
-  it("[EVT-36] [EVT-40] [EVT-41] text is plain and cut at 10000 characters without a marker; attachments are described only", async () => {
+  it("[EVT-36] [EVT-40] [EVT-41] text is plain and cut after 10000 characters; attachments are only described", async () => {
     const workspaceId = await rig.subscriber();
     const withBody = (body: Body) => changed("laterMessage", ({ message }) => void Object.assign(message, { body }));
     const smile = "😀";
@@ -186,7 +170,7 @@ describe("the entrance for events", () => {
       }),
     );
     const bodies = await rig.bodies(workspaceId, 5);
-    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+    expect(bodies.map(schemaErrors)).toEqual(bodies.map(() => null));
     const texts = bodies.map(({ data }) => data.message.text as string);
     expect(texts.filter((text) => [...text].length === 10_000)).toHaveLength(4);
     expect(texts).toContain(smile.repeat(10_000));
@@ -197,7 +181,7 @@ describe("the entrance for events", () => {
     expect(attachments[0]).toEqual({ filename: "n".repeat(255), mimetype: "application/octet-stream", size: 0 });
   });
 
-  it("[EVT-49] [EVT-50] no full address goes out, and without the flag neither args nor result", async () => {
+  it("[EVT-49] [EVT-50] no full address is sent, and args and result only with the flag", async () => {
     const workspaceId = await rig.subscriber();
     const addresses = {
       "198.51.100.23": "198.51.100.0",
@@ -209,7 +193,7 @@ describe("the entrance for events", () => {
     );
     await rig.report(workspaceId, ...calls);
     const bodies = await rig.bodies(workspaceId, calls.length);
-    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+    expect(bodies.map(schemaErrors)).toEqual(bodies.map(() => null));
     expect(bodies.map(({ data }) => data.ip_prefix).sort()).toEqual(Object.values(addresses).sort());
     for (const body of bodies) {
       expect(body.data).toMatchObject({ args: null, result: null });
@@ -217,7 +201,7 @@ describe("the entrance for events", () => {
     }
   });
 
-  it("[OUT-17] [EVT] a public call too large for an event goes out without args and result; a result that is no object is wrapped", async () => {
+  it("[OUT-17] [EVT-14] a public call over 256 KB is sent without args and result; a result that is not an object is wrapped", async () => {
     const workspaceId = await rig.subscriber();
     const withResult = (resultJson: string, success = true) =>
       changed("publicTool", (message) => void Object.assign(message, { resultJson, success, argsJson: "{}" }));
@@ -228,14 +212,14 @@ describe("the entrance for events", () => {
       withResult("", false),
     );
     const bodies = await rig.bodies(workspaceId, 3);
-    expect(bodies.map(faultsOf)).toEqual(bodies.map(() => null));
+    expect(bodies.map(schemaErrors)).toEqual(bodies.map(() => null));
     const results = bodies.map(({ data }) => JSON.stringify([data.args, data.result, data.truncated ?? false]));
     expect(results.sort()).toEqual(["[null,null,true]", '[{},{"value":["a"]},false]', "[{},{},false]"].sort());
   });
 
-  it("[LOOP-2] hop goes out as reported", async () => {
+  it("[LOOP-2] hop is sent as reported", async () => {
     const workspaceId = await rig.subscriber();
-    const reports = [1, 2].map((hop) => ({ ...newReport(workspaceId, happening("taskFailed"), `hop-${hop}`), hop }));
+    const reports = [1, 2].map((hop) => ({ ...newReport(workspaceId, REPORTS.taskFailed, `hop-${hop}`), hop }));
     await rig.events.reportEvents({ reports });
     await rig.bodies(workspaceId, 2);
     const hops = rig.rig.requestsTo(`/${workspaceId}`).map(({ headers }) => headers["x-service-hop"]);
@@ -252,8 +236,8 @@ describe("the entrance for events", () => {
       "alter table outbound_webhook.event add constraint refused check (type <> 'social.revoked' or hop = 1) not valid",
     );
     const reports = [
-      newReport(workspaceId, happening("taskFailed"), "good"),
-      { ...newReport(workspaceId, happening("revoked"), "bad"), hop: 2 },
+      newReport(workspaceId, REPORTS.taskFailed, "good"),
+      { ...newReport(workspaceId, REPORTS.revoked, "bad"), hop: 2 },
     ];
     await expect(rig.events.reportEvents({ reports })).rejects.toMatchObject({ code: Code.Internal });
     expect(await stored(workspaceId)).toEqual([]);

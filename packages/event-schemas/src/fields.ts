@@ -1,6 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
-/** Something in a report that its source has to mend; the message names the field. */
+/** A field of a report breaks a rule. The message names the field and the rule. */
 export class InvalidField extends Error {
   readonly field: string;
   readonly rule: string;
@@ -12,51 +12,49 @@ export class InvalidField extends Error {
     this.rule = rule;
   }
 
-  /** The same for the message that holds this one. */
-  within(field: string): InvalidField {
-    return new InvalidField(`${field}.${this.field}`, this.rule);
+  /** The same violation, with the path that starts at the enclosing message. */
+  within(parent: string): InvalidField {
+    return new InvalidField(`${parent}.${this.field}`, this.rule);
   }
 }
 
-const MAX_SECONDS = 253_402_300_799n;
-const CONTROL = /\p{Cc}/u;
+const LAST_SECOND_OF_9999 = 253_402_300_799n;
 const ISO_WITH_OFFSET =
   /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 export function present<T>(value: T | undefined, field: string): T {
-  if (value === undefined) throw new InvalidField(field, "is missing");
+  if (value === undefined) throw new InvalidField(field, "missing");
   return value;
 }
 
 /** A text of 1 to `maxChars` characters without control characters. */
 export function line(value: string, field: string, maxChars: number): string {
-  if (value === "") throw new InvalidField(field, "is missing");
+  if (value === "") throw new InvalidField(field, "missing");
   if (value.length > maxChars) throw new InvalidField(field, `at most ${maxChars} characters`);
-  if (CONTROL.test(value)) throw new InvalidField(field, "no control characters");
+  if (/\p{Cc}/u.test(value)) throw new InvalidField(field, "no control characters");
   return value;
 }
 
 /** The first `maxChars` Unicode code points. */
 export function cut(value: string, maxChars: number): string {
   if (value.length <= maxChars) return value;
-  let end = 0;
-  for (let count = 0; count < maxChars && end < value.length; count += 1) {
-    end += (value.codePointAt(end) as number) > 0xffff ? 2 : 1;
-  }
-  return value.slice(0, end);
+  return Array.from(value.slice(0, maxChars * 2))
+    .slice(0, maxChars)
+    .join("");
 }
 
-/** One of the values of an enum; unset and unknown ones are refused. */
-export function oneOf<T>(value: number, values: Readonly<Record<number, T>>, field: string): T {
-  const found = values[value];
-  if (found === undefined) throw new InvalidField(field, "is missing or unknown");
-  return found;
+/** The name of a value of a proto enum in lower case; unset and unknown values are refused. */
+export function nameOf(values: Readonly<Record<number, string>>, value: number, field: string): string {
+  const name = values[value];
+  if (value === 0 || name === undefined) throw new InvalidField(field, "missing or unknown");
+  return name.toLowerCase();
 }
 
+/** Whole seconds since 1970. */
 export function seconds(value: Timestamp | undefined, field: string): bigint {
   const time = present(value, field);
-  if (time.seconds < 0n || time.seconds > MAX_SECONDS) throw new InvalidField(field, "is no time after 1970");
-  return time.seconds;
+  if (time.seconds >= 0n && time.seconds <= LAST_SECOND_OF_9999) return time.seconds;
+  throw new InvalidField(field, "must be a time from 1970 to 9999");
 }
 
 /** ISO 8601 in UTC, in whole seconds. */
@@ -64,16 +62,16 @@ export function utc(value: Timestamp | undefined, field: string): string {
   return new Date(Number(seconds(value, field)) * 1000).toISOString().replace(".000Z", "Z");
 }
 
-/** [EVT-34] A time as ISO 8601 with a numeric offset. */
+/** A time as ISO 8601 with a numeric offset. [EVT-34] */
 export function withOffset(value: string, field: string): string {
-  const [, day, zone] = ISO_WITH_OFFSET.exec(value) ?? [];
-  if (!day || Number.isNaN(Date.parse(value)) || !isDay(day)) {
-    throw new InvalidField(field, "is not ISO 8601 with offset, such as 2026-11-21T09:30:00+01:00");
+  const [, day = "", zone] = ISO_WITH_OFFSET.exec(value) ?? [];
+  if (day === "" || Number.isNaN(Date.parse(value)) || !isDay(day)) {
+    throw new InvalidField(field, "must be ISO 8601 with offset, such as 2026-11-21T09:30:00+01:00");
   }
   return zone === "Z" ? `${value.slice(0, -1)}+00:00` : value;
 }
 
-/** The 30th of February is a time to Date.parse. */
+/** `Date.parse` takes 30 February for 2 March. */
 function isDay(day: string): boolean {
   const time = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);

@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { InvalidField, withOffset } from "./field.ts";
+import { InvalidField, withOffset } from "./fields.ts";
 
 const ajv = new Ajv2020();
 addFormats.default(ajv);

@@ -1,0 +1,82 @@
+import { sign } from "@toolgate/webhook-signing/sign";
+import { signStandard } from "@toolgate/webhook-signing/standard";
+
+const USER_AGENT = "Service-Webhooks/1.0 (Toolgate)";
+
+interface SignedEvent {
+  eventType: string;
+  hop: number;
+  secret: string;
+  body: Uint8Array;
+  now: Date;
+}
+
+interface SignedAttempt extends SignedEvent {
+  deliveryId: string;
+  number: number;
+}
+
+/** The time in a signature made now, in Unix seconds. [OUT-29] */
+export function signingTime(now: Date): number {
+  return Math.floor(now.getTime() / 1000);
+}
+
+/** The headers of one attempt, signed now with the current secret, and those of Standard Webhooks. [OUT-18..29] */
+export function requestHeaders(attempt: SignedAttempt): Record<string, string> {
+  return {
+    ...signedHeaders(attempt, attempt.deliveryId),
+    "user-agent": USER_AGENT,
+    "x-service-delivery": attempt.deliveryId,
+    "x-service-attempt": String(attempt.number),
+  };
+}
+
+/**
+ * The headers of a pulled event, signed now, so that the receiver verifies it with the same code. There is no delivery
+ * and no attempt; the id for Standard Webhooks is the event's.
+ */
+export function pulledHeaders(event: SignedEvent & { eventId: string }): Record<string, string> {
+  return signedHeaders(event, event.eventId);
+}
+
+function signedHeaders({ eventType, hop, secret, body, now }: SignedEvent, id: string): Record<string, string> {
+  const unixTime = signingTime(now);
+  return {
+    "content-type": "application/json",
+    "x-service-event": eventType,
+    "x-service-signature": sign(secret, unixTime, body),
+    "x-service-hop": String(hop),
+    "webhook-id": id,
+    "webhook-timestamp": String(unixTime),
+    "webhook-signature": signStandard(secret, id, unixTime, body),
+  };
+}
+
+/** The headers of a past attempt. */
+export interface SentHeaders {
+  headers: Record<string, string>;
+  /** The signatures cannot be computed again: secret or body is gone, or the secret was replaced. */
+  signaturesGone: boolean;
+}
+
+/**
+ * Headers are not stored but computed again. A secret that was replaced in the second of the signature counts as gone,
+ * because either one may have signed.
+ */
+export function sentHeaders({
+  signedAt,
+  secret,
+  ...attempt
+}: Omit<SignedAttempt, "now" | "secret"> & {
+  signedAt: Date | null;
+  secret: { text: string; replacedAt: Date | null } | undefined;
+}): SentHeaders {
+  if (!signedAt) return { headers: {}, signaturesGone: true };
+  const known = secret && attempt.body.length > 0 && (!secret.replacedAt || secret.replacedAt < signedAt);
+  const headers = requestHeaders({ ...attempt, now: signedAt, secret: known ? secret.text : PLACEHOLDER_SECRET });
+  if (known) return { headers, signaturesGone: false };
+  const { "x-service-signature": _, "webhook-signature": __, ...unsigned } = headers;
+  return { headers: unsigned, signaturesGone: true };
+}
+
+const PLACEHOLDER_SECRET = `whsec_${Buffer.alloc(32).toString("base64")}`;

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import { InvalidField, line, seconds } from "@toolgate/event-schemas/fields";
+import { reportedData } from "@toolgate/event-schemas/reported-data";
+import { type EventReport, NotSentReason } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { checkEvent, type StoredEvent } from "./incoming-event.ts";
+
+const MAX_SOURCE_ID_CHARS = 200;
+const MAX_IDENTITY_CHARS = 128;
+const EVENT_ID_HEX_CHARS = 32;
+
+/** The events that a report stands for, as they are stored, or why nothing is sent. Throws an InvalidField. */
+export function reportedEvents(report: EventReport, now: Date): StoredEvent[] | NotSentReason {
+  const workspaceId = line(report.workspaceId, "workspace_id", MAX_IDENTITY_CHARS);
+  const workspace = line(report.workspace, "workspace", MAX_IDENTITY_CHARS);
+  const sourceId = line(report.sourceId, "source_id", MAX_SOURCE_ID_CHARS);
+  const created = seconds(report.occurredAt, "occurred_at");
+  const { hop } = report;
+  if (hop !== 1 && hop !== 2) throw new InvalidField("hop", "must be 1 or 2");
+  const reported = reportedData(report);
+  if (typeof reported === "number") return reported;
+  // [EVT-59]
+  if (report.testMode) return NotSentReason.TEST_MODE;
+  return reported.map(({ type, data }) => {
+    const eventId = eventIdOf(workspaceId, type, sourceId);
+    const dataJson = JSON.stringify(data);
+    const check = checkEvent({ eventId, workspaceId, workspace, type, created, dataJson, hop }, now);
+    if (!check.ok) throw new InvalidField("event", check.reason);
+    // The source may report the same event again with another time.
+    return { ...check.event, movedFrom: new Date(Number(created) * 1000) };
+  });
+}
+
+/** The same id whenever the source reports this again, and another for each type that the report stands for. [EVT-1] */
+function eventIdOf(workspaceId: string, type: string, sourceId: string): string {
+  const hash = createHash("sha256").update(`${type}\n${workspaceId}\n${sourceId}`).digest("hex");
+  return `evt_${hash.slice(0, EVENT_ID_HEX_CHARS)}`;
+}

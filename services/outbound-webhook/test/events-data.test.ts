@@ -1,0 +1,198 @@
+import { create } from "@bufbuild/protobuf";
+import { EVENT_TYPES } from "@toolgate/event-schemas/catalogue";
+import { reportedData } from "@toolgate/event-schemas/reported-data";
+import { EventReportSchema } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { changed, type EventRig, REPORTS, type Reported, schemaErrors, startEventRig } from "./event-rig.ts";
+
+const FIRST_MESSAGE = {
+  id: "msg-1",
+  channel: "email",
+  subject: "Where is it?",
+  from: { name: "Ada", address: "ada@example.com" },
+  text: "Hello,\n\nwhere is A-1001?",
+  received_at: "2026-11-18T12:06:40+01:00",
+  attachments: [{ filename: "invoice.pdf", mimetype: "application/pdf", size: 48_211 }],
+};
+
+describe("the data of a reported event", () => {
+  let rig: EventRig;
+  beforeAll(async () => {
+    rig = await startEventRig();
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  /** What the receiver gets for a report, checked against the published schemas. */
+  async function received(event: Reported, count = 1) {
+    const workspaceId = await rig.subscriber();
+    const ids = await rig.report(workspaceId, event);
+    const bodies = await rig.bodies(workspaceId, count);
+    expect(bodies.map((body) => [body.type, schemaErrors(body)])).toEqual(bodies.map((body) => [body.type, null]));
+    expect(bodies.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    for (const { id, ...envelope } of bodies) {
+      expect(id).toMatch(/^evt_[0-9a-f]{32}$/);
+      expect(envelope).toMatchObject({
+        api_version: "2026-11-01",
+        created: "2026-11-18T11:06:40Z",
+        workspace: "acme-code",
+      });
+    }
+    return bodies.map(({ type, data }) => ({ type, data }));
+  }
+
+  it("[EVT-6] every type's example report arrives as its example event", async () => {
+    for (const { type, report, example } of EVENT_TYPES) {
+      if (!report) continue;
+      const { event } = create(EventReportSchema, { event: report.example });
+      const expected = reportedData({ event }) as { type: string; data: object }[];
+      expect(await received(report.example, expected.length)).toContainEqual({ type, data: example });
+    }
+  });
+
+  it("[EVT-9] [EVT-33] [EVT-34] a thread's first message is sent as inbox.thread.created", async () => {
+    expect(await received(REPORTS.firstMessage, 2)).toContainEqual({
+      type: "inbox.thread.created",
+      data: {
+        thread: { chat_id: "email:ada@example.com:7731", channel: "email", status: "open" },
+        first_message: FIRST_MESSAGE,
+      },
+    });
+  });
+
+  it("[EVT-10] [EVT-37] [EVT-38] a thread's first message is also sent as inbox.message.received", async () => {
+    expect(await received(REPORTS.firstMessage, 2)).toContainEqual({
+      type: "inbox.message.received",
+      data: {
+        thread: { chat_id: "email:ada@example.com:7731", channel: "email", is_new: true },
+        message: FIRST_MESSAGE,
+      },
+    });
+  });
+
+  it("[EVT-35] [EVT-43] a message has its attachments' names and sizes, and the channel email", async () => {
+    const [message] = await received(REPORTS.firstMessage, 2);
+    expect(message?.data.message.attachments).toEqual([
+      { filename: "invoice.pdf", mimetype: "application/pdf", size: 48_211 },
+    ]);
+    expect(message?.data.message.channel).toBe("email");
+  });
+
+  it("[EVT-10] [EVT-37] [EVT-39] a later message is only inbox.message.received, and its subject may be null", async () => {
+    expect(await received(REPORTS.laterMessage)).toEqual([
+      {
+        type: "inbox.message.received",
+        data: {
+          thread: { chat_id: "whatsapp:+4930123456", channel: "whatsapp", is_new: false },
+          message: {
+            id: "msg-2",
+            channel: "whatsapp",
+            subject: null,
+            from: { name: "", address: "+4930123456" },
+            text: "Thanks <3",
+            received_at: "2026-11-18T11:06:40.120+00:00",
+            attachments: [],
+          },
+        },
+      },
+    ]);
+  });
+
+  it("[EVT-11] [EVT-44] [EVT-47] a customer's reply that opens a thread again is a change of status", async () => {
+    expect(await received(REPORTS.statusChanged)).toEqual([
+      {
+        type: "inbox.thread.status_changed",
+        data: {
+          chat_id: "email:ada@example.com:7731",
+          channel: "email",
+          previous_status: "waiting",
+          status: "open",
+          source: "customer_reply",
+        },
+      },
+    ]);
+  });
+
+  it("[EVT-12] [EVT-48] a scheduled task that succeeded", async () => {
+    expect(await received(REPORTS.taskCompleted)).toEqual([
+      {
+        type: "scheduled_task.completed",
+        data: { task: "Nightly report", tool: "stock_report", success: true, error: null, duration_ms: 1840 },
+      },
+    ]);
+  });
+
+  it("[EVT-13] [EVT-48] a scheduled task that failed, without the stack of its error", async () => {
+    expect(await received(REPORTS.taskFailed)).toEqual([
+      {
+        type: "scheduled_task.failed",
+        data: { task: "Nightly report", tool: "stock_report", success: false, error: "no answer", duration_ms: 30_012 },
+      },
+    ]);
+  });
+
+  it("[EVT-31] [EVT-32] [EVT-50] the values of a public call are redacted", async () => {
+    const [call] = await received(REPORTS.publicTool);
+    expect(call?.data.args).toEqual({ email: "ada@example.com", user: { Password: "[entfernt]" } });
+    expect(call?.data.result).toEqual({ success: true, access_token: "[entfernt]", tokens: 3 });
+  });
+
+  it("[EVT-14] [EVT-49] a call through the public tool API is sent with a shortened address", async () => {
+    expect(await received(REPORTS.publicTool)).toEqual([
+      {
+        type: "public_tool.submitted",
+        data: {
+          tool: "contact_form",
+          success: true,
+          origin: "https://shop.example.com",
+          ip_prefix: "203.0.113.0",
+          args: expect.any(Object),
+          result: expect.any(Object),
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ["the workspace itself", undefined, null],
+    ["a partner's user", "partner-user-4", "partner-user-4"],
+  ])("[EVT-15] [EVT-51] an account connected by %s is sent with ref %s", async (_who, ref, expected) => {
+    const connected = changed("connected", (report) => void Object.assign(report, { ref }));
+    expect(await received(connected)).toEqual([
+      {
+        type: "social.connected",
+        data: {
+          ref: expected,
+          account: { id: "8812004", name: "Ada Example" },
+          connected_at: "2026-10-02T11:40:05Z",
+        },
+      },
+    ]);
+  });
+
+  it("[EVT-16] [EVT-51] [EVT-52] a connection that ended is sent with the partner's user and the reason", async () => {
+    expect(await received(REPORTS.revoked)).toEqual([
+      {
+        type: "social.revoked",
+        data: {
+          ref: "partner-user-17",
+          account: { id: "8812004", name: "Ada Example" },
+          connected_at: "2026-10-02T11:40:05Z",
+          reason: "data_deletion",
+        },
+      },
+    ]);
+  });
+
+  it("[EVT-18] [EVT-60] a test event conforms to its published schema", async () => {
+    const workspaceId = "test-event";
+    const { id } = await rig.rig.register(workspaceId, `/${workspaceId}`, ["social.revoked"]);
+    await rig.rig.endpoints({ workspaceId, email: "ada@example.com" }).sendTestEvent({ endpointId: id });
+    const [body] = await rig.bodies(workspaceId, 1);
+    expect(schemaErrors(body ?? {})).toBeNull();
+    expect(body?.data).toEqual({
+      message: expect.any(String),
+      endpoint_id: Number(id),
+      triggered_by: "ada@example.com",
+    });
+  });
+});
