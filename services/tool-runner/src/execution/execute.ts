@@ -1,8 +1,8 @@
 import { newExecutionId } from "../domain/calls/execution-id.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
-import type { HostCall, SandboxOutcome } from "../sandbox/outcome.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
+import type { HostCall, SandboxOutcome } from "../sandbox/request.ts";
 import { runApiCall } from "./api-kind.ts";
 import type { LoadedTool } from "./definitions.ts";
 import type { HostCallEntry } from "./host-call-log.ts";
@@ -162,7 +162,7 @@ async function runHandler(
 ): Promise<string> {
   const outcome = await deps.sandbox.run({
     workspaceId: scope.workspaceId,
-    key: `${scope.workspaceId}/${tool.name}/${tool.version}`,
+    codeKey: `${scope.workspaceId}/${tool.name}/${tool.version}`,
     code,
     argsJson: JSON.stringify(args),
     context: { readOnly: scope.readOnly, testMode: scope.testMode },

@@ -3,7 +3,7 @@ import type { SendMail } from "../clients/mailer.ts";
 import { MAX_ARGUMENT_LEVELS } from "../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../domain/host-functions.ts";
 import { isDeeperThan } from "../domain/json-object.ts";
-import type { HostCall, InTurn } from "../sandbox/outcome.ts";
+import type { HostCall, Paced } from "../sandbox/request.ts";
 import type { DataSources } from "./data-sources.ts";
 import type { Definitions } from "./definitions.ts";
 import { fetchForTool } from "./fetch-call.ts";
@@ -53,7 +53,7 @@ class JsonText {
   }
 }
 
-const atOnce: InTurn = async (encode) => encode();
+const atOnce: Paced = async (encode) => encode();
 
 /**
  * What a handler or a shared tool may ask of the host, as one function. [RO] Everything that is refused is refused here,
@@ -61,7 +61,7 @@ const atOnce: InTurn = async (encode) => encode();
  */
 export function createHostCalls(deps: HostDependencies, run: AskingRun, scope: RunScope): HostCall {
   const functions = hostFunctions(deps, run);
-  return (name, argsJson, signal, inTurn = atOnce) =>
+  return (name, argsJson, signal, paced = atOnce) =>
     logged(run.hostCalls, name, async (entry) => {
       const answer = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
       if (!answer) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
@@ -71,7 +71,7 @@ export function createHostCalls(deps: HostDependencies, run: AskingRun, scope: R
           throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
         }
         const value = await answer(args, { tool: run.tool, scope, entry, signal });
-        return await inTurn(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
+        return await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
       } catch (error) {
         if (!(error instanceof ToolError)) {
           run.noteFault(name, error);

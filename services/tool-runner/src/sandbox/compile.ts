@@ -7,7 +7,7 @@ import {
   type Program,
   parse,
 } from "acorn";
-import { FACTORY_HEAD, FACTORY_TAIL, SOURCE_NAME } from "./factory-text.ts";
+import { FACTORY_HEAD, FACTORY_TAIL, SOURCE_NAME } from "./protocol/messages.ts";
 
 export const MAX_SOURCE_BYTES = 256 * 1024;
 const ECMA_VERSION = 2024;

@@ -1,23 +1,23 @@
-/** Bounds of the whole pool, beside those that every run brings along. */
+/** Bounds of the pool, in addition to the limits of each run. */
 export type PoolLimits = {
-  /** Runs accepted and not yet answered, waiting ones and nested ones included; each workspace has a share of them. */
+  /** Runs that have not ended, including waiting and nested ones; each workspace has a share of them. */
   activeRuns: number;
   /** How long runs wait while no child is up. */
   startPatienceMs: number;
   hostCallsPerRun: number;
-  /** Host calls of one run under way; its further ones wait in its isolate. */
+  /** Further host calls of the run wait in its isolate. */
   hostCallsAtOncePerRun: number;
   hostCallBytes: number;
-  hostAnswerBytes: number;
-  /** While answers of so many characters are on their way into a run, its further ones are not yet made. */
-  hostAnswerCharsPerRun: number;
+  hostResultBytes: number;
+  /** While a run has not yet taken this many characters of results, no more are made for it. */
+  hostResultCharsPerRun: number;
   logLinesPerRun: number;
-  /** A child that stays in one entry for longer than its CPU limit and this is killed. */
+  /** A child that spends the CPU limit and this much more in one step is killed. */
   killGraceMs: number;
-  /** A child that stays in one entry for this long gets nothing new, and what it has not begun goes elsewhere. */
+  /** A child that spends this long in one step gets no more runs, and those that it has not begun move to others. */
   stallMs: number;
   childRssMib: number;
-  /** How long a tool version that overran a limit stays away from the others' children. */
+  /** How long code that has exceeded a limit stays in quarantine. */
   quarantineMs: number;
 };
 
@@ -27,8 +27,8 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
   hostCallsPerRun: 200,
   hostCallsAtOncePerRun: 16,
   hostCallBytes: 1024 * 1024,
-  hostAnswerBytes: 8 * 1024 * 1024,
-  hostAnswerCharsPerRun: 16 * 1024 * 1024,
+  hostResultBytes: 8 * 1024 * 1024,
+  hostResultCharsPerRun: 16 * 1024 * 1024,
   logLinesPerRun: 100,
   killGraceMs: 1_500,
   stallMs: 50,

@@ -1,23 +1,21 @@
-import { stopped } from "./active-run.ts";
-import { createChildSet } from "./child-set.ts";
-import { createDispatch } from "./dispatch.ts";
+import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
-import type { SandboxOutcome, SandboxRequest } from "./outcome.ts";
-import { MAX_MESSAGE_CHARS } from "./protocol.ts";
-import { createQuarantine } from "./quarantine.ts";
-import { createRunBook } from "./run-book.ts";
-import { mayTakeOne } from "./share.ts";
-import { takeBack, watchChild } from "./watchdog.ts";
+import { handleChildEnd, handleReport, type ReportContext } from "./pool/child-reports.ts";
+import { Children } from "./pool/children.ts";
+import { Placement } from "./pool/placement.ts";
+import { stopped } from "./pool/run.ts";
+import { RunRegistry } from "./pool/run-registry.ts";
+import { takeBackUnbegun, watchChild } from "./pool/watchdog.ts";
+import { MAX_MESSAGE_CHARS } from "./protocol/frames.ts";
+import type { SandboxOutcome, SandboxRequest } from "./request.ts";
 
 const TICK_MS = 20;
-
-export type SandboxLog = { warn: (fields: Record<string, unknown>, message: string) => void };
 
 export type SandboxPoolOptions = {
   children: number;
   limits?: Partial<PoolLimits>;
-  log: SandboxLog;
-  /** Milliseconds of a clock that never goes back. */
+  log: { warn: (fields: Record<string, unknown>, message: string) => void };
+  /** Milliseconds of a monotonic clock. */
   now?: () => number;
 };
 
@@ -33,84 +31,95 @@ export type SandboxPool = AsyncDisposable & {
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const { log, now = () => performance.now() } = options;
   const limits = { ...DEFAULT_POOL_LIMITS, ...options.limits };
-  const { hostCallsPerRun: hostCalls, hostCallsAtOncePerRun: hostCallsAtOnce, hostCallBytes } = limits;
-  const ofEveryRun = { hostCalls, hostCallsAtOnce, hostCallBytes, logLines: limits.logLinesPerRun };
-  const quarantine = createQuarantine(now, limits.quarantineMs);
+  const placement = new Placement(now, limits.quarantineMs);
+  const runs = new RunRegistry(placement, limits);
   let timer: NodeJS.Timeout | undefined;
   let upAt = now();
   let closed = false;
 
-  const book = createRunBook({
+  const reports: ReportContext = {
+    runs,
     limits,
-    now,
-    placeAgain: (run) => dispatch.addFirst(run),
-    blame: (key, reason) => {
-      log.warn({ key, reason }, "tool version put in quarantine");
-      quarantine.suspect(key);
+    blame: ({ request: { codeKey } }, reason) => {
+      log.warn({ codeKey, reason }, "tool version put in quarantine");
+      placement.quarantine(codeKey);
     },
-  });
-  const children = createChildSet(
+  };
+  const settings = {
+    functions: HOST_FUNCTIONS,
+    hostCalls: limits.hostCallsPerRun,
+    hostCallsAtOnce: limits.hostCallsAtOncePerRun,
+    hostCallBytes: limits.hostCallBytes,
+    logLines: limits.logLinesPerRun,
+  };
+  const placeRuns = () => {
+    if (placement.needsQuarantine) children.openQuarantine();
+    placement.place(children, (run, child) => runs.place(run, child));
+  };
+  const children = new Children(
     options.children,
+    settings,
     {
-      onMessage: book.onMessage,
-      onProgress: () => dispatch.pump(),
+      onMessage: (child, message) => handleReport(reports, child, message),
+      onFrame: placeRuns,
       onEnd: (child, end) => {
-        if (!closed) log.warn({ pid: child.pid, verdict: child.verdict, ...end }, "sandbox child ended");
-        book.onEnd(child, end);
-        dispatch.pump();
+        log.warn({ pid: child.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
+        handleChildEnd(reports, child, end);
+        placeRuns();
       },
     },
     now,
   );
-  const dispatch = createDispatch(
-    () => children,
-    quarantine,
-    (child, run) => child.start(run, ofEveryRun),
-  );
 
-  const isReady = () => children.workers.some((child) => child.ready && !child.ended);
+  const isReady = () => children.workers.some((child) => child.ready);
 
   const tick = () => {
     const time = now();
     if (isReady()) upAt = time;
-    else if (time - upAt >= limits.startPatienceMs) book.refuseWaiting("No sandbox process is up");
+    else if (time - upAt >= limits.startPatienceMs) runs.endWaiting("No sandbox process is up");
     for (const child of children.all()) {
       watchChild(child, limits, time);
-      if (child.stalled && child.unbegun > 0) book.takeFrom(child, takeBack(child));
+      if (!child.stalled || child.unbegun === 0) continue;
+      for (const ticket of takeBackUnbegun(child)) {
+        const run = child.assigned.remove(ticket);
+        if (run !== undefined) runs.returnToWaiting(run);
+      }
     }
-    book.expire(time);
-    dispatch.pump();
-    if (book.active.size > 0) return;
+    runs.expire(time);
+    placeRuns();
+    if (runs.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
 
-  const run = (request: SandboxRequest) =>
-    new Promise<SandboxOutcome>((finish) => {
-      if (closed) return finish(stopped("interrupted", "The sandbox is closed", undefined));
-      if (request.signal?.aborted) return finish(stopped("cancelled", "The caller left", undefined));
-      if (request.argsJson.length > MAX_MESSAGE_CHARS || request.code.length > MAX_MESSAGE_CHARS) {
-        return finish(stopped("memory", "The tool or its arguments are larger than its memory", undefined));
-      }
-      if (!mayTakeOne(book.runsOf(request.workspaceId), book.active.size, limits.activeRuns)) {
-        const message = `More than the workspace's share of ${limits.activeRuns} runs at once`;
-        return finish(stopped("overloaded", message, undefined));
-      }
-      dispatch.add(book.add(request, finish));
-      dispatch.pump();
-      if (timer !== undefined) return;
-      upAt = now();
-      timer = setInterval(tick, TICK_MS);
-    });
+  const refusal = ({ workspaceId, argsJson, code, signal }: SandboxRequest): SandboxOutcome | undefined => {
+    if (closed) return stopped("interrupted", "The sandbox is closed", undefined);
+    if (signal?.aborted) return stopped("cancelled", "The caller left", undefined);
+    if (argsJson.length > MAX_MESSAGE_CHARS || code.length > MAX_MESSAGE_CHARS) {
+      return stopped("memory", "The tool or its arguments are larger than its memory", undefined);
+    }
+    if (runs.hasRoomFor(workspaceId)) return undefined;
+    return stopped("overloaded", `More than the workspace's share of ${limits.activeRuns} runs at once`, undefined);
+  };
 
   return {
-    run,
     isReady,
+    run: (request) =>
+      new Promise((finish) => {
+        const refused = refusal(request);
+        if (refused !== undefined) return finish(refused);
+        const time = now();
+        runs.accept(request, time, finish);
+        placeRuns();
+        if (timer !== undefined) return;
+        upAt = time;
+        timer = setInterval(tick, TICK_MS);
+      }),
     pids: () => children.all().flatMap((child) => child.pid ?? []),
     [Symbol.asyncDispose]: async () => {
       closed = true;
       clearInterval(timer);
-      book.close();
+      runs.endAll();
       await children[Symbol.asyncDispose]();
     },
   };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SandboxStop } from "../../src/sandbox/outcome.ts";
 import type { SandboxPool } from "../../src/sandbox/pool.ts";
+import type { SandboxStop } from "../../src/sandbox/request.ts";
 import { openPool, runSource, startNeighbours, until } from "./sandbox-harness.ts";
 
 const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;

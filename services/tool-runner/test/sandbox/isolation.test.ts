@@ -58,7 +58,7 @@ describe("sandbox isolation", () => {
   afterAll(() => pool[Symbol.asyncDispose]());
 
   it("[TOOL-2] nothing that a run does to the realm reaches the next run", async () => {
-    const key = "same-tool-same-isolate";
+    const codeKey = "same-tool-same-isolate";
     const source = `export default async (args, ctx) => {
       if (!args.attack) return await (${PROBE.slice("export default ".length)})(args, ctx);
       for (const sloppy of [false, true]) {
@@ -66,10 +66,10 @@ describe("sandbox isolation", () => {
       }
       return {};
     }`;
-    const clean = await resultOf(pool, source, { key });
+    const clean = await resultOf(pool, source, { codeKey });
     for (const attack of TRAPS) {
-      expect(await resultOf(pool, source, { key, args: { attack } })).toEqual({});
-      expect({ attack, found: await resultOf(pool, source, { key }) }).toEqual({ attack, found: clean });
+      expect(await resultOf(pool, source, { codeKey, args: { attack } })).toEqual({});
+      expect({ attack, found: await resultOf(pool, source, { codeKey }) }).toEqual({ attack, found: clean });
     }
   });
 

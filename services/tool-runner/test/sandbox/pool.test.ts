@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { SandboxOutcome } from "../../src/sandbox/outcome.ts";
+import type { SandboxOutcome } from "../../src/sandbox/request.ts";
 import { compiled, isAlive, openPool, resultOf, runSource, startNeighbours, until } from "./sandbox-harness.ts";
 
 const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
@@ -19,7 +19,7 @@ describe("sandbox pool", () => {
       [false, true],
     ] as const) {
       const context = { readOnly, testMode };
-      expect(await resultOf(pool, source, { key: "k", args, context })).toEqual({ r: readOnly, t: testMode, args });
+      expect(await resultOf(pool, source, { codeKey: "k", args, context })).toEqual({ r: readOnly, t: testMode, args });
     }
   });
 
@@ -48,7 +48,7 @@ describe("sandbox pool", () => {
     const source = handler("const [, n] = await ctx.callTool('plus', args.n); await 0; return { n: n + 1 }");
     const total = 2_000;
     const answers = await Promise.all(
-      Array.from({ length: total }, (_, n) => resultOf(pool, source, { key: `tool-${n % 20}`, args: { n } })),
+      Array.from({ length: total }, (_, n) => resultOf(pool, source, { codeKey: `tool-${n % 20}`, args: { n } })),
     );
     expect(answers).toEqual(Array.from({ length: total }, (_, n) => ({ n: n + 1 })));
   });
@@ -79,7 +79,7 @@ describe("sandbox pool", () => {
       reached += 1;
       return new Promise<string>(() => {});
     };
-    const held = [1, 2, 3, 4].map((n) => runSource(pool, source, { key: `held-${n}`, onHostCall }));
+    const held = [1, 2, 3, 4].map((n) => runSource(pool, source, { codeKey: `held-${n}`, onHostCall }));
     await until("the held runs reach the host", () => reached === 4);
     const before = pool.pids();
     for (const pid of before) process.kill(pid, "SIGKILL");
@@ -99,7 +99,9 @@ describe("sandbox pool", () => {
     await resultOf(pool, handler("return 1"));
     const quick = handler("return { n: args.n }");
     const hanging = runSource(pool, handler("new Array(1e9).fill(0)"), { limits: { cpuMs: 200 } });
-    const behind = Array.from({ length: 50 }, (_, n) => resultOf(pool, quick, { key: `quick-${n % 5}`, args: { n } }));
+    const behind = Array.from({ length: 50 }, (_, n) =>
+      resultOf(pool, quick, { codeKey: `quick-${n % 5}`, args: { n } }),
+    );
     expect(await Promise.all(behind)).toEqual(Array.from({ length: 50 }, (_, n) => ({ n })));
     expect(["cpu", "memory"]).toContain((await hanging).kind);
   });
@@ -134,7 +136,7 @@ describe("sandbox pool", () => {
     };
     let killed = 0;
     const work = Array.from({ length: 1_000 }, (_, id) =>
-      runSource(pool, source, { key: `t${id % 7}`, args: { id }, onHostCall }),
+      runSource(pool, source, { codeKey: `t${id % 7}`, args: { id }, onHostCall }),
     );
     const killer = (async () => {
       for (const share of [0.1, 0.3, 0.5]) {
@@ -164,7 +166,7 @@ describe("sandbox pool", () => {
     const work: Promise<unknown>[] = [];
     for (let n = 0; n < 200; n += 1) {
       if (n % 20 === 0) work.push(resultOf(pool, slow, { limits: { cpuMs: 5_000 } }));
-      work.push(resultOf(pool, quick, { key: `q${n % 9}`, args: { n }, onHostCall }));
+      work.push(resultOf(pool, quick, { codeKey: `q${n % 9}`, args: { n }, onHostCall }));
     }
     await Promise.all(work);
     expect(calls.size).toBe(200);
@@ -187,7 +189,7 @@ describe("sandbox pool", () => {
   });
 
   it("[TOOL-2] arguments, answers and log lines are bounded", async () => {
-    await using pool = openPool(1, { hostCallBytes: 1_000, hostAnswerBytes: 1_000, logLinesPerRun: 3 });
+    await using pool = openPool(1, { hostCallBytes: 1_000, hostResultBytes: 1_000, logLinesPerRun: 3 });
     const source = handler(`
       for (let n = 0; n < 10; n++) ctx.log('line', n, 'y'.repeat(3000));
       const tries = [];
@@ -197,7 +199,7 @@ describe("sandbox pool", () => {
     const args = "The arguments of callTool are too large";
     expect(outcome).toMatchObject({
       kind: "ok",
-      resultJson: JSON.stringify([args, args, "The answer of callTool is too large"]),
+      resultJson: JSON.stringify([args, args, "The result of callTool is too large"]),
     });
     expect(outcome.logs.map((line) => line.length)).toEqual([1_000, 1_000, 1_000]);
   });
@@ -219,7 +221,7 @@ describe("sandbox pool", () => {
         expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toBe("");
         const opened = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
         const files = opened.filter((target) => !/^(socket|pipe|anon_inode):|^\/dev\/null$/u.test(target));
-        expect(files).toEqual([expect.stringMatching(/toolgate-ledger-.* \(deleted\)$/u)]);
+        expect(files).toEqual([expect.stringMatching(/toolgate-progress-.* \(deleted\)$/u)]);
         expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")).toContain("--permission");
       }
     },

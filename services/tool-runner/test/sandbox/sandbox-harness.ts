@@ -1,7 +1,7 @@
 import { compileHandler } from "../../src/sandbox/compile.ts";
 import type { PoolLimits } from "../../src/sandbox/limits.ts";
-import type { HostCall, SandboxOutcome, SandboxRequest } from "../../src/sandbox/outcome.ts";
 import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
+import type { HostCall, SandboxOutcome, SandboxRequest } from "../../src/sandbox/request.ts";
 
 const POLL_MS = 10;
 
@@ -30,13 +30,13 @@ export function runSource(pool: SandboxPool, source: string, options: RunOptions
   const { args = {}, limits, ...rest } = options;
   return pool.run({
     workspaceId: "workspace",
-    key: `tool:${source}`,
+    codeKey: `tool:${source}`,
     code: compiled(source),
     argsJson: JSON.stringify(args),
     context: { readOnly: true, testMode: false },
     onHostCall: echo,
     ...rest,
-    limits: { wallMs: 15_000, cpuMs: 300, resultBytes: 64 * 1024, ...limits },
+    limits: { wallMs: 60_000, cpuMs: 300, resultBytes: 64 * 1024, ...limits },
   });
 }
 
@@ -47,7 +47,7 @@ export async function resultOf(pool: SandboxPool, source: string, options: RunOp
   return JSON.parse(outcome.resultJson);
 }
 
-export async function until(what: string, holds: () => boolean, withinMs = 10_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, withinMs = 30_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`);
@@ -72,9 +72,9 @@ export function startNeighbours(pool: SandboxPool): Neighbours {
   const failures: SandboxOutcome[] = [];
   let going = true;
   let runs = 0;
-  const live = async (key: string) => {
+  const live = async (codeKey: string) => {
     for (let n = 0; going; n += 1) {
-      const outcome = await runSource(pool, source, { key, args: { n } });
+      const outcome = await runSource(pool, source, { codeKey, args: { n } });
       runs += 1;
       const right = outcome.kind === "ok" && outcome.resultJson === JSON.stringify({ n: n + 1 });
       if (!right) failures.push(outcome);

@@ -14,7 +14,7 @@ function holding(pool: SandboxPool, workspaceId: string, total: number) {
     return gate.promise;
   };
   const runs = Array.from({ length: total }, (_, n) =>
-    runSource(pool, tool(n, HOLD), { workspaceId, key: `${workspaceId}/${n}/1`, onHostCall }),
+    runSource(pool, tool(n, HOLD), { workspaceId, codeKey: `${workspaceId}/${n}/1`, onHostCall }),
   );
   return {
     reached: () => reached,
@@ -41,7 +41,7 @@ describe("shares of the sandbox", () => {
     const greedy = holding(pool, "greedy", 160);
     await until("the greedy workspace fills its share", () => greedy.reached() >= 40);
     const others = Array.from({ length: 5 }, (_, n) =>
-      resultOf(pool, tool(n), { workspaceId: `w${n}`, key: `w${n}/t/1`, limits: { wallMs: 5_000 } }),
+      resultOf(pool, tool(n), { workspaceId: `w${n}`, codeKey: `w${n}/t/1`, limits: { wallMs: 30_000 } }),
     );
     expect(await Promise.all(others)).toEqual([0, 1, 2, 3, 4]);
     expect((await greedy.end()).filter(({ kind }) => kind !== "ok")).toEqual([]);
@@ -52,15 +52,15 @@ describe("shares of the sandbox", () => {
     const holder = (workspaceId: string) => {
       const gate = Promise.withResolvers<string>();
       const onHostCall = () => gate.promise;
-      const key = `${workspaceId}/t/1`;
+      const codeKey = `${workspaceId}/t/1`;
       const runs = Array.from({ length: 60 }, () =>
-        runSource(pool, tool(1, HOLD), { workspaceId, key, onHostCall }).then(({ kind }) => kind),
+        runSource(pool, tool(1, HOLD), { workspaceId, codeKey, onHostCall }).then(({ kind }) => kind),
       );
       return { runs, release: () => gate.resolve("null") };
     };
     const one = holder("one");
     const two = holder("two");
-    expect(await resultOf(pool, tool(7), { workspaceId: "three", key: "three/t/1" })).toBe(7);
+    expect(await resultOf(pool, tool(7), { workspaceId: "three", codeKey: "three/t/1" })).toBe(7);
     one.release();
     two.release();
     const endings = await Promise.all([...one.runs, ...two.runs]);
@@ -84,7 +84,7 @@ describe("shares of the sandbox", () => {
     await using pool = openPool(1);
     const greedy = holding(pool, "greedy", 60);
     await until("the greedy workspace fills its share", () => greedy.reached() >= 40);
-    const late = runSource(pool, tool(1), { workspaceId: "greedy", key: "greedy/late/1", limits: { wallMs: 200 } });
+    const late = runSource(pool, tool(1), { workspaceId: "greedy", codeKey: "greedy/late/1", limits: { wallMs: 200 } });
     expect((await late).kind).toBe("overloaded");
     await greedy.end();
   });

@@ -1,44 +1,33 @@
-/** What the child may ask of an isolate; every value that crosses is a string, a number or a boolean. */
-export type GuestEntries = {
+import type { GuestSettings } from "../protocol/messages.ts";
+
+/** How the child enters an isolate. Only strings, numbers and booleans pass in and out. */
+export type EntryPoints = {
   install: (factory: unknown) => void;
-  start: (
-    ticket: number,
-    argsJson: string,
-    readOnly: boolean,
-    testMode: boolean,
-    resultChars: number,
-    maxCalls: number,
-    maxCallsAtOnce: number,
-    callChars: number,
-    maxLogLines: number,
-  ) => void;
+  start: (ticket: number, argsJson: string, readOnly: boolean, testMode: boolean, resultChars: number) => void;
   resolve: (ticket: number, callId: number, json: string) => void;
   reject: (ticket: number, callId: number, message: string, name: string, code: string) => void;
-  abandon: (ticket: number) => void;
+  cancel: (ticket: number) => void;
   drain: () => string;
 };
 
 /**
- * Runs inside an isolate after `hardenRealm` and keeps the books of its runs. Handed over as text, so it may use
- * nothing from outside its own braces. What it reports is an array of
+ * The part of the child program that runs inside an isolate, after `hardenRealm`, and starts the tool's runs. It is passed
+ * in as text, so it can use nothing from outside its braces. What happened since the last `drain` is returned as JSON:
  * `["ok", ticket, json] | ["fail", ticket, kind, message, stack] | ["call", ticket, callId, name, argsJson] |
- * ["log", ticket, line]`. The caps here only spare the channel; the host checks all of them again.
+ * ["log", ticket, line]`. The bounds here only save traffic; the host checks all of them again.
  */
-export function guestEntries(hostFunctions: readonly string[]): GuestEntries {
-  type Waiter = { resolve: (value: unknown) => void; reject: (error: Error) => void };
+export function entryPoints(settings: GuestSettings): EntryPoints {
+  type PendingCall = { resolve: (value: unknown) => void; reject: (error: Error) => void };
   type GuestRun = {
     ticket: number;
     calls: number;
     callsUnderWay: number;
     waitingCalls: unknown[];
     lines: number;
-    maxCalls: number;
-    maxCallsAtOnce: number;
-    callChars: number;
     resultChars: number;
-    maxLogLines: number;
-    waiters: Map<number, Waiter>;
+    pendingCalls: Map<number, PendingCall>;
   };
+  const { functions, hostCalls: maxCalls, hostCallsAtOnce, hostCallBytes, logLines } = settings;
   const { parse, stringify } = JSON;
   const { defineProperty } = Object;
   const messageChars = 2_000;
@@ -65,9 +54,9 @@ export function guestEntries(hostFunctions: readonly string[]): GuestEntries {
     if (runs.delete(run.ticket)) outbox.push(report);
   };
 
-  /** What a run asks beyond its bound waits here, where its arguments count as the tool's own memory. */
+  /** Calls beyond the bound wait here, where their arguments count as the tool's own memory. */
   const sendCalls = (run: GuestRun) => {
-    while (run.callsUnderWay < run.maxCallsAtOnce && run.waitingCalls.length > 0) {
+    while (run.callsUnderWay < hostCallsAtOnce && run.waitingCalls.length > 0) {
       run.callsUnderWay += 1;
       outbox.push(run.waitingCalls.shift());
     }
@@ -77,19 +66,19 @@ export function guestEntries(hostFunctions: readonly string[]): GuestEntries {
     new Promise((resolve, reject) => {
       const argsJson = stringify(args);
       if (!runs.has(run.ticket)) return;
-      if (run.calls >= run.maxCalls) {
-        settle(run, ["fail", run.ticket, "too-many-host-calls", `More than ${run.maxCalls} host calls`, ""]);
+      if (run.calls >= maxCalls) {
+        settle(run, ["fail", run.ticket, "too-many-host-calls", `More than ${maxCalls} host calls`, ""]);
         return;
       }
-      if (argsJson.length > run.callChars) throw new RangeError(`The arguments of ${name} are too large`);
+      if (argsJson.length > hostCallBytes) throw new RangeError(`The arguments of ${name} are too large`);
       run.calls += 1;
-      run.waiters.set(run.calls, { resolve, reject });
+      run.pendingCalls.set(run.calls, { resolve, reject });
       run.waitingCalls.push(["call", run.ticket, run.calls, name, argsJson]);
       sendCalls(run);
     });
 
   const logLine = (run: GuestRun, parts: unknown[]) => {
-    if (run.lines >= run.maxLogLines || !runs.has(run.ticket)) return;
+    if (run.lines >= logLines || !runs.has(run.ticket)) return;
     const words: string[] = [];
     for (const part of parts) words.push(typeof part === "string" ? part : String(stringify(part)));
     run.lines += 1;
@@ -99,11 +88,11 @@ export function guestEntries(hostFunctions: readonly string[]): GuestEntries {
   const makeContext = (run: GuestRun, readOnly: boolean, testMode: boolean) => {
     const log = (...parts: unknown[]) => logLine(run, parts);
     const context: Record<string, unknown> = { log, read_only: readOnly, test_mode: testMode };
-    for (const name of hostFunctions) context[name] = (...args: unknown[]) => callHost(run, name, args);
+    for (const name of functions) context[name] = (...args: unknown[]) => callHost(run, name, args);
     return { context, console: { log, debug: log, info: log, warn: log, error: log } };
   };
 
-  const answer = (run: GuestRun, value: unknown) => {
+  const finish = (run: GuestRun, value: unknown) => {
     let json = "";
     try {
       json = stringify(value) ?? "null";
@@ -120,40 +109,40 @@ export function guestEntries(hostFunctions: readonly string[]): GuestEntries {
       const { context, console } = makeContext(run, readOnly, testMode);
       const handler = makeHandler?.(console);
       if (typeof handler !== "function") throw new TypeError("The default export is not a function");
-      answer(run, await handler(parse(argsJson), context));
+      finish(run, await handler(parse(argsJson), context));
     } catch (error) {
       settle(run, ["fail", run.ticket, "threw", ...describe(error)]);
     }
   };
 
-  const takeWaiter = (ticket: number, callId: number) => {
+  const takeCall = (ticket: number, callId: number) => {
     const run = runs.get(ticket);
-    const waiter = run?.waiters.get(callId);
-    if (run === undefined || waiter === undefined) return undefined;
-    run.waiters.delete(callId);
+    const call = run?.pendingCalls.get(callId);
+    if (run === undefined || call === undefined) return undefined;
+    run.pendingCalls.delete(callId);
     run.callsUnderWay -= 1;
     sendCalls(run);
-    return waiter;
+    return call;
   };
 
   return {
     install: (factory) => {
       makeHandler = factory as typeof makeHandler;
     },
-    start: (ticket, argsJson, readOnly, testMode, resultChars, maxCalls, maxCallsAtOnce, callChars, maxLogLines) => {
-      const bounds = { resultChars, maxCalls, maxCallsAtOnce, callChars, maxLogLines };
-      const run = { ticket, ...bounds, calls: 0, callsUnderWay: 0, waitingCalls: [], lines: 0, waiters: new Map() };
+    start: (ticket, argsJson, readOnly, testMode, resultChars) => {
+      const counts = { calls: 0, callsUnderWay: 0, lines: 0 };
+      const run = { ticket, resultChars, ...counts, waitingCalls: [], pendingCalls: new Map() };
       runs.set(ticket, run);
       void execute(run, argsJson, readOnly, testMode);
     },
-    resolve: (ticket, callId, json) => takeWaiter(ticket, callId)?.resolve(parse(json)),
+    resolve: (ticket, callId, json) => takeCall(ticket, callId)?.resolve(parse(json)),
     reject: (ticket, callId, message, name, code) => {
       const error = new Error(message);
       if (name !== "") defineProperty(error, "name", { value: name, configurable: true, writable: true });
       if (code !== "") defineProperty(error, "code", { value: code, configurable: true, writable: true });
-      takeWaiter(ticket, callId)?.reject(error);
+      takeCall(ticket, callId)?.reject(error);
     },
-    abandon: (ticket) => {
+    cancel: (ticket) => {
       runs.delete(ticket);
     },
     drain: () => {

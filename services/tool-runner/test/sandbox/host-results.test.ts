@@ -22,7 +22,7 @@ describe("answers of the host", () => {
       await until("neighbours at work", () => neighbours.runs() >= 20);
       const before = neighbours.runs();
       const onHostCall = async () => heavy;
-      expect(await resultOf(pool, allAtOnce(calls), { key: "heavy", onHostCall, limits })).toBe(heavySum);
+      expect(await resultOf(pool, allAtOnce(calls), { codeKey: "heavy", onHostCall, limits })).toBe(heavySum);
       expect(neighbours.runs() - before).toBeGreaterThanOrEqual(calls);
       expect((await neighbours.stop()).failures).toEqual([]);
     },
@@ -73,10 +73,10 @@ describe("answers of the host", () => {
         _name: string,
         _args: string,
         _signal: AbortSignal,
-        inTurn = async (work: () => string) => work(),
+        paced = async (work: () => string) => work(),
       ) => {
         asked += 1;
-        return inTurn(encode);
+        return paced(encode);
       };
       const result = resultOf(pool, allAtOnce(calls), { onHostCall, limits });
       await until("calls and their first answers", () => asked === 16 && made >= 3, DEADLINE_MS);

@@ -1,7 +1,8 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
+import { createFrameReader, FRAME_CHARS } from "../protocol/frames.ts";
+import type { ToChild } from "../protocol/messages.ts";
 import { createFrameWriter } from "./frame-writer.ts";
-import { createFrameReader, FRAME_CHARS, type ToChild } from "./protocol.ts";
 
 const define = (id: number, chars: number): ToChild => ["define", id, "x".repeat(chars)];
 

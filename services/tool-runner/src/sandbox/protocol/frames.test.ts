@@ -8,7 +8,7 @@ import {
   MAX_FRAME_BYTES,
   MAX_MESSAGE_CHARS,
   takeFrame,
-} from "./protocol.ts";
+} from "./frames.ts";
 
 describe("sandbox frames", () => {
   it("[TOOL-2] frames come out as they went in, however the stream is cut", () => {

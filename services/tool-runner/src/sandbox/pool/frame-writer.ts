@@ -1,13 +1,14 @@
 import type { Writable } from "node:stream";
-import { encodeFrame, type ToChild, takeFrame } from "./protocol.ts";
+import { encodeFrame, takeFrame } from "../protocol/frames.ts";
+import type { ToChild } from "../protocol/messages.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** More than the channel itself holds: what comes after it in a frame goes out only as the child reads. */
-const CHANNEL_BYTES = 1024 * 1024;
+/** More than the pipe holds, so what comes after it in a frame is only written while the child reads. */
+const PIPE_BYTES = 1024 * 1024;
 
 /**
- * Sends messages in frames, one at a time with a turn of the event loop between, so that a large batch neither grows
- * without bound nor holds up everybody else. `onRead` is told while the child reads a large frame.
+ * Sends messages in frames, one frame in each turn of the event loop, so that a large batch neither grows without bound
+ * nor holds up everything else. `onRead` is called while the child reads a large frame.
  */
 export function createFrameWriter(output: Writable, onRead: () => void): (message: ToChild) => void {
   const messages: ToChild[] = [];
@@ -16,9 +17,9 @@ export function createFrameWriter(output: Writable, onRead: () => void): (messag
   const writeFrom = (frame: Buffer, at: number) => {
     const end = at + CHUNK_BYTES;
     output.write(frame.subarray(at, end), (error) => {
-      // The child has ended, and what it had in hand is dealt with by its end.
+      // The child has ended, and its end settles its runs.
       if (error) return;
-      if (at >= CHANNEL_BYTES) onRead();
+      if (at >= PIPE_BYTES) onRead();
       if (end < frame.length) writeFrom(frame, end);
       else setImmediate(next);
     });

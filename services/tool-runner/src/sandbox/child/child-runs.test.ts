@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { compileHandler } from "../compile.ts";
+import { MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
+import type { FromChild } from "../protocol/messages.ts";
+import { ChildProgress, ProgressFile } from "../protocol/progress-file.ts";
+import { ChildRuns } from "./child-runs.ts";
+import type { Isolate } from "./isolate.ts";
+import { MAX_ISOLATES, type ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
+
+const SETTINGS = { functions: ["callTool"], hostCalls: 5, hostCallsAtOnce: 2, hostCallBytes: 1_000, logLines: 5 };
+
+let progress: ProgressFile;
+afterEach(() => progress.close());
+
+function openChild(source: string, isolates = new ToolIsolates(SETTINGS)) {
+  const compiled = compileHandler(source);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
+  progress = new ProgressFile();
+  const reports: FromChild[] = [];
+  const runs = new ChildRuns(isolates, new ChildProgress(progress.fd), (message) => reports.push(message));
+  runs.handle(["define", 1, compiled.code]);
+  const start = (ticket: number, args: unknown = ticket, codeId = 1) =>
+    runs.handle(["start", ticket, codeId, JSON.stringify(args), true, false, 1_000, 1_000]);
+  const reported = (from = 0) => reports.slice(from).map(([kind, ticket]) => `${kind} ${ticket}`);
+  return { code: compiled.code, reports, reported, runs, start };
+}
+
+describe("runs in a child", () => {
+  it("[TOOL-2] the progress file shows the step that was begun, and a start that was taken back is not begun", () => {
+    const { reported, start } = openChild("export default (n) => n");
+    start(1);
+    expect(progress.currentStep()).toBe(1);
+    progress.takeBack(2, 3);
+    for (const ticket of [2, 3, 4]) start(ticket);
+    expect(progress.currentStep()).toBe(4);
+    expect(reported()).toEqual(["ok 1", "skipped 2", "skipped 3", "ok 4"]);
+  });
+
+  it("[TOOL-2] a run that exceeds its CPU limit ends its isolate, and the other runs in it are reported as lost", () => {
+    const { reports, reported, runs, start } = openChild(
+      "export default async (n, ctx) => { if (n === 'loop') for (;;) {} return await ctx.callTool(n) }",
+    );
+    start(1);
+    start(2, "loop");
+    start(3);
+    runs.handle(["resolve", 4, 3, 1, '"again"']);
+    expect(reported()).toEqual(["call 1", "fail 2", "lost 1", "call 3", "ok 3"]);
+    expect(reports[1]).toEqual(["fail", 2, "cpu", expect.any(String), "", expect.any(Number)]);
+  });
+
+  it("[TOOL-2] a cancelled run is confirmed once, and results for it are ignored", () => {
+    const { reported, runs, start } = openChild("export default (n, ctx) => ctx.callTool(n)");
+    start(1);
+    runs.handle(["cancel", 1]);
+    runs.handle(["cancel", 1]);
+    runs.handle(["resolve", 2, 1, 1, "1"]);
+    expect(reported()).toEqual(["call 1", "lost 1"]);
+  });
+
+  it("[TOOL-2] a child whose isolates are all in use says so, and ends only idle ones for a new tool", () => {
+    const { code, reported, runs, start } = openChild("export default (n, ctx) => ctx.callTool(n)");
+    for (let n = 1; n <= MAX_ISOLATES + 1; n += 1) {
+      runs.handle(["define", n, code]);
+      start(n, 1, n);
+    }
+    const refused = MAX_ISOLATES + 1;
+    expect(reported().filter((report) => !report.startsWith("call"))).toEqual([`full ${refused}`]);
+    runs.handle(["resolve", refused + 1, 1, 1, "null"]);
+    start(refused + 2, 1, refused);
+    expect(reported(MAX_ISOLATES + 1)).toEqual(["ok 1", `call ${refused + 2}`]);
+  });
+
+  it("[TOOL-2] a message that is too large for a frame ends its own run and no other", () => {
+    const drained = [[["call", 1, 1, "fetch", "x".repeat(MAX_MESSAGE_CHARS)]], [["call", 2, 1, "fetch", "[]"]]];
+    const isolate = { enter: () => "done", drain: () => drained.shift(), cpuMs: 0 } as unknown as Isolate;
+    const tool = { isolate, tickets: new Set() } as unknown as ToolIsolate;
+    const isolates = { define: () => {}, forNewRun: () => tool, afterStep: () => {} } as unknown as ToolIsolates;
+    const { reported, start } = openChild("export default () => 1", isolates);
+    start(1);
+    start(2);
+    expect(reported()).toEqual(["fail 1", "call 2"]);
+    expect([...tool.tickets]).toEqual([2]);
+  });
+});

@@ -1,0 +1,143 @@
+import type { EntryPoints } from "../guest/entry-points.ts";
+import { charsOf, MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
+import type { FailureKind, FromChild, ResultMessage, StartMessage, ToChild } from "../protocol/messages.ts";
+import type { ChildProgress } from "../protocol/progress-file.ts";
+import type { EntryArgs } from "./isolate.ts";
+import type { ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
+
+const ERROR_CHARS = 2_000;
+/** A UTF-16 unit takes at most three bytes of UTF-8. */
+const MAX_BYTES_PER_CHAR = 3;
+
+type ChildRun = {
+  readonly ticket: number;
+  readonly tool: ToolIsolate;
+  readonly cpuLimitMs: number;
+  readonly resultBytes: number;
+  cpuMs: number;
+};
+
+/** The runs that a child has begun. Carries out the pool's messages one at a time, and reports each run's end once. */
+export class ChildRuns {
+  /** The last step that was carried out. */
+  done = 0;
+  readonly #runs = new Map<number, ChildRun>();
+  readonly #isolates: ToolIsolates;
+  readonly #progress: ChildProgress;
+  readonly #report: (message: FromChild) => void;
+
+  constructor(isolates: ToolIsolates, progress: ChildProgress, report: (message: FromChild) => void) {
+    this.#isolates = isolates;
+    this.#progress = progress;
+    this.#report = report;
+  }
+
+  handle(message: ToChild): void {
+    switch (message[0]) {
+      case "define":
+        this.#isolates.define(message[1], message[2]);
+        break;
+      case "forget":
+        this.#isolates.forget(message[1]);
+        break;
+      case "cancel":
+        this.#cancel(message[1]);
+        break;
+      default:
+        this.#progress.begin(message[1]);
+        if (message[0] === "start") this.#start(message);
+        else this.#continue(message);
+        this.done = message[1];
+    }
+  }
+
+  #continue([entry, , ticket, ...args]: ResultMessage): void {
+    const run = this.#runs.get(ticket);
+    if (run !== undefined) this.#enter(run, entry, [ticket, ...args]);
+  }
+
+  #start([, ticket, codeId, argsJson, readOnly, testMode, cpuLimitMs, resultBytes]: StartMessage): void {
+    if (this.#progress.isTakenBack(ticket)) {
+      this.#report(["skipped", ticket]);
+      return;
+    }
+    let tool: ToolIsolate | undefined;
+    try {
+      tool = this.#isolates.forNewRun(codeId);
+    } catch (error) {
+      this.#report(["fail", ticket, "threw", String(error).slice(0, ERROR_CHARS), "", 0]);
+      return;
+    }
+    if (tool === undefined) {
+      this.#report(["full", ticket]);
+      return;
+    }
+    const run = { ticket, tool, cpuLimitMs, resultBytes, cpuMs: 0 };
+    this.#runs.set(ticket, run);
+    tool.tickets.add(ticket);
+    this.#enter(run, "start", [ticket, argsJson, readOnly, testMode, resultBytes]);
+  }
+
+  #cancel(ticket: number): void {
+    const run = this.#runs.get(ticket);
+    if (run === undefined) return;
+    run.tool.isolate.enter("cancel", [ticket], run.cpuLimitMs);
+    this.#remove(run);
+    this.#report(["lost", ticket]);
+    this.#isolates.afterStep(run.tool);
+  }
+
+  #enter(run: ChildRun, entry: keyof EntryPoints, args: EntryArgs): void {
+    const { isolate, tickets } = run.tool;
+    const cpuMsBefore = isolate.cpuMs;
+    const leftMs = Math.max(1, Math.ceil(run.cpuLimitMs - run.cpuMs));
+    let outcome = isolate.enter(entry, args, leftMs);
+    if (outcome !== "memory") {
+      run.cpuMs += isolate.cpuMs - cpuMsBefore;
+      try {
+        this.#pass(run, isolate.drain());
+      } catch {
+        outcome = isolate.isDead ? "memory" : "cpu";
+      }
+    }
+    if (outcome === "done") {
+      this.#isolates.afterStep(run.tool);
+      return;
+    }
+    // Its job queue was cut off, which held the next steps of other runs too, so the isolate ends with this run.
+    if (this.#runs.has(run.ticket)) this.#fail(run, outcome, `The tool used up its ${outcome} limit`);
+    this.#isolates.destroy(run.tool);
+    for (const ticket of tickets) if (this.#runs.delete(ticket)) this.#report(["lost", ticket]);
+  }
+
+  /** Passes on what an isolate reports, but only about the run that was entered. */
+  #pass(run: ChildRun, reports: unknown[]): void {
+    const { ticket } = run;
+    for (const report of reports as [string, number, ...unknown[]][]) {
+      const [kind, from, ...rest] = report;
+      if (from !== ticket || !this.#runs.has(ticket)) continue;
+      if (charsOf(report) > MAX_MESSAGE_CHARS) this.#fail(run, "memory", "The tool sent more than its memory holds");
+      else if (kind === "call") this.#report(["call", ticket, rest[0] as number, rest[1] as string, rest[2] as string]);
+      else if (kind === "log") this.#report(["log", ticket, rest[0] as string]);
+      else if (kind === "fail") this.#fail(run, rest[0] as FailureKind, rest[1] as string, rest[2] as string);
+      else if (fits(rest[0] as string, run.resultBytes)) {
+        this.#remove(run);
+        this.#report(["ok", ticket, rest[0] as string, run.cpuMs]);
+      } else this.#fail(run, "result-too-large", "The result is too large");
+    }
+  }
+
+  #fail(run: ChildRun, kind: FailureKind, message: string, stack = ""): void {
+    this.#remove(run);
+    this.#report(["fail", run.ticket, kind, message.slice(0, ERROR_CHARS), stack, run.cpuMs]);
+  }
+
+  #remove({ ticket, tool }: ChildRun): void {
+    this.#runs.delete(ticket);
+    tool.tickets.delete(ticket);
+  }
+}
+
+function fits(json: string, bytes: number): boolean {
+  return json.length * MAX_BYTES_PER_CHAR <= bytes || Buffer.byteLength(json) <= bytes;
+}

@@ -1,0 +1,71 @@
+import ivm from "isolated-vm";
+import { type EntryPoints, entryPoints } from "../guest/entry-points.ts";
+import { hardenRealm } from "../guest/harden-realm.ts";
+import { FACTORY_HEAD, type GuestSettings, SOURCE_NAME } from "../protocol/messages.ts";
+
+const ISOLATE_MIB = 32;
+const DRAIN_MS = 100;
+const LOAD_MS = 1_000;
+const BYTES_PER_MIB = 1024 * 1024;
+const ENTRY_NAMES = ["install", "start", "resolve", "reject", "cancel", "drain"] as const;
+
+export type EntryArgs = readonly (string | number | boolean)[];
+export type EntryOutcome = "done" | "cpu" | "memory";
+
+/** One isolate with one hardened realm. This is the only file that knows the engine. */
+export class Isolate implements Disposable {
+  readonly #isolate = new ivm.Isolate({ memoryLimit: ISOLATE_MIB });
+  readonly #context = this.#isolate.createContextSync();
+  readonly #entries = {} as Record<keyof EntryPoints, ivm.Reference>;
+
+  constructor(settings: GuestSettings) {
+    this.#context.evalSync(`(${hardenRealm.toString()})()`);
+    const program = `return (${entryPoints.toString()})(${JSON.stringify(settings)})`;
+    const entries = this.#context.evalClosureSync(program, [], { result: { reference: true } });
+    for (const name of ENTRY_NAMES) this.#entries[name] = entries.getSync(name, { reference: true });
+    entries.release();
+  }
+
+  /** Compiles a tool's factory; none of the tool's own code runs yet. Throws the engine's SyntaxError. */
+  load(code: string): void {
+    const origin = { filename: SOURCE_NAME, columnOffset: -FACTORY_HEAD.length };
+    const factory = this.#context.evalSync(code, { ...origin, reference: true, timeout: LOAD_MS });
+    this.#entries.install.applySync(undefined, [factory.derefInto({ release: true })]);
+  }
+
+  /** Enters the isolate and stays until its job queue is empty or the time is over. */
+  enter(name: keyof EntryPoints, args: EntryArgs, timeoutMs: number): EntryOutcome {
+    const begun = performance.now();
+    try {
+      this.#entries[name].applySync(undefined, args as (string | number | boolean)[], { timeout: timeoutMs });
+      return "done";
+    } catch {
+      if (this.isDead) return "memory";
+      // Anything else is a rejection that the guest did not handle, which ends nothing. Only the clock tells the two
+      // apart, because the guest chooses the text of its errors.
+      return performance.now() - begun >= timeoutMs ? "cpu" : "done";
+    }
+  }
+
+  /** What the guest has reported since the last time. */
+  drain(): unknown[] {
+    return JSON.parse(this.#entries.drain.applySync(undefined, [], { timeout: DRAIN_MS }) as string);
+  }
+
+  get cpuMs(): number {
+    return Number(this.#isolate.cpuTime) / 1_000_000;
+  }
+
+  get heapMib(): number {
+    const heap = this.#isolate.getHeapStatisticsSync();
+    return (heap.used_heap_size + heap.externally_allocated_size) / BYTES_PER_MIB;
+  }
+
+  get isDead(): boolean {
+    return this.#isolate.isDisposed;
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.isDead) this.#isolate.dispose();
+  }
+}

@@ -1,0 +1,125 @@
+import type { GuestSettings } from "../protocol/messages.ts";
+import { Isolate } from "./isolate.ts";
+
+export const MAX_ISOLATES = 128;
+const MAX_TOTAL_HEAP_MIB = 512;
+const MAX_RUNS_AT_ONCE_PER_ISOLATE = 200;
+const RUNS_BEFORE_RECYCLING = 20_000;
+const HEAP_BEFORE_RECYCLING_MIB = 20;
+const STEPS_BETWEEN_HEAP_READINGS = 64;
+
+/** An isolate with its tool loaded, and the tickets of the runs in it. */
+export type ToolIsolate = {
+  readonly isolate: Isolate;
+  readonly codeId: number;
+  readonly tickets: Set<number>;
+  runsServed: number;
+  stepsUntilReading: number;
+  heapMib: number;
+};
+
+/** The isolates of a child: one for each tool that runs or ran lately, and a spare. */
+export class ToolIsolates {
+  readonly #settings: GuestSettings;
+  readonly #codes = new Map<number, string>();
+  /** The isolate for new runs of each tool. */
+  readonly #current = new Map<number, ToolIsolate>();
+  /** Includes those that only finish the runs that they have. The least recently used comes first. */
+  readonly #all = new Set<ToolIsolate>();
+  #spare: Isolate | undefined;
+
+  constructor(settings: GuestSettings) {
+    this.#settings = settings;
+    this.prepareSpare();
+  }
+
+  define(codeId: number, code: string): void {
+    this.#codes.set(codeId, code);
+  }
+
+  forget(codeId: number): void {
+    this.#codes.delete(codeId);
+    const tool = this.#current.get(codeId);
+    if (tool !== undefined) this.#retire(tool);
+  }
+
+  prepareSpare(): void {
+    this.#spare ??= new Isolate(this.#settings);
+  }
+
+  /** The isolate for a new run, or undefined when all are in use. Throws a SyntaxError when the tool does not compile. */
+  forNewRun(codeId: number): ToolIsolate | undefined {
+    let tool = this.#current.get(codeId);
+    if (tool !== undefined && tool.tickets.size >= MAX_RUNS_AT_ONCE_PER_ISOLATE) {
+      this.#retire(tool);
+      tool = undefined;
+    }
+    tool ??= this.#open(codeId);
+    if (tool === undefined) return undefined;
+    tool.runsServed += 1;
+    if (this.#all.size > 1) {
+      this.#all.delete(tool);
+      this.#all.add(tool);
+    }
+    return tool;
+  }
+
+  /** To be called after every step: retires isolates that have grown or aged. */
+  afterStep(tool: ToolIsolate): void {
+    tool.stepsUntilReading -= 1;
+    if (tool.stepsUntilReading <= 0 && !tool.isolate.isDead) {
+      tool.stepsUntilReading = STEPS_BETWEEN_HEAP_READINGS;
+      tool.heapMib = tool.isolate.heapMib;
+      if (tool.heapMib > HEAP_BEFORE_RECYCLING_MIB) this.#retire(tool);
+    }
+    if (tool.runsServed >= RUNS_BEFORE_RECYCLING) this.#retire(tool);
+    if (tool.tickets.size === 0 && this.#current.get(tool.codeId) !== tool) this.destroy(tool);
+  }
+
+  /** Ends an isolate at once, with the runs in it. */
+  destroy(tool: ToolIsolate): void {
+    if (this.#current.get(tool.codeId) === tool) this.#current.delete(tool.codeId);
+    this.#all.delete(tool);
+    tool.isolate[Symbol.dispose]();
+  }
+
+  /** New runs get another isolate; the runs in this one may finish. */
+  #retire(tool: ToolIsolate): void {
+    if (this.#current.get(tool.codeId) === tool) this.#current.delete(tool.codeId);
+    if (tool.tickets.size === 0) this.destroy(tool);
+  }
+
+  #open(codeId: number): ToolIsolate | undefined {
+    const code = this.#codes.get(codeId);
+    if (code === undefined) throw new Error("The tool is not known here");
+    if (!this.#makeRoom()) return undefined;
+    const isolate = this.#spare ?? new Isolate(this.#settings);
+    this.#spare = undefined;
+    try {
+      isolate.load(code);
+    } catch (error) {
+      isolate[Symbol.dispose]();
+      throw error;
+    }
+    const tool = { isolate, codeId, tickets: new Set<number>(), runsServed: 0, stepsUntilReading: 1, heapMib: 0 };
+    this.#current.set(codeId, tool);
+    this.#all.add(tool);
+    return tool;
+  }
+
+  /** Makes room for one more isolate by ending idle ones, and only idle ones. */
+  #makeRoom(): boolean {
+    while (this.#isFull()) {
+      const idle = [...this.#all].find(({ tickets }) => tickets.size === 0);
+      if (idle === undefined) return false;
+      this.destroy(idle);
+    }
+    return true;
+  }
+
+  #isFull(): boolean {
+    let heapMib = 0;
+    for (const tool of this.#all) heapMib += tool.heapMib;
+    return this.#all.size >= MAX_ISOLATES || heapMib > MAX_TOTAL_HEAP_MIB;
+  }
+}

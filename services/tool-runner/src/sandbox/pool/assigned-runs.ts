@@ -1,0 +1,60 @@
+import { Counts } from "./counts.ts";
+import type { Run } from "./run.ts";
+
+/** The runs that a child has, and for which tools it therefore holds an isolate. */
+export class AssignedRuns {
+  readonly #runs = new Map<number, Run>();
+  readonly #runsOfTool = new Counts();
+  readonly #toolsOfWorkspace = new Counts();
+  readonly #refusedTools = new Set<string>();
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  get toolCount(): number {
+    return this.#runsOfTool.size;
+  }
+
+  toolCountOf(workspaceId: string): number {
+    return this.#toolsOfWorkspace.of(workspaceId);
+  }
+
+  hasTool(codeKey: string): boolean {
+    return this.#runsOfTool.of(codeKey) > 0;
+  }
+
+  /** Tools for which the child had no isolate, since its last run ended. */
+  get refusedTools(): ReadonlySet<string> {
+    return this.#refusedTools;
+  }
+
+  get(ticket: number): Run | undefined {
+    return this.#runs.get(ticket);
+  }
+
+  add(ticket: number, run: Run): void {
+    const { codeKey, workspaceId } = run.request;
+    this.#runs.set(ticket, run);
+    if (this.#runsOfTool.add(codeKey, 1) === 1) this.#toolsOfWorkspace.add(workspaceId, 1);
+  }
+
+  remove(ticket: number): Run | undefined {
+    const run = this.#runs.get(ticket);
+    if (run === undefined) return undefined;
+    this.#runs.delete(ticket);
+    this.#refusedTools.clear();
+    const { codeKey, workspaceId } = run.request;
+    if (this.#runsOfTool.add(codeKey, -1) === 0) this.#toolsOfWorkspace.add(workspaceId, -1);
+    return run;
+  }
+
+  removeAll(): Run[] {
+    return [...this.#runs.keys()].flatMap((ticket) => this.remove(ticket) ?? []);
+  }
+
+  refuse(ticket: number): void {
+    const run = this.remove(ticket);
+    if (run !== undefined) this.#refusedTools.add(run.request.codeKey);
+  }
+}

@@ -1,0 +1,159 @@
+import type { ChildProcess } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { LRUCache } from "lru-cache";
+import { createFrameReader } from "../protocol/frames.ts";
+import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
+import { ProgressFile } from "../protocol/progress-file.ts";
+import { AssignedRuns } from "./assigned-runs.ts";
+import { createFrameWriter } from "./frame-writer.ts";
+import type { Run, RunChild } from "./run.ts";
+import { spawnChild } from "./spawn-child.ts";
+
+const STDERR_CHARS = 2_000;
+const MAX_CODES = 1_000;
+
+/** A step that the child has not reported as done. */
+type Step = { number: number; run: Run; isStart: boolean; resultChars: number; takenBack: boolean };
+
+export type ChildEnd = { signal: NodeJS.Signals | null; code: number | null; stderr: string };
+
+export type ChildEvents = {
+  onMessage: (child: Child, message: FromChild) => void;
+  /** After the messages of a frame. */
+  onFrame: () => void;
+  onEnd: (child: Child, end: ChildEnd) => void;
+};
+
+/** One child process, the runs that it has, and the steps on their way to it. */
+export class Child implements RunChild, AsyncDisposable {
+  readonly assigned = new AssignedRuns();
+  readonly steps: Step[] = [];
+  readonly progress = new ProgressFile();
+  /** It has reported that it is up, and has not ended. */
+  ready = false;
+  /** It has made no progress for a while; set by the watchdog. */
+  stalled = false;
+  ended = false;
+  killedFor: "cpu" | "memory" | "unresponsive" | undefined;
+  /** When it last made progress, and the step that it was working on at the watchdog's last look. */
+  progressAt: number;
+  lastStep = 0;
+  /** Starts that it has not reported as done. */
+  unbegun = 0;
+  readonly #process: ChildProcess;
+  readonly #send: (message: ToChild) => void;
+  readonly #now: () => number;
+  #stepCount = 0;
+  #codeCount = 0;
+  /** The codes that the child knows, so that a code is sent once and not with every run. */
+  readonly #codeIds = new LRUCache<string, number>({
+    max: MAX_CODES,
+    dispose: (codeId) => this.#send(["forget", codeId]),
+  });
+
+  constructor(settings: GuestSettings, events: ChildEvents, now: () => number) {
+    this.#now = now;
+    this.progressAt = now();
+    this.#process = spawnChild(this.progress.fd, settings);
+    this.#send = createFrameWriter(this.#process.stdin as Writable, () => {
+      this.progressAt = now();
+    });
+    this.#listen(events);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Sends a run to the child and returns its ticket. */
+  start(run: Run): number {
+    const { argsJson, context, limits } = run.request;
+    const codeId = this.#codeIdOf(run);
+    const ticket = this.#addStep(run, true);
+    this.unbegun += 1;
+    this.assigned.add(ticket, run);
+    const { readOnly, testMode } = context;
+    this.#send(["start", ticket, codeId, argsJson, readOnly, testMode, limits.cpuMs, limits.resultBytes]);
+    return ticket;
+  }
+
+  resolve(run: Run, callId: number, json: string): void {
+    this.#send(["resolve", this.#addStep(run, false, json.length), run.ticket, callId, json]);
+  }
+
+  reject(run: Run, callId: number, message: string, name: string, code: string): void {
+    this.#send(["reject", this.#addStep(run, false), run.ticket, callId, message, name, code]);
+  }
+
+  cancel(ticket: number): void {
+    this.#send(["cancel", ticket]);
+  }
+
+  kill(reason: Child["killedFor"]): void {
+    this.killedFor = reason;
+    this.#process.kill("SIGKILL");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill("SIGKILL");
+    if (!this.ended) await new Promise((resolve) => this.#process.once("close", resolve));
+  }
+
+  #codeIdOf({ request: { codeKey, code } }: Run): number {
+    const known = this.#codeIds.get(codeKey);
+    if (known !== undefined) return known;
+    this.#codeCount += 1;
+    this.#codeIds.set(codeKey, this.#codeCount);
+    this.#send(["define", this.#codeCount, code]);
+    return this.#codeCount;
+  }
+
+  #addStep(run: Run, isStart: boolean, resultChars = 0): number {
+    this.#stepCount += 1;
+    if (this.steps.length === 0) this.progressAt = this.#now();
+    this.steps.push({ number: this.#stepCount, run, isStart, resultChars, takenBack: false });
+    run.results.sent(resultChars);
+    return this.#stepCount;
+  }
+
+  #listen(events: ChildEvents): void {
+    const [input, output, errors] = this.#process.stdio as unknown as [Writable, Readable, Readable];
+    const readFrames = createFrameReader();
+    let stderr = "";
+    output.on("data", (chunk: Buffer) => {
+      try {
+        for (const frame of readFrames(chunk)) this.#receive(frame as ChildFrame, events);
+      } catch {
+        this.kill("unresponsive");
+      }
+    });
+    errors.on("data", (chunk: Buffer) => {
+      stderr = (stderr + chunk.toString()).slice(-STDERR_CHARS);
+    });
+    // Both are followed by `close`.
+    input.on("error", () => {});
+    this.#process.on("error", () => {});
+    this.#process.on("close", (code, signal) => {
+      this.ended = true;
+      this.ready = false;
+      events.onEnd(this, { code, signal, stderr });
+      this.progress.close();
+    });
+  }
+
+  #receive({ done, messages }: ChildFrame, events: ChildEvents): void {
+    this.ready = true;
+    this.stalled = false;
+    this.progressAt = this.#now();
+    let finished = 0;
+    for (const { number, run, isStart, resultChars } of this.steps) {
+      if (number > done) break;
+      if (isStart) this.unbegun -= 1;
+      run.results.taken(resultChars);
+      finished += 1;
+    }
+    this.steps.splice(0, finished);
+    for (const message of messages) events.onMessage(this, message);
+    events.onFrame();
+  }
+}

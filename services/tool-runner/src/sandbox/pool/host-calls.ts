@@ -1,0 +1,40 @@
+import { HOST_FUNCTIONS } from "../../domain/host-functions.ts";
+import type { PoolLimits } from "../limits.ts";
+import { MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
+import type { Run } from "./run.ts";
+
+const MESSAGE_CHARS = 2_000;
+const NAME_CHARS = 100;
+const KNOWN_FUNCTIONS: ReadonlySet<string> = new Set(HOST_FUNCTIONS);
+
+/** Passes a host call to the owner of the run, and its result back to the child unless the run has ended meanwhile. */
+export async function serveHostCall(
+  run: Run,
+  callId: number,
+  name: string,
+  argsJson: string,
+  limits: PoolLimits,
+): Promise<void> {
+  run.hostCallsUnderWay += 1;
+  try {
+    if (!KNOWN_FUNCTIONS.has(name)) throw new TypeError("There is no such host function");
+    if (Buffer.byteLength(argsJson) > limits.hostCallBytes)
+      throw new RangeError(`The arguments of ${name} are too large`);
+    run.hostCallsAbort ??= new AbortController();
+    const json = await run.request.onHostCall(name, argsJson, run.hostCallsAbort.signal, run.results.paced);
+    if (Buffer.byteLength(json) > Math.min(limits.hostResultBytes, MAX_MESSAGE_CHARS))
+      throw new RangeError(`The result of ${name} is too large`);
+    if (run.state !== "ended") run.child?.resolve(run, callId, json);
+  } catch (error) {
+    if (run.state === "ended") return;
+    const { message, name: kind, code } = (error ?? {}) as Record<string, unknown>;
+    const text = cut(message, MESSAGE_CHARS) || "The call failed";
+    run.child?.reject(run, callId, text, cut(kind, NAME_CHARS), cut(code, NAME_CHARS));
+  } finally {
+    run.hostCallsUnderWay -= 1;
+  }
+}
+
+function cut(value: unknown, chars: number): string {
+  return typeof value === "string" ? value.slice(0, chars) : "";
+}

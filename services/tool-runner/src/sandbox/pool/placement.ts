@@ -1,0 +1,126 @@
+import { LRUCache } from "lru-cache";
+import type { AssignedRuns } from "./assigned-runs.ts";
+import type { Child } from "./child.ts";
+import type { Run } from "./run.ts";
+
+/** Starts on their way into a child; more would only wait there instead of here. */
+const MAX_UNBEGUN = 64;
+/** A tool stays with the child that has it warm until this many starts wait there. */
+const MAX_UNBEGUN_BEFORE_SPREADING = 8;
+/** Tools with runs in one child at once. Below its bound on isolates, because some of those may be about to end. */
+const MAX_TOOLS_PER_CHILD = 96;
+const MAX_QUARANTINED = 10_000;
+
+/** The waiting runs of each workspace. A workspace that has had its turn goes to the end of the map. */
+type Queues = Map<string, Run[]>;
+
+type Candidates = { readonly workers: readonly Child[]; readonly quarantine: Child | undefined };
+
+/**
+ * Decides which run goes to which child, and when: one run of each workspace in turn, to the child that has its tool
+ * warm if possible. Code that has exceeded a limit runs in the quarantine child for a while.
+ */
+export class Placement {
+  readonly #ordinary: Queues = new Map();
+  readonly #suspect: Queues = new Map();
+  readonly #quarantined: LRUCache<string, true>;
+
+  constructor(now: () => number, quarantineMs: number) {
+    this.#quarantined = new LRUCache({ max: MAX_QUARANTINED, ttl: quarantineMs, ttlResolution: 0, perf: { now } });
+  }
+
+  quarantine(codeKey: string): void {
+    this.#quarantined.set(codeKey, true);
+  }
+
+  /** Whether runs wait for the quarantine child. */
+  get needsQuarantine(): boolean {
+    return this.#suspect.size > 0;
+  }
+
+  add(run: Run): void {
+    this.#queueOf(run).push(run);
+  }
+
+  /** Adds a run that had been placed already. */
+  addFirst(run: Run): void {
+    this.#queueOf(run).unshift(run);
+  }
+
+  /** Places as many waiting runs as the children have room for. */
+  place({ workers, quarantine }: Candidates, start: (run: Run, child: Child) => void): void {
+    serve(this.#ordinary, workers, start);
+    if (quarantine !== undefined) serve(this.#suspect, [quarantine], start);
+  }
+
+  #queueOf({ request: { codeKey, workspaceId } }: Run): Run[] {
+    const queues = this.#quarantined.has(codeKey) ? this.#suspect : this.#ordinary;
+    const known = queues.get(workspaceId);
+    if (known !== undefined) return known;
+    const queue: Run[] = [];
+    queues.set(workspaceId, queue);
+    return queue;
+  }
+}
+
+/** One run of each workspace in turn; a workspace whose next run finds no room does not hold up the others. */
+function serve(queues: Queues, children: readonly Child[], start: (run: Run, child: Child) => void): void {
+  if (queues.size === 0 || !children.some(takesStarts)) return;
+  const blocked: [string, Run[]][] = [];
+  for (let [next] = queues; next !== undefined; [next] = queues) {
+    const [workspaceId, queue] = next;
+    queues.delete(workspaceId);
+    while (queue[0]?.state === "ended") queue.shift();
+    const [run] = queue;
+    if (run === undefined) continue;
+    const child = chooseChild(children, run);
+    if (child === undefined) {
+      blocked.push(next);
+      continue;
+    }
+    queue.shift();
+    start(run, child);
+    queues.set(workspaceId, queue);
+  }
+  for (const [workspaceId, queue] of blocked) queues.set(workspaceId, queue);
+}
+
+function chooseChild(children: readonly Child[], run: Run): Child | undefined {
+  const warm = children[hash(run.request.codeKey) % children.length];
+  if (warm !== undefined && hasRoom(warm, run) && warm.unbegun < MAX_UNBEGUN_BEFORE_SPREADING) return warm;
+  let best: Child | undefined;
+  for (const child of children) {
+    if (hasRoom(child, run) && child.unbegun < (best?.unbegun ?? Number.POSITIVE_INFINITY)) best = child;
+  }
+  return best;
+}
+
+function hash(text: string): number {
+  let sum = 0;
+  for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, 31) + text.charCodeAt(at)) >>> 0;
+  return sum;
+}
+
+function takesStarts(child: Child): boolean {
+  return child.ready && !child.stalled && child.unbegun < MAX_UNBEGUN;
+}
+
+function hasRoom(child: Child, run: Run): boolean {
+  return takesStarts(child) && hasIsolateFor(child.assigned, run);
+}
+
+/** Whether the child has an isolate for the run, or may open one within the workspace's share. */
+export function hasIsolateFor(assigned: AssignedRuns, { request: { codeKey, workspaceId } }: Run): boolean {
+  if (assigned.refusedTools.has(codeKey)) return false;
+  if (assigned.hasTool(codeKey)) return true;
+  if (assigned.refusedTools.size > 0) return false;
+  return mayTakeOne(assigned.toolCountOf(workspaceId), assigned.toolCount, MAX_TOOLS_PER_CHILD);
+}
+
+/**
+ * Whether a workspace that has `mine` of the `taken` places may take another: only while it has fewer than are free.
+ * However many workspaces take all they can get, each gets the same share, and as much stays free for the next one.
+ */
+export function mayTakeOne(mine: number, taken: number, places: number): boolean {
+  return mine < places - taken;
+}

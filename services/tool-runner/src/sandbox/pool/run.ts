@@ -1,0 +1,48 @@
+import type { SandboxOutcome, SandboxRequest, SandboxStop } from "../request.ts";
+import { ResultPacer } from "./result-pacer.ts";
+
+/** What a run needs of the child that has it. */
+export type RunChild = {
+  resolve(run: Run, callId: number, json: string): void;
+  reject(run: Run, callId: number, message: string, name: string, code: string): void;
+  cancel(ticket: number): void;
+};
+
+/**
+ * A run from `pool.run` to its outcome. It is *waiting* until it is *placed* on a child, which may or may not have begun
+ * it, and *ended* once its outcome is known. Only `RunRegistry` changes its state.
+ */
+export class Run {
+  readonly request: SandboxRequest;
+  readonly deadline: number;
+  readonly finish: (outcome: SandboxOutcome) => void;
+  readonly results: ResultPacer;
+  readonly logs: string[] = [];
+  state: "waiting" | "placed" | "ended" = "waiting";
+  child: RunChild | undefined;
+  ticket = 0;
+  /** Host calls so far: once there is one, the run may have had effects and is never begun again. */
+  hostCalls = 0;
+  hostCallsUnderWay = 0;
+  /** Aborts the host calls when the run ends. */
+  hostCallsAbort: AbortController | undefined;
+  /** How often a child lost the run after beginning it. */
+  timesLost = 0;
+  onAbort: (() => void) | undefined;
+
+  constructor(
+    request: SandboxRequest,
+    deadline: number,
+    hostResultChars: number,
+    finish: (outcome: SandboxOutcome) => void,
+  ) {
+    this.request = request;
+    this.deadline = deadline;
+    this.finish = finish;
+    this.results = new ResultPacer(hostResultChars);
+  }
+}
+
+export function stopped(kind: SandboxStop, message: string, run: Run | undefined, cpuMs = 0): SandboxOutcome {
+  return { kind, message, cpuMs, logs: run?.logs ?? [] };
+}

@@ -1,0 +1,46 @@
+/** How much a run may use; the caller decides for each run. */
+export type SandboxRunLimits = { wallMs: number; cpuMs: number; resultBytes: number };
+
+/**
+ * Carries out a host call. `argsJson` is a JSON array of the arguments; the result is JSON. A rejection becomes an Error
+ * in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends. `paced` delays making a
+ * large result while the run has others to take.
+ */
+export type HostCall = (name: string, argsJson: string, signal: AbortSignal, paced?: Paced) => Promise<string>;
+
+/** Resolves to what `encode` returns, or to `"null"` without calling it when the run has ended. */
+export type Paced = (encode: () => string) => Promise<string>;
+
+export type SandboxRequest = {
+  /** Whose share of the pool the run takes. */
+  workspaceId: string;
+  /** Names the code (workspace, tool and version): runs with the same key share an isolate. */
+  codeKey: string;
+  /** From `compileHandler`. */
+  code: string;
+  argsJson: string;
+  context: { readOnly: boolean; testMode: boolean };
+  limits: SandboxRunLimits;
+  onHostCall: HostCall;
+  signal?: AbortSignal;
+};
+
+/**
+ * Why a run was ended without a result. `interrupted` is a fault of the sandbox, and the run may have had effects;
+ * an `overloaded` run was never begun.
+ */
+export type SandboxStop =
+  | "timeout"
+  | "cpu"
+  | "memory"
+  | "result-too-large"
+  | "unserializable"
+  | "too-many-host-calls"
+  | "interrupted"
+  | "cancelled"
+  | "overloaded";
+
+export type SandboxOutcome =
+  | { kind: "ok"; resultJson: string; cpuMs: number; logs: string[] }
+  | { kind: "threw"; message: string; stack?: string; cpuMs: number; logs: string[] }
+  | { kind: SandboxStop; message: string; cpuMs: number; logs: string[] };
