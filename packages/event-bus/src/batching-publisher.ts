@@ -13,26 +13,26 @@ export interface BatchingPublisherOptions<T> {
   /** Bytes of an item as encoded, roughly: a batch that turns out too large for the broker is split. */
   sizeOf: (item: T) => number;
   maxItems?: number;
-  /** How long an item is tried, its wait and restarts of the broker included, before it is rejected. Default 10 s. */
+  /** How long an item is tried, including its wait and restarts of the broker, before it is rejected. Default 10 s. */
   deadlineMs?: number;
 }
 
 const MAX_ITEMS = 256;
-/** Messages are made this large at most, half of what the broker takes by default. */
+/** The size limit of a batch: half of what the broker takes by default. */
 export const MAX_MESSAGE_BYTES = 512 * 1024;
 const DEADLINE_MS = 10_000;
 
 /** Publishes what is added in one tick as one message; `add` resolves once the broker has written it. */
 export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>): GroupCommit<T> {
   const { bus, subject, encode, sizeOf, maxItems = MAX_ITEMS, deadlineMs = DEADLINE_MS } = options;
-  async function publishAll(items: T[], giveUpAtMs: number): Promise<void> {
+  async function publishAll(items: T[], deadlineAtMs: number): Promise<void> {
     const data = encode(items);
     if (items.length > 1 && data.length > MAX_MESSAGE_BYTES) {
       const middle = Math.ceil(items.length / 2);
-      await publishAll(items.slice(0, middle), giveUpAtMs);
-      return publishAll(items.slice(middle), giveUpAtMs);
+      await publishAll(items.slice(0, middle), deadlineAtMs);
+      return publishAll(items.slice(middle), deadlineAtMs);
     }
-    return publishUntil(bus, subject, data, giveUpAtMs);
+    return publishUntil(bus, subject, data, deadlineAtMs);
   }
   return createGroupCommit<T>({
     maxItems,
@@ -48,9 +48,9 @@ const ATTEMPT_TIMEOUT_MS = 2_000;
 const RETRY_WAIT_MS = 50;
 
 /**
- * Publishes one message and waits until the broker has written it. Repeats, under one message id, over lost
- * connections; makes the stream anew after a wipe. Rejects with the last failure after `deadlineMs`, and at once when
- * no repetition can help: the message is too large for the broker, or the bus is closed.
+ * Publishes one message and waits until the broker has written it. Repeats it under the same message id when the
+ * connection is lost; creates the stream again after a wipe. Rejects with the last failure after `deadlineMs`, and at
+ * once when repeating cannot help: the message is too large for the broker, or the bus is closed.
  */
 export function publishDurably(
   bus: Bus,
@@ -66,26 +66,26 @@ async function publishUntil(
   bus: Bus,
   subject: string,
   data: Uint8Array,
-  giveUpAtMs: number,
+  deadlineAtMs: number,
   headers?: MsgHdrs,
 ): Promise<void> {
   const options = { msgID: randomUUID(), ...(headers && { headers }) };
   for (;;) {
-    const leftMs = giveUpAtMs - performance.now();
+    const leftMs = deadlineAtMs - performance.now();
     const timeout = Math.max(1, Math.min(ATTEMPT_TIMEOUT_MS, Math.ceil(leftMs)));
     try {
       await unlessDisconnected(bus, () => bus.js.publish(subject, data, { ...options, timeout }));
       return;
     } catch (error) {
-      if (isFinal(error) || bus.nc.isClosed() || performance.now() + RETRY_WAIT_MS >= giveUpAtMs) throw error;
+      if (isFinal(error) || bus.nc.isClosed() || performance.now() + RETRY_WAIT_MS >= deadlineAtMs) throw error;
       if (streamIsMissing(error)) await ensureStream(bus, streamOf(subject)).catch(() => {});
-      await bus.untilConnected(giveUpAtMs - performance.now() - RETRY_WAIT_MS);
+      await bus.untilConnected(deadlineAtMs - performance.now() - RETRY_WAIT_MS);
       await sleep(RETRY_WAIT_MS);
     }
   }
 }
 
-/** Nobody stores the subject: the broker was wiped, or its JetStream is not up yet, which looks the same. */
+/** No stream stores the subject: the broker was wiped, or its JetStream is not up yet, which looks the same. */
 function streamIsMissing(error: unknown): boolean {
   return (
     isStreamNotFound(error) ||

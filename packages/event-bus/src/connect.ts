@@ -2,20 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
 
-/** A connection to NATS that outlives restarts of the server. */
+/** A connection to NATS that survives restarts of the server. */
 export interface Bus extends AsyncDisposable {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
-  /** Copies of each message that a stream made anew gets. */
+  /** Copies of each message that the broker keeps in streams created from here. */
   readonly streamReplicas: number;
   /** How many times the connection has broken so far. */
   readonly breaks: number;
-  /** False from the moment the connection breaks until it stands again, and once it is closed. */
+  /** False while the connection is broken, and once it is closed. */
   isConnected(): boolean;
-  /** Calls the listener each time the connection breaks or is closed: whatever waits for an answer will not get one. */
+  /** Calls the listener each time the connection breaks or is closed: no response will come for what was sent before. */
   onDisconnect(listener: () => void): () => void;
-  /** Resolves once connected (at once when it is), closed, or after `waitMs`, or when the signal fires. Never rejects. */
+  /** Resolves once connected or closed, at the latest after `waitMs` or when the signal fires. Never rejects. */
   untilConnected(waitMs: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface BusOptions {
   /** Shown in the server's list of connections. */
   name: string;
   log?: (message: string) => void;
-  /** Copies of each message that a stream made anew gets. Default 1. */
+  /** Copies of each message that the broker keeps in streams created from here. Default 1. */
   streamReplicas?: number;
 }
 
@@ -37,8 +37,8 @@ const API_TIMEOUT_MS = 2_000;
 const CLOSE_WITHIN_MS = 2_000;
 
 /**
- * Connects, and reconnects for ever. Throws when the first connection fails; the message names the servers, without their
- * credentials. Disposing sends what is still buffered and ends within 2 s, also when the server is away.
+ * Connects, and reconnects for ever. Throws when the first connection fails; the message names the servers without their
+ * credentials. Disposing sends what is still buffered and ends within 2 s, also when the server is down.
  */
 export async function connectBus({ servers, name, log, streamReplicas = 1 }: BusOptions): Promise<Bus> {
   const nc = await connect({
@@ -59,7 +59,7 @@ export async function connectBus({ servers, name, log, streamReplicas = 1 }: Bus
   const reconnectListeners = new Set<() => void>();
   let connected = true;
   let breaks = 0;
-  function becomes(state: boolean): void {
+  function setConnected(state: boolean): void {
     connected = state;
     if (!state) breaks += 1;
     for (const listener of state ? reconnectListeners : disconnectListeners) listener();
@@ -67,11 +67,11 @@ export async function connectBus({ servers, name, log, streamReplicas = 1 }: Bus
   void watch(nc, (status) => {
     if (status === "disconnect" || status === "reconnect") {
       log?.(`event bus: ${status}`);
-      becomes(status === "reconnect");
+      setConnected(status === "reconnect");
     }
   });
   void nc.closed().then(() => {
-    becomes(false);
+    setConnected(false);
     for (const listener of reconnectListeners) listener();
   });
   return {
@@ -107,21 +107,21 @@ export async function connectBus({ servers, name, log, streamReplicas = 1 }: Bus
   };
 }
 
-/** Settles as the answer does, or rejects as soon as the connection breaks: then the answer never comes. */
-export async function unlessDisconnected<T>(bus: Bus, ask: () => Promise<T>): Promise<T> {
+/** Settles as the response does, or rejects as soon as the connection breaks: then the response never comes. */
+export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>): Promise<T> {
   if (!bus.isConnected()) throw new Error("not connected to the broker");
   const { promise: broken, reject } = Promise.withResolvers<never>();
   const off = bus.onDisconnect(() => reject(new Error("the connection to the broker broke")));
-  const answer = ask();
+  const response = request();
   try {
-    return await Promise.race([answer, broken]);
+    return await Promise.race([response, broken]);
   } finally {
     off();
-    answer.catch(() => {});
+    response.catch(() => {});
   }
 }
 
-/** The client takes credentials apart from the addresses; those of the first address count for all. */
+/** The client takes credentials separately from the addresses; those of the first address apply to all. */
 function addressesOf(servers: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token"> {
   const addresses = servers.split(",").map((address) => address.trim());
   const withoutCredentials = addresses.map((address) => address.replace(/^([a-z]+:\/\/)[^@/]*@/i, "$1"));

@@ -1,103 +1,73 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsMsg } from "@nats-io/jetstream";
-import { type Answers, createAnswers, type HeldMessage } from "./answers.ts";
+import { Acknowledgements, type HeldMessage } from "./acknowledgements.ts";
 import { type Bus, unlessDisconnected } from "./connect.ts";
-import { consumeSessions } from "./consumer-session.ts";
-import { createMailbox } from "./mailbox.ts";
-import { settleBatch } from "./settle-batch.ts";
-import type { StreamName } from "./streams.ts";
+import { type ConsumeOptions, consumeSessions } from "./consumer-session.ts";
+import { type BatchHandling, handleBatch } from "./handle-batch.ts";
+import { MessageBuffer } from "./message-buffer.ts";
 
-export interface ConsumeOptions {
-  bus: Bus;
-  stream: StreamName;
-  /** Name that the replicas of a service share: each message goes to one of them. */
-  durable: string;
-  filterSubject: string;
-  /** Messages of a batch; as many again may wait for it in this process, and as many in the client. */
-  maxMessages: number;
-  /** The broker sends a message again when it is not acknowledged within this time. */
-  ackWaitMs: number;
-  /** Unacknowledged messages over all replicas. */
-  maxAckPending: number;
-  /**
-   * Makes the consumer anew at the start and after each break of the connection: what is unacknowledged comes again at
-   * once, and what a killed broker would give to nobody (seen with 2.9.10) comes at all. For effects that may be
-   * repeated: replicas get messages that others have in hand. Default false.
-   */
-  remakeAfterBreak?: boolean;
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}
-
-export interface ConsumeBatchesOptions extends ConsumeOptions {
-  /** Makes the messages' effects durable; may see a message more than once. */
-  handle: (messages: JsMsg[]) => Promise<void>;
-  /**
-   * Says that a message that was refused alone with this error will always be refused: a data error, never one that
-   * passes (a lost connection, a timeout). Default: none is.
-   */
-  isPermanent?: (error: unknown) => boolean;
+export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
   /** How long a batch waits for more after its first message; for effects that nobody waits for. Default 0. */
   lingerMs?: number;
 }
 
 /**
- * Hands over batches of whatever has arrived, one batch at a time: while one is handled the next one collects. A batch
- * is acknowledged when `handle` resolves. When it rejects, its halves are handled by themselves, so that one bad message
- * does not hold up its neighbours; what is refused alone comes again, after growing waits. A message that is refused
- * alone with a permanent error on its fifth delivery or later is parked: reported to `onError` as a
- * `ParkedMessageError` and sent no more. Ends when the signal fires, after the batch in hand, or when the bus is closed.
- * Survives restarts and wipes of the broker: a message of a lost stream is never acknowledged in its successor's place.
+ * Hands over batches of whatever has arrived, one batch at a time; the next one collects meanwhile. A batch is
+ * acknowledged when `handle` resolves. When it rejects, its halves are handled separately, so that one bad message does
+ * not hold up the others; a message that is refused alone comes again, after growing waits. If that happens with a
+ * permanent error on its fifth delivery or later, it is parked: reported to `onError` as a `ParkedMessageError` and not
+ * sent again. Ends when the signal fires, after the current batch, or when the bus is closed. Survives restarts and wipes
+ * of the broker: a message of a lost stream is never acknowledged in place of a new one.
  */
 export async function consumeBatches(options: ConsumeBatchesOptions): Promise<void> {
   const { bus, signal, maxMessages, ackWaitMs, lingerMs = 0 } = options;
-  const mailbox = createMailbox<HeldMessage>(maxMessages);
-  const answers = createAnswers();
-  const pull = consumeSessions(options, {
-    onSession: answers.begin,
+  const buffer = new MessageBuffer<HeldMessage>(maxMessages);
+  const acknowledgements = new Acknowledgements();
+  const consuming = consumeSessions(options, {
+    onSession: (session) => acknowledgements.begin(session),
     onMessage(message, session) {
       const held = { message, session };
-      answers.hold(held);
-      return mailbox.put(held);
+      acknowledgements.hold(held);
+      return buffer.put(held);
     },
-  }).finally(() => mailbox.close());
-  const keepHeld = setInterval(answers.keepHeld, ackWaitMs / 2);
-  const close = () => mailbox.close();
+  }).finally(() => buffer.close());
+  const keepHeld = setInterval(() => acknowledgements.keepHeld(), ackWaitMs / 2);
+  const close = () => buffer.close();
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
   try {
     while (!signal.aborted) {
-      const batch = await mailbox.take();
+      const batch = await buffer.take();
       if (batch.length === 0) break;
       if (lingerMs > 0) {
         await sleep(lingerMs, undefined, { signal }).catch(() => {});
-        batch.push(...mailbox.rest());
+        batch.push(...buffer.takeNow());
       }
-      if (signal.aborted) for (const held of batch) void mailbox.put(held);
-      else await settleBatch(batch, { ...options, settle: answers.settle });
+      if (signal.aborted) for (const held of batch) void buffer.put(held);
+      else await handleBatch(batch, options, acknowledgements);
     }
   } finally {
     clearInterval(keepHeld);
     signal.removeEventListener("abort", close);
-    await pull;
-    await handBack(bus, answers, await mailbox.take());
+    await consuming;
+    await returnMessages(bus, acknowledgements, await buffer.take());
   }
 }
 
-const HAND_BACK_WITHIN_MS = 1_000;
+const RETURN_WITHIN_MS = 1_000;
 
-/** What is handed back while the broker still has a request for more would come back here, where nobody takes it. */
-async function handBack(bus: Bus, answers: Answers, messages: HeldMessage[]): Promise<void> {
+/** Waits first until the broker knows of the stop: otherwise it would send the messages here again. */
+async function returnMessages(bus: Bus, acknowledgements: Acknowledgements, messages: HeldMessage[]): Promise<void> {
   if (messages.length === 0 || !bus.isConnected()) return;
   const flushed = unlessDisconnected(bus, () => bus.nc.flush()).catch(() => {});
-  await Promise.race([flushed, sleep(HAND_BACK_WITHIN_MS, undefined, { ref: false })]);
-  for (const held of messages) answers.settle(held, (message) => message.nak());
+  await Promise.race([flushed, sleep(RETURN_WITHIN_MS, undefined, { ref: false })]);
+  for (const held of messages) acknowledgements.settle(held, (message) => message.nak());
 }
 
 /**
- * Calls `onMessage` for each message as it arrives; whoever takes it acknowledges it. While a promise that it returned
- * is pending no further message is taken. Ends when the signal fires or the bus is closed. Makes stream and consumer
- * when they are missing, also after a wipe of the broker.
+ * Calls `onMessage` for each message as it arrives; the callee acknowledges it. While a promise that it returned is
+ * pending no further message is taken. Ends when the signal fires or the bus is closed. Creates stream and consumer when
+ * they are missing, also after a wipe of the broker.
  */
 export function consumeMessages(
   options: ConsumeOptions & { onMessage: (message: JsMsg) => void | Promise<void> },

@@ -8,19 +8,40 @@ import {
   JetStreamApiError,
   type JsMsg,
 } from "@nats-io/jetstream";
-import { unlessDisconnected } from "./connect.ts";
-import type { ConsumeOptions } from "./consume.ts";
-import { ensureStream } from "./streams.ts";
+import { type Bus, unlessDisconnected } from "./connect.ts";
+import { ensureStream, type StreamName } from "./streams.ts";
+
+export interface ConsumeOptions {
+  bus: Bus;
+  stream: StreamName;
+  /** Name of the consumer, which the replicas of a service share: each message goes to one of them. */
+  durable: string;
+  filterSubject: string;
+  /** Messages of a batch; as many again may wait for it in this process, and as many in the client. */
+  maxMessages: number;
+  /** The broker sends a message again when it is not acknowledged within this time. */
+  ackWaitMs: number;
+  /** Unacknowledged messages over all replicas. */
+  maxAckPending: number;
+  /**
+   * Creates the consumer again at the start and after each break of the connection: what is unacknowledged comes again at
+   * once, also what a killed broker would otherwise give to nobody (seen with 2.9.10). For effects that may be repeated:
+   * replicas get messages that others are working on. Default false.
+   */
+  remakeAfterBreak?: boolean;
+  signal: AbortSignal;
+  onError: (error: unknown) => void;
+}
 
 /** The time from the start of consuming to the next break of the connection. */
 export interface Session {
-  /** The consumer at the broker; another one after a wipe, whose sequence numbers begin again. */
-  readonly incarnation: string;
+  /** When the broker created the consumer: after a wipe it is another one, whose sequence numbers start again. */
+  readonly consumerCreated: string;
   /** False once the connection broke or the broker lost the consumer. */
   isLive(): boolean;
 }
 
-export interface SessionListener {
+interface SessionListener {
   onSession?: (session: Session) => void;
   onMessage: (message: JsMsg, session: Session) => void | Promise<void>;
 }
@@ -61,7 +82,7 @@ async function runSession(options: ConsumeOptions, { onSession, onMessage }: Ses
   const breaksBefore = bus.breaks;
   let lost = false;
   const session = {
-    incarnation: info.created,
+    consumerCreated: info.created,
     isLive: () => !lost && bus.isConnected() && bus.breaks === breaksBefore,
   };
   const messages = await bus.js.consumers
@@ -76,7 +97,7 @@ async function runSession(options: ConsumeOptions, { onSession, onMessage }: Ses
   });
   onSession?.(session);
   try {
-    // What has arrived is still handed over after a stop: the broker would send it again only after its ack wait.
+    // What has arrived is still handed over after a stop; otherwise the broker would send it again only after ackWaitMs.
     for await (const message of messages) {
       const taken = onMessage(message, session);
       if (taken) await taken;
@@ -88,7 +109,7 @@ async function runSession(options: ConsumeOptions, { onSession, onMessage }: Ses
   }
 }
 
-/** A consumer that the broker no longer knows never delivers again: end the iteration so that it is remade. */
+/** A consumer that the broker no longer knows delivers nothing: ends the iteration, so that it is created again. */
 async function stopWhenGone(messages: ConsumerMessages, onLost: () => void): Promise<void> {
   const gone = new Set(["consumer_not_found", "stream_not_found", "consumer_deleted", "no_responders"]);
   for await (const { type } of messages.status()) {
@@ -99,7 +120,7 @@ async function stopWhenGone(messages: ConsumerMessages, onLost: () => void): Pro
   }
 }
 
-/** Its messages stay in the stream until they are acknowledged to a successor. */
+/** Its unacknowledged messages stay in the stream, for the next consumer of that name. */
 async function removeConsumer({ bus, stream, durable }: ConsumeOptions): Promise<void> {
   await unlessDisconnected(bus, () => bus.jsm.consumers.delete(stream, durable)).catch((error: unknown) => {
     if (!(error instanceof JetStreamApiError)) throw error;
@@ -108,7 +129,7 @@ async function removeConsumer({ bus, stream, durable }: ConsumeOptions): Promise
   });
 }
 
-/** Makes the consumer, or gives it the settings of this version when it has others. */
+/** Creates the consumer, or updates it to the settings of this version. */
 async function ensureConsumer(options: ConsumeOptions): Promise<ConsumerInfo> {
   const { bus, stream, durable, filterSubject, ackWaitMs, maxAckPending } = options;
   const config = {

@@ -18,7 +18,7 @@ function rig(options: Partial<GroupCommitOptions<number>> = {}) {
   return { group, batches, items: () => batches.map((batch) => batch.items) };
 }
 
-test("what is added in one tick is one batch, and a lone item leaves at the end of its tick", async () => {
+test("what is added in one tick is one batch, and a single item is committed at the end of its tick", async () => {
   const { group, items } = rig();
   for (const item of [1, 2, 3]) void group.add(item);
   await nextTick();
@@ -27,7 +27,7 @@ test("what is added in one tick is one batch, and a lone item leaves at the end 
   expect(items()).toEqual([[1, 2, 3], [4]]);
 });
 
-test("no more batches than allowed are under way; meanwhile the next one grows up to its limit", async () => {
+test("no more commits than allowed run at once; meanwhile the next one grows up to its limit", async () => {
   const { group, batches, items } = rig({ maxInFlight: 1, maxItems: 2 });
   void group.add(1);
   await nextTick();
@@ -45,7 +45,7 @@ test("no more batches than allowed are under way; meanwhile the next one grows u
   expect(batches[1]?.openedAtMs).toBeGreaterThan(batches[0]?.openedAtMs ?? Number.NaN);
 });
 
-test("a batch stays below its bytes, and a single larger item travels alone", async () => {
+test("a batch stays below its bytes, and a single larger item gets a batch of its own", async () => {
   const { group, items } = rig({ sizeOf: (item) => item, maxBytes: 10, maxInFlight: 10 });
   for (const item of [4, 6, 1, 99, 2]) void group.add(item);
   await nextTick();
@@ -62,7 +62,7 @@ test("a failed batch rejects its own items only", async () => {
   expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "fulfilled"]);
 });
 
-test("a commit that throws before it promises anything rejects its batch, and the next one is committed", async () => {
+test("a commit that throws at once rejects its batch, and the next one is committed", async () => {
   let calls = 0;
   const group = createGroupCommit<number>({
     maxItems: 1,
@@ -77,7 +77,7 @@ test("a commit that throws before it promises anything rejects its batch, and th
   expect([first.status, second.status]).toEqual(["rejected", "fulfilled"]);
 });
 
-test("a failed batch that nobody waits for ends no process", async () => {
+test("a failed batch that nobody waits for does not end the process", async () => {
   const { group, batches } = rig();
   void group.add(1).catch(() => {});
   await nextTick();
@@ -85,7 +85,7 @@ test("a failed batch that nobody waits for ends no process", async () => {
   await group[Symbol.asyncDispose]();
 });
 
-test("more than may wait is refused at once, by items and by bytes, and room is used again", async () => {
+test("more items or bytes than may wait are refused at once, until there is room again", async () => {
   const byItems = rig({ maxWaitingItems: 2, maxInFlight: 1 });
   void byItems.group.add(1);
   await nextTick();

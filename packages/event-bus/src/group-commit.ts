@@ -1,6 +1,6 @@
-/** Collects what is added in one turn of the event loop, and hands it on as one batch. */
+/** Collects what is added in one turn of the event loop, and commits it as one batch. */
 export interface GroupCommit<T> extends AsyncDisposable {
-  /** Resolves once the batch that holds the item is committed; rejects with its batch, or at once when too much waits. */
+  /** Resolves once the item's batch is committed; rejects if the batch is, or at once when too much is waiting. */
   add(item: T): Promise<void>;
 }
 
@@ -8,14 +8,14 @@ export interface GroupCommitOptions<T> {
   /** Makes one batch durable. `openedAtMs` is when its first item was added, on the clock of `performance.now`. */
   commit: (items: T[], openedAtMs: number) => Promise<void>;
   maxItems: number;
-  /** Bytes of an item, so that a batch stays below `maxBytes`; a single larger item travels alone. */
+  /** Bytes of an item, so that a batch stays below `maxBytes`; a single larger item gets a batch of its own. */
   sizeOf?: (item: T) => number;
   maxBytes?: number;
-  /** Batches that may be on their way at once; while they are, the next one grows. Default 2. */
+  /** Commits that may run at once; meanwhile the next batch grows. Default 2. */
   maxInFlight?: number;
-  /** Items that may wait for their batch to leave; more are refused. Default 50,000. */
+  /** Items that may wait for their commit to start; more are refused. Default 50,000. */
   maxWaitingItems?: number;
-  /** Bytes, by `sizeOf`, that may wait for their batch to leave; more are refused. Default 64 MiB. */
+  /** Bytes, by `sizeOf`, that may wait for their commit to start; more are refused. Default 64 MiB. */
   maxWaitingBytes?: number;
 }
 
@@ -33,16 +33,16 @@ const MAX_WAITING_ITEMS = 50_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /**
- * One commit for many neighbours: a lone item leaves at the end of its tick, under load batches grow while earlier
- * ones are under way. All items of a batch share one promise. Disposing commits what is left and waits for it; what is
- * added afterwards is refused.
+ * One commit for many items: a single item is committed at the end of its tick; under load, batches grow while earlier
+ * ones are being committed. All items of a batch share one promise. Disposing commits what is left and waits for it;
+ * what is added afterwards is refused.
  */
 export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommit<T> {
   const { maxItems, sizeOf = () => 0, maxBytes = Number.POSITIVE_INFINITY } = options;
   const { maxInFlight = MAX_IN_FLIGHT } = options;
   const { maxWaitingItems = MAX_WAITING_ITEMS, maxWaitingBytes = MAX_WAITING_BYTES } = options;
   const waiting: Batch<T>[] = [];
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   let [waitingItems, waitingBytes] = [0, 0];
   let scheduled = false;
   let closed = false;
@@ -66,16 +66,16 @@ export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommi
 
   function flush(): void {
     scheduled = false;
-    while (underWay.size < maxInFlight) {
+    while (running.size < maxInFlight) {
       const batch = waiting.shift();
       if (!batch) return;
       waitingItems -= batch.items.length;
       waitingBytes -= batch.bytes;
       const run = send(batch).then(() => {
-        underWay.delete(run);
+        running.delete(run);
         flush();
       });
-      underWay.add(run);
+      running.add(run);
     }
   }
 
@@ -91,7 +91,7 @@ export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommi
       batch.bytes += bytes;
       waitingItems += 1;
       waitingBytes += bytes;
-      if (!scheduled && underWay.size < maxInFlight) {
+      if (!scheduled && running.size < maxInFlight) {
         scheduled = true;
         setImmediate(flush);
       }
@@ -100,7 +100,7 @@ export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommi
     async [Symbol.asyncDispose]() {
       closed = true;
       flush();
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }

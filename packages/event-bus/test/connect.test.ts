@@ -19,7 +19,7 @@ test("a first connection that fails says which servers, and not with which passw
   );
 });
 
-test("servers that can be reached are used although the first of them cannot", async () => {
+test("a server that can be reached is used although the first one cannot", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: `nats://127.0.0.1:${await closedPort()},${server.url}`, name: "test" });
   expect(bus.isConnected()).toBe(true);

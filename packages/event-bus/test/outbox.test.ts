@@ -11,7 +11,7 @@ import { event, outboxRig, RECEIVER, SOURCE } from "./outbox-rig.ts";
 const HOUR_MS = 3_600_000;
 const later = (ms: number) => new Date(Date.now() + ms);
 
-test("an added event is committed, published, and forgotten once it is reported as settled", async () => {
+test("an added event is committed, published, and deleted once it is reported as settled", async () => {
   await using rig = await outboxRig();
   await rig.outbox.add(event("evt_1"));
   expect(await rig.rows()).toEqual(["evt_1"]);
@@ -63,7 +63,7 @@ test("an event whose publisher died after the commit is published by the sweeper
   await eventually(async () => expect(await rig.rows()).toEqual([]));
 });
 
-test("events are accepted while the broker is away, and nothing is lost over its wipe", async () => {
+test("events are accepted while the broker is down, and none is lost when it is wiped", async () => {
   await using rig = await outboxRig();
   const before = Array.from({ length: 20 }, (_, index) => `evt_a${index}`);
   await Promise.all(before.map((id) => rig.outbox.add(event(id))));
@@ -142,7 +142,7 @@ test("an add that the database refuses rejects, and nothing is published", async
   await eventually(() => expect(received).toEqual(["evt_good"]));
 });
 
-test("a malformed report ends nothing", async () => {
+test("a malformed report stops nothing", async () => {
   await using rig = await outboxRig();
   rig.bus.nc.publish(`settled.${SOURCE}`, new Uint8Array([0xff, 0xff, 0xff]));
   await eventually(() => expect(rig.errors.length).toBe(1));
@@ -151,7 +151,7 @@ test("a malformed report ends nothing", async () => {
   await eventually(async () => expect(await rig.rows()).toEqual([]));
 });
 
-test("the sweeper outlives failures of the database and ends as soon as its signal fires", async () => {
+test("the sweeper survives failures of the database and ends as soon as its signal fires", async () => {
   await using rig = await outboxRig();
   const stop = new AbortController();
   await rig.pool.query("alter table source.outbox rename to hidden");

@@ -1,11 +1,11 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { ParkedMessageError } from "../src/settle-batch.ts";
+import { ParkedMessageError } from "../src/handle-batch.ts";
 import { consumeRig, DURABLE } from "./consume-rig.ts";
 
 class DataError extends Error {}
 
-test("a message whose data is refused for ever is parked after five deliveries, its neighbours are handled", async () => {
+test("a message whose data is always refused is parked after five deliveries, and the others are handled", async () => {
   await using rig = await consumeRig();
   const payloads = Array.from({ length: 30 }, (_, index) =>
     index === 7 || index === 8 ? `bad-${index}` : `ok-${index}`,
@@ -32,18 +32,18 @@ test("a message whose data is refused for ever is parked after five deliveries, 
   expect(refusedAlone.length).toBeGreaterThanOrEqual(10);
 });
 
-test("an error that passes parks nothing, however often it comes, and a message behind is handled meanwhile", async () => {
+test("an error that passes parks nothing, however often it comes, and later messages are handled meanwhile", async () => {
   await using rig = await consumeRig();
   const handled: string[] = [];
   let deliveries = 0;
-  let mended = false;
+  let fixed = false;
   void rig.consume({
     isPermanent: (error) => error instanceof DataError,
     async handle(messages) {
       const texts = messages.map((message) => message.string());
       for (const message of messages)
         if (message.string() === "stuck") deliveries = Math.max(deliveries, message.info.deliveryCount);
-      if (texts.includes("stuck") && !mended) throw new Error("timeout");
+      if (texts.includes("stuck") && !fixed) throw new Error("timeout");
       handled.push(...texts);
     },
   });
@@ -51,7 +51,7 @@ test("an error that passes parks nothing, however often it comes, and a message 
   await eventually(() => expect(handled.toSorted()).toEqual(["behind-1", "behind-2"]), { deadlineMs: 5_000 });
   await eventually(() => deliveries >= 5, { deadlineMs: 20_000 });
   expect(await rig.left()).toBe(1);
-  mended = true;
+  fixed = true;
   await eventually(async () => expect(await rig.left()).toBe(0), { deadlineMs: 15_000 });
   expect(rig.errors.some((error) => error instanceof ParkedMessageError)).toBe(false);
 });
@@ -68,7 +68,7 @@ test("while everything fails, a batch costs few attempts, not one for each messa
     ackWaitMs: 60_000,
     signal: stop.signal,
     async handle(messages) {
-      // The first batch may be small; behind it a large one collects.
+      // The first batch may be small; a large one collects behind it.
       if (first) {
         first = false;
         await eventually(async () => expect(await unacknowledged()).toBe(64));
@@ -76,7 +76,7 @@ test("while everything fails, a batch costs few attempts, not one for each messa
       }
       sizes.push(messages.length);
       stop.abort();
-      throw new Error("the database is away");
+      throw new Error("the database is down");
     },
   });
   expect(sizes[0]).toBeGreaterThanOrEqual(4);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
+import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import { expect, test } from "vitest";
 import { createBatchingPublisher, MAX_MESSAGE_BYTES, publishDurably } from "../src/batching-publisher.ts";
 import { type Bus, connectBus } from "../src/connect.ts";
 import { ensureStreams, streamOf } from "../src/streams.ts";
-import { cuttingProxy } from "./cutting-proxy.ts";
 import { storedMessages } from "./stored-messages.ts";
 
 const text = new TextEncoder();
@@ -50,13 +50,13 @@ test("every message whose publish resolved is in the stream once, over kills of 
   expect(stored.toSorted()).toEqual(publishing.written.toSorted());
 });
 
-test("a message that was written although its answer was lost is not written again", async () => {
+test("a message that was written although its acknowledgement was lost is not written again", async () => {
   await using server = await testNats();
-  await using proxy = await cuttingProxy(server.url);
+  await using proxy = await startTcpProxy(server.url);
   await using observer = await connectBus({ servers: server.url, name: "observer" });
   await using bus = await connectBus({ servers: proxy.url, name: "test" });
   await ensureStreams(observer);
-  proxy.loseAnswers();
+  proxy.loseResponses();
   const publishing = publishDurably(bus, "records.test", text.encode("once"), 30_000);
   await eventually(async () => expect(await storedMessages(observer, "RECORDS")).toEqual(["once"]));
   proxy.cut();
@@ -64,7 +64,7 @@ test("a message that was written although its answer was lost is not written aga
   expect(await storedMessages(observer, "RECORDS")).toEqual(["once"]);
 });
 
-test("over a wipe the stream is made anew, and publishing goes on", async () => {
+test("after a wipe the stream is created again, and publishing goes on", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test" });
   await ensureStreams(bus);
@@ -75,19 +75,19 @@ test("over a wipe the stream is made anew, and publishing goes on", async () => 
   await eventually(() => publishing.written.length > atWipe + 40);
   await publishing.stop();
   const stored = new Set(await storedMessages(bus, "RECORDS"));
-  // Those under way at the wipe may have been written before it.
+  // Those on their way at the wipe may have been written before it.
   const afterWipe = publishing.written.slice(atWipe + 4);
   expect(afterWipe.filter((payload) => !stored.has(payload))).toEqual([]);
 });
 
-test("a stream that is not there yet is made by the first publish", async () => {
+test("a stream that is missing is created by the first publish", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test" });
   await publishDurably(bus, "events.test", text.encode("first"));
   expect(await storedMessages(bus, "EVENTS")).toEqual(["first"]);
 });
 
-test("gives up at its deadline while the broker stays away, and after the broker is back publishes again", async () => {
+test("fails at its deadline while the broker is down, and publishes again once it is back", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test" });
   await ensureStreams(bus);
@@ -100,7 +100,7 @@ test("gives up at its deadline while the broker stays away, and after the broker
   expect(await storedMessages(bus, "RECORDS")).toEqual(["kept"]);
 });
 
-test("what waits for a batch is given up at its own deadline, counted from its add", async () => {
+test("what waits for a batch fails at its own deadline, counted from when it was added", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test" });
   await server.kill();
@@ -179,7 +179,7 @@ test("publishing leaves no listener behind", async () => {
   expect(listeners).toBe(0);
 });
 
-test("a closed bus refuses, and closing does not wait for a broker that is away", async () => {
+test("a closed bus refuses to publish, and closing does not wait for a broker that is down", async () => {
   await using server = await testNats();
   const bus = await connectBus({ servers: server.url, name: "test" });
   await server.kill();
@@ -202,7 +202,7 @@ test("closing sends what was published just before", async () => {
   await eventually(() => expect(received).toEqual(["last word"]));
 });
 
-test("a subject that no stream stores is an error of the caller", () => {
+test("a subject that no stream stores is refused", () => {
   expect(streamOf("events.tool-runner")).toBe("EVENTS");
   expect(() => streamOf("eventsx.a")).toThrow("no stream stores");
 });

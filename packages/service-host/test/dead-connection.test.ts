@@ -1,8 +1,8 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import { expect, test } from "vitest";
 import { remoteTransport } from "../src/transport.ts";
-import { freezingProxy } from "./freezing-proxy.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
 const SHORT_MS = 300;
@@ -16,14 +16,14 @@ const codeOf = (call: Promise<unknown>) =>
 
 test("a connection that is dead without a sign costs the calls that are on it, and no later one", async () => {
   await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({ token: "s" }) }));
-  await using proxy = await freezingProxy(rig.baseUrl);
+  await using proxy = await startTcpProxy(rig.baseUrl);
   const client = createClient(SessionService, remoteTransport(proxy.url, TOKEN));
   expect((await client.login({})).token).toBe("s");
   proxy.freeze();
   const onIt = [1, 2, 3].map(() => codeOf(client.login({}, { timeoutMs: SHORT_MS })));
   expect(await Promise.all(onIt)).toEqual(Array(3).fill(Code.DeadlineExceeded));
   for (let call = 0; call < 3; call += 1) expect((await client.login({}, { timeoutMs: LONG_MS })).token).toBe("s");
-  expect(proxy.connections()).toBe(2);
+  expect(proxy.connections).toBe(2);
 });
 
 test("a call that was only slow leaves the other calls of its connection alone", async () => {
@@ -37,13 +37,13 @@ test("a call that was only slow leaves the other calls of its connection alone",
       },
     }),
   );
-  await using proxy = await freezingProxy(rig.baseUrl);
+  await using proxy = await startTcpProxy(rig.baseUrl);
   const client = createClient(SessionService, remoteTransport(proxy.url, TOKEN));
   const patient = client.login({ email: "patient" }, { timeoutMs: LONG_MS });
   await entered.promise;
   expect(await codeOf(client.login({ email: "hasty" }, { timeoutMs: SHORT_MS }))).toBe(Code.DeadlineExceeded);
   await client.login({}, { timeoutMs: LONG_MS });
-  expect(proxy.connections()).toBe(2);
+  expect(proxy.connections).toBe(2);
   gate.resolve();
   expect((await patient).token).toBe("patient");
 });

@@ -1,0 +1,49 @@
+import type { JsMsg } from "@nats-io/jetstream";
+import type { Session } from "./consumer-session.ts";
+
+/** A message in this process that has not been acknowledged or refused yet. */
+export interface HeldMessage {
+  message: JsMsg;
+  session: Session;
+}
+
+type Reply = (message: JsMsg) => void;
+
+/**
+ * What the broker is told about messages, and only ever about those of its present consumer: an acknowledgement names a
+ * message by its sequence number alone, and after a wipe of the broker the numbers start again, so that one for a lost
+ * message would remove a new message that nobody has handled.
+ */
+export class Acknowledgements {
+  readonly #held = new Set<HeldMessage>();
+  #waiting: [HeldMessage, Reply][] = [];
+  #current: Session | undefined;
+
+  /** Sends the replies that waited for a session, if its consumer is still the one that they are for. */
+  begin(session: Session): void {
+    this.#current = session;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const [held, reply] of waiting) if (this.#canReply(held)) reply(held.message);
+  }
+
+  hold(held: HeldMessage): void {
+    this.#held.add(held);
+  }
+
+  /** Replies now, or at the start of the next session. */
+  settle(held: HeldMessage, reply: Reply): void {
+    this.#held.delete(held);
+    if (this.#canReply(held)) reply(held.message);
+    else this.#waiting.push([held, reply]);
+  }
+
+  /** Tells the broker that held messages are still being worked on. */
+  keepHeld(): void {
+    for (const held of this.#held) if (this.#canReply(held)) held.message.working();
+  }
+
+  #canReply({ session }: HeldMessage): boolean {
+    return this.#current?.isLive() === true && this.#current.consumerCreated === session.consumerCreated;
+  }
+}
