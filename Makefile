@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check unit integration faults gen format bench bench-large clean clean-data
+.PHONY: help setup run watch debug test check unit integration faults gen format bench bench-large clean clean-data
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -13,6 +13,12 @@ setup: ## Fetches Node 24 when this machine's own is older, and the packages
 
 run: setup ## Starts everything with a demo workspace (PORT, DATA_DIR, TOPOLOGY=split, DATABASE_URL, NATS_URL, REDIS_URL)
 	@exec node deploy/local/src/run.ts
+
+watch: setup ## As run, and starts again whenever a source file changes
+	@exec node --watch deploy/local/src/run.ts
+
+debug: setup ## As run in the split topology, with SERVICE=<name> under the inspector at 127.0.0.1:9229
+	@TOPOLOGY=split INSPECT=$(or $(SERVICE),$(error name the service: make debug SERVICE=key-auth)) exec node deploy/local/src/run.ts
 
 test: setup ## All checks and tests; ends with "N passed, N failed"
 	@exec node deploy/local/src/testing/test.ts

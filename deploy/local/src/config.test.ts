@@ -49,6 +49,7 @@ describe("the configuration of make run", () => {
   });
 
   test("names the wrong variable in one line, without the value of a URL", () => {
+    expect(() => readConfig({ INSPECT: "keys" }, "/")).toThrow(/^SERVICE must be one of tool-runner, .*, not "keys"$/);
     expect(() => readConfig({ TOPOLOGY: "double" }, "/")).toThrow('TOPOLOGY must be "single" or "split", not "double"');
     const readWrong = () => readConfig({ DATABASE_URL: "mysql://u:secret@localhost" }, "/");
     expect(readWrong).toThrow(/^DATABASE_URL must be a URL that begins with postgres:\/\/ or postgresql:\/\/$/);

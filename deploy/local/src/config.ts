@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { SERVICE_NAMES, type ServiceName } from "@toolgate/service-registry/services";
 
 const DEFAULT_PORT = 8080;
 const MAX_PORT = 65_535;
@@ -8,6 +9,8 @@ export type LocalConfig = {
   readonly port: number;
   readonly dataDir: string;
   readonly topology: "single" | "split";
+  /** Runs this service under the inspector; in the split topology. */
+  readonly inspect?: ServiceName;
   readonly databaseUrl?: string;
   readonly natsUrl?: string;
   readonly redisUrl?: string;
@@ -26,6 +29,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ro
     port: readPort(env.PORT),
     dataDir: resolve(root, env.DATA_DIR || ".data"),
     topology: readTopology(env.TOPOLOGY),
+    ...(env.INSPECT && { inspect: readService(env.INSPECT) }),
     ...(databaseUrl && { databaseUrl }),
     ...(natsUrl && { natsUrl }),
     ...(redisUrl && { redisUrl }),
@@ -45,6 +49,12 @@ function readTopology(text: string | undefined): LocalConfig["topology"] {
   if (!text || text === "single") return "single";
   if (text === "split") return "split";
   throw new Error(`TOPOLOGY must be "single" or "split", not "${text}"`);
+}
+
+function readService(text: string): ServiceName {
+  const name = SERVICE_NAMES.find((known) => known === text);
+  if (name) return name;
+  throw new Error(`SERVICE must be one of ${SERVICE_NAMES.join(", ")}, not "${text}"`);
 }
 
 function readList(text = ""): string[] {

@@ -33,7 +33,7 @@ type Topology = Awaited<ReturnType<typeof startTopology>>;
 
 /** Everything that `make run` does: starts servers, services and the demo, and stops them in the opposite order. */
 export async function runLocal(config: LocalConfig, control: RunControl, product: Product): Promise<void> {
-  const { dataDir, port, topology: kind } = config;
+  const { dataDir, port, topology: kind, inspect } = config;
   const { log, stop } = control;
   await using owned = new AsyncDisposableStack();
   owned.use(await lockDataFolder(dataDir, port));
@@ -51,7 +51,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   );
   stop.throwIfAborted();
   const allowedTargets = [new URL(receiver.url).host, ...config.allowedTargets];
-  const settings = { ...urls, port, dataDir, allowedTargets, log, signal: stop };
+  const settings = { ...urls, port, dataDir, allowedTargets, log, signal: stop, ...(inspect && { inspect }) };
   const topology = await unlessStopped(product.startTopology(kind, settings), control, GIVE_UP_MS);
   owned.defer(() => stopServices(topology, control));
   stop.throwIfAborted();

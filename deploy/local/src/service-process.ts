@@ -13,6 +13,8 @@ export type ServiceSettings = {
   readonly name: string;
   /** The launcher, such as `services/gateway/src/main.ts`. */
   readonly entry: string;
+  /** For Node itself, such as `--inspect`. */
+  readonly nodeArgs?: readonly string[];
   /** The whole environment of the process; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   /** True once the service takes work. */
@@ -90,8 +92,8 @@ async function launch(settings: ServiceSettings, signal: AbortSignal): Promise<R
   throw new Error(`${settings.name} did not start (${ended ?? "not ready in time"}): ${running.lastLines.join("\n")}`);
 }
 
-function spawnService({ name, entry, env, log }: ServiceSettings): Running {
-  const child = spawn(process.execPath, ["--import", PRELOAD, entry], {
+function spawnService({ name, entry, nodeArgs = [], env, log }: ServiceSettings): Running {
+  const child = spawn(process.execPath, [...nodeArgs, "--import", PRELOAD, entry], {
     env,
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],

@@ -17,6 +17,8 @@ export type SplitSettings = {
    */
   readonly roles?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, number>>>>>;
   readonly log: (line: string) => void;
+  /** Runs this service under the inspector, on Node's usual port. */
+  readonly inspect?: ServiceName;
   /** Gives up a start that is under way; a running installation does not listen to it. */
   readonly signal?: AbortSignal;
 };
@@ -115,7 +117,7 @@ async function planProcesses({ replicas = {}, roles = {} }: SplitSettings, gatew
 function startProcess(
   { service, role, rpcPort, opsPort }: Process,
   env: Record<string, string>,
-  { log, signal }: SplitSettings,
+  { log, signal, inspect }: SplitSettings,
 ): Promise<ServiceProcess> {
   const own = { ...env, ...(role && { ROLES: role }), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
   const needs = (role ? serviceEntry(service).roles?.[role]?.needs : undefined) ?? serviceEntry(service).needs;
@@ -124,6 +126,7 @@ function startProcess(
   return startServiceProcess({
     name: role ?? service,
     entry: launcherOf(service),
+    nodeArgs: service === inspect ? ["--inspect"] : [],
     env: Object.fromEntries(Object.entries(own).filter(([name]) => !withheldNames.includes(name))),
     ready: () =>
       fetch(`http://${HOST}:${opsPort}/readyz`).then(

@@ -4,6 +4,7 @@ import { canOpenInstallation } from "@toolgate/key-auth/provision";
 import { createPool } from "@toolgate/postgres/pool";
 import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
+import type { ServiceName } from "@toolgate/service-registry/services";
 import { receiverCaFile } from "./demo/receiver.ts";
 import { installationSecrets } from "./installation-secrets.ts";
 import { startSplit, type Topology } from "./split.ts";
@@ -21,6 +22,8 @@ export type TopologySettings = {
   /** PEM file that is trusted for webhook targets; the demo receiver's when it is absent. */
   targetCaFile?: string;
   log: (line: string) => void;
+  /** Runs this service under the inspector; in the split topology. */
+  inspect?: ServiceName;
   /** Gives up a start that is under way. In one process the caller does so: it stops waiting, and ends. */
   signal?: AbortSignal;
 };
@@ -33,11 +36,12 @@ const LOG_LEVEL = "warn";
  * whose secrets the data folder cannot open, and changes nothing there.
  */
 export async function startTopology(kind: "single" | "split", settings: TopologySettings): Promise<Topology> {
-  const { databaseUrl, dataDir, port, log, signal } = settings;
+  const { databaseUrl, dataDir, port, log, signal, inspect } = settings;
   const env = await serviceEnvironment(settings);
   await refuseForeignDatabase(databaseUrl, env.SEALING_KEYS ?? "", dataDir);
   await migrateAll(databaseUrl);
-  return kind === "single" ? startInProcess(env, log) : startSplit({ env, port, log, ...(signal && { signal }) });
+  if (kind === "single") return startInProcess(env, log);
+  return startSplit({ env, port, log, ...(signal && { signal }), ...(inspect && { inspect }) });
 }
 
 async function refuseForeignDatabase(databaseUrl: string, sealingKeys: string, dataDir: string): Promise<void> {
