@@ -1,5 +1,7 @@
+import type { ConnectRouter } from "@connectrpc/connect";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type Env, type EnvReader, readAll, readConfig } from "./env.ts";
+import { hotCallStreams, unaryRoutes } from "./hot-calls.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { startOpsServer } from "./ops-server.ts";
 import { type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
@@ -52,7 +54,8 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
     log = createLogger({ service: name, level: host.logLevel });
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
     await using peers = remotePeers(peerUrls, { log, internalToken: host.internalToken });
-    await run(definition.start(config, { log, now: Date.now, peers }), host, log, stopped);
+    const starting = definition.start(config, { log, now: Date.now, peers });
+    await run(name, starting, host, log, stopped);
   } catch (error) {
     log.fatal({ err: error }, "failed");
     process.exitCode = 1;
@@ -63,6 +66,7 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
 }
 
 async function run(
+  name: string,
   starting: Promise<Service>,
   { host, rpcPort, opsPort, internalToken }: HostConfig,
   log: Logger,
@@ -75,14 +79,22 @@ async function run(
   await using service = await Promise.race([starting, stopped.then(() => undefined)]);
   if (service === undefined) return log.info({ signal: await stopped }, "start given up");
   const readiness = createReadiness(() => service.ready());
+  const draining = new AbortController();
+  const unary = unaryRoutes(name, service);
+  const streams = hotCallStreams(name, service, { log, drainSignal: draining.signal });
+  const routes = (router: ConnectRouter) => {
+    unary(router);
+    streams.routes(router);
+  };
   // Probes are answered to the end: disposed last of the two.
   await using ops = await startOpsServer({ readiness, host, port: opsPort, metrics });
-  await using rpc = await startRpcServer({ service, host, port: rpcPort, internalToken, readiness, log });
+  await using rpc = await startRpcServer({ routes, host, port: rpcPort, internalToken, readiness, log });
   log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");
   const signal = await stopped;
   log.info({ signal }, "draining");
   readiness.markDraining();
-  await service.drain();
+  draining.abort();
+  await Promise.all([service.drain(), streams.untilIdle()]);
 }
 
 /** The listeners stay: a terminal and npm may send the same signal twice, which must not cut the drain. */

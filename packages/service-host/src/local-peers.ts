@@ -2,7 +2,8 @@ import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call } from "@toolgate/call-stream/call";
 import { directCall } from "@toolgate/call-stream/direct";
-import { type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import type { ServiceName } from "@toolgate/service-registry/services";
+import { hotCallsOf, rpcName, unaryRoutes } from "./hot-calls.ts";
 import type { Logger } from "./logger.ts";
 import { hotCallOf, type Peers, type PeerTransports } from "./peers.ts";
 import type { Service } from "./service.ts";
@@ -37,11 +38,10 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
       };
     },
     add(name, service) {
-      transports[name] = localTransport(service.routes, log, internalToken);
-      const onError = (error: unknown) => log.error({ err: error }, "hot call failed unexpectedly");
-      for (const { method } of serviceEntry(name).hotCalls) {
-        const handler = service.hotCalls?.[method.localName];
-        if (!handler) throw new Error(`${name} has no handler for ${method.name}`);
+      transports[name] = localTransport(unaryRoutes(name, service), log, internalToken);
+      for (const { method, handler } of hotCallsOf(name, service)) {
+        const onError = (error: unknown) =>
+          log.error({ err: error, rpc: rpcName(method) }, "hot call failed unexpectedly");
         calls.set(method, directCall(handler, { onError }));
       }
     },

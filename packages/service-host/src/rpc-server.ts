@@ -12,11 +12,10 @@ import { listen } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Readiness } from "./readiness.ts";
 import { reflectionService } from "./reflection.ts";
-import type { Service } from "./service.ts";
 import { MAX_MESSAGE_BYTES, serverInterceptors } from "./transport.ts";
 
 export interface RpcServerOptions {
-  service: Pick<Service, "routes">;
+  routes: (router: ConnectRouter) => void;
   host: string;
   /** 0 picks a free port. */
   port: number;
@@ -29,7 +28,7 @@ export interface RpcServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** No unary call is given more by its caller; what may last longer is waited for by the service's `drain`. */
+/** No unary call is given more by its caller; what may last longer is waited for before the server closes. */
 const CLOSE_WITHIN_MS = 20_000;
 
 /**
@@ -37,21 +36,21 @@ const CLOSE_WITHIN_MS = 20_000;
  * refuses new connections, ends the streams of health checks, waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
-  service,
+  routes,
   host,
   port,
   internalToken,
   readiness,
   log,
 }: RpcServerOptions): Promise<RpcServer> {
-  assertAccessDeclared((router) => service.routes(router));
+  assertAccessDeclared(routes);
   const closing = new AbortController();
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer(
     { settings: { maxConcurrentStreams: 1000 } },
     connectNodeAdapter({
-      routes(router) {
-        service.routes(router);
+      routes: (router) => {
+        routes(router);
         addHealthAndReflection(router, { readiness, closing: closing.signal, log });
       },
       interceptors: serverInterceptors(log, internalToken),

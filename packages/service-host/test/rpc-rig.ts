@@ -20,7 +20,7 @@ export async function rpcRig(routes: (router: ConnectRouter) => void, ready = as
   const { log, entries } = recordedLog();
   const readiness = createReadiness(ready);
   const server = await startRpcServer({
-    service: { routes },
+    routes,
     host: "127.0.0.1",
     port: 0,
     internalToken: TOKEN,

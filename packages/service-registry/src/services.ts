@@ -37,7 +37,8 @@ const MAIL: readonly Variable[] = [
 export const SERVICES = {
   "tool-runner": {
     rpcs: [RunService, ToolService, DataSourceService, ExecutionService],
-    hotCalls: [{ method: RunService.method.run, stream: RunService.method.runCalls }],
+    // A tool may take 60 s, besides its wait for the sandbox and the writing of its record.
+    hotCalls: [{ method: RunService.method.run, stream: RunService.method.runCalls, timeoutMs: 75_000 }],
     schema: "tool_runner",
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 10, min: 1, max: 200 },
@@ -51,7 +52,7 @@ export const SERVICES = {
   },
   "key-auth": {
     rpcs: [VerifyService, SessionService, KeyService, AuditService, WorkspaceService],
-    hotCalls: [{ method: VerifyService.method.verify, stream: VerifyService.method.verifyCalls }],
+    hotCalls: [{ method: VerifyService.method.verify, stream: VerifyService.method.verifyCalls, timeoutMs: 5_000 }],
     schema: "key_auth",
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 10, min: 1, max: 200 },

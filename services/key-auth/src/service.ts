@@ -1,6 +1,4 @@
-import { serveCalls } from "@toolgate/call-stream/serve";
 import { createEpochs } from "@toolgate/epoch/epoch";
-import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
@@ -76,13 +74,6 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
     afterwards: background.add,
   };
   const stopping = new AbortController();
-  const verify = verifyHandler(verifier);
-  const verifyCalls = serveCalls({
-    method: VerifyService.method.verify,
-    handler: verify,
-    drainSignal: stopping.signal,
-    onError: onError("verify"),
-  });
   const loops = Promise.all([
     consumeUsageRecords({ bus, pool, now, signal: stopping.signal, onError: onError("usage records") }),
     consumeAuditRecords({ bus, pool, signal: stopping.signal, onError: onError("audit records") }),
@@ -95,8 +86,8 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
 
   const owned = resources.move();
   return {
-    hotCalls: { verify },
-    routes: (router) => registerRoutes(router, context, { verify, verifyCalls }),
+    hotCalls: { verify: verifyHandler(verifier) },
+    routes: (router) => registerRoutes(router, context),
     async ready() {
       await pool.query("select 1");
     },

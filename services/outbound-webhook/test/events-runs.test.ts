@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, Code, createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { unaryRoutes } from "@toolgate/service-host/hot-calls";
 import { createLogger } from "@toolgate/service-host/logger";
 import { localTransport } from "@toolgate/service-host/transport";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -41,7 +42,7 @@ describe("what runs of tools report to a receiver", () => {
     outbound = await startOutboundRig();
     runner = await runToolRunner({ config: { natsUrl: outbound.nats.url } });
     const log = createLogger({ service: "test", level: "silent" });
-    const routes = (runner.replicas[0] as RunningToolRunner["replicas"][number]).routes;
+    const routes = unaryRoutes("tool-runner", runner.replicas[0] as RunningToolRunner["replicas"][number]);
     runs = createClient(RunService, localTransport(routes, log, "internal"));
     await outbound.register(runner.workspaceId, "/runs", ALL_TYPES);
     const released = { external_api: true, public_api: true, inbound_hook: true, webhook_event: true };

@@ -1,10 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
-import { serveCalls } from "@toolgate/call-stream/serve";
 import { createEpochs, epochKey } from "@toolgate/epoch/epoch";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createOutbox, type Outbox, runOutboxSweeper } from "@toolgate/event-bus/outbox";
-import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import { createRedactor } from "@toolgate/redaction/redactor";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
@@ -17,7 +15,6 @@ import { SERVICES } from "@toolgate/service-registry/services";
 import { createMailer } from "./clients/mailer.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import type { Context } from "./context.ts";
-import { MAX_TIMEOUT_MS } from "./domain/definitions/definition.ts";
 import { keepPartitions } from "./events/daily-partitions.ts";
 import { consumeExecutionRecords } from "./events/execution-records.ts";
 import { createFindServer, type FindServer } from "./execution/data-source-server.ts";
@@ -37,8 +34,6 @@ import { createSandboxPool } from "./sandbox/pool.ts";
 const NAME = "tool-runner";
 const { schema: SCHEMA } = SERVICES[NAME];
 const PARTITIONS_EVERY_MS = 3_600_000;
-/** Over the longest run there is what may come before it and after it: its place in the sandbox, its record. */
-const DRAIN_WITHIN_MS = MAX_TIMEOUT_MS + 15_000;
 
 /** For tests. */
 export interface Overrides {
@@ -73,12 +68,6 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const context: Context = { ...execution, currentEpoch, pool, epochs: createEpochs(redis), secretBox, findServer };
   const stopping = new AbortController();
   const { signal } = stopping;
-  const runCalls = serveCalls({
-    method: RunService.method.run,
-    handler: run,
-    drainSignal: signal,
-    onError: onError("run"),
-  });
   const loops = Promise.all([
     consumeExecutionRecords({ bus, pool, signal, onError: onError("execution records") }),
     runOutboxSweeper(outbox, signal, onError("outbox")),
@@ -93,14 +82,13 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const owned = resources.move();
   return {
     hotCalls: { run },
-    routes: (router) => registerRoutes(router, context, { run, runCalls }),
+    routes: (router) => registerRoutes(router, context),
     async ready() {
       await pool.query("select 1");
       if (!execution.sandbox.isReady()) throw new Error("no sandbox process is up");
     },
     async drain() {
       stopping.abort();
-      await runCalls.untilIdle(DRAIN_WITHIN_MS);
       await loops;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

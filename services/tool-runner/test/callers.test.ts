@@ -1,6 +1,7 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { unaryRoutes } from "@toolgate/service-host/hot-calls";
 import { createLogger } from "@toolgate/service-host/logger";
 import { localTransport } from "@toolgate/service-host/transport";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -37,7 +38,7 @@ describe("callers from inside", () => {
     runner = await runToolRunner();
     const [replica] = runner.replicas as [RunningToolRunner["replicas"][number]];
     const log = createLogger({ service: "test", level: "silent" });
-    runs = createClient(RunService, localTransport(replica.routes, log, "internal"));
+    runs = createClient(RunService, localTransport(unaryRoutes("tool-runner", replica), log, "internal"));
     await runner.data.query("create table orders (id int)");
     await runner.dataSource.setDataSource({ url: runner.dataUrl });
     const properties = { sql: { type: "string" }, _webhook: {}, _api_key: {}, data: {} };

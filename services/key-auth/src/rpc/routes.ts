@@ -1,9 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import type { ServedCalls } from "@toolgate/call-stream/serve";
 import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import type { Context } from "../context.ts";
 import { authorize } from "./authorize.ts";
@@ -22,15 +20,8 @@ import { logout } from "./logout.ts";
 import { revokeKey } from "./revoke-key.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { updateKey } from "./update-key.ts";
-import type { VerifyHandler } from "./verify.ts";
 
-export interface VerifyRpcs {
-  verify: VerifyHandler;
-  verifyCalls: ServedCalls;
-}
-
-export function registerRoutes(router: ConnectRouter, context: Context, { verify, verifyCalls }: VerifyRpcs): void {
-  router.service(VerifyService, { verify: (request, call) => verify(request, call), verifyCalls });
+export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(SessionService, {
     login: (request, call) => login(context, request, call),
     logout: (request) => logout(context, request),

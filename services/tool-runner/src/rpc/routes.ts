@@ -1,8 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import type { ServedCalls } from "@toolgate/call-stream/serve";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
-import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
@@ -12,7 +10,6 @@ import { savePreparedQuery } from "./data-sources/save-prepared-query.ts";
 import { setDataSource } from "./data-sources/set-data-source.ts";
 import { getExecution } from "./executions/get-execution.ts";
 import { listExecutions } from "./executions/list-executions.ts";
-import type { RunHandler } from "./run.ts";
 import { deleteSheet } from "./sheets/delete-sheet.ts";
 import { listSheets } from "./sheets/list-sheets.ts";
 import { readSheet } from "./sheets/read-sheet.ts";
@@ -34,13 +31,7 @@ import { listVariables } from "./values/list-variables.ts";
 import { saveSecret } from "./values/save-secret.ts";
 import { saveVariable } from "./values/save-variable.ts";
 
-export function registerRoutes(
-  router: ConnectRouter,
-  context: Context,
-  hotCalls: { run: RunHandler; runCalls: ServedCalls },
-): void {
-  const { run, runCalls } = hotCalls;
-  router.service(RunService, { run: (request, call) => run(request, call), runCalls });
+export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(
     ToolService,
     bind(context, {
