@@ -5,14 +5,14 @@ import { AuditBatchSchema, AuditRecordSchema } from "@toolgate/gen/toolgate/even
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { runEvery } from "@toolgate/service-host/every";
 
-/** The subject on which deeds travel to the owner of the audit log. */
+/** The subject on which entries travel to the owner of the audit log. */
 export const AUDIT_SUBJECT = "records.audit";
 
-const DEEDS_PER_MESSAGE = 200;
+const ENTRIES_PER_MESSAGE = 200;
 const PUBLISH_DEADLINE_MS = 5_000;
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 
-export interface RelayOptions {
+interface RelayOptions {
   pool: Pool;
   /** Schema that holds the table `audit_outbox`; a constant of the caller, never input. */
   schema: string;
@@ -20,14 +20,14 @@ export interface RelayOptions {
 }
 
 /**
- * Publishes the oldest deeds that no other replica has in hand, and deletes them once the broker has written them. A
- * crash in between publishes them again, under the same ids. Returns how many there were. Rejects while the broker is
- * away, and keeps them.
+ * Publishes the oldest entries that no other replica is publishing, and deletes them once the broker has written them. A
+ * crash in between publishes them again, under the same ids. Returns how many there were. While the broker is down it
+ * rejects and keeps them.
  */
-export async function relayDeeds({ pool, schema, bus }: RelayOptions): Promise<number> {
+export async function relayAuditEntries({ pool, schema, bus }: RelayOptions): Promise<number> {
   return inTransaction(pool, async (client) => {
     const { rows } = await client.query(
-      `select id, record from ${schema}.audit_outbox order by at, id limit ${DEEDS_PER_MESSAGE} for update skip locked`,
+      `select id, record from ${schema}.audit_outbox order by at, id limit ${ENTRIES_PER_MESSAGE} for update skip locked`,
     );
     if (rows.length === 0) return 0;
     const records = rows.map(({ record }) => fromBinary(AuditRecordSchema, record));
@@ -38,13 +38,13 @@ export async function relayDeeds({ pool, schema, bus }: RelayOptions): Promise<n
   });
 }
 
-/** Relays deeds until the signal fires; looks each second, and again at once while there are many. */
+/** Relays entries until the signal fires: every second, and without a pause while there are many. */
 export function runAuditRelay(
   options: RelayOptions & { signal: AbortSignal; onError: (error: unknown) => void },
 ): Promise<void> {
   const { signal, onError } = options;
   const relayAll = async () => {
-    while (!signal.aborted && (await relayDeeds(options)) === DEEDS_PER_MESSAGE);
+    while (!signal.aborted && (await relayAuditEntries(options)) === ENTRIES_PER_MESSAGE);
   };
-  return runEvery(LOOK_EVERY_MS, signal, relayAll, onError);
+  return runEvery(POLL_EVERY_MS, signal, relayAll, onError);
 }

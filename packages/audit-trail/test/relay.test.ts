@@ -8,10 +8,10 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
-import { AUDIT_SUBJECT, relayDeeds, runAuditRelay } from "../src/relay.ts";
-import { writeDeed } from "../src/write.ts";
+import { AUDIT_SUBJECT, relayAuditEntries, runAuditRelay } from "../src/relay.ts";
+import { writeAuditEntry } from "../src/write.ts";
 
-const SCHEMA = "rooms";
+const SCHEMA = "shop";
 const principal = { userId: randomUUID(), email: "ada@example.test", workspaceId: randomUUID() };
 
 /** A service's schema, and a broker that stores what is relayed. */
@@ -23,7 +23,7 @@ async function rig() {
     owned.end(),
   );
   await pool.query(`create schema ${SCHEMA};
-    create table ${SCHEMA}.room (name text);
+    create table ${SCHEMA}.item (name text);
     create table ${SCHEMA}.audit_outbox (id uuid primary key, at timestamptz not null, record bytea not null)`);
   const bus = resources.use(await connectBus({ servers: server.url, name: "test" }));
   await ensureStreams(bus);
@@ -41,60 +41,60 @@ async function rig() {
     bus,
     received,
     write: (name: string, at = new Date()) =>
-      writeDeed(pool, SCHEMA, { principal, at, action: "room.create", targetId: name, fields: ["name"] }),
-    waiting: async () => (await pool.query(`select count(*) as deeds from ${SCHEMA}.audit_outbox`)).rows[0].deeds,
+      writeAuditEntry(pool, SCHEMA, { principal, at, action: "item.create", targetId: name, fields: ["name"] }),
+    waiting: async () => (await pool.query(`select count(*) as entries from ${SCHEMA}.audit_outbox`)).rows[0].entries,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-test("[WMGMT] a deed and its entry are committed together or not at all", async () => {
-  await using rooms = await rig();
+test("[WMGMT] an action and its audit entry are committed together or not at all", async () => {
+  await using audit = await rig();
   const make = (name: string, fails: boolean) =>
-    inTransaction(rooms.pool, async (client) => {
-      await client.query(`insert into ${SCHEMA}.room values ($1)`, [name]);
-      await writeDeed(client, SCHEMA, { principal, at: new Date(), action: "room.create", targetId: name });
+    inTransaction(audit.pool, async (client) => {
+      await client.query(`insert into ${SCHEMA}.item values ($1)`, [name]);
+      await writeAuditEntry(client, SCHEMA, { principal, at: new Date(), action: "item.create", targetId: name });
       if (fails) throw new Error("refused");
     });
   await make("kept", false);
   await expect(make("undone", true)).rejects.toThrow("refused");
-  expect(await relayDeeds({ ...rooms, schema: SCHEMA })).toBe(1);
-  await eventually(() => rooms.received.length === 1);
-  expect(rooms.received[0]).toMatchObject({
+  expect(await relayAuditEntries({ ...audit, schema: SCHEMA })).toBe(1);
+  await eventually(() => audit.received.length === 1);
+  expect(audit.received[0]).toMatchObject({
     workspaceId: principal.workspaceId,
     actorId: principal.userId,
     actor: "ada@example.test",
-    action: "room.create",
+    action: "item.create",
     targetId: "kept",
     target: "kept",
   });
 });
 
-test("[WMGMT] what the broker has written is deleted; what it has not is kept, and comes when it is back", async () => {
-  await using rooms = await rig();
-  await rooms.write("first");
-  await relayDeeds({ ...rooms, schema: SCHEMA });
-  expect(await rooms.waiting()).toBe(0);
-  await rooms.server.kill();
-  await rooms.write("second");
-  await expect(relayDeeds({ ...rooms, schema: SCHEMA })).rejects.toThrow();
-  expect(await rooms.waiting()).toBe(1);
-  await rooms.server.restart();
+test("[WMGMT] entries that the broker has written are deleted; the others are kept and published when it is back", async () => {
+  await using audit = await rig();
+  await audit.write("first");
+  await relayAuditEntries({ ...audit, schema: SCHEMA });
+  expect(await audit.waiting()).toBe(0);
+  await audit.server.kill();
+  await audit.write("second");
+  await expect(relayAuditEntries({ ...audit, schema: SCHEMA })).rejects.toThrow();
+  expect(await audit.waiting()).toBe(1);
+  await audit.server.restart();
   const stop = new AbortController();
-  const relay = runAuditRelay({ ...rooms, schema: SCHEMA, signal: stop.signal, onError: () => {} });
-  await eventually(() => rooms.received.some(({ targetId }) => targetId === "second"));
-  await eventually(async () => (await rooms.waiting()) === 0);
+  const relay = runAuditRelay({ ...audit, schema: SCHEMA, signal: stop.signal, onError: () => {} });
+  await eventually(() => audit.received.some(({ targetId }) => targetId === "second"));
+  await eventually(async () => (await audit.waiting()) === 0);
   stop.abort();
   await relay;
 });
 
-test("[WMGMT] replicas that relay at once publish each deed once, oldest first", async () => {
-  await using rooms = await rig();
+test("[WMGMT] replicas that relay at once publish each entry once, oldest first", async () => {
+  await using audit = await rig();
   const start = Date.now();
-  for (let index = 0; index < 450; index += 1) await rooms.write(`room-${index}`, new Date(start + index));
-  const relay = () => relayDeeds({ ...rooms, schema: SCHEMA });
+  for (let index = 0; index < 450; index += 1) await audit.write(`item-${index}`, new Date(start + index));
+  const relay = () => relayAuditEntries({ ...audit, schema: SCHEMA });
   const relayed = await Promise.all([relay(), relay(), relay()]);
   expect(relayed.toSorted((a, b) => a - b)).toEqual([50, 200, 200]);
-  await eventually(() => rooms.received.length === 450);
-  expect(new Set(rooms.received.map(({ targetId }) => targetId)).size).toBe(450);
-  expect(await rooms.waiting()).toBe(0);
+  await eventually(() => audit.received.length === 450);
+  expect(new Set(audit.received.map(({ targetId }) => targetId)).size).toBe(450);
+  expect(await audit.waiting()).toBe(0);
 });

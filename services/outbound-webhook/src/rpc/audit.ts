@@ -1,4 +1,4 @@
-import { writeDeed } from "@toolgate/audit-trail/write";
+import { writeAuditEntry } from "@toolgate/audit-trail/write";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { Principal } from "@toolgate/service-host/principal";
 import type { EndpointRow } from "../store/endpoint.ts";
@@ -21,10 +21,10 @@ interface Action {
 
 /** Audits an action on an endpoint, in the same transaction. Only the URL's host is recorded: its path may hold a secret. */
 export function auditEndpoint(db: Queryable, endpoint: Pick<EndpointRow, "id" | "url">, action: Action): Promise<void> {
-  return writeDeed(db, SCHEMA, { ...action, targetId: String(endpoint.id), target: new URL(endpoint.url).host });
+  return writeAuditEntry(db, SCHEMA, { ...action, targetId: String(endpoint.id), target: new URL(endpoint.url).host });
 }
 
 /** Audits an action on a replay, in the same transaction. */
 export function auditReplay(db: Queryable, replayId: number, action: Action): Promise<void> {
-  return writeDeed(db, SCHEMA, { ...action, targetId: String(replayId) });
+  return writeAuditEntry(db, SCHEMA, { ...action, targetId: String(replayId) });
 }

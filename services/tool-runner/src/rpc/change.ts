@@ -1,5 +1,5 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
-import { writeDeed } from "@toolgate/audit-trail/write";
+import { writeAuditEntry } from "@toolgate/audit-trail/write";
 import { type Client, inTransaction } from "@toolgate/postgres/pool";
 import { unavailable } from "@toolgate/service-host/errors";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
@@ -45,7 +45,7 @@ export function inAuditedTransaction<T>(
       client,
       principal,
       audit: (action, targetId, fields = []) =>
-        writeDeed(client, SCHEMA, { principal, at: new Date(context.now()), action, targetId, fields }),
+        writeAuditEntry(client, SCHEMA, { principal, at: new Date(context.now()), action, targetId, fields }),
     }),
   );
 }
