@@ -6,7 +6,7 @@ import type { Service, ServiceDefinition } from "@toolgate/service-host/service"
 import { SERVICE_NAMES } from "@toolgate/service-registry/services";
 
 /** All services in this process. */
-export interface SingleInstallation extends Service {
+interface SingleInstallation extends Service {
   /** Where the gateway listens. */
   readonly port: number;
 }

@@ -7,7 +7,7 @@ import { decodePrincipal, type MemberRole, PRINCIPAL_HEADER, principalKey } from
 /** Shows that a call comes from a service of this installation. */
 export const INTERNAL_TOKEN_HEADER = "toolgate-internal-token";
 
-/** The roles that a level asks for; undefined where the internal token alone is enough. */
+/** The roles that may call an RPC of this access; undefined: the internal token is enough. */
 const ROLES_ADMITTED = new Map<Access, readonly MemberRole[] | undefined>([
   [Access.INTERNAL, undefined],
   [Access.PUBLIC, undefined],
@@ -19,7 +19,7 @@ const ROLES_ADMITTED = new Map<Access, readonly MemberRole[] | undefined>([
 /** Who may call an RPC, from its option in the proto file. Throws when the file does not say. */
 export function accessOf(method: DescMethod): Access {
   const declared = getOption(method, access);
-  if (!ROLES_ADMITTED.has(declared)) throw new Error(`${nameOf(method)} declares no access`);
+  if (!ROLES_ADMITTED.has(declared)) throw new Error(`${rpcName(method)} declares no access`);
   return declared;
 }
 
@@ -28,25 +28,24 @@ export function callableFromOutside(service: DescService): DescMethod[] {
   return service.methods.filter((method) => accessOf(method) !== Access.INTERNAL);
 }
 
-/** Throws one error that names every RPC of the routes that declares no access: a service must not start with one. */
+/** Throws one error that names every RPC that declares no access, so that no service starts with one. */
 export function assertAccessDeclared(routes: (router: ConnectRouter) => void): void {
   const router = createConnectRouter();
   routes(router);
-  const open = router.handlers.map(({ method }) => method).filter((method) => !isDeclared(method));
-  if (open.length > 0) throw new Error(`no access is declared for ${open.map(nameOf).join(", ")}`);
+  const open = router.handlers
+    .map(({ method }) => method)
+    .filter((method) => !ROLES_ADMITTED.has(getOption(method, access)));
+  if (open.length > 0) throw new Error(`no access is declared for ${open.map(rpcName).join(", ")}`);
 }
 
-function isDeclared(method: DescMethod): boolean {
-  return ROLES_ADMITTED.has(getOption(method, access));
-}
-
-function nameOf(method: DescMethod): string {
+/** Such as `toolgate.key_auth.v1.VerifyService/Verify`. */
+export function rpcName(method: DescMethod): string {
   return `${method.parent.typeName}/${method.name}`;
 }
 
 /**
- * Refuses calls without the internal token, and management calls whose principal has too small a role. Handlers find
- * the principal with `principalOf`.
+ * Refuses calls without the internal token, and management calls of users whose role is not enough. Handlers get the
+ * user from `principalOf`.
  */
 export function accessInterceptor(internalToken: string): Interceptor {
   const expected = digest(internalToken);
@@ -67,7 +66,7 @@ export function accessInterceptor(internalToken: string): Interceptor {
   };
 }
 
-/** Equal lengths for the constant-time comparison. */
+/** `timingSafeEqual` wants equal lengths. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -39,7 +39,7 @@ type ConnectionsOf = { postgres: "pool"; redis: "redis"; nats: "bus"; "sealing-k
 export type NeedSettings<N extends Need> = Pick<AllSettings, SettingsOf[N]>;
 
 /** The connections that belong to needs. */
-export type Connections<N extends Need> = Pick<AllConnections, ConnectionsOf[N]>;
+type Connections<N extends Need> = Pick<AllConnections, ConnectionsOf[N]>;
 
 const REDIS_DEADLINE_MS = 10_000;
 

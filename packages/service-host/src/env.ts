@@ -1,4 +1,4 @@
-/** The environment as a service's config reads it: typed values, and one error that lists all that is wrong. */
+/** How a service's config reads the environment: typed values, and one error that lists everything that is wrong. */
 export interface EnvReader {
   text(name: string, fallback?: string): string;
   /** A whole number within the bounds (inclusive). */
@@ -7,7 +7,7 @@ export interface EnvReader {
   flag(name: string, fallback: boolean): boolean;
   /** Comma-separated; empty when unset. */
   list(name: string): string[];
-  /** Base URLs of servers, separated by commas, as they are written. */
+  /** Base URLs of servers, separated by commas, unchanged. */
   baseUrls(name: string, fallback?: string): string;
   /** Adds a fault that concerns several variables. */
   fail(fault: string): void;
@@ -18,8 +18,8 @@ export interface EnvReader {
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Runs `read` over the environment. Throws one error that names every missing or malformed variable; values of
- * variables are never part of it.
+ * Runs `read` over the environment. Throws one error that names every missing or malformed variable, and never a
+ * value.
  */
 export function readConfig<T>(env: Env, read: (reader: EnvReader) => T): T {
   const faults: string[] = [];

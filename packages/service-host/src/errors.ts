@@ -3,9 +3,8 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import type { Logger } from "./logger.ts";
 
 /**
- * Lets errors that a handler meant for the caller (ConnectError) through, also those of a stream that has begun.
- * Anything else is logged with a request id, and the caller gets the id alone. What fails because the caller has gone or
- * its deadline has passed is no fault and not logged.
+ * Passes on the errors that a handler means for the caller (ConnectError), in streams too. Any other error is logged, and
+ * the caller gets only its request id. A call that fails because its caller left or its deadline passed is not logged.
  */
 export function errorInterceptor(log: Logger): Interceptor {
   return (next) => async (request) => {
@@ -38,14 +37,14 @@ async function* withErrors<T>(messages: AsyncIterable<T>, forCaller: (error: unk
 const HANDLER_HEADER = "toolgate-from-handler";
 
 /**
- * Unavailable as a handler says it itself, with a message for the caller: a gateway hides the messages of this code
- * otherwise, since those of a broken connection name addresses. See `isFromHandler`.
+ * An `unavailable` error with a message for the caller. The gateway hides the message of any other error of this code,
+ * because a broken connection's message names addresses. See `isFromHandler`.
  */
 export function unavailable(message: string): ConnectError {
   return new ConnectError(message, Code.Unavailable, { [HANDLER_HEADER]: "1" });
 }
 
-/** Whether the error was made by `unavailable`, in this process or in the service that was asked. */
+/** Whether the error was made by `unavailable`, in this process or in the called service. */
 export function isFromHandler(error: ConnectError): boolean {
   return error.metadata.has(HANDLER_HEADER);
 }

@@ -1,6 +1,6 @@
 /**
- * Runs a job again and again, `waitMs` after the last run ended, until the signal fires; the promise ends with it.
- * A failed run is reported and tried again after the same wait.
+ * Runs a job again and again until the signal fires, with `waitMs` between the end of one run and the start of the next.
+ * A run that fails is reported, and the next one follows as usual.
  */
 export async function runEvery(
   waitMs: number,

@@ -1,9 +1,9 @@
-import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import { serveCalls } from "@toolgate/call-stream/serve";
 import type { HotCall } from "@toolgate/service-registry/service-entry";
 import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { rpcName } from "./access.ts";
 import type { Logger } from "./logger.ts";
 import type { Service } from "./service.ts";
 
@@ -29,7 +29,7 @@ export function unaryRoutes(name: string, service: Service): (router: ConnectRou
   };
 }
 
-export interface HotCallStreams {
+interface HotCallStreams {
   routes(router: ConnectRouter): void;
   /** After the drain signal: resolves once the streams are over, or when no caller can still be waiting. */
   untilIdle(): Promise<void>;
@@ -53,8 +53,4 @@ export function hotCallStreams(
       await Promise.all(streams.map(({ calls, timeoutMs }) => calls.untilIdle(timeoutMs)));
     },
   };
-}
-
-export function rpcName(method: DescMethodUnary): string {
-  return `${method.parent.typeName}/${method.name}`;
 }

@@ -9,8 +9,8 @@ import { createReadiness } from "./readiness.ts";
 import { startRpcServer } from "./rpc-server.ts";
 import type { Service, ServiceDefinition } from "./service.ts";
 
-/** What every service process reads from its environment besides its own config. */
-export interface HostConfig {
+/** What every service process reads from its environment, besides the service's own config. */
+interface HostConfig {
   /** Address that the RPC and operations servers bind. */
   host: string;
   rpcPort: number;
@@ -22,7 +22,7 @@ export interface HostConfig {
 const END_WITHIN_MS = 1_000;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
-/** The part of the environment that every service has. Throws one error that names all that is missing or malformed. */
+/** Throws one error that names every variable that is missing or malformed. */
 export function readHostConfig(env: Env): HostConfig {
   return readConfig(env, (reader: EnvReader) => ({
     host: reader.text("BIND_HOST", "127.0.0.1"),
@@ -34,11 +34,10 @@ export function readHostConfig(env: Env): HostConfig {
 }
 
 /**
- * Runs one service as this process: starts it, serves its RPCs and probes, and on SIGTERM or SIGINT drains and ends with
- * exit code 0; a signal that comes again changes nothing. Prints one line of JSON with its ports once it is up. What
- * stops it from starting is one line, and exit code 1. A signal that comes during the start gives the start up: exit code
- * 0. Ends within a second once its last line is written, also when something is still open, such as the connection that
- * could not be made.
+ * Runs one service as this process: starts it, serves its RPCs and probes, and logs a line "started" with its ports. On
+ * SIGTERM or SIGINT it drains and ends with exit code 0; further signals change nothing, and a signal during the start
+ * abandons the start. A service that cannot start logs one fatal line with the reason and ends with exit code 1. Ends
+ * within a second of its last line even when something is still open, such as a connection that could not be made.
  */
 export async function launch<C>(definition: ServiceDefinition<C>, env: Env = process.env): Promise<void> {
   const { name } = definition;
@@ -61,7 +60,7 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
     process.exitCode = 1;
   }
   log.info("stopped");
-  // Does not hold up a process that has nothing left to do. The logger writes out what it has when the process ends.
+  // Without unref it would hold up a process that has nothing left to do. The logger flushes when the process ends.
   setTimeout(() => process.exit(), END_WITHIN_MS).unref();
 }
 
@@ -74,7 +73,7 @@ async function run(
 ): Promise<void> {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
-  // A start that was given up may still fail.
+  // A start that was abandoned may still fail.
   starting.catch(() => {});
   await using service = await Promise.race([starting, stopped.then(() => undefined)]);
   if (service === undefined) return log.info({ signal: await stopped }, "start given up");
@@ -86,7 +85,7 @@ async function run(
     unary(router);
     streams.routes(router);
   };
-  // Probes are answered to the end: disposed last of the two.
+  // Disposed after the RPC server, so that probes are answered to the end.
   await using ops = await startOpsServer({ readiness, host, port: opsPort, metrics });
   await using rpc = await startRpcServer({ routes, host, port: rpcPort, internalToken, readiness, log });
   log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");
@@ -97,7 +96,7 @@ async function run(
   await Promise.all([service.drain(), streams.untilIdle()]);
 }
 
-/** The listeners stay: a terminal and npm may send the same signal twice, which must not cut the drain. */
+/** The listeners stay: a terminal and npm may send a signal twice, and the second must not cut the drain short. */
 function untilStopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));

@@ -3,7 +3,7 @@ import type { AddressInfo, Server } from "node:net";
 /** Binds a server; resolves with its port. Rejects with a sentence when the port is taken. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    // Stays: a connection that cannot be accepted later (no descriptor is left) must not end the process.
+    // Stays, so that a connection that cannot be accepted later (no file descriptor is left) does not end the process.
     server.on("error", (error: NodeJS.ErrnoException) => {
       reject(error.code === "EADDRINUSE" ? new Error(`port ${port} on ${host} is taken`) : error);
     });

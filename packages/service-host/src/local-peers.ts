@@ -3,14 +3,15 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call } from "@toolgate/call-stream/call";
 import { directCall } from "@toolgate/call-stream/direct";
 import type { ServiceName } from "@toolgate/service-registry/services";
-import { hotCallsOf, rpcName, unaryRoutes } from "./hot-calls.ts";
+import { rpcName } from "./access.ts";
+import { hotCallsOf, unaryRoutes } from "./hot-calls.ts";
 import type { Logger } from "./logger.ts";
 import { hotCallOf, type Peers, type PeerTransports } from "./peers.ts";
 import type { Service } from "./service.ts";
 import { localTransport } from "./transport.ts";
 
 /** Peers in this process; each is looked up by the first call, so that services may call each other. */
-export interface LocalPeers extends Peers {
+interface LocalPeers extends Peers {
   /** From now on the service can be called. Throws when one of its RPCs declares no access. */
   add(name: ServiceName, service: Service): void;
 }

@@ -3,7 +3,7 @@ import { redacted } from "./redact.ts";
 
 export type { Logger } from "pino";
 
-export interface LoggerOptions {
+interface LoggerOptions {
   service: string;
   /** trace, debug, info, warn, error, fatal or silent. */
   level: string;
@@ -11,7 +11,7 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-/** Of lines that nobody takes from the standard output; further ones are dropped. */
+/** Log lines that wait for standard output to take them; more are dropped. */
 const MAX_UNWRITTEN_CHARACTERS = 8 * 1024 * 1024;
 
 /** One JSON line per entry. Secrets are removed at any depth, see `redacted`. */
@@ -22,12 +22,12 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
       base: { service },
       formatters: {
         level: (label) => ({ level: label }),
-        // Here errors still are errors.
+        // The only place where errors are still Error objects.
         log: (entry) => redacted(entry) as Record<string, unknown>,
       },
       serializers: { err: (error: unknown) => error },
       timestamp: pino.stdTimeFunctions.isoTime,
-      // And here all is there: the message, which may be an error's, and the members of child loggers.
+      // The only place that sees the message, which may be an error's, and the members of child loggers.
       hooks: { streamWrite: (line) => `${JSON.stringify(redacted(JSON.parse(line)))}\n` },
     },
     destination ?? pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_CHARACTERS }),

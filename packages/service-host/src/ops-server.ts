@@ -3,30 +3,30 @@ import type { Registry } from "prom-client";
 import { listen } from "./listen.ts";
 import type { Readiness } from "./readiness.ts";
 
-export interface OpsServerOptions {
+interface OpsServerOptions {
   readiness: Readiness;
   host: string;
   port: number;
   metrics: Registry;
 }
 
-export interface OpsServer extends AsyncDisposable {
+interface OpsServer extends AsyncDisposable {
   readonly port: number;
 }
 
-type Answer = readonly [status: number, type: string, body: string];
+type Response = readonly [status: number, type: string, body: string];
 
 /** /healthz (the process lives), /readyz (it can work), /metrics (Prometheus): for probes, never for the internet. */
 export async function startOpsServer({ readiness, host, port, metrics }: OpsServerOptions): Promise<OpsServer> {
-  const answers = new Map<string, () => Answer | Promise<Answer>>([
+  const responses = new Map<string, () => Response | Promise<Response>>([
     ["/healthz", () => [200, "text/plain", "ok\n"]],
-    ["/readyz", () => readyAnswer(readiness)],
+    ["/readyz", () => readyResponse(readiness)],
     ["/metrics", async () => [200, metrics.contentType, await metrics.metrics()]],
   ]);
   const server = createServer(async (request, response) => {
     const path = request.url?.split("?")[0] ?? "";
-    const known = request.method === "GET" || request.method === "HEAD" ? answers.get(path) : undefined;
-    const [status, type, body] = await answerOf(known);
+    const known = request.method === "GET" || request.method === "HEAD" ? responses.get(path) : undefined;
+    const [status, type, body] = await responseOf(known);
     response.writeHead(status, { "content-type": type }).end(body);
   });
   const bound = await listen(server, host, port);
@@ -40,7 +40,7 @@ export async function startOpsServer({ readiness, host, port, metrics }: OpsServ
   };
 }
 
-async function answerOf(known: (() => Answer | Promise<Answer>) | undefined): Promise<Answer> {
+async function responseOf(known: (() => Response | Promise<Response>) | undefined): Promise<Response> {
   if (!known) return [404, "text/plain", "not found\n"];
   try {
     return await known();
@@ -49,7 +49,7 @@ async function answerOf(known: (() => Answer | Promise<Answer>) | undefined): Pr
   }
 }
 
-async function readyAnswer(readiness: Readiness): Promise<Answer> {
+async function readyResponse(readiness: Readiness): Promise<Response> {
   const reason = await readiness.reasonNotReady();
   return reason === undefined ? [200, "text/plain", "ready\n"] : [503, "text/plain", `${reason}\n`];
 }

@@ -11,12 +11,12 @@ export function pageSize(requested: number): number {
   return requested === 0 ? DEFAULT_PAGE_SIZE : requested;
 }
 
-/** A page token: the place of the last row, opaque to callers. */
+/** A page token, opaque to callers: where the last row is in the order of the list. */
 export function nextPageToken(cursor: Record<string, string>): string {
   return Buffer.from(JSON.stringify(cursor)).toString("base64url");
 }
 
-/** What the members of a cursor look like; anything else is no token of ours. */
+/** The forms of a cursor's members; a token with anything else is refused. */
 export const CURSOR = {
   /** A timestamp as Postgres writes it, or an instant in ISO 8601. */
   time: /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([+-]\d{2}(:?\d{2})?|Z)$/,
@@ -26,8 +26,8 @@ export const CURSOR = {
 } as const;
 
 /**
- * The cursor of a token, with a text of its form for each of the members; undefined for the first page. Fails with
- * invalid_argument for what is no such token.
+ * The cursor of a token, each member in its form; undefined for the first page. Fails with invalid_argument for anything
+ * that is not such a token.
  */
 export function parsePageToken<C extends Record<string, string>>(
   token: string,
@@ -45,7 +45,7 @@ export function parsePageToken<C extends Record<string, string>>(
   if (typeof cursor !== "object" || cursor === null) throw refused;
   for (const [member, form] of Object.entries<RegExp>(members)) {
     const value = (cursor as Record<string, unknown>)[member];
-    // A day or hour that does not exist has the form all the same.
+    // A day or hour that does not exist matches the form too.
     if (typeof value !== "string" || !form.test(value)) throw refused;
     if (form === CURSOR.time && Number.isNaN(Date.parse(value.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00"))))
       throw refused;

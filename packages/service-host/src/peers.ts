@@ -11,7 +11,7 @@ import {
   serviceEntry,
   urlVariable,
 } from "@toolgate/service-registry/services";
-import { internalTokenInterceptor } from "./access.ts";
+import { internalTokenInterceptor, rpcName } from "./access.ts";
 import { serverAddresses } from "./addresses.ts";
 import { type Env, readConfig } from "./env.ts";
 import type { Logger } from "./logger.ts";
@@ -90,5 +90,5 @@ export function hotCallOf(method: DescMethodUnary): HotCall & { service: Service
     const found = SERVICES[service].hotCalls.find((hot) => hot.method === method);
     if (found) return { ...found, service };
   }
-  throw new Error(`${method.parent.typeName}/${method.name} is no hot call of the service registry`);
+  throw new Error(`${rpcName(method)} is no hot call of the service registry`);
 }

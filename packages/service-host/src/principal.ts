@@ -2,7 +2,7 @@ import { Code, ConnectError, createContextKey, type HandlerContext } from "@conn
 
 export type MemberRole = "member" | "manager" | "admin";
 
-/** The logged-in user of a management call, in the workspace that the request names. */
+/** The signed-in user of a management call, in the workspace that the request names. */
 export interface Principal {
   userId: string;
   email: string;
@@ -12,7 +12,7 @@ export interface Principal {
   role: MemberRole;
 }
 
-/** Carries the principal from the gateway to services; trusted because of the internal token beside it. */
+/** Carries the principal from the gateway to services; trusted because of the internal token. */
 export const PRINCIPAL_HEADER = "toolgate-principal";
 
 /** Carries the client's IP address from the gateway to services; trusted for the same reason. */

@@ -16,18 +16,18 @@ const SECRET_ENDINGS = [
   "credentials",
   "connectionstring",
 ];
-/** What is shown of an error. Others may hold data: a pg error's detail has values of the row, a URL error its input. */
+/** The members of an error that are logged. Others may hold data, such as the row in the detail of a pg error. */
 const ERROR_MEMBERS = ["code", "status", "severity", "schema", "table", "column", "constraint", "syscall"] as const;
 const MAX_DEPTH = 8;
 const MAX_MEMBERS = 100;
 const MAX_TEXT_CHARACTERS = 16_384;
 
-export const REMOVED = "[removed]";
+const REMOVED = "[removed]";
 
 /**
- * What may be logged of a value: secret members at any depth, and credentials in addresses within texts, are replaced.
- * Errors become plain objects with type, message, stack, code and cause; bytes their number; what is nested too deeply,
- * or in a circle, is cut.
+ * The part of a value that may be logged: secret members at any depth, and credentials in URLs within texts, are
+ * replaced. Errors become plain objects with type, message, stack, code and cause; bytes become their number; anything
+ * nested too deeply is cut.
  */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return withoutCredentials(value);

@@ -14,7 +14,7 @@ import type { Readiness } from "./readiness.ts";
 import { reflectionService } from "./reflection.ts";
 import { MAX_MESSAGE_BYTES, serverInterceptors } from "./transport.ts";
 
-export interface RpcServerOptions {
+interface RpcServerOptions {
   routes: (router: ConnectRouter) => void;
   host: string;
   /** 0 picks a free port. */
@@ -24,11 +24,11 @@ export interface RpcServerOptions {
   log: Logger;
 }
 
-export interface RpcServer extends AsyncDisposable {
+interface RpcServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** No unary call is given more by its caller; what may last longer is waited for before the server closes. */
+/** No caller waits longer for a unary call; longer work is waited for before the server closes. */
 const CLOSE_WITHIN_MS = 20_000;
 
 /**

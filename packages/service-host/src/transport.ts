@@ -11,10 +11,10 @@ import { accessInterceptor, assertAccessDeclared, internalTokenInterceptor } fro
 import { errorInterceptor } from "./errors.ts";
 import type { Logger } from "./logger.ts";
 
-/** Largest message between services: a tool call's body and result, with room for the frame. */
+/** The largest message between services: a tool call's body or result, and its frame. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const RPC_TIMEOUT_MS = 15_000;
-/** More than any unary call is given. */
+/** Longer than any unary call may take. */
 const OLD_CONNECTION_MS = 60_000;
 
 /** The interceptors of every server, outermost first: errors, then access. */
@@ -24,9 +24,9 @@ export function serverInterceptors(log: Logger, internalToken: string): Intercep
 
 /**
  * gRPC over h2c to another service, with the internal token. Several base URLs, separated by commas, take turns.
- * Without keepalive pings: connect-node's can end the process when they hit a destroyed session (connect-es #1795).
- * Instead each unary call that ends with `deadline_exceeded` makes later calls open a connection of their own, since the
- * old one may be dead without a sign; calls under way may end on it, within a minute.
+ * There are no keepalive pings: in connect-node they can end the process when they meet a destroyed session (connect-es
+ * #1795). Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the
+ * old one may be dead; calls under way on the old one have a minute to end.
  */
 export function remoteTransport(baseUrls: string, internalToken: string): Transport {
   const transports = baseUrls.split(",").map((baseUrl) => transportTo(baseUrl.trim(), internalToken));

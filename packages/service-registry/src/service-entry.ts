@@ -13,7 +13,7 @@ export interface HotCall {
 }
 
 /** The part of a service that one process may run alone (`ROLES`). */
-export interface ProcessRole {
+interface ProcessRole {
   /** Answers the service's RPCs: peers are given the addresses of these processes. */
   readonly servesRpcs: boolean;
   readonly needs: readonly Need[];

@@ -10,7 +10,7 @@ import { createHttpServer } from "./http/server.ts";
 
 const NAME = "gateway";
 
-export interface Gateway extends Service {
+interface Gateway extends Service {
   /** Where it serves HTTP. */
   readonly port: number;
 }

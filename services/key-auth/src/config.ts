@@ -11,8 +11,6 @@ export function readConfig(env: Env): Config {
 }
 
 /** What the operator's command needs. */
-export type OperatorConfig = Pick<Config, "databaseUrl" | "redisUrl">;
-
-export function operatorConfig(env: Env): OperatorConfig {
+export function operatorConfig(env: Env): Pick<Config, "databaseUrl" | "redisUrl"> {
   return read(env, (reader) => ({ databaseUrl: reader.text("DATABASE_URL"), redisUrl: reader.text("REDIS_URL") }));
 }

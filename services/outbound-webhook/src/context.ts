@@ -33,7 +33,7 @@ export interface Context {
   now: () => Date;
 }
 
-export interface ContextOptions {
+interface ContextOptions {
   config: Config & { core: CoreConfig };
   pool: Pool;
   bus: Bus;
