@@ -3,14 +3,14 @@ import type { ErrorListener } from "./failure.ts";
 /** Finds the base URLs of the servers, one per process, such as the pods behind a headless Service. */
 export type AddressResolver = () => Promise<readonly string[]> | readonly string[];
 
-/** Keeps a list of addresses fresh: asks every `everyMs`, and at once when told that something failed. */
+/** Keeps a list of addresses up to date: looks them up every `everyMs`, and at once on `refresh`. */
 export class AddressBook {
   readonly #resolve: AddressResolver;
   readonly #everyMs: number;
   readonly #onChange: (addresses: ReadonlySet<string>) => void;
   readonly #onError: ErrorListener;
   #timer: NodeJS.Timeout | undefined;
-  #asking = false;
+  #running = false;
   #closed = false;
 
   constructor(
@@ -25,10 +25,10 @@ export class AddressBook {
     this.#onError = onError;
   }
 
-  /** Asks now unless an answer is on its way. A failed look keeps the addresses that are known. */
+  /** Looks up now unless a lookup is running. A failed lookup keeps the addresses that are known. */
   async refresh(): Promise<void> {
-    if (this.#asking || this.#closed) return;
-    this.#asking = true;
+    if (this.#running || this.#closed) return;
+    this.#running = true;
     clearTimeout(this.#timer);
     try {
       const addresses = await this.#resolve();
@@ -36,7 +36,7 @@ export class AddressBook {
     } catch (error) {
       this.#onError(error);
     } finally {
-      this.#asking = false;
+      this.#running = false;
       if (!this.#closed) this.#timer = setTimeout(() => void this.refresh(), this.#everyMs);
     }
   }

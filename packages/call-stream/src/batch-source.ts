@@ -1,9 +1,8 @@
 /**
- * The sending half of a stream as an async iterator: what is announced within one turn of the event loop leaves as one
- * batch. While the transport is busy writing, further turns collect in the next batch, so a slow reader makes batches
- * larger, not more.
+ * The sending half of a stream as an async iterator: what is announced within one turn of the event loop is sent as one
+ * batch. While the transport is busy writing, the next batch grows, so a slow reader makes batches larger, not more.
  *
- * Written by hand since an async generator costs several promises more per batch.
+ * Not an async generator, which would cost several more promises per batch.
  */
 export class BatchSource<B> implements AsyncIterable<B>, AsyncIterator<B> {
   readonly #take: () => B | undefined;
@@ -15,7 +14,7 @@ export class BatchSource<B> implements AsyncIterable<B>, AsyncIterator<B> {
   #ended = false;
   #error: Error | undefined;
 
-  /** `take` hands over what has collected, or nothing. If it leaves a rest, it calls `announce` for it. */
+  /** `take` returns what has collected, or nothing. If it leaves some, it calls `announce` again. */
   constructor(take: () => B | undefined) {
     this.#take = take;
   }
@@ -30,13 +29,13 @@ export class BatchSource<B> implements AsyncIterable<B>, AsyncIterator<B> {
     this.#schedule();
   }
 
-  /** Ends the stream after what is still to be taken. */
+  /** Ends the stream once everything was taken. */
   end(): void {
     this.#ended = true;
     this.#schedule();
   }
 
-  /** Breaks the stream off with an error. */
+  /** Ends the stream at once with an error. */
   fail(error: Error): void {
     this.#error ??= error;
     this.#schedule();
@@ -56,7 +55,7 @@ export class BatchSource<B> implements AsyncIterable<B>, AsyncIterator<B> {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** The transport calls it when it can read no further; a stream without it is refused. */
+  /** Connect calls it when the stream breaks, and refuses an iterator without it. */
   throw(error: unknown): Promise<IteratorResult<B>> {
     void this.return();
     return Promise.reject(error);

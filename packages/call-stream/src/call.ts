@@ -10,41 +10,41 @@ export type CallOptions = {
 };
 
 /**
- * One remote operation as a function; where it runs (this process or another) does not show.
+ * One RPC as a function, whether it runs in this process or in another.
  *
  * Rejects with a `ConnectError` only:
  * - `unavailable`: the stream that carried the call was lost, or the client is closed;
  * - `deadline_exceeded`: `timeoutMs` passed, while waiting for a stream or for the reply;
  * - `resource_exhausted`: too many calls in flight, or a message above the size limit;
  * - `canceled`: the caller's signal aborted;
- * - `internal` with the message "internal error": the handler failed with something else than a `ConnectError`;
+ * - `internal` with the message "internal error": the handler failed with anything other than a `ConnectError`;
  * - any code and message that the handler itself threw as a `ConnectError`. Details, metadata and causes
- *   do not travel, and a message is cut off after 4,096 characters.
+ *   are not passed on, and a message is cut off after 4,096 characters.
  *
  * A call is sent at most once. Whether it may be sent again is the caller's decision, see `neverSent`.
  * The request must not be changed while the call is open, nor may the handler change what it received.
  */
 export type Call<I, O> = (request: I, options: CallOptions) => Promise<O>;
 
-/** What a handler may know about the call that it serves. */
+/** What a handler knows about the call that it serves. */
 export type CallContext = {
   /**
    * Aborts when the caller has gone, when the deadline has passed and when the stream is lost.
-   * It is made on first use: a handler that never reads it does not pay for it.
+   * It is created on first use, so a handler that never reads it costs nothing.
    */
   readonly signal: AbortSignal;
 };
 
 /**
- * Serves one call. Throw a `ConnectError` to tell the caller a code and a message; everything else that is thrown
- * reaches the caller as `internal` without its message and goes to the server's `onError`.
+ * Serves one call. Throw a `ConnectError` to tell the caller a code and a message; anything else that is thrown reaches
+ * the caller as `internal` without its message, and is passed to the server's `onError`.
  *
  * Bytes in the request may be views on a buffer that holds a whole batch: copy what is kept for long.
  */
 export type CallHandler<I, O> = (request: I, context: CallContext) => Promise<O>;
 
 /**
- * The failure of a call that the client ends before it was given to a stream; `neverSent` knows it.
+ * The failure of a call that ends before it was sent; `neverSent` recognises it.
  * Not a class: every `ConnectError` would be an instance of a class derived from it.
  */
 export function neverSentError(message: string, code: Code, cause?: unknown): ConnectError {

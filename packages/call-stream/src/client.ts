@@ -5,8 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { AddressResolver } from "./address-book.ts";
 import type { Call, CallOptions } from "./call.ts";
 import { neverSentError } from "./call.ts";
-import { refusalOf } from "./caller.ts";
-import type { Clock } from "./deadline-sweep.ts";
+import { refusalOf, StreamCaller } from "./caller.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { callerGone, deadlineExceeded } from "./failure.ts";
@@ -17,7 +16,6 @@ import {
   MAX_MESSAGE_BYTES,
   MAX_UNSENT_REQUEST_BYTES,
 } from "./limits.ts";
-import { StreamCaller } from "./stream-caller.ts";
 import type { StreamMethod } from "./stream-connection.ts";
 import type { Reconnect } from "./stream-pool.ts";
 import { StreamPool } from "./stream-pool.ts";
@@ -27,34 +25,31 @@ export type CallStreamOptions<I extends DescMessage, O extends DescMessage> = {
   readonly method: DescMethodUnary<I, O>;
   /** The bidirectional RPC of the same service that carries them. */
   readonly streamMethod: StreamMethod;
-  /** Base URLs, one per server process. Asked at the start, regularly, and when a stream is lost. */
+  /** Base URLs, one per server process. Called at the start, regularly, and when a stream is lost. */
   readonly addresses: AddressResolver;
   /** A transport for one stream to an address, disposed when the stream ends. Usually `streamTransport`. */
   readonly transportFor: (address: string) => Transport & Partial<Disposable>;
-  /** Open calls at a time, those that wait for a stream included; further ones fail. Default 4096. */
+  /** Open calls at a time, including those that wait for a stream; further ones fail. Default 4096. */
   readonly maxInFlight?: number;
   readonly reconnect: Reconnect;
   /** Milliseconds that a call waits, within its timeout, while no stream is up. Default 10 s. */
   readonly maxWaitMs?: number;
-  /** Milliseconds between two looks at the addresses. Default 5 s. */
+  /** Milliseconds between two lookups of the addresses. Default 5 s. */
   readonly resolveEveryMs?: number;
   /** Aborting it closes the client like disposing does. */
   readonly signal?: AbortSignal;
   /** Told why a stream was lost or the addresses were not found, for the log; the client goes on by itself. */
   readonly onError: ErrorListener;
-  /** Milliseconds on a monotonic clock. Default `performance.now`. */
-  readonly clock?: Clock;
 };
 
 /** Disposing it fails the open calls with `unavailable`, ends the streams and closes their connections. */
 export type CallStream<I, O> = AsyncDisposable & { readonly call: Call<I, O> };
 
 /**
- * A `Call` that travels on long-lived streams, one per server address. Each call goes to the less busy of two streams
- * taken by chance. While no stream is up calls wait for one, at most `maxWaitMs`, then they fail with `unavailable`,
- * never sent. A stream that announces its
- * end gets no new calls and finishes its open ones. When a stream is lost its open calls fail at once with
- * `unavailable`; calls that had not left move to another stream.
+ * A `Call` over long-lived streams, one per server address. Each call goes to the less busy of two streams picked at
+ * random. While no stream is up, calls wait for one, at most `maxWaitMs`, then they fail with `unavailable`, never sent.
+ * A stream that announces its end gets no new calls and finishes its open ones. When a stream is lost, its open calls
+ * fail at once with `unavailable`; calls that were not sent yet move to another stream.
  */
 export function createCallStream<I extends DescMessage, O extends DescMessage>(
   options: CallStreamOptions<I, O>,
@@ -73,21 +68,26 @@ export function createCallStream<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** A call that waits for a stream, and until when. */
+/** A call that waits for a stream, and for how long. */
 type Wait<O> = { readonly caller: StreamCaller<O>; readonly deadlineMs: number };
 
 class CallStreamClient<I extends DescMessage, O extends DescMessage> {
   readonly #method: DescMethodUnary<I, O>;
   readonly #maxInFlight: number;
   readonly #maxWaitMs: number;
-  readonly #clock: Clock;
   readonly #pool: StreamPool<MessageShape<O>>;
   readonly #open = new Set<StreamCaller<MessageShape<O>>>();
-  readonly #sweep: DeadlineSweep<StreamCaller<MessageShape<O>>>;
-  readonly #onGone = (caller: StreamCaller<MessageShape<O>>) => this.#giveUp(caller, callerGone());
-  /** Calls that no stream has; in the order of their arrival. */
+  readonly #sweep = new DeadlineSweep(
+    () => this.#open,
+    (caller) => this.#abandon(caller, deadlineExceeded()),
+  );
+  readonly #onCancel = (caller: StreamCaller<MessageShape<O>>) => this.#abandon(caller, callerGone());
+  /** Calls that no stream has, in the order of their arrival. */
   readonly #waiting = new Map<StreamCaller<MessageShape<O>>, Wait<MessageShape<O>>>();
-  readonly #waitSweep: DeadlineSweep<Wait<MessageShape<O>>>;
+  readonly #waitSweep = new DeadlineSweep(
+    () => this.#waiting.values(),
+    ({ caller }) => this.#abandon(caller, new ConnectError("no server is reachable", Code.Unavailable)),
+  );
   #unsentBytes = 0;
   #closed: Promise<void> | undefined;
 
@@ -95,20 +95,8 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
     this.#method = options.method;
     this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
     this.#maxWaitMs = options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS;
-    this.#clock = options.clock ?? (() => performance.now());
-    this.#sweep = new DeadlineSweep(
-      () => this.#open,
-      (caller) => this.#giveUp(caller, deadlineExceeded()),
-      this.#clock,
-    );
-    this.#waitSweep = new DeadlineSweep(
-      () => this.#waiting.values(),
-      ({ caller }) => this.#giveUp(caller, new ConnectError("no server is reachable", Code.Unavailable)),
-      this.#clock,
-    );
     this.#pool = new StreamPool({
       ...options,
-      clock: this.#clock,
       resolveEveryMs: options.resolveEveryMs ?? DEFAULT_RESOLVE_EVERY_MS,
       decode: (response) => fromBinary(options.method.output, response),
       onUp: () => this.#dispatchWaiting(),
@@ -134,7 +122,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
     if (bytes.byteLength > MAX_MESSAGE_BYTES) {
       return Promise.reject(neverSentError("the request is too large", Code.ResourceExhausted));
     }
-    const caller = new StreamCaller<MessageShape<O>>(bytes, options, this.#clock() + options.timeoutMs, this.#onGone);
+    const caller = new StreamCaller<MessageShape<O>>(bytes, options, this.#onCancel);
     this.#open.add(caller);
     this.#unsentBytes += bytes.byteLength;
     this.#sweep.start();
@@ -148,7 +136,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
   }
 
   async #close(): Promise<void> {
-    for (const caller of this.#open) this.#giveUp(caller, new ConnectError("the client is closed", Code.Unavailable));
+    for (const caller of this.#open) this.#abandon(caller, new ConnectError("the client is closed", Code.Unavailable));
     this.#sweep.stop();
     this.#waitSweep.stop();
     await this.#pool.close();
@@ -167,7 +155,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
     if (connection !== undefined) connection.send(caller);
     else {
       caller.connection = undefined;
-      this.#waiting.set(caller, { caller, deadlineMs: this.#clock() + this.#maxWaitMs });
+      this.#waiting.set(caller, { caller, deadlineMs: performance.now() + this.#maxWaitMs });
       this.#waitSweep.start();
     }
   }
@@ -178,7 +166,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
     for (const caller of waiting) this.#dispatch(caller);
   }
 
-  #giveUp(caller: StreamCaller<MessageShape<O>>, error: ConnectError): void {
+  #abandon(caller: StreamCaller<MessageShape<O>>, error: ConnectError): void {
     this.#forget(caller);
     this.#waiting.delete(caller);
     caller.fail(caller.sent ? error : neverSentError(error.rawMessage, error.code));

@@ -1,36 +1,27 @@
 import { SWEEP_PERIOD_MS } from "./limits.ts";
 
-/** Milliseconds on a clock that only moves forward. */
-export type Clock = () => number;
-
-/** Something that must be over by a moment of the clock. */
-export type Timed = { readonly deadlineMs: number };
-
 /**
- * Deadlines for many open calls at the price of one timer: a look at all of them every 20 ms.
- * The timer runs only while something is open; it stops by itself at the first look that finds nothing.
+ * Deadlines for many open calls at the price of one timer, which checks all of them every 20 ms. It runs only while
+ * something is open: it stops by itself at the first check that finds nothing. `deadlineMs` is on `performance.now`.
  */
-export class DeadlineSweep<T extends Timed> {
+export class DeadlineSweep<T extends { readonly deadlineMs: number }> {
   readonly #open: () => Iterable<T>;
   readonly #expire: (item: T) => void;
-  readonly #clock: Clock;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `expire` is called once per look for every item of `open` that is due, so it has to remove the item. */
-  constructor(open: () => Iterable<T>, expire: (item: T) => void, clock: Clock) {
+  /** Each check calls `expire` for every item of `open` that is due, so it has to remove the item. */
+  constructor(open: () => Iterable<T>, expire: (item: T) => void) {
     this.#open = open;
     this.#expire = expire;
-    this.#clock = clock;
   }
 
-  /** To be called when an item is opened. */
+  /** Call it for each new item. */
   start(): void {
     if (this.#timer === undefined) this.#timer = setInterval(() => this.sweep(), SWEEP_PERIOD_MS);
   }
 
   /** Expires what is due now. */
-  sweep(): void {
-    const nowMs = this.#clock();
+  sweep(nowMs = performance.now()): void {
     let idle = true;
     for (const item of this.#open()) {
       idle = false;

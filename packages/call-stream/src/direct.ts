@@ -1,25 +1,21 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { Call, CallHandler, CallOptions } from "./call.ts";
-import { Caller, refusalOf } from "./caller.ts";
-import type { Clock } from "./deadline-sweep.ts";
+import { Caller, OpenCall, refusalOf } from "./caller.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { callerGone, deadlineExceeded, publicError } from "./failure.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./limits.ts";
-import { OpenCall } from "./open-call.ts";
 
 export type DirectCallOptions = {
   /** Told about failures that callers see only as an opaque `internal`. */
   readonly onError: ErrorListener;
   /** Handlers running at a time; further calls fail with `resource_exhausted`. Default 4096. */
   readonly maxInFlight?: number;
-  /** Milliseconds on a monotonic clock. Default `performance.now`. */
-  readonly clock?: Clock;
 };
 
 /**
- * A handler of the same process as a `Call`, failing in the same ways as one over a stream: same codes and messages,
- * deadline, cancellation, limit. Messages are handed over as they are, without a copy.
+ * A handler of the same process as a `Call`. It fails in the same ways as one over a stream: the same codes and messages,
+ * deadline, cancellation, limit. Messages are passed as they are, without a copy.
  */
 export function directCall<I, O>(handler: CallHandler<I, O>, options: DirectCallOptions): Call<I, O> {
   const direct = new DirectCalls(handler, options);
@@ -28,17 +24,16 @@ export function directCall<I, O>(handler: CallHandler<I, O>, options: DirectCall
 
 class DirectCaller<O> extends Caller<O> {
   readonly context: OpenCall;
+  readonly #cancel: (caller: DirectCaller<O>) => void;
 
-  readonly #leave: (caller: DirectCaller<O>) => void;
-
-  constructor(options: CallOptions, deadlineMs: number, leave: (caller: DirectCaller<O>) => void) {
-    super(options, deadlineMs);
-    this.context = new OpenCall(deadlineMs);
-    this.#leave = leave;
+  constructor(options: CallOptions, cancel: (caller: DirectCaller<O>) => void) {
+    super(options);
+    this.context = new OpenCall(this.deadlineMs);
+    this.#cancel = cancel;
   }
 
-  protected override gone(): void {
-    this.#leave(this);
+  override handleEvent(): void {
+    this.#cancel(this);
   }
 }
 
@@ -46,28 +41,24 @@ class DirectCalls<I, O> {
   readonly #handler: CallHandler<I, O>;
   readonly #onError: ErrorListener;
   readonly #maxInFlight: number;
-  readonly #clock: Clock;
   readonly #waiting = new Set<DirectCaller<O>>();
-  readonly #sweep: DeadlineSweep<DirectCaller<O>>;
-  readonly #onGone = (caller: DirectCaller<O>) => this.#leave(caller, callerGone());
+  readonly #sweep = new DeadlineSweep(
+    () => this.#waiting,
+    (caller) => this.#abandon(caller, deadlineExceeded()),
+  );
+  readonly #onCancel = (caller: DirectCaller<O>) => this.#abandon(caller, callerGone());
   #running = 0;
 
-  constructor(handler: CallHandler<I, O>, options: DirectCallOptions) {
+  constructor(handler: CallHandler<I, O>, { onError, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: DirectCallOptions) {
     this.#handler = handler;
-    this.#onError = options.onError;
-    this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
-    this.#clock = options.clock ?? (() => performance.now());
-    this.#sweep = new DeadlineSweep(
-      () => this.#waiting,
-      (caller) => this.#leave(caller, deadlineExceeded()),
-      this.#clock,
-    );
+    this.#onError = onError;
+    this.#maxInFlight = maxInFlight;
   }
 
   call(request: I, options: CallOptions): Promise<O> {
     const refusal = refusalOf(options, this.#running, this.#maxInFlight);
     if (refusal !== undefined) return Promise.reject(refusal);
-    const caller = new DirectCaller<O>(options, this.#clock() + options.timeoutMs, this.#onGone);
+    const caller = new DirectCaller<O>(options, this.#onCancel);
     this.#waiting.add(caller);
     this.#running += 1;
     this.#sweep.start();
@@ -86,7 +77,7 @@ class DirectCalls<I, O> {
     }
   }
 
-  #leave(caller: DirectCaller<O>, error: ConnectError): void {
+  #abandon(caller: DirectCaller<O>, error: ConnectError): void {
     if (!this.#waiting.delete(caller)) return;
     caller.fail(error);
     caller.context.abort(error);

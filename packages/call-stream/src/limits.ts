@@ -22,32 +22,32 @@ export const MAX_UNSENT_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Replies that wait for a slow reader; above it the server reads no further calls from that stream. */
 export const MAX_UNSENT_REPLY_BYTES = 16 * 1024 * 1024;
 
-/** Time between two looks at the deadlines of open calls. */
+/** Time between two checks of the deadlines of open calls. */
 export const SWEEP_PERIOD_MS = 20;
 
 /** After this time a draining server refuses calls of a client that goes on sending. */
 export const DEFAULT_DRAIN_GRACE_MS = 2_000;
 
-/** Longest time that a call waits while no stream is up: its caller should rather hear that the service is away. */
+/** Longest time that a call waits while no stream is up, before its caller is told that the service is down. */
 export const DEFAULT_MAX_WAIT_MS = 10_000;
 
 /** Time for a stream to come up before the attempt counts as failed. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Time between two looks at the list of addresses when nothing fails. */
+/** Time between two lookups of the addresses when nothing fails. */
 export const DEFAULT_RESOLVE_EVERY_MS = 5_000;
 
-/** Time that a closing client leaves a server to end an idle stream in good order. */
+/** Time that a closing client gives a server to end an idle stream in good order. */
 export const CLOSE_GRACE_MS = 500;
 
 /** Bytes that the server may send ahead of the reader. */
 export const FLOW_WINDOW_BYTES = 1024 * 1024;
 
-/** Time between two looks at a connection; a dead peer is noticed at the fourth. */
+/** Time between two checks of a connection; a dead peer is noticed at the fourth. */
 export const KEEPALIVE_TICK_MS = 1_000;
 
-/** Looks without data from the peer after which it is asked for a sign of life. */
+/** Checks without data from the peer after which it is probed. */
 export const SILENT_TICKS_UNTIL_PROBE = 1;
 
-/** Looks without data from the peer after which it counts as dead. */
+/** Checks without data from the peer after which it counts as dead. */
 export const SILENT_TICKS_UNTIL_LOST = 3;

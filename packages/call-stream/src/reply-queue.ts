@@ -42,7 +42,7 @@ export class ReplyQueue {
     });
   }
 
-  /** Forgets what is unsent: the reader has gone. */
+  /** Drops what is unsent, because the reader has gone. */
   discard(): void {
     this.#unsent = [];
     this.#unsentBytes = 0;

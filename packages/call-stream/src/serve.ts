@@ -2,18 +2,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import type { CallHandler } from "./call.ts";
-import type { Clock } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { DEFAULT_DRAIN_GRACE_MS, DEFAULT_MAX_IN_FLIGHT, DEFAULT_MAX_TIMEOUT_MS } from "./limits.ts";
 import { ServedStream } from "./served-stream.ts";
 
-/** Bounds of what one stream may ask of a server. */
+/** Limits of what one stream may ask of a server. */
 export type ServeLimits = {
-  /** Handlers running at a time per stream; further calls are answered `resource_exhausted`. Default 4096. */
+  /** Handlers running at a time per stream; further calls fail with `resource_exhausted`. Default 4096. */
   readonly maxInFlight?: number;
   /** Upper bound of every call's deadline in milliseconds. Default 10 minutes. */
   readonly maxTimeoutMs?: number;
-  /** Milliseconds after `drainSignal` in which calls that were already on their way are still taken. Default 2 s. */
+  /** Milliseconds after `drainSignal` during which calls that are on their way are still accepted. Default 2 s. */
   readonly drainGraceMs?: number;
 };
 
@@ -26,27 +25,25 @@ export type ServeOptions<I extends DescMessage, O extends DescMessage> = {
   readonly onError: ErrorListener;
   /**
    * Aborting it drains: every stream announces `going_away`, finishes the calls that are open or on their way, and
-   * ends. A client of this package moves its next calls elsewhere meanwhile, so no call fails, provided that the server
-   * keeps its connections until `untilIdle`.
+   * ends. A client of this package sends its next calls elsewhere, so no call fails as long as the server keeps its
+   * connections until `untilIdle`.
    */
   readonly drainSignal?: AbortSignal;
-  /** Milliseconds on a monotonic clock. Default `performance.now`. */
-  readonly clock?: Clock;
 };
 
 /** The implementation of a bidirectional RPC of `CallBatch` and `ReplyBatch`, as the Connect router takes it. */
 export type ServedCalls = {
   (batches: AsyncIterable<CallBatch>, context: { readonly signal: AbortSignal }): AsyncIterable<ReplyBatch>;
   /**
-   * Resolves once the streams that are open now are over; after `drainSignal` no call is open then, nor on its way.
-   * Resolves after `waitMs` at the latest: a client that is frozen never ends its stream.
+   * Resolves once the streams that are open now have ended; after `drainSignal`, no call is open or on its way then.
+   * Resolves after `waitMs` at the latest: a frozen client never ends its stream.
    */
   untilIdle(waitMs: number): Promise<void>;
 };
 
 /**
  * Serves many calls per stream: each has its own deadline and cancellation, replies leave in any order, batched per
- * turn of the event loop. A stream opens with an empty batch, by which the client knows that it is up.
+ * turn of the event loop. A stream opens with an empty batch, which tells the client that it is up.
  *
  * A client that reads slowly is not read from while more than `maxInFlight` replies or 16 MiB wait for it.
  */
@@ -60,7 +57,6 @@ export function serveCalls<I extends DescMessage, O extends DescMessage>(options
     maxInFlight: limits.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT,
     maxTimeoutMs: limits.maxTimeoutMs ?? DEFAULT_MAX_TIMEOUT_MS,
     drainGraceMs: limits.drainGraceMs ?? DEFAULT_DRAIN_GRACE_MS,
-    clock: options.clock ?? (() => performance.now()),
   };
   const open = new Set<Promise<void>>();
   const serve = (batches: AsyncIterable<CallBatch>, { signal }: { readonly signal: AbortSignal }) => {

@@ -3,15 +3,14 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import type { CallHandler } from "./call.ts";
-import type { Clock } from "./deadline-sweep.ts";
+import { OpenCall } from "./caller.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { callerGone, deadlineExceeded, publicError, toFailure } from "./failure.ts";
 import { MAX_MESSAGE_BYTES } from "./limits.ts";
-import { OpenCall } from "./open-call.ts";
 import { ReplyQueue } from "./reply-queue.ts";
 
-export type ServedStreamSettings<I extends DescMessage, O extends DescMessage> = {
+type ServedStreamSettings<I extends DescMessage, O extends DescMessage> = {
   readonly method: DescMethodUnary<I, O>;
   readonly handler: CallHandler<MessageShape<I>, MessageShape<O>>;
   readonly onError: ErrorListener;
@@ -19,7 +18,6 @@ export type ServedStreamSettings<I extends DescMessage, O extends DescMessage> =
   readonly maxInFlight: number;
   readonly maxTimeoutMs: number;
   readonly drainGraceMs: number;
-  readonly clock: Clock;
 };
 
 class ServedCall extends OpenCall {
@@ -36,25 +34,23 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   readonly #settings: ServedStreamSettings<I, O>;
   readonly #lost: AbortSignal;
   readonly #replies: ReplyQueue;
-  readonly #sweep: DeadlineSweep<ServedCall>;
-  /** Calls whose callers wait for an answer. */
+  /** Calls whose callers wait for a reply. */
   readonly #open = new Map<number, ServedCall>();
-  /** Handlers that have not returned; those of answered or cancelled calls count until they do. */
+  readonly #sweep = new DeadlineSweep(
+    () => this.#open.values(),
+    (call) => this.#expire(call),
+  );
+  /** Handlers that have not returned; those of expired or cancelled calls count until they do. */
   #running = 0;
   #noMoreCalls = false;
   #refusing = false;
   #graceTimer: NodeJS.Timeout | undefined;
 
-  /** `lost` aborts when the stream is over, however it ends. */
+  /** `lost` aborts when the stream has ended for whatever reason. */
   constructor(settings: ServedStreamSettings<I, O>, lost: AbortSignal) {
     this.#settings = settings;
     this.#lost = lost;
     this.#replies = new ReplyQueue(settings.maxInFlight);
-    this.#sweep = new DeadlineSweep(
-      () => this.#open.values(),
-      (call) => this.#expire(call),
-      settings.clock,
-    );
   }
 
   serve(batches: AsyncIterable<CallBatch>): AsyncIterable<ReplyBatch> {
@@ -81,8 +77,8 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   }
 
   #accept(batch: CallBatch): void {
-    const { clock, maxTimeoutMs } = this.#settings;
-    const nowMs = clock();
+    const { maxTimeoutMs } = this.#settings;
+    const nowMs = performance.now();
     for (const { id, request, timeoutMs } of batch.calls) {
       if (this.#open.has(id)) throw new ConnectError(`call ${id} is already open`, Code.InvalidArgument);
       const allowedMs = timeoutMs === 0 ? maxTimeoutMs : Math.min(timeoutMs, maxTimeoutMs);
@@ -109,9 +105,9 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
     const { method, handler, onError } = this.#settings;
     try {
       const response = await handler(this.#decode(bytes), call);
-      if (this.#open.get(call.id) === call) this.#answer(call, toBinary(method.output, response));
+      if (this.#open.get(call.id) === call) this.#reply(call, toBinary(method.output, response));
     } catch (error) {
-      // A handler that was told to stop may fail in any way; nobody waits for its answer.
+      // A handler that was told to stop may fail in any way; nobody waits for its reply.
       if (this.#open.get(call.id) === call) this.#fail(call, publicError(error, onError));
     } finally {
       this.#running -= 1;
@@ -126,7 +122,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
     }
   }
 
-  #answer(call: ServedCall, response: Uint8Array): void {
+  #reply(call: ServedCall, response: Uint8Array): void {
     if (response.byteLength > MAX_MESSAGE_BYTES) {
       this.#fail(call, new ConnectError("the response is too large", Code.ResourceExhausted));
       return;
@@ -184,7 +180,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #close(): void {
     clearTimeout(this.#graceTimer);
     this.#sweep.stop();
-    const reason = new ConnectError("the stream is over", Code.Canceled);
+    const reason = new ConnectError("the stream has ended", Code.Canceled);
     for (const call of this.#open.values()) call.abort(reason);
     this.#open.clear();
     this.#replies.discard();

@@ -8,10 +8,9 @@ import type {
   ReplyBatchSchema,
 } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import { BatchSource } from "./batch-source.ts";
-import type { Clock } from "./deadline-sweep.ts";
+import type { StreamCaller } from "./caller.ts";
 import { fromFailure } from "./failure.ts";
 import { CONNECT_TIMEOUT_MS, MAX_BATCH_BYTES } from "./limits.ts";
-import type { StreamCaller } from "./stream-caller.ts";
 
 /** A bidirectional RPC whose messages are batches of frames. */
 export type StreamMethod = DescMethodBiDiStreaming<typeof CallBatchSchema, typeof ReplyBatchSchema>;
@@ -20,14 +19,13 @@ export type StreamConnectionOptions<O> = {
   readonly streamMethod: StreamMethod;
   readonly transport: Transport & Partial<Disposable>;
   readonly decode: (response: Uint8Array) => O;
-  readonly clock: Clock;
   /** The stream takes calls. */
   readonly onUp: () => void;
-  /** The stream takes no new calls; `unsent` are those that have not left and belong to the client again. */
+  /** The stream takes no new calls; `unsent` are those that it returns to the client. */
   readonly onDown: (unsent: StreamCaller<O>[]) => void;
-  /** The request leaves now; from here on the call may have been run. */
+  /** The request is sent now; from here on the handler may have run. */
   readonly onSent: (caller: StreamCaller<O>) => void;
-  /** The caller has its answer. */
+  /** The call has ended. */
   readonly onSettled: (caller: StreamCaller<O>) => void;
 };
 
@@ -50,17 +48,17 @@ export class StreamConnection<O> {
     this.#options = options;
   }
 
-  /** Calls on this stream that have no answer yet. */
+  /** Calls on this stream that have no reply yet. */
   get inFlight(): number {
     return this.#open.size;
   }
 
-  /** Runs the stream; resolves with the reason when it is over, or with nothing if it ended in good order. */
+  /** Runs the stream until it ends; resolves with the error, or with nothing if it ended in good order. */
   async run(): Promise<ConnectError | undefined> {
     const { streamMethod, transport } = this.#options;
-    const connectTimer = setTimeout(() => this.abort("no answer to the opening of the stream"), CONNECT_TIMEOUT_MS);
+    const connectTimer = setTimeout(() => this.abort("the server did not open the stream in time"), CONNECT_TIMEOUT_MS);
     try {
-      // Without a limit of its own: 0 overrides a default timeout of the transport, which would cut the stream.
+      // 0: without a time limit; a default timeout of the transport would cut the stream.
       const response = await transport.stream(streamMethod, this.#abort.signal, 0, undefined, this.#batches);
       clearTimeout(connectTimer);
       if (!this.#leaving) this.#options.onUp();
@@ -82,7 +80,7 @@ export class StreamConnection<O> {
     this.#batches.announce();
   }
 
-  /** Forgets a call that its caller has given up, and tells the server if it has the call. */
+  /** Forgets a call that was cancelled or timed out, and tells the server if it has the call. */
   forget(caller: StreamCaller<O>): void {
     this.#open.delete(caller.id);
     if (!this.#unsent.delete(caller)) {
@@ -134,7 +132,7 @@ export class StreamConnection<O> {
   }
 
   #take(): CallBatch | undefined {
-    const nowMs = this.#options.clock();
+    const nowMs = performance.now();
     const calls: CallBatch["calls"] = [];
     let bytes = 0;
     for (const caller of this.#unsent) {

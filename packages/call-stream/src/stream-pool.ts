@@ -3,27 +3,25 @@ import type { Transport } from "@connectrpc/connect";
 import { ConnectError } from "@connectrpc/connect";
 import type { AddressResolver } from "./address-book.ts";
 import { AddressBook } from "./address-book.ts";
-import type { Clock } from "./deadline-sweep.ts";
+import type { StreamCaller } from "./caller.ts";
 import type { ErrorListener } from "./failure.ts";
 import { CLOSE_GRACE_MS } from "./limits.ts";
-import type { StreamCaller } from "./stream-caller.ts";
 import type { StreamConnectionOptions } from "./stream-connection.ts";
 import { StreamConnection } from "./stream-connection.ts";
 
 /** Waits between attempts: they double from `minMs` to `maxMs`, with jitter. */
 export type Reconnect = { readonly minMs: number; readonly maxMs: number };
 
-export type StreamPoolOptions<O> = Omit<StreamConnectionOptions<O>, "transport" | "onUp" | "onDown"> & {
+type StreamPoolOptions<O> = Omit<StreamConnectionOptions<O>, "transport" | "onUp" | "onDown"> & {
   readonly addresses: AddressResolver;
   readonly resolveEveryMs: number;
   readonly transportFor: (address: string) => Transport & Partial<Disposable>;
   readonly reconnect: Reconnect;
-  readonly clock: Clock;
   /** A stream has come up. */
   readonly onUp: () => void;
-  /** Calls that were given to a stream and have not left; they can go elsewhere. */
+  /** Calls that a stream returns unsent; they can go to another one. */
   readonly onUnsent: (callers: StreamCaller<O>[]) => void;
-  /** A stream or a look at the addresses failed; the pool goes on by itself. */
+  /** A stream or a lookup of the addresses failed; the pool goes on by itself. */
   readonly onError: ErrorListener;
 };
 
@@ -48,7 +46,7 @@ export class StreamPool<O> {
     void this.#book.refresh();
   }
 
-  /** Of two streams taken by chance the one with fewer open calls, or nothing while no stream is up. */
+  /** The one with fewer open calls of two streams picked at random, or nothing while no stream is up. */
   choose(): StreamConnection<O> | undefined {
     const count = this.#ready.length;
     if (count < 2) return this.#ready[0];
@@ -59,17 +57,17 @@ export class StreamPool<O> {
     return b.inFlight < a.inFlight ? b : a;
   }
 
-  /** Ends all streams, those that answer in good order. Calls that are still open fail. */
+  /** Ends all streams: in good order, or after 500 ms by force. Calls that are still open fail. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#book.close();
     for (const link of this.#links.values()) link.abort();
     for (const connection of this.#connections.keys()) connection.leave();
-    const patience = setTimeout(() => {
+    const forceEnd = setTimeout(() => {
       for (const connection of this.#connections.keys()) connection.abort("the client is closed");
     }, CLOSE_GRACE_MS);
     await Promise.all(this.#connections.values());
-    clearTimeout(patience);
+    clearTimeout(forceEnd);
   }
 
   #follow(addresses: ReadonlySet<string>): void {
@@ -88,14 +86,14 @@ export class StreamPool<O> {
   }
 
   async #keepOpen(address: string, retired: AbortSignal): Promise<void> {
-    const { reconnect, clock } = this.#options;
+    const { reconnect } = this.#options;
     let failures = 0;
     while (!retired.aborted) {
-      const startedMs = clock();
+      const startedMs = performance.now();
       await this.#openOnce(address, retired);
       if (retired.aborted) return;
-      // A stream that lasted was healthy: its end is no reason to hold back.
-      failures = clock() - startedMs > reconnect.maxMs ? 0 : failures + 1;
+      // A stream that lasted was healthy: its end is no reason to wait longer.
+      failures = performance.now() - startedMs > reconnect.maxMs ? 0 : failures + 1;
       void this.#book.refresh();
       await delay(backoffMs(reconnect, failures), undefined, { signal: retired }).catch(() => undefined);
     }

@@ -14,8 +14,8 @@ type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
 /**
  * One HTTP/2 connection for one stream, probed while it is silent.
  *
- * Stands in for connect-node's `Http2SessionManager`, whose keepalive can end the process: it pings sessions that are
- * already destroyed, and leaves a session without error listener when it is aborted on the way to a ping timeout.
+ * It replaces connect-node's `Http2SessionManager`, whose keepalive can crash the process: it pings sessions that are
+ * already destroyed, and leaves a session without an error listener if it is aborted before a ping times out.
  */
 export class StreamSession implements SessionManager, Disposable {
   readonly authority: string;
@@ -51,7 +51,7 @@ export class StreamSession implements SessionManager, Disposable {
     const session = connect(this.authority, {
       settings: { initialWindowSize: FLOW_WINDOW_BYTES, enablePush: false },
     });
-    // The stream hears of every error of its session; without a listener here the process would end.
+    // The stream gets every error of its session; without a listener here the process would crash.
     session.on("error", () => undefined);
     session.once("close", () => clearInterval(this.#keepalive));
     this.#keepalive = setInterval(() => this.#watch(session), KEEPALIVE_TICK_MS);
@@ -59,15 +59,15 @@ export class StreamSession implements SessionManager, Disposable {
   }
 
   /**
-   * Counts turns of its own timer, not time, so that a pause of this process does not look like a silent peer. Asks with
-   * empty settings, which the peer has to acknowledge: Node cancels each ping unsent once the peer has said GOAWAY, and a
-   * stopping server with calls under way would look dead.
+   * Counts ticks of its own timer, not time, so that a pause of this process does not look like a silent peer. Probes
+   * with empty SETTINGS, which the peer must acknowledge: Node sends no pings once the peer has sent GOAWAY, so that a
+   * draining server with open calls would look dead.
    */
   #watch(session: ClientHttp2Session): void {
     if (session.destroyed || session.connecting) return;
     this.#silentTicks += 1;
     if (this.#silentTicks > SILENT_TICKS_UNTIL_LOST) {
-      session.destroy(new ConnectError("the server does not answer", Code.Unavailable), constants.NGHTTP2_CANCEL);
+      session.destroy(new ConnectError("the server does not respond", Code.Unavailable), constants.NGHTTP2_CANCEL);
     } else if (this.#silentTicks > SILENT_TICKS_UNTIL_PROBE) {
       session.settings({}, (error) => {
         if (error === null) this.#silentTicks = 0;

@@ -3,11 +3,11 @@ import { create, equals } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { VerifyRequest, VerifyResponse } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { VerifyRequestSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { eventually } from "@toolgate/testbed/eventually";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Call } from "../src/call.ts";
 import { neverSent } from "../src/call.ts";
-import { until } from "./until.ts";
 import { answer, ask, failureOf } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 
@@ -22,11 +22,11 @@ function never(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** What holds for a call however it reaches its handler. */
+/** What holds for every call, direct or over a stream. */
 export function conformance(open: OpenSubject): void {
   results(open);
   failures(open);
-  givingUp(open);
+  cancellation(open);
   load(open);
 }
 
@@ -56,7 +56,7 @@ function results(open: OpenSubject): void {
       fc.asyncProperty(orders, async (order) => {
         held.clear();
         const calls = order.map((_, i) => subject.call(ask(`tool ${i}`), { timeoutMs: LONG_MS }));
-        await until(() => held.size === order.length);
+        await eventually(() => held.size === order.length);
         for (const i of order) held.get(`tool ${i}`)?.();
         const names = (await Promise.all(calls)).map((response) => response.key?.keyName);
         expect(names).toEqual(order.map((_, i) => `tool ${i}`));
@@ -75,7 +75,7 @@ function failures(open: OpenSubject): void {
     expect([error.cause, [...error.metadata.keys()], neverSent(error)]).toEqual([undefined, [], false]);
   });
 
-  test("a failure's message has a bound", async () => {
+  test("a failure's message is cut off at its limit", async () => {
     await using subject = await open(() => Promise.reject(new ConnectError("x".repeat(5_000_000), Code.Aborted)));
     const error = await failureOf(subject.call(ask("t"), { timeoutMs: LONG_MS }));
     expect([error.code, error.rawMessage.length]).toEqual([Code.Aborted, 4096]);
@@ -103,7 +103,7 @@ function failures(open: OpenSubject): void {
   });
 }
 
-function givingUp(open: OpenSubject): void {
+function cancellation(open: OpenSubject): void {
   test("a deadline fails the call and aborts the handler's signal", async () => {
     let signal: AbortSignal | undefined;
     await using subject = await open((_, context) => {
@@ -112,10 +112,10 @@ function givingUp(open: OpenSubject): void {
     });
     const error = await failureOf(subject.call(ask("t"), { timeoutMs: SHORT_MS }));
     expect([error.code, neverSent(error)]).toEqual([Code.DeadlineExceeded, false]);
-    await until(() => signal?.aborted === true);
+    await eventually(() => signal?.aborted === true);
   });
 
-  test("a cancelled call fails at once and aborts the handler's signal, also one that is read later", async () => {
+  test("a cancelled call fails at once and aborts the handler's signal, even if it is read later", async () => {
     let early: AbortSignal | undefined;
     let late: (() => AbortSignal) | undefined;
     await using subject = await open(({ tool }, context) => {
@@ -126,17 +126,17 @@ function givingUp(open: OpenSubject): void {
     const caller = new AbortController();
     const options = { timeoutMs: LONG_MS, signal: caller.signal };
     const calls = [subject.call(ask("early"), options), subject.call(ask("late"), options)].map(failureOf);
-    await until(() => early !== undefined && late !== undefined);
+    await eventually(() => early !== undefined && late !== undefined);
     expect(early?.aborted).toBe(false);
     caller.abort();
     for (const error of await Promise.all(calls)) {
       expect([error.code, neverSent(error)]).toEqual([Code.Canceled, false]);
     }
-    await until(() => early?.aborted === true);
+    await eventually(() => early?.aborted === true);
     expect(late?.().aborted).toBe(true);
   });
 
-  test("what a handler throws after its caller has gone is not reported", async () => {
+  test("what a handler throws after its call was cancelled is not reported", async () => {
     const reported: unknown[] = [];
     const aborted: string[] = [];
     await using subject = await open(
@@ -155,7 +155,7 @@ function givingUp(open: OpenSubject): void {
     await late;
     caller.abort();
     await call;
-    await until(() => aborted.length === 2);
+    await eventually(() => aborted.length === 2);
     await new Promise(setImmediate);
     expect(reported).toEqual([]);
   });
@@ -187,24 +187,24 @@ function givingUp(open: OpenSubject): void {
 }
 
 function load(open: OpenSubject): void {
-  test("a call too many is refused at once, and the next one is taken when one has ended", async () => {
+  test("a call above the limit is refused at once, and the next one is taken when another has ended", async () => {
     const held: (() => void)[] = [];
     const handler: VerifyHandler = ({ tool }) => new Promise((resolve) => held.push(() => resolve(answer(tool))));
     await using subject = await open(handler, { maxInFlight: 8 });
     const calls = [...Array(8).keys()].map((i) => subject.call(ask(`${i}`), { timeoutMs: LONG_MS }));
     const error = await failureOf(subject.call(ask("ninth"), { timeoutMs: LONG_MS }));
     expect([error.code, neverSent(error)]).toEqual([Code.ResourceExhausted, true]);
-    await until(() => held.length === 8);
+    await eventually(() => held.length === 8);
     held[3]?.();
     await calls[3];
     const next = subject.call(ask("next"), { timeoutMs: LONG_MS });
-    await until(() => held.length === 9);
+    await eventually(() => held.length === 9);
     for (const release of held) release();
     expect((await next).key?.keyName).toBe("next");
     await Promise.all(calls);
   });
 
-  test("3,000 calls at once, some failing and some cancelled, each end in their own way", async () => {
+  test("3,000 calls at once, some failing and some cancelled, each end with their own outcome", async () => {
     await using subject = await open(async ({ tool }) => {
       const number = Number(tool);
       if (number % 3 === 0) await new Promise(setImmediate);

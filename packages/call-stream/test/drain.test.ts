@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST } from "../src/limits.ts";
-import { until } from "./until.ts";
 import { answer, ask, verifyClient } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 import { startVerifyServer } from "./verify-server.ts";
@@ -21,7 +21,7 @@ async function callers(count: number, go: () => boolean, call: (tool: string) =>
   return done;
 }
 
-test("a draining server finishes its open calls while the next ones go elsewhere, and none fails", async () => {
+test("a draining server finishes its open calls, the next ones go elsewhere, and none fails", async () => {
   const seen = { first: 0, second: 0 };
   const handler =
     (name: "first" | "second"): VerifyHandler =>
@@ -39,10 +39,10 @@ test("a draining server finishes its open calls while the next ones go elsewhere
     () => going,
     (tool) => client.call(ask(tool), { timeoutMs: LONG_MS }),
   );
-  await until(() => seen.first > 200 && seen.second > 200);
+  await eventually(() => seen.first > 200 && seen.second > 200);
   await first.drain();
   const atDrain = { ...seen };
-  await until(() => seen.second > atDrain.second + 200);
+  await eventually(() => seen.second > atDrain.second + 200);
   going = false;
   await load;
   expect(seen.first).toBe(atDrain.first);
@@ -54,17 +54,19 @@ test("a call that is open when its server drains is answered on the old stream",
     ({ tool }) => new Promise((resolve) => (release = () => resolve(answer(tool)))),
     { limits: { drainGraceMs: 1 } },
   );
-  await using client = verifyClient(() => [server.address]);
+  let refusedStreams = 0;
+  await using client = verifyClient(() => [server.address], { onError: () => (refusedStreams += 1) });
   const call = client.call(ask("open"), { timeoutMs: LONG_MS });
-  await until(() => release !== undefined);
+  await eventually(() => release !== undefined);
   const drained = server.drain();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  // The next stream is refused, so the client knows of the drain.
+  await eventually(() => refusedStreams > 0);
   release?.();
   expect((await call).key?.keyName).toBe("open");
   await drained;
 });
 
-test("a call that says nothing for longer than a dead server may is answered after its server's GOAWAY", async () => {
+test("a call on a draining server may stay silent for longer than it takes to notice a dead server", async () => {
   const release = Promise.withResolvers<void>();
   let begun = false;
   await using server = await startVerifyServer(async ({ tool }) => {
@@ -74,9 +76,9 @@ test("a call that says nothing for longer than a dead server may is answered aft
   });
   await using client = verifyClient(() => [server.address]);
   const call = client.call(ask("quiet"), { timeoutMs: LONG_MS });
-  await until(() => begun);
+  await eventually(() => begun);
   const drained = server.drain();
-  // Silence is what is tested: two looks more than a dead server gets.
+  // Silence is what is tested: two checks more than a dead server gets.
   const over = delay(SILENT_MS, "silence is over");
   expect(await Promise.race([call.catch((error: unknown) => error), over])).toBe("silence is over");
   release.resolve();
@@ -84,7 +86,7 @@ test("a call that says nothing for longer than a dead server may is answered aft
   await drained;
 });
 
-test("a server is idle once the calls of its streams are answered, or after the wait", async () => {
+test("a server is idle once its calls have ended, or after the wait", async () => {
   const release = Promise.withResolvers<void>();
   let begun = false;
   await using server = await startVerifyServer(async ({ tool }) => {
@@ -96,7 +98,7 @@ test("a server is idle once the calls of its streams are answered, or after the 
   const call = client.call(ask("open"), { timeoutMs: LONG_MS });
   let answered = false;
   void call.then(() => (answered = true));
-  await until(() => begun);
+  await eventually(() => begun);
   const drained = server.drain();
   await server.untilIdle(50);
   expect(answered).toBe(false);
@@ -128,7 +130,7 @@ test("a restart of the only server at the same address fails no call", async () 
     { port: old.port },
   );
   expect(next.port).toBe(old.port);
-  await until(() => served > 100);
+  await eventually(() => served > 100);
   going = false;
   expect(await load).toBeGreaterThan(100);
 });

@@ -3,11 +3,11 @@ import { Code, createClient } from "@connectrpc/connect";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import { CallBatchSchema, CallSchema } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import { VerifyRequestSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { neverSent } from "../src/call.ts";
 import { MAX_MESSAGE_BYTES } from "../src/limits.ts";
 import { streamTransport } from "../src/transport.ts";
-import { until } from "./until.ts";
 import { answer, ask, failureOf, verifyClient } from "./verify-client.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
@@ -38,7 +38,7 @@ async function exchange(
 test("a stream opens with an empty batch, answers each call once and ends when all are answered", async () => {
   await using server = await startVerifyServer(async ({ tool }) => answer(tool));
   const replies = await exchange(server.address, async function* (received) {
-    await until(() => received.length === 1);
+    await eventually(() => received.length === 1);
     yield batch([1, 2, 3], "a");
     yield batch([4, 5], "b");
   });
@@ -57,14 +57,14 @@ test("a server refuses the calls above its limit, counting handlers that run on 
     yield batch([1, 2, 3], "a");
     yield batch([], "", 0, [1]);
     yield batch([4], "a");
-    await until(() => outcomes(received).has(4));
+    await eventually(() => outcomes(received).has(4));
     release();
   });
   const expected = { 2: "ok", 3: "ResourceExhausted", 4: "ResourceExhausted" };
   expect(Object.fromEntries(outcomes(replies))).toEqual(expected);
 });
 
-test("a server keeps its own upper bound on deadlines, also when a call names none", async () => {
+test("a server has its own upper limit on deadlines, also for calls without one", async () => {
   await using server = await startVerifyServer(() => new Promise(() => undefined), { limits: { maxTimeoutMs: 30 } });
   const replies = await exchange(server.address, async function* () {
     yield batch([1], "long", 86_400_000);
@@ -83,7 +83,7 @@ test("a request that cannot be decoded fails alone", async () => {
   expect(Object.fromEntries(outcomes(replies))).toEqual({ 9: "InvalidArgument", 1: "ok" });
 });
 
-test("an id that is already open breaks the stream off", async () => {
+test("an id that is already open ends the stream", async () => {
   await using server = await startVerifyServer(() => new Promise(() => undefined));
   const error = await failureOf(
     exchange(server.address, async function* () {
@@ -94,7 +94,7 @@ test("an id that is already open breaks the stream off", async () => {
   expect([error.code, error.rawMessage]).toEqual([Code.InvalidArgument, "call 1 is already open"]);
 });
 
-test("a client that goes on sending after the grace of a drain is refused, and cannot hold the server up", async () => {
+test("a client that keeps sending after the grace time of a drain is refused, and cannot stop the server from draining", async () => {
   let release: (() => void) | undefined;
   await using server = await startVerifyServer(
     ({ tool }) => new Promise((resolve) => (release = () => resolve(answer(tool)))),
@@ -105,9 +105,9 @@ test("a client that goes on sending after the grace of a drain is refused, and c
   const exchanged = exchange(server.address, async function* (received) {
     replies = received;
     yield batch([1], "open");
-    await until(() => release !== undefined);
+    await eventually(() => release !== undefined);
     drained = server.drain();
-    await until(() => received.some((reply) => reply.goingAway));
+    await eventually(() => received.some((reply) => reply.goingAway));
     for (let id = 2; drained !== undefined; id += 1) {
       yield batch([id], "after");
       if (outcomes(received).has(id - 1)) release?.();
@@ -121,7 +121,7 @@ test("a client that goes on sending after the grace of a drain is refused, and c
   expect([...outcomes([...replies]).values()].filter((outcome) => outcome === "Unavailable").length).toBeGreaterThan(0);
 });
 
-test("a reader that stands still stops the server from taking calls, and gets all replies when it goes on", async () => {
+test("a server takes no more calls from a client that does not read, which gets all replies once it does", async () => {
   let taken = 0;
   const big = "x".repeat(10_000);
   await using server = await startVerifyServer(
@@ -145,7 +145,7 @@ test("a reader that stands still stops the server from taking calls, and gets al
   const replies = createClient(VerifyService, transport).verifyCalls(batches)[Symbol.asyncIterator]();
   const first = await replies.next();
   let seen = 0;
-  await until(() => {
+  await eventually(() => {
     const still = seen === taken && taken > 0;
     seen = taken;
     return still;

@@ -1,5 +1,5 @@
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { until } from "./until.ts";
 import { answer, ask, verifyClient } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 import { startVerifyServer } from "./verify-server.ts";
@@ -31,6 +31,7 @@ test("two servers share the calls", async () => {
   [a.count, b.count] = [0, 0];
   for (let round = 0; round < 20; round += 1) await Promise.all([...Array(20).keys()].map((i) => call(`${i}`)));
   expect(a.count + b.count).toBe(400);
+  // Not a matter of chance: with two servers both are compared for each call.
   expect(Math.min(a.count, b.count)).toBeGreaterThan(150);
 });
 
@@ -51,7 +52,7 @@ test("a server that does not answer gets few of the calls", async () => {
     const before = held.length;
     let answered = false;
     calls.push(call(`${i}`).then(() => (answered = true)));
-    await until(() => answered || held.length > before);
+    await eventually(() => answered || held.length > before);
   }
   expect(held.length).toBeGreaterThan(0);
   expect(held.length).toBeLessThan(5);
@@ -72,7 +73,7 @@ test("an address that is no longer listed finishes its calls and gets no more", 
   await using client = verifyClient(() => addresses);
   const call = (tool: string) => client.call(ask(tool), { timeoutMs: LONG_MS });
   const open = call("open");
-  await until(() => release !== undefined);
+  await eventually(() => release !== undefined);
   addresses = [second.address];
   while (next.count === 0) await call("t");
   const before = old.count;

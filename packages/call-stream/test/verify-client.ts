@@ -8,7 +8,7 @@ import { createCallStream } from "../src/client.ts";
 import { streamTransport } from "../src/transport.ts";
 
 export type VerifyClientOptions = Partial<
-  Pick<Parameters<typeof createCallStream>[0], "maxInFlight" | "maxWaitMs" | "clock" | "onError">
+  Pick<Parameters<typeof createCallStream>[0], "maxInFlight" | "maxWaitMs" | "onError">
 >;
 
 export function verifyClient(
