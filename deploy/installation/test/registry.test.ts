@@ -1,16 +1,9 @@
 import { readFile } from "node:fs/promises";
 import type { ServiceDefinition } from "@toolgate/service-host/service";
-import type { Need } from "@toolgate/service-registry/service-entry";
-import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { NEED_VARIABLES, SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { describe, expect, test } from "vitest";
 
 const ROOT = new URL("../../../", import.meta.url);
-const OF_NEEDS: Readonly<Record<Need, readonly string[]>> = {
-  postgres: ["DATABASE_URL", "DATABASE_CONNECTIONS"],
-  redis: ["REDIS_URL"],
-  nats: ["NATS_URL"],
-  "sealing-keys": ["SEALING_KEYS"],
-};
 /** Enough for every service to be configured, with all that is optional. */
 const ENV: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://d",
@@ -38,7 +31,10 @@ describe.each(SERVICE_NAMES)("the entry of %s in the service registry", (name) =
       },
     });
     definition.readConfig(recording);
-    const declared = [...entry.needs.flatMap((need) => OF_NEEDS[need]), ...entry.variables.map((one) => one.name)];
+    const declared = [
+      ...entry.needs.flatMap((need) => NEED_VARIABLES[need]),
+      ...entry.variables.map((one) => one.name),
+    ];
     expect([...read].toSorted()).toEqual([...new Set(declared)].toSorted());
     expect(definition.name).toBe(name);
   });

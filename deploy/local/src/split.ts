@@ -1,7 +1,12 @@
 import { freePort } from "@toolgate/local-servers/port-book";
 import { launcherOf } from "@toolgate/service-registry/paths";
-import type { Need } from "@toolgate/service-registry/service-entry";
-import { SERVICE_NAMES, type ServiceName, serviceEntry, urlVariable } from "@toolgate/service-registry/services";
+import {
+  SERVICE_NAMES,
+  type ServiceName,
+  serviceEntry,
+  urlVariable,
+  withheldVariables,
+} from "@toolgate/service-registry/services";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 
 export type SplitSettings = {
@@ -11,27 +16,16 @@ export type SplitSettings = {
   readonly port: number;
   /** Processes per service; one of each when absent. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
-  /**
-   * Processes per role, for services whose processes have one role each; the roles that serve RPCs have to be among
-   * them.
-   */
+  /** Processes per role, for services whose processes have one role each; name at least one that serves RPCs. */
   readonly roles?: Readonly<Partial<Record<ServiceName, Readonly<Record<string, number>>>>>;
   readonly log: (line: string) => void;
   /** Runs this service under the inspector, on Node's usual port. */
   readonly inspect?: ServiceName;
-  /** Gives up a start that is under way; a running installation does not listen to it. */
+  /** Abandons a start that is under way; a running installation ignores it. */
   readonly signal?: AbortSignal;
 };
 
 const HOST = "127.0.0.1";
-
-/** The variables of needs: a role without the need runs without them. */
-const VARIABLE_OF: Readonly<Record<Need, string>> = {
-  postgres: "DATABASE_URL",
-  redis: "REDIS_URL",
-  nats: "NATS_URL",
-  "sealing-keys": "SEALING_KEYS",
-};
 
 type Process = { service: ServiceName; role?: string; rpcPort: number; opsPort: number };
 
@@ -41,17 +35,17 @@ export type Topology = { baseUrl: string; stop(): Promise<void>; pids(): Record<
 type Split = Topology & { processes(): ServiceProcess[] };
 
 const MAX_STARTS = 3;
-/** Given to the services of a start that is given up: they have served nobody yet. */
+/** For the services of a start that is abandoned: they have served nobody yet. */
 const GIVE_UP_GRACE_MS = 1_000;
 
-/** One process per service and replica, gRPC between them. Begins anew when somebody has taken a port meanwhile. */
+/** One process per service and replica, gRPC between them. Starts again when another program has just taken a port. */
 export async function startSplit(settings: SplitSettings): Promise<Split> {
   for (let start = 1; ; start += 1) {
     try {
       return await startOnce(settings);
     } catch (error) {
-      if (start === MAX_STARTS || !(error as Error).message.includes("EADDRINUSE")) throw error;
-      settings.log("a port was taken meanwhile; starting the services on others");
+      if (start === MAX_STARTS || !/EADDRINUSE|port \d+ on \S+ is taken/.test((error as Error).message)) throw error;
+      settings.log("a port was taken; starting the services on others");
     }
   }
 }
@@ -120,14 +114,12 @@ function startProcess(
   { log, signal, inspect }: SplitSettings,
 ): Promise<ServiceProcess> {
   const own = { ...env, ...(role && { ROLES: role }), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
-  const needs = (role ? serviceEntry(service).roles?.[role]?.needs : undefined) ?? serviceEntry(service).needs;
-  const withheld = (Object.keys(VARIABLE_OF) as Need[]).filter((need) => !needs.includes(need));
-  const withheldNames = withheld.map((need) => VARIABLE_OF[need]);
+  const withheld = withheldVariables(service, role);
   return startServiceProcess({
     name: role ?? service,
     entry: launcherOf(service),
     nodeArgs: service === inspect ? ["--inspect"] : [],
-    env: Object.fromEntries(Object.entries(own).filter(([name]) => !withheldNames.includes(name))),
+    env: Object.fromEntries(Object.entries(own).filter(([name]) => !withheld.includes(name))),
     ready: () =>
       fetch(`http://${HOST}:${opsPort}/readyz`).then(
         (response) => response.ok,

@@ -13,7 +13,7 @@ import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_so
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import type { ServiceEntry, Variable } from "./service-entry.ts";
+import type { Need, ServiceEntry, Variable } from "./service-entry.ts";
 
 const APPLICATION_HOSTS: Variable = {
   name: "APPLICATION_HOSTS",
@@ -118,4 +118,21 @@ export function serviceEntry(name: ServiceName): ServiceEntry {
 /** The environment variable with the base URLs of a service's RPC servers: `KEY_AUTH_URL` for key-auth. */
 export function urlVariable(name: ServiceName): string {
   return `${name.toUpperCase().replaceAll("-", "_")}_URL`;
+}
+
+/** The environment variables that belong to a need. */
+export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
+  postgres: ["DATABASE_URL", "DATABASE_CONNECTIONS"],
+  redis: ["REDIS_URL"],
+  nats: ["NATS_URL"],
+  "sealing-keys": ["SEALING_KEYS"],
+};
+
+/** The variables of needs that a service, or one of its process roles, does not have: such a process runs without them. */
+export function withheldVariables(name: ServiceName, role?: string): readonly string[] {
+  const entry = serviceEntry(name);
+  const { needs } = (role !== undefined && entry.roles?.[role]) || entry;
+  return (Object.keys(NEED_VARIABLES) as Need[])
+    .filter((need) => !needs.includes(need))
+    .flatMap((need) => NEED_VARIABLES[need]);
 }
