@@ -2,6 +2,7 @@ import { createEpochs } from "@toolgate/epoch/epoch";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
+import { startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { createTools } from "./clients/tools.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
@@ -73,17 +74,15 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
     now: clock,
     afterwards: background.add,
   };
-  const stopping = new AbortController();
-  const loops = Promise.all([
-    consumeUsageRecords({ bus, pool, now, signal: stopping.signal, onError: onError("usage records") }),
-    consumeAuditRecords({ bus, pool, signal: stopping.signal, onError: onError("audit records") }),
-    runEvery(overrides.upkeepEveryMs ?? UPKEEP_EVERY_MS, stopping.signal, upkeep, onError("upkeep")),
-  ]);
-  resources.defer(async () => {
-    stopping.abort();
-    await loops;
-  });
-
+  const running = resources.use(
+    startLoops({
+      producers: [
+        (signal) => consumeUsageRecords({ bus, pool, now, signal, onError: onError("usage records") }),
+        (signal) => consumeAuditRecords({ bus, pool, signal, onError: onError("audit records") }),
+        (signal) => runEvery(overrides.upkeepEveryMs ?? UPKEEP_EVERY_MS, signal, upkeep, onError("upkeep")),
+      ],
+    }),
+  );
   const owned = resources.move();
   return {
     hotCalls: { verify: verifyHandler(verifier) },
@@ -91,10 +90,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
     async ready() {
       await pool.query("select 1");
     },
-    async drain() {
-      stopping.abort();
-      await loops;
-    },
+    drain: () => running.stop(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

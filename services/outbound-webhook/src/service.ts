@@ -4,10 +4,10 @@ import { ensureStreams } from "@toolgate/event-bus/streams";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
+import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, type CoreConfig, readConfig } from "./config.ts";
 import { type Context, createContext } from "./context.ts";
-import { type Loops, startLoops } from "./events/loops.ts";
 import { dispatcherLoops } from "./roles/dispatcher.ts";
 import { fanOutLoops } from "./roles/fan-out.ts";
 import { workerLoops } from "./roles/worker.ts";
@@ -43,7 +43,7 @@ export async function start(config: Config, host: ServiceHost, { resolver }: Ove
   if (config.roles.has("worker")) roles.push(await workerLoops(config, { bus, log, now, resolver }, resources));
   const loops = {
     producers: roles.flatMap(({ producers }) => producers),
-    consumers: roles.flatMap(({ consumers }) => consumers),
+    consumers: roles.flatMap(({ consumers = [] }) => consumers),
   };
   const running = resources.use(startLoops(loops));
   const owned = resources.move();
@@ -84,6 +84,5 @@ function upkeepLoops({ pool, now }: Context, bus: Bus, { log }: ServiceHost): Lo
       (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => keepPartitions(pool, now()), onError("partitions")),
       (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
     ],
-    consumers: [],
   };
 }

@@ -1,13 +1,73 @@
-import type { Epochs } from "@toolgate/epoch/epoch";
+import { readFile } from "node:fs/promises";
+import { createEpochs, type Epochs, epochKey } from "@toolgate/epoch/epoch";
+import type { connectRedis } from "@toolgate/epoch/redis";
+import type { Bus } from "@toolgate/event-bus/connect";
+import type { Outbox } from "@toolgate/event-bus/outbox";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import type { FindServer } from "./execution/data-source-server.ts";
+import { createRedactor } from "@toolgate/redaction/redactor";
+import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
+import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import type { Logger } from "@toolgate/service-host/logger";
+import { createMailer } from "./clients/mailer.ts";
+import type { Config } from "./config.ts";
+import { createFindServer, type FindServer } from "./execution/data-source-server.ts";
+import { createDataSources } from "./execution/data-sources.ts";
+import { createDefinitions } from "./execution/definitions.ts";
 import type { DryRunDependencies } from "./execution/dry-run.ts";
+import { createRecorder } from "./execution/record.ts";
+import { createSheets } from "./execution/sheets.ts";
+import { createWebhookEvents } from "./execution/webhook-events.ts";
+import { createWorkspaceValues } from "./execution/workspace-values.ts";
+import { createSandboxPool } from "./sandbox/pool.ts";
 
-/** What the RPC handlers of management work with. */
+/** What runs of tools and the RPC handlers work with. */
 export interface Context extends DryRunDependencies {
   pool: Pool;
   epochs: Epochs;
   secretBox: SecretBox;
   findServer: FindServer;
+}
+
+interface ContextOptions {
+  pool: Pool;
+  redis: ReturnType<typeof connectRedis>;
+  bus: Bus;
+  outbox: Outbox;
+  log: Logger;
+  now: () => number;
+}
+
+/** `resources` owns what it opens. */
+export async function createContext(
+  config: Config,
+  { pool, redis, bus, outbox, log, now }: ContextOptions,
+  resources: AsyncDisposableStack,
+): Promise<Context> {
+  const secretBox = createSecretBox({ keys: config.sealingKeys });
+  const findServer = createFindServer(config.allowedDataSources);
+  return {
+    pool,
+    epochs: createEpochs(redis),
+    currentEpoch: async (workspaceId) => BigInt((await redis.get(epochKey(`workspace:${workspaceId}`))) ?? 0),
+    secretBox,
+    findServer,
+    sandbox: resources.use(createSandboxPool({ children: config.sandboxChildren, log })),
+    safeFetch: resources.use(
+      createSafeFetch({
+        allowList: config.allowedTargets,
+        applicationHosts: config.applicationHosts,
+        schemes: ["https:", "http:"],
+        ...(config.targetCaFile && { tls: { ca: await readFile(config.targetCaFile, "utf8") } }),
+      }),
+    ),
+    definitions: createDefinitions(pool, { redis, now }),
+    values: createWorkspaceValues({ pool, secretBox, redis, now }),
+    sheets: createSheets(pool),
+    sendMail: config.mail && resources.use(createMailer(config.mail)),
+    dataSources: resources.use(createDataSources({ pool, secretBox, findServer, redis, now })),
+    recorder: resources.use(createRecorder(bus)),
+    webhookEvents: createWebhookEvents(outbox, now),
+    redact: createRedactor(),
+    now,
+  };
 }

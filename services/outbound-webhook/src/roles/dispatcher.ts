@@ -1,6 +1,7 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
+import type { Loop, Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
 import { createListAdminEmails } from "../clients/admin-emails.ts";
 import { createMailer } from "../clients/mailer.ts";
@@ -10,7 +11,6 @@ import { createAttemptSender } from "../events/attempt-sender.ts";
 import { mailDueNotices } from "../events/deactivation-notices.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
 import { sweepLeases } from "../events/lease-sweeper.ts";
-import type { Loop, Loops } from "../events/loops.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
 import { createWakeUp, onWork } from "../events/wake-up.ts";

@@ -3,8 +3,8 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import type { Logger } from "@toolgate/service-host/logger";
+import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
-import type { Loops } from "../events/loops.ts";
 import { runWorker } from "../worker/worker.ts";
 
 /** Two for each of two thousand endpoints: a handshake costs more than a delivery. */
@@ -38,6 +38,5 @@ export async function workerLoops(
     log.warn({ attempts }, "attempts came too late and were not made: too few workers, or clocks that differ");
   return {
     producers: [(signal) => runWorker({ bus, safeFetch, concurrency, now, signal, onError, onTooLate })],
-    consumers: [],
   };
 }

@@ -4,16 +4,16 @@ export type Loop = (signal: AbortSignal) => Promise<void>;
 export interface Loops {
   /** Stopped first: they bring in work. */
   producers: Loop[];
-  /** Stopped when the producers have ended, so that they still apply what comes of it. */
-  consumers: Loop[];
+  /** Stopped when the producers have ended, so that they still finish their work. */
+  consumers?: Loop[];
 }
 
-export interface RunningLoops extends AsyncDisposable {
-  /** Stops in order; safe to repeat. */
+interface RunningLoops extends AsyncDisposable {
+  /** Stops them in order; safe to repeat. */
   stop(): Promise<void>;
 }
 
-export function startLoops({ producers, consumers }: Loops): RunningLoops {
+export function startLoops({ producers, consumers = [] }: Loops): RunningLoops {
   const stopProducers = new AbortController();
   const stopConsumers = new AbortController();
   const producing = Promise.all(producers.map((loop) => loop(stopProducers.signal)));
