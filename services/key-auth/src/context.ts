@@ -1,10 +1,19 @@
-import type { Epochs } from "@toolgate/epoch/epoch";
+import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
+import type { connectRedis } from "@toolgate/epoch/redis";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { Tools } from "./clients/tools.ts";
-import type { PasswordTurns } from "./login/password-turns.ts";
-import type { LoginThrottle } from "./login/throttle.ts";
-import type { Tokens } from "./login/tokens.ts";
-import type { Gate } from "./verification/gate.ts";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import type { ServiceHost } from "@toolgate/service-host/service";
+import { createTools, type Tools } from "./clients/tools.ts";
+import { createBackground } from "./events/background.ts";
+import { createPasswordTurns, type PasswordTurns } from "./login/password-turns.ts";
+import { createLocalThrottle, createRedisThrottle, type LoginThrottle, withFallback } from "./login/throttle.ts";
+import { createTokens, type Tokens } from "./login/tokens.ts";
+import { listSigningKeys } from "./store/signing-keys.ts";
+import { loadForVerification } from "./store/verification.ts";
+import { createRedisGate, type Gate } from "./verification/gate.ts";
+import { createLocalCounter } from "./verification/local-counter.ts";
+import { createRowLoader } from "./verification/row-loader.ts";
+import { createVerifier, type Verifier } from "./verification/verifier.ts";
 
 /** What the RPC handlers work with. */
 export interface Context {
@@ -12,10 +21,53 @@ export interface Context {
   epochs: Epochs;
   tools: Tools;
   gate: Pick<Gate, "used" | "lastAccepted">;
+  verifier: Verifier;
   tokens: Tokens;
   throttle: LoginThrottle;
   inPasswordTurn: PasswordTurns;
   now: () => Date;
-  /** Work that the answer does not wait for; a failure is logged, and the service's end waits for it. */
+  /** Work that no response waits for; a failure is logged, and the service waits for it when it stops. */
   afterwards: (work: Promise<unknown>) => void;
+}
+
+interface ContextOptions {
+  pool: Pool;
+  redis: ReturnType<typeof connectRedis>;
+  secretBox: SecretBox;
+  host: ServiceHost;
+}
+
+/** `resources` owns what it opens. */
+export function createContext(
+  { pool, redis, secretBox, host }: ContextOptions,
+  resources: AsyncDisposableStack,
+): Context {
+  const { log, now, peers } = host;
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const clock = () => new Date(now());
+  const gate = createRedisGate(redis);
+  const verifier = createVerifier({
+    gate,
+    load: createRowLoader((hashes) => loadForVerification(pool, hashes)),
+    localCounter: createLocalCounter(),
+    now,
+    onGateError: onError("redis cannot decide; deciding from postgres"),
+  });
+  redis.on("ready", () => verifier.forget());
+  return {
+    pool,
+    epochs: createEpochs(redis),
+    tools: createTools(peers.transport("tool-runner")),
+    gate,
+    verifier,
+    tokens: createTokens({ signingKeys: () => listSigningKeys(pool), box: secretBox, now: clock }),
+    inPasswordTurn: createPasswordTurns(),
+    throttle: withFallback(
+      createRedisThrottle(redis),
+      createLocalThrottle(now),
+      onError("redis cannot count logins; counting in this process"),
+    ),
+    now: clock,
+    afterwards: resources.use(createBackground(onError("after the answer"))).add,
+  };
 }
