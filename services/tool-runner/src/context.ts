@@ -10,14 +10,14 @@ import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box
 import type { Logger } from "@toolgate/service-host/logger";
 import { createMailer } from "./clients/mailer.ts";
 import type { Config } from "./config.ts";
-import { createFindServer, type FindServer } from "./execution/data-source-server.ts";
-import { createDataSources } from "./execution/data-sources.ts";
-import { createDefinitions } from "./execution/definitions.ts";
+import { createDataSources } from "./execution/data-sources/data-sources.ts";
+import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
 import type { DryRunDependencies } from "./execution/dry-run.ts";
+import { createWebhookEvents } from "./execution/host-calls/webhook-events.ts";
 import { createRecorder } from "./execution/record.ts";
-import { createSheets } from "./execution/sheets.ts";
-import { createWebhookEvents } from "./execution/webhook-events.ts";
-import { createWorkspaceValues } from "./execution/workspace-values.ts";
+import { createDefinitions } from "./execution/workspace/definitions.ts";
+import { createSheets } from "./execution/workspace/sheets.ts";
+import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts";
 import { createSandboxPool } from "./sandbox/pool.ts";
 
 /** What runs of tools and the RPC handlers work with. */

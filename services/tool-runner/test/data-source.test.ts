@@ -4,8 +4,8 @@ import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type HostilePostgres, startHostilePostgres } from "@toolgate/testbed/hostile-postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFindServer } from "../src/execution/data-source-server.ts";
-import { createDataSources, dataSourceContext } from "../src/execution/data-sources.ts";
+import { createDataSources, dataSourceContext } from "../src/execution/data-sources/data-sources.ts";
+import { createFindServer } from "../src/execution/data-sources/find-server.ts";
 import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
 
 const CALLS_AT_ONCE = 6;

@@ -6,8 +6,8 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keepPartitions } from "../src/events/daily-partitions.ts";
+import { NotStarted } from "../src/execution/errors.ts";
 import { createIdempotency, type Idempotency, type Ran } from "../src/execution/idempotency.ts";
-import { NotStarted } from "../src/execution/run-scope.ts";
 
 const RAN: Ran = {
   outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson: '{"success":true}' },

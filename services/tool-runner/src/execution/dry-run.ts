@@ -5,31 +5,24 @@ import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { responseJson } from "../domain/calls/response.ts";
 import { runsReadOnly } from "../domain/definitions/release.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
-import { MAX_EVENTS_PER_CALL, MAX_MAILS_PER_CALL, type RunScope } from "./run-scope.ts";
-import type { RecordedWrite } from "./withheld.ts";
+import { createRunScope, type RecordedWrite } from "./run-scope.ts";
 
-export interface DryRun {
-  executionId: string;
-  durationMs: number;
-  resultJson: string | undefined;
-  error: string;
-  /** Redacted. */
-  writes: RecordedWrite[];
-}
-
-export type DryRunOutcome =
+type DryRunOutcome =
   | { kind: "no-tool" }
   | { kind: "invalid"; violations: Violation[] }
-  | ({ kind: "ran" } & DryRun);
-
-export interface DryRunCall {
-  principal: Principal;
-  tool: string;
-  args: Record<string, unknown>;
-}
+  | {
+      kind: "ran";
+      executionId: string;
+      durationMs: number;
+      /** Undefined when the run failed. */
+      resultJson: string | undefined;
+      error: string;
+      /** Redacted. */
+      writes: RecordedWrite[];
+    };
 
 export interface DryRunDependencies extends ExecuteDependencies {
-  /** The workspace's epoch: the run shows what was saved last. */
+  /** The workspace's epoch: the run uses what was saved last. */
   currentEpoch(workspaceId: string): Promise<bigint>;
 }
 
@@ -37,57 +30,45 @@ const MAX_DRY_RUN_MS = 15_000;
 const CHAT_ID_RANDOM_BYTES = 6;
 
 /**
- * Runs a tool as a call by key would, and records what it would have written. It is in the execution log, and causes no
- * event. Release and key do not matter: an administrator tries a tool before releasing it.
+ * Runs a tool as a call by key would, but records its writes instead of making them. The run is in the execution log and
+ * causes no event. The tool need not be released: administrators try a tool before they release it.
  */
-export async function dryRun(deps: DryRunDependencies, call: DryRunCall): Promise<DryRunOutcome> {
-  const epoch = await deps.currentEpoch(call.principal.workspaceId);
-  const tool = await deps.definitions.tool(call.principal.workspaceId, call.tool, epoch);
+export async function dryRun(
+  deps: DryRunDependencies,
+  call: { principal: Principal; tool: string; args: Record<string, unknown> },
+): Promise<DryRunOutcome> {
+  const { workspaceId, workspace, userId, email } = call.principal;
+  const epoch = await deps.currentEpoch(workspaceId);
+  const tool = await deps.definitions.tool(workspaceId, call.tool, epoch);
   if (!tool) return { kind: "no-tool" };
   const { args, violations } = tool.validator.check(call.args);
   if (violations.length > 0) return { kind: "invalid", violations };
-  const timeoutMs = Math.min(tool.definition.timeoutMs, MAX_DRY_RUN_MS);
-  const scope = dryRunScope(call.principal, {
-    epoch,
-    nowMs: deps.now(),
-    readOnly: runsReadOnly(tool.definition, "dry_run"),
-    timeoutMs,
-  });
-  const { run, resultJson, fault } = await execute(deps, tool, args, scope, { parentId: "", depth: 1 });
+  const writes: RecordedWrite[] = [];
+  const scope = createRunScope(
+    {
+      workspaceId,
+      workspace,
+      epoch,
+      readOnly: runsReadOnly(tool.definition, "dry_run"),
+      testMode: false,
+      dryRun: writes,
+      entryType: "dry_run",
+      chatId: `dry_run_${Math.floor(deps.now() / 1000)}_${randomBytes(CHAT_ID_RANDOM_BYTES).toString("hex")}`,
+      callerId: userId,
+      injected: { _api_key: { id: "dry_run", name: email, ip: "" } },
+      hop: 1,
+    },
+    Math.min(tool.definition.timeoutMs, MAX_DRY_RUN_MS),
+  );
+  const { run, resultJson, fault } = await execute(deps, tool, args, scope);
   if (fault) throw fault;
   await Promise.all(scope.records);
-  const shown = (detail: unknown) => removeSecrets(deps.redact(detail), scope.usedSecrets);
   return {
     kind: "ran",
     executionId: run.id,
     durationMs: run.durationMs,
     resultJson: resultJson === undefined ? undefined : responseJson(resultJson),
     error: [run.error, ...run.details].join("\n").trim(),
-    writes: (scope.dryRun ?? []).map((write) => ({ ...write, detail: shown(write.detail) })),
-  };
-}
-
-function dryRunScope(
-  { workspaceId, workspace, userId, email }: Principal,
-  { epoch, nowMs, readOnly, timeoutMs }: { epoch: bigint; nowMs: number; readOnly: boolean; timeoutMs: number },
-): RunScope {
-  const seconds = Math.floor(nowMs / 1000);
-  return {
-    workspaceId,
-    workspace,
-    epoch,
-    readOnly,
-    testMode: false,
-    dryRun: [],
-    entryType: "dry_run",
-    chatId: `dry_run_${seconds}_${randomBytes(CHAT_ID_RANDOM_BYTES).toString("hex")}`,
-    callerId: userId,
-    injected: { _api_key: { id: "dry_run", name: email, ip: "" } },
-    hop: 1,
-    eventsLeft: MAX_EVENTS_PER_CALL,
-    mailsLeft: MAX_MAILS_PER_CALL,
-    usedSecrets: new Set(),
-    deadline: performance.now() + timeoutMs,
-    records: [],
+    writes: writes.map((write) => ({ ...write, detail: removeSecrets(deps.redact(write.detail), scope.usedSecrets) })),
   };
 }

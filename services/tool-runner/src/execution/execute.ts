@@ -1,16 +1,17 @@
 import { newExecutionId } from "../domain/calls/execution-id.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
+import { isJsonObject } from "../domain/json-object.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall, SandboxOutcome } from "../sandbox/request.ts";
-import { runApiCall } from "./api-kind.ts";
-import type { LoadedTool } from "./definitions.ts";
-import type { HostCallEntry } from "./host-call-log.ts";
-import { createHostCalls, type HostDependencies } from "./host-calls.ts";
-import { runPreparedQuery } from "./query-kind.ts";
-import { executionRecord, type FinishedRun, type Recorder } from "./record.ts";
-import { MAX_NESTING, NotStarted, type RunScope, ToolError } from "./run-scope.ts";
-import { shownOf } from "./shown.ts";
+import { runApiTool } from "./api-tool.ts";
+import { NotStarted, ToolError } from "./errors.ts";
+import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
+import { runPreparedQuery } from "./host-calls/queries.ts";
+import { executionRecord, type Recorder } from "./record.ts";
+import { type FinishedRun, type Run, redactedJson } from "./run.ts";
+import type { RunScope } from "./run-scope.ts";
+import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
   sandbox: SandboxPool;
@@ -19,147 +20,124 @@ export interface ExecuteDependencies extends HostDependencies {
   now: () => number;
 }
 
-/** How a run ended; `resultJson` is undefined when it failed. */
-export interface Execution {
+/** How a run ended. */
+interface Execution {
   run: FinishedRun;
+  /** Undefined when the run failed. */
   resultJson: string | undefined;
-  /** What of the platform ended it; undefined when nothing did. */
+  /** The fault of the platform that ended the run, if any. */
   fault: unknown;
 }
 
-/** A run while it is under way: what it leaves for the log beside its result. */
-interface CurrentRun {
-  id: string;
-  depth: number;
-  details: string[];
-  hostCalls: HostCallEntry[];
-  logs: string[];
-  /** What the platform could not do for it: the tool may go on without; where it fails, this is why. */
-  fault: Error | undefined;
-}
-
-/** Where a run stands: under which other one, and how long that one lasts. */
-interface Place {
-  parentId: string;
-  depth: number;
-  signal?: AbortSignal;
-}
-
-/** A run while it is under way, and the end of the run that called it. */
-interface UnderWay {
-  current: CurrentRun;
-  signal: AbortSignal | undefined;
-}
-
+const MAX_NESTING = 8;
 const CPU_MS = 1_000;
-/** [ERR] A process that went away under the run, and a return value that is no JSON. */
+/** [ERR-18] The sandbox process is gone, or the tool returned something that is not JSON. */
 const PLATFORM_FAULTS: ReadonlySet<SandboxOutcome["kind"]> = new Set(["interrupted", "unserializable"] as const);
 
 /**
- * Runs one tool, and through it those that it calls. Never rejects for what the tool does: that is in the outcome and in
- * the execution log, whose record joins `scope.records`. A fault of the platform is answered beside the run that it
- * ended, for that one may have written something by then. Rejects for a run that did not begin.
+ * Runs a tool, and through it the tools that it calls. Whatever the tool does is in the outcome and in the execution log,
+ * whose record is added to `scope.records`. A fault of the platform is returned with the run, since the run may have
+ * written something before. Rejects only if the run did not start.
  */
 export async function execute(
   deps: ExecuteDependencies,
   tool: LoadedTool,
   args: Record<string, unknown>,
   scope: RunScope,
-  place: Place,
+  parent?: { run: Run; signal: AbortSignal },
 ): Promise<Execution> {
-  const current: CurrentRun = {
+  const run: Run = {
     id: newExecutionId(),
-    depth: place.depth,
+    parentId: parent?.run.id ?? "",
+    depth: (parent?.run.depth ?? 0) + 1,
+    signal: parent?.signal,
+    tool,
+    scope,
+    startedAtMs: deps.now(),
     details: [],
     hostCalls: [],
     logs: [],
-    fault: undefined,
+    platformFault: undefined,
   };
-  const startedAtMs = deps.now();
   const started = performance.now();
   let resultJson: string | undefined;
-  let error = "";
-  let fault: unknown;
+  let failure: { error: string; fault: unknown } = { error: "", fault: undefined };
   try {
-    resultJson = await runBody(deps, tool, { ...args, ...scope.injected }, scope, { current, signal: place.signal });
+    resultJson = await runTool(deps, run, { ...args, ...scope.injected });
   } catch (thrown) {
     if (thrown instanceof NotStarted) throw thrown;
-    fault = thrown instanceof ToolError ? current.fault : thrown;
-    const message = (thrown as Error).message || "failed without a message";
-    error = fault ? "interrupted by a fault of the platform" : message;
-    const detail = thrown instanceof ToolError ? thrown.detail : String(thrown);
-    if (detail) current.details.push(detail);
+    failure = failureOf(run, thrown);
   }
-  const shown = <T>(value: T) => removeSecrets(value, scope.usedSecrets) as T;
-  const run: FinishedRun = {
-    id: current.id,
-    parentId: place.parentId,
-    tool,
-    startedAtMs,
+  const withoutSecrets = <T>(value: T) => removeSecrets(value, scope.usedSecrets);
+  const redact = (value: unknown) => withoutSecrets(deps.redact(value));
+  const finished: FinishedRun = {
+    ...run,
     durationMs: Math.round(performance.now() - started),
-    args: shownOf(JSON.stringify(args), (value) => shown(deps.redact(value))),
-    result: shownOf(resultJson ?? "null", (value) => shown(deps.redact(value))),
-    error: shown(error),
-    details: shown(current.details),
-    hostCalls: current.hostCalls.slice(),
-    logs: shown(current.logs),
+    args: redactedJson(JSON.stringify(args), redact),
+    result: redactedJson(resultJson ?? "null", redact),
+    error: withoutSecrets(failure.error),
+    details: withoutSecrets(run.details),
+    hostCalls: run.hostCalls.slice(),
+    logs: withoutSecrets(run.logs),
   };
-  const recorded = deps.recorder.add(executionRecord(run, scope));
-  // Awaited by the call, which may be busy for long: a refusal must not count as unhandled until then.
+  const recorded = deps.recorder.add(executionRecord(finished));
+  // The call awaits it later; until then a rejection must not count as unhandled.
   recorded.catch(() => {});
   scope.records.push(recorded);
-  return { run, resultJson, fault };
+  return { run: finished, resultJson, fault: failure.fault };
 }
 
-async function runBody(
-  deps: ExecuteDependencies,
-  tool: LoadedTool,
-  args: Record<string, unknown>,
-  scope: RunScope,
-  { current, signal }: UnderWay,
-): Promise<string> {
-  const { body, timeoutMs, maxResultBytes } = tool.definition;
-  const wallMs = Math.min(timeoutMs, scope.deadline - performance.now());
+function failureOf(run: Run, thrown: unknown): { error: string; fault: unknown } {
+  const isToolError = thrown instanceof ToolError;
+  const detail = isToolError ? thrown.detail : String(thrown);
+  if (detail) run.details.push(detail);
+  const fault = isToolError ? run.platformFault : thrown;
+  if (fault) return { error: "interrupted by a fault of the platform", fault };
+  return { error: (thrown as Error).message || "failed without a message", fault };
+}
+
+async function runTool(deps: ExecuteDependencies, run: Run, args: Record<string, unknown>): Promise<string> {
+  const { body, timeoutMs, maxResultBytes } = run.tool.definition;
+  const wallMs = Math.min(timeoutMs, run.scope.deadline - performance.now());
   if (wallMs <= 0) throw new ToolError("TIMEOUT", "the call's time is used up");
-  const bounds = { current, wallMs, signal };
-  if (body.kind === "handler") return runHandler(deps, { tool, code: body.code, args }, scope, bounds);
-  const resultJson = await runDeclared(deps, tool, args, scope, bounds);
+  if (body.kind === "handler") return runHandler(deps, run, body.code, args, wallMs);
+  const resultJson = await runDeclared(deps, run, args, wallMs);
   if (Buffer.byteLength(resultJson) > maxResultBytes) {
     throw new ToolError("RESULT-TOO-LARGE", `the result is larger than ${maxResultBytes} bytes`);
   }
   return resultJson;
 }
 
-/** The kinds of tools that are no code of the workspace. */
+/** Runs a tool that has no code of the workspace. */
 async function runDeclared(
   deps: ExecuteDependencies,
-  { name, definition: { body } }: LoadedTool,
+  run: Run,
   args: Record<string, unknown>,
-  scope: RunScope,
-  { current, wallMs, signal }: UnderWay & { wallMs: number },
+  wallMs: number,
 ): Promise<string> {
-  if (body.kind === "api") return runApiCall(deps, name, body, args, scope, { timeoutMs: wallMs, signal });
+  const { tool, scope, signal } = run;
+  const { body } = tool.definition;
+  if (body.kind === "api") return JSON.stringify(await runApiTool(deps, run, body, args, wallMs));
   if (body.kind === "query") {
     const query = await deps.definitions.preparedQuery(scope.workspaceId, body.query, scope.epoch);
-    return runPreparedQuery(deps.dataSources, name, query, args, scope, wallMs, signal);
+    const context = { tool: tool.name, scope, signal };
+    return JSON.stringify(await runPreparedQuery(deps.dataSources, query, args, context, wallMs));
   }
-  const call = hostCallOf(name, args);
+  const call = hostCallOf(tool.name, args);
   const timeUp = AbortSignal.timeout(Math.ceil(wallMs));
-  const hostCall = hostCallsOf(deps, name, scope, current);
-  const answer = await hostCall(
-    call.name,
-    JSON.stringify(call.args),
-    signal ? AbortSignal.any([timeUp, signal]) : timeUp,
-  );
-  return answer === "null" ? '{"success":true}' : answer;
+  const ends = signal ? AbortSignal.any([timeUp, signal]) : timeUp;
+  const result = await hostCallsOf(deps, run)(call.name, JSON.stringify(call.args), ends);
+  return result === "null" ? '{"success":true}' : result;
 }
 
 async function runHandler(
   deps: ExecuteDependencies,
-  { tool, code, args }: { tool: LoadedTool; code: string; args: Record<string, unknown> },
-  scope: RunScope,
-  { current, wallMs, signal }: UnderWay & { wallMs: number },
+  run: Run,
+  code: string,
+  args: Record<string, unknown>,
+  wallMs: number,
 ): Promise<string> {
+  const { tool, scope, signal } = run;
   const outcome = await deps.sandbox.run({
     workspaceId: scope.workspaceId,
     codeKey: `${scope.workspaceId}/${tool.name}/${tool.version}`,
@@ -167,47 +145,38 @@ async function runHandler(
     argsJson: JSON.stringify(args),
     context: { readOnly: scope.readOnly, testMode: scope.testMode },
     limits: { wallMs, cpuMs: CPU_MS, resultBytes: tool.definition.maxResultBytes },
-    onHostCall: hostCallsOf(deps, tool.name, scope, current),
+    onHostCall: hostCallsOf(deps, run),
     ...(signal && { signal }),
   });
-  current.logs = outcome.logs;
+  run.logs = outcome.logs;
   if (outcome.kind === "ok") return outcome.resultJson;
   if (outcome.kind === "overloaded") throw new NotStarted("the sandbox takes no more runs");
   if (PLATFORM_FAULTS.has(outcome.kind)) throw new Error(`${outcome.kind}: ${outcome.message}`);
   throw new ToolError(outcome.kind.toUpperCase(), outcome.message);
 }
 
-function hostCallsOf(deps: ExecuteDependencies, tool: string, scope: RunScope, current: CurrentRun): HostCall {
-  const note = (detail: string) => void current.details.push(detail);
-  const noteFault = (name: string, cause: unknown) => {
-    note(`${name}: ${String(cause)}`);
-    // Its own error, for this run has begun, whatever became of one that it called.
-    current.fault ??= new Error(`${name} failed`, { cause });
-  };
-  const callNested = (name: string, args: unknown, signal: AbortSignal) =>
-    callTool(deps, name, args, scope, { parentId: current.id, depth: current.depth + 1, signal });
-  return createHostCalls(deps, { tool, callTool: callNested, note, noteFault, hostCalls: current.hostCalls }, scope);
+function hostCallsOf(deps: ExecuteDependencies, run: Run): HostCall {
+  return createHostCalls(deps, run, (name, args, signal) => callTool(deps, name, args, { run, signal }));
 }
 
-/** [RO-2] A nested run keeps the scope of the call; release and key list count for the tool called from outside only. */
+/** [RO-2] A nested run keeps the scope of the call. Release and key list matter only for the tool called from outside. */
 async function callTool(
   deps: ExecuteDependencies,
   name: string,
   args: unknown,
-  scope: RunScope,
-  place: Place,
+  parent: { run: Run; signal: AbortSignal },
 ): Promise<string> {
-  if (place.depth > MAX_NESTING)
+  const { depth, scope } = parent.run;
+  if (depth >= MAX_NESTING) {
     throw new ToolError("TOO_DEEP", `tools call each other at most ${MAX_NESTING} levels deep`);
+  }
   const tool = deps.definitions.shared(name) ?? (await deps.definitions.tool(scope.workspaceId, name, scope.epoch));
   if (!tool) throw new ToolError("NO_SUCH_TOOL", `there is no tool ${name}`);
-  if (typeof args !== "object" || args === null || Array.isArray(args)) {
-    throw new ToolError("INVALID_ARGUMENT", "args must be an object");
-  }
-  const checked = tool.validator.check(args as Record<string, unknown>);
+  if (!isJsonObject(args)) throw new ToolError("INVALID_ARGUMENT", "args must be an object");
+  const checked = tool.validator.check(args);
   const [violation] = checked.violations;
   if (violation) throw new ToolError("INVALID_ARGUMENT", `${name}: ${violation.field} ${violation.message}`);
-  const { run, resultJson, fault } = await execute(deps, tool, checked.args, scope, place);
+  const { run, resultJson, fault } = await execute(deps, tool, checked.args, scope, parent);
   if (fault) throw fault;
   if (resultJson === undefined) throw new ToolError("TOOL_FAILED", `${name}: ${run.error}`);
   return resultJson;

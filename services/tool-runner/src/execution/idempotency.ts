@@ -10,11 +10,11 @@ import {
   releaseCall,
   settleCall,
 } from "../store/idempotent-calls.ts";
-import { createCallWatch } from "./call-watch.ts";
-import { NotStarted } from "./run-scope.ts";
+import { NotStarted } from "./errors.ts";
+import { createRunningCalls } from "./running-calls.ts";
 
 /** How a call that reached its run ended. */
-export type RanOutcome =
+type RanOutcome =
   | { kind: "failed"; executionId: string; durationMs: number }
   | { kind: "ok"; executionId: string; durationMs: number; resultJson: string };
 
@@ -69,7 +69,7 @@ const MAX_STORED_BYTES_PER_HOUR = 128 * 1024 * 1024;
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   const { pool, secretBox, now, maxBytesPerHour = MAX_STORED_BYTES_PER_HOUR } = deps;
   const forgetBefore = () => new Date(now() - KEPT_MS);
-  const watch = createCallWatch((scopes) =>
+  const runningCalls = createRunningCalls((scopes) =>
     findEnded(pool, scopes, { now: new Date(now()), forgetBefore: forgetBefore() }),
   );
 
@@ -119,10 +119,10 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
         const at = new Date(now());
         const leaseUntil = new Date(at.getTime() + timeoutMs + LEASE_MARGIN_MS);
         const claim = await claimCall(pool, scope, { bodyHash, now: at, leaseUntil, forgetBefore: forgetBefore() });
-        if (claim.claimed) return watch.during(scope, () => runClaimed(scope, at, run));
+        if (claim.claimed) return runningCalls.during(scope, () => runClaimed(scope, at, run));
         if (!claim.row.bodyHash.equals(bodyHash)) return { kind: "mismatch" };
         if (claim.row.state !== "running") return replay(scope, claim.row);
-        if (!(await watch.until(scope, waitUntil, call.signal()))) return { kind: "in-progress" };
+        if (!(await runningCalls.until(scope, waitUntil, call.signal()))) return { kind: "in-progress" };
       }
     },
   };

@@ -1,20 +1,18 @@
 import { expect, test } from "vitest";
-import { executionRecord, type FinishedRun } from "./record.ts";
-import type { RunScope } from "./run-scope.ts";
-import { shownOf } from "./shown.ts";
-
-const SCOPE = { workspaceId: "w", entryType: "api_key", chatId: "", callerId: "", readOnly: true } as RunScope;
+import { executionRecord } from "./record.ts";
+import { type FinishedRun, redactedJson } from "./run.ts";
 
 function recordOf(run: Partial<FinishedRun>) {
-  const nothing = shownOf("null", () => null);
+  const nothing = redactedJson("null", () => null);
+  const scope = { workspaceId: "w", entryType: "api_key", chatId: "", callerId: "", readOnly: true };
   const tool = { name: "t", version: 1 };
-  const whole = { id: "e", parentId: "", tool, startedAtMs: 0, durationMs: 0, error: "", details: [], hostCalls: [] };
-  return executionRecord({ ...whole, logs: [], args: nothing, result: nothing, ...run } as FinishedRun, SCOPE);
+  const whole = { id: "e", parentId: "", tool, scope, startedAtMs: 0, durationMs: 0, error: "", details: [] };
+  return executionRecord({ ...whole, hostCalls: [], logs: [], args: nothing, result: nothing, ...run } as FinishedRun);
 }
 
-test("[LOG-10] the log has what a value shows, worked out once", () => {
+test("[LOG-10] the log contains redacted values, each redacted once", () => {
   let times = 0;
-  const args = shownOf('{"a":1,"b":2}', (value) => {
+  const args = redactedJson('{"a":1,"b":2}', (value) => {
     times += 1;
     return { ...(value as object), b: "removed" };
   });
@@ -23,16 +21,16 @@ test("[LOG-10] the log has what a value shows, worked out once", () => {
   expect(times).toBe(1);
 });
 
-test("[LOG-10] what is longer than the log keeps is not worked out for its size alone", () => {
-  const show = () => {
-    throw new Error("worked out");
+test("[LOG-10] a value that is too long for the log is not redacted only to learn its length", () => {
+  const redact = () => {
+    throw new Error("redacted");
   };
-  const large = shownOf(JSON.stringify("x".repeat(65_535)), show);
+  const large = redactedJson(JSON.stringify("x".repeat(65_535)), redact);
   const { argsJson, resultJson } = recordOf({ args: large, result: large });
   for (const json of [argsJson, resultJson]) expect(JSON.parse(json)).toEqual({ truncated: true, characters: 65_537 });
 });
 
-test("[LOG-10] what grows by what is put in for a secret keeps its bound", () => {
-  const result = shownOf('"short"', () => "x".repeat(65_535));
+test("[LOG-10] a value that redaction makes longer keeps within the bound", () => {
+  const result = redactedJson('"short"', () => "x".repeat(65_535));
   expect(JSON.parse(recordOf({ result }).resultJson)).toEqual({ truncated: true, characters: 65_537 });
 });

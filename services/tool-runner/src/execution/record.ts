@@ -7,16 +7,13 @@ import {
   type ExecutionRecord,
   ExecutionRecordSchema,
 } from "@toolgate/gen/toolgate/events/v1/records_pb";
-import type { LoadedTool } from "./definitions.ts";
-import type { HostCallEntry } from "./host-call-log.ts";
-import type { RunScope } from "./run-scope.ts";
-import type { Shown } from "./shown.ts";
+import type { FinishedRun, RedactedJson } from "./run.ts";
 
 export type Recorder = GroupCommit<ExecutionRecord>;
 
 const FIXED_BYTES = 512;
 
-/** Records of one tick travel as one message; `add` resolves once the broker has written it. */
+/** Publishes the records of one tick as one message; `add` resolves once the broker has stored it. */
 export function createRecorder(bus: Bus): Recorder {
   return createBatchingPublisher({
     bus,
@@ -27,26 +24,11 @@ export function createRecorder(bus: Bus): Recorder {
   });
 }
 
-export interface FinishedRun {
-  id: string;
-  parentId: string;
-  tool: LoadedTool;
-  startedAtMs: number;
-  durationMs: number;
-  args: Shown;
-  result: Shown;
-  /** Empty when the run succeeded. */
-  error: string;
-  /** What the log keeps beside the error, and nobody else sees. */
-  details: string[];
-  hostCalls: HostCallEntry[];
-  logs: string[];
-}
-
 const MAX_LOGGED_CHARACTERS = 65_536;
 const MAX_ERROR_CHARACTERS = 4_000;
 
-export function executionRecord(run: FinishedRun, scope: RunScope): ExecutionRecord {
+export function executionRecord(run: FinishedRun): ExecutionRecord {
+  const { scope } = run;
   return create(ExecutionRecordSchema, {
     id: run.id,
     parentId: run.parentId,
@@ -68,15 +50,15 @@ export function executionRecord(run: FinishedRun, scope: RunScope): ExecutionRec
   });
 }
 
-/** What the log keeps of a value: its JSON text, or its size alone when that is longer than the log keeps. */
-function loggedJson({ characters, value }: Shown): string {
-  // Not worked out for its size alone: that takes long, and nobody else is served meanwhile.
+/** A value's JSON text, or only its length if it is too long for the log. */
+function loggedJson({ characters, value }: RedactedJson): string {
+  // Redacting a long value only to learn its length would block the event loop.
   if (characters > MAX_LOGGED_CHARACTERS) return JSON.stringify({ truncated: true, characters });
   const text = JSON.stringify(value()) ?? "null";
   return text.length <= MAX_LOGGED_CHARACTERS ? text : JSON.stringify({ truncated: true, characters: text.length });
 }
 
-/** Postgres text holds no NUL. */
+/** Postgres cannot store NUL in text. */
 function withoutNul(text: string): string {
   return text.replaceAll("\u0000", "");
 }

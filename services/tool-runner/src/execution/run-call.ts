@@ -3,11 +3,11 @@ import { parseCallBody } from "../domain/calls/call-body.ts";
 import { responseJson } from "../domain/calls/response.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
 import { holdsTemplateMarker } from "../domain/json-object.ts";
-import { type Caller, entryTypeOf, runScopeOf } from "./call-scope.ts";
-import type { LoadedTool } from "./definitions.ts";
+import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { Idempotency, OnceOutcome, Ran } from "./idempotency.ts";
 import type { RunScope } from "./run-scope.ts";
+import type { LoadedTool } from "./workspace/definitions.ts";
 
 export type CallOutcome =
   | { kind: "unavailable" }
@@ -65,9 +65,9 @@ async function runOnce(
   args: Record<string, unknown>,
   scope: RunScope,
 ): Promise<Ran> {
-  const { run, resultJson, fault } = await execute(deps, tool, args, scope, { parentId: "", depth: 1 });
+  const { run, resultJson, fault } = await execute(deps, tool, args, scope);
   const reported =
-    tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run, scope) : undefined;
+    tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (fault) {
     // [EVT-8] The run has still ended with an error and is reported; its fault is thrown even where reporting fails too.

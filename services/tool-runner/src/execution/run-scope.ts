@@ -1,7 +1,15 @@
 import type { EntryType } from "../domain/definitions/release.ts";
-import type { RecordedWrite } from "./withheld.ts";
 
-/** What one call from outside sets up, and every run inside it shares. */
+/** A write that a dry run recorded instead of making it. */
+export interface RecordedWrite {
+  tool: string;
+  /** The host function, or "api" for a declarative call. */
+  name: string;
+  /** What would have been written; not redacted. */
+  detail: unknown;
+}
+
+/** What a run may do. A call from outside sets it up; every run inside the call shares it. */
 export interface RunScope {
   workspaceId: string;
   /** The workspace's code. */
@@ -10,44 +18,44 @@ export interface RunScope {
   /** [RO-1] [RO-2] Decided by the tool that was called from outside; nested runs inherit it. */
   readOnly: boolean;
   testMode: boolean;
-  /** Set in a dry run: collects what is not done. */
+  /** Set in a dry run: collects the writes that are not made. */
   dryRun: RecordedWrite[] | undefined;
   entryType: EntryType;
   chatId: string;
   callerId: string;
   /** [TOOL-40] Arguments that the server adds to every run. */
   injected: Record<string, unknown>;
-  /** [LOOP-2] 1, or 2 in a run that an incoming hook triggered. */
+  /** [LOOP-2] 1, or 2 in a run that a hook triggered. */
   hop: number;
   /** [EVT] Custom events that the call may still emit. */
   eventsLeft: number;
-  /** Mails that the call may still send. */
   mailsLeft: number;
-  /** Values of secrets that were put into calls; they are removed from whatever is kept or shown. */
+  /** Values of secrets that the call has sent; they are removed from everything that is stored or shown. */
   usedSecrets: Set<string>;
   /** performance.now() at which the call must have ended. */
   deadline: number;
-  /** Log records under way; the call is answered once all are durable. */
+  /** Log records that are being published; the call is answered once all are durable. */
   records: Promise<void>[];
 }
 
-export const MAX_EVENTS_PER_CALL = 20;
-export const MAX_MAILS_PER_CALL = 10;
-export const MAX_NESTING = 8;
+const MAX_EVENTS_PER_CALL = 20;
+const MAX_MAILS_PER_CALL = 10;
 
-/** Ends a run with a message that the tool may see and the execution log keeps. Callers from outside never see it. */
-export class ToolError extends Error {
-  readonly code: string;
-  /** For the execution log alone, never for the tool or an event: what a database said, for instance. */
-  readonly detail: string | undefined;
+type Unused = "eventsLeft" | "mailsLeft" | "usedSecrets" | "deadline" | "records";
 
-  constructor(code: string, message: string, detail?: string) {
-    super(message);
-    this.name = "ToolError";
-    this.code = code;
-    this.detail = detail;
-  }
+/** The scope of a call that begins now. */
+export function createRunScope(given: Omit<RunScope, Unused>, timeoutMs: number): RunScope {
+  return {
+    ...given,
+    eventsLeft: MAX_EVENTS_PER_CALL,
+    mailsLeft: MAX_MAILS_PER_CALL,
+    usedSecrets: new Set(),
+    deadline: performance.now() + timeoutMs,
+    records: [],
+  };
 }
 
-/** A run that was refused before any of its code ran: it may be tried again. */
-export class NotStarted extends Error {}
+/** The time that the call has left, at least 1 ms: whatever uses it times out by itself. */
+export function remainingMs({ deadline }: Pick<RunScope, "deadline">): number {
+  return Math.max(1, deadline - performance.now());
+}

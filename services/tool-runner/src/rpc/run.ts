@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { Caller } from "../execution/call-scope.ts";
+import type { Caller } from "../execution/caller.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
 
 export type RunHandler = CallHandler<RunRequest, RunResponse>;

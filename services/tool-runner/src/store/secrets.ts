@@ -2,7 +2,7 @@ import type { Queryable } from "@toolgate/postgres/pool";
 
 export const MAX_SECRETS = 100;
 
-export interface SecretRow {
+interface SecretRow {
   name: string;
   hosts: string[];
   savedAt: Date;

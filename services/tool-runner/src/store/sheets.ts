@@ -1,7 +1,7 @@
 import type { Client, Queryable } from "@toolgate/postgres/pool";
 import type { Cell, Range } from "../domain/data/a1-range.ts";
 
-export interface SheetPlace {
+export interface SheetRef {
   workspaceId: string;
   sheet: string;
 }
@@ -13,7 +13,7 @@ export interface PlacedCell {
 }
 
 const IN_RANGE = `workspace_id = $1 and sheet = $2 and row_number between $3 and $5 and column_number between $4 and $6`;
-const placesOf = ({ workspaceId, sheet }: SheetPlace, { top, left, bottom, right }: Range) => [
+const placesOf = ({ workspaceId, sheet }: SheetRef, { top, left, bottom, right }: Range) => [
   workspaceId,
   sheet,
   top,
@@ -29,7 +29,7 @@ export async function listSheets(db: Queryable, workspaceId: string): Promise<st
   return listed.rows.map(({ name }) => name);
 }
 
-export async function sheetExists(db: Queryable, { workspaceId, sheet }: SheetPlace): Promise<boolean> {
+export async function sheetExists(db: Queryable, { workspaceId, sheet }: SheetRef): Promise<boolean> {
   const found = await db.query("select 1 from tool_runner.sheets where workspace_id = $1 and name = $2", [
     workspaceId,
     sheet,
@@ -38,7 +38,7 @@ export async function sheetExists(db: Queryable, { workspaceId, sheet }: SheetPl
 }
 
 /** Makes the sheet where it is missing, and locks it. Returns how many sheets the workspace has. */
-export async function lockSheet(client: Client, { workspaceId, sheet }: SheetPlace): Promise<number> {
+export async function lockSheet(client: Client, { workspaceId, sheet }: SheetRef): Promise<number> {
   await client.query("insert into tool_runner.sheets (workspace_id, name) values ($1, $2) on conflict do nothing", [
     workspaceId,
     sheet,
@@ -53,11 +53,7 @@ export async function lockSheet(client: Client, { workspaceId, sheet }: SheetPla
   return counted.rows[0].sheets;
 }
 
-export async function writeCells(
-  db: Queryable,
-  { workspaceId, sheet }: SheetPlace,
-  cells: PlacedCell[],
-): Promise<void> {
+export async function writeCells(db: Queryable, { workspaceId, sheet }: SheetRef, cells: PlacedCell[]): Promise<void> {
   await db.query(
     `insert into tool_runner.sheet_cells (workspace_id, sheet, row_number, column_number, value)
      select $1, $2, r, c, v from unnest($3::int[], $4::int[], $5::jsonb[]) as cells (r, c, v)
@@ -74,7 +70,7 @@ export async function writeCells(
 
 export async function emptyCells(
   db: Queryable,
-  { workspaceId, sheet }: SheetPlace,
+  { workspaceId, sheet }: SheetRef,
   cells: Omit<PlacedCell, "value">[],
 ): Promise<void> {
   await db.query(
@@ -85,13 +81,13 @@ export async function emptyCells(
 }
 
 /** Returns how many filled cells there were. */
-export async function deleteCells(db: Queryable, place: SheetPlace, range: Range): Promise<number> {
+export async function deleteCells(db: Queryable, place: SheetRef, range: Range): Promise<number> {
   const deleted = await db.query(`delete from tool_runner.sheet_cells where ${IN_RANGE}`, placesOf(place, range));
   return deleted.rowCount ?? 0;
 }
 
 /** Filled cells of the range. */
-export async function findCells(db: Queryable, place: SheetPlace, range: Range): Promise<PlacedCell[]> {
+export async function findCells(db: Queryable, place: SheetRef, range: Range): Promise<PlacedCell[]> {
   const found = await db.query(
     `select row_number as row, column_number as column, value from tool_runner.sheet_cells where ${IN_RANGE}`,
     placesOf(place, range),
@@ -102,7 +98,7 @@ export async function findCells(db: Queryable, place: SheetPlace, range: Range):
 /** How many cells are filled, and the last row and column that hold one. */
 export async function measureSheet(
   db: Queryable,
-  { workspaceId, sheet }: SheetPlace,
+  { workspaceId, sheet }: SheetRef,
 ): Promise<{ cells: number; bottom: number; right: number }> {
   const measured = await db.query(
     `select count(*) as cells, coalesce(max(row_number), 0) as bottom, coalesce(max(column_number), 0) as right
@@ -112,7 +108,7 @@ export async function measureSheet(
   return measured.rows[0];
 }
 
-export async function deleteSheet(db: Queryable, { workspaceId, sheet }: SheetPlace): Promise<boolean> {
+export async function deleteSheet(db: Queryable, { workspaceId, sheet }: SheetRef): Promise<boolean> {
   const deleted = await db.query("delete from tool_runner.sheets where workspace_id = $1 and name = $2", [
     workspaceId,
     sheet,

@@ -3,7 +3,7 @@ import type { ToolRow } from "./tools.ts";
 
 type ToolPlace = { workspaceId: string; name: string };
 
-export interface VersionRow {
+interface VersionRow {
   version: number;
   savedAt: Date;
   savedBy: string;

@@ -35,7 +35,7 @@ export async function findReleaseFlags(
 }
 
 /** What a tool says about itself: its definition without its body, which may be large. By name. */
-export interface ToolOutline {
+interface ToolOutline {
   name: string;
   version: number;
   outline: unknown;

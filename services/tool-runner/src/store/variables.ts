@@ -2,7 +2,7 @@ import type { Queryable } from "@toolgate/postgres/pool";
 
 export const MAX_VARIABLES = 200;
 
-export interface VariableRow {
+interface VariableRow {
   name: string;
   value: string;
 }

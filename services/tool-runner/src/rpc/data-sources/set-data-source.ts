@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { dataSourceContext } from "../../execution/data-sources.ts";
+import { dataSourceContext } from "../../execution/data-sources/data-sources.ts";
 import { saveDataSource } from "../../store/data-sources.ts";
 import { changeWorkspace } from "../change.ts";
 

@@ -5,7 +5,7 @@ import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/da
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { ToolError } from "../../execution/run-scope.ts";
+import { ToolError } from "../../execution/errors.ts";
 
 export const readSheet: Handler<Context, typeof DataSourceService.method.readSheet> = async (
   { sheets },

@@ -3,7 +3,7 @@ import type { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/da
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { hostsViolation, secretViolation, valueNameViolation } from "../../domain/api-calls/workspace-values.ts";
-import { secretContext } from "../../execution/workspace-values.ts";
+import { secretContext } from "../../execution/workspace/workspace-values.ts";
 import { MAX_SECRETS, saveSecret as saveRow } from "../../store/secrets.ts";
 import { changeWorkspace } from "../change.ts";
 

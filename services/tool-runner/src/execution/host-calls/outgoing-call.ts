@@ -1,9 +1,9 @@
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
-import { isDeeperThan } from "../domain/json-object.ts";
-import { ToolError } from "./run-scope.ts";
-import type { WorkspaceValues } from "./workspace-values.ts";
+import { isDeeperThan } from "../../domain/json-object.ts";
+import { ToolError } from "../errors.ts";
+import type { WorkspaceValues } from "../workspace/workspace-values.ts";
 
 export interface SendDependencies {
   safeFetch: SafeFetch;
@@ -21,21 +21,20 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_RESPONSE_LEVELS = 64;
 export const READING_METHODS: ReadonlySet<FetchMethod> = new Set<FetchMethod>(["GET", "HEAD"]);
 
-/** Sends one call to a foreign address; the body is parsed when it is JSON. Rejects with a ToolError. */
+/** Sends one call to an external address; the body is parsed if it is JSON. Rejects with a ToolError. */
 export async function sendCall(safeFetch: SafeFetch, call: OutgoingCall, timeoutMs: number, signal?: AbortSignal) {
-  const { url, method, headers, body } = call;
+  const { body, ...request } = call;
   const result = await safeFetch.send({
-    url,
-    method,
-    headers,
+    ...request,
     ...(body !== undefined && { body }),
     deadlineMs: Math.max(1, timeoutMs),
     maxResponseBytes: MAX_RESPONSE_BYTES,
     signal,
   });
   if (result.kind !== "response") throw new ToolError("CALL_FAILED", failureText(result));
-  if (result.truncated)
-    throw new ToolError("CALL_FAILED", `the response could not be read whole (${result.truncated})`);
+  if (result.truncated) {
+    throw new ToolError("CALL_FAILED", `the response could not be read completely (${result.truncated})`);
+  }
   return { status: result.status, body: parsedBody(result.headers["content-type"], result.body) };
 }
 

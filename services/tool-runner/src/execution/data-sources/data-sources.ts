@@ -2,18 +2,16 @@ import { createForeignPool, type ForeignPool } from "@toolgate/postgres/foreign-
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { LRUCache } from "lru-cache";
-import { findDataSource } from "../store/data-sources.ts";
-import type { FindServer } from "./data-source-server.ts";
-import { type RunScope, ToolError } from "./run-scope.ts";
+import { findDataSource } from "../../store/data-sources.ts";
+import { ToolError } from "../errors.ts";
+import type { RunScope } from "../run-scope.ts";
+import { type CacheSource, createWorkspaceCache } from "../workspace/workspace-cache.ts";
+import type { FindServer } from "./find-server.ts";
 import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";
-import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
-/** The databases of workspaces. */
+/** The workspaces' own databases. */
 export interface DataSources extends AsyncDisposable {
-  /**
-   * Runs one statement, within its time and no longer than the signal lets it. Rejects with a ToolError that says what
-   * the database said.
-   */
+  /** Runs one statement until its time is up or the signal aborts. Rejects with a ToolError. */
   run(
     scope: Pick<RunScope, "workspaceId" | "epoch">,
     statement: Statement,
@@ -34,7 +32,7 @@ export function createDataSources(
     maxBytes: MAX_SEALED_BYTES,
     sizeOf: (sealed) => sealed?.byteLength ?? 0,
   });
-  // A pool lives as long as the URL that it was made for, over all epochs.
+  // A pool stays open while the URL is the same, whatever the epoch.
   const pools = new LRUCache<string, Promise<ForeignPool>>({
     max: MAX_POOLS,
     dispose: (pool) => void pool.then((owned) => owned.end()).catch(() => {}),
@@ -72,7 +70,7 @@ export function createDataSources(
         try {
           return await runStatement(await pool, statement, signal);
         } catch (error) {
-          // The name may stand for another address by now.
+          // The host name may have another address by now.
           if (error instanceof ToolError && error.code === "DATA_SOURCE") forgetPool(key, pool);
           throw error;
         }
@@ -86,31 +84,29 @@ export function createDataSources(
   };
 }
 
-/** What the sealed URL of a workspace's data source belongs to. */
+/** Binds a sealed URL to its workspace. */
 export function dataSourceContext(workspaceId: string): string {
   return `data-source:${workspaceId}`;
 }
 
-/** Rejects when the time is up or the run has ended, also when `work` hears of it late, as a lookup does. */
+/** Rejects when the time is up or the run has ended, even while `work` does not react to its signal, as in a lookup. */
 async function withinTime<T>(
   timeoutMs: number,
   runSignal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const stop = new AbortController();
+  const timeUp = AbortSignal.timeout(Math.ceil(timeoutMs));
+  const signal = runSignal ? AbortSignal.any([timeUp, runSignal]) : timeUp;
   const { promise: stopped, reject } = Promise.withResolvers<never>();
-  const end = (code: string, message: string) => {
-    reject(new ToolError(code, message));
-    stop.abort();
+  const stop = () => {
+    if (runSignal?.aborted) reject(new ToolError("CANCELLED", "the run has ended"));
+    else reject(new ToolError("TIMEOUT", "the data source did not respond in time"));
   };
-  const onEnd = () => end("CANCELLED", "the run has ended");
-  if (runSignal?.aborted) onEnd();
-  runSignal?.addEventListener("abort", onEnd, { once: true });
-  const timer = setTimeout(() => end("TIMEOUT", "the data source did not answer in time"), timeoutMs);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
   try {
-    return await Promise.race([stopped, work(stop.signal)]);
+    return await Promise.race([stopped, work(signal)]);
   } finally {
-    clearTimeout(timer);
-    runSignal?.removeEventListener("abort", onEnd);
+    signal.removeEventListener("abort", stop);
   }
 }

@@ -2,7 +2,7 @@ import { createEpochCache, type EpochCacheOptions } from "@toolgate/epoch/cache"
 
 export type CacheSource = Pick<EpochCacheOptions<bigint, unknown>, "redis" | "now">;
 
-/** What a workspace has saved, cached by the workspace's epoch; epoch 0 means that it is not known. */
+/** Caches what workspaces have saved, by the workspace's epoch. Epoch 0 means that it is unknown. */
 export function createWorkspaceCache<T>(
   { redis, now }: CacheSource,
   size: Pick<EpochCacheOptions<bigint, T>, "maxEntries" | "maxBytes" | "sizeOf">,

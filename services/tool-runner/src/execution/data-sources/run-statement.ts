@@ -1,15 +1,15 @@
 import { queryBounded } from "@toolgate/postgres/bounded-query";
 import type { ForeignClient } from "@toolgate/postgres/foreign-client";
 import { type ForeignPool, Unreachable } from "@toolgate/postgres/foreign-pool";
-import { isDeeperThan } from "../domain/json-object.ts";
-import { ToolError } from "./run-scope.ts";
+import { isDeeperThan } from "../../domain/json-object.ts";
+import { ToolError } from "../errors.ts";
 
 export interface Statement {
   text: string;
   values: unknown[];
-  /** [RO] Runs in a read-only transaction that is rolled back, whatever the statement says. */
+  /** [RO] Uses a read-only transaction. */
   readOnly: boolean;
-  /** Commits what it wrote; otherwise it is rolled back. */
+  /** Commits the transaction; otherwise it is rolled back. */
   keep: boolean;
   timeoutMs: number;
 }
@@ -21,13 +21,13 @@ export interface StatementResult {
 
 const MAX_ROWS = 1_000;
 const MAX_VALUE_LEVELS = 64;
-/** The list and the row around a value. */
+/** A value is inside a row, inside the list of rows. */
 const LEVELS_OF_ROWS = 2;
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
-/** The database gives up so much before we hang up, and its connection stays good. */
-const HANG_UP_MARGIN_MS = 100;
+/** The database cancels the statement this much before we close the connection, so that it can be used again. */
+const CANCEL_MARGIN_MS = 100;
 
-/** Runs one statement in a transaction. The signal hangs up. Rejects with a ToolError. */
+/** Runs one statement in a transaction. The signal closes the connection. Rejects with a ToolError. */
 export async function runStatement(
   pool: ForeignPool,
   statement: Statement,
@@ -54,7 +54,7 @@ async function inTransaction(
   client: ForeignClient,
   { text, values, readOnly, keep, timeoutMs }: Statement,
 ): Promise<StatementResult> {
-  const timeout = Math.max(1, Math.floor(timeoutMs - HANG_UP_MARGIN_MS));
+  const timeout = Math.max(1, Math.floor(timeoutMs - CANCEL_MARGIN_MS));
   await client.query(`begin ${readOnly ? "read only" : "read write"}; set local statement_timeout = ${timeout}`);
   try {
     const { rows, rowCount, more } = await queryBounded(client, { text, values }, MAX_ROWS);
@@ -65,7 +65,7 @@ async function inTransaction(
     await client.query(keep ? "commit" : "rollback");
     return { rows, row_count: rowCount ?? 0 };
   } catch (error) {
-    // Where this fails too, the pool sees that the transaction is open and throws the connection away.
+    // If this fails too, the pool sees the open transaction and discards the connection.
     await client.query("rollback").catch(() => {});
     throw error;
   }

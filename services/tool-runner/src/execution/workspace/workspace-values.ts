@@ -1,9 +1,10 @@
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { mayGoTo } from "../domain/api-calls/workspace-values.ts";
-import { findSealedSecrets } from "../store/secrets.ts";
-import { listVariables } from "../store/variables.ts";
-import { type RunScope, ToolError } from "./run-scope.ts";
+import { mayGoTo } from "../../domain/api-calls/workspace-values.ts";
+import { findSealedSecrets } from "../../store/secrets.ts";
+import { listVariables } from "../../store/variables.ts";
+import { ToolError } from "../errors.ts";
+import type { RunScope } from "../run-scope.ts";
 import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
 export interface Secret {
@@ -15,17 +16,17 @@ export interface Secret {
 
 type InWorkspace = Pick<RunScope, "workspaceId" | "epoch">;
 
-/** Secrets and variables of workspaces. Every method rejects with a ToolError when there is none of the name. */
+/** Secrets and variables of workspaces. Both methods reject with a ToolError if there is none of the name. */
 export interface WorkspaceValues {
-  /** For the host side alone: a secret never goes into a sandbox. The scope remembers it, so that logs lose it. */
+  /** A secret never enters a sandbox. It is added to `usedSecrets`, so that logs are cleaned of it. */
   secret(name: string, scope: InWorkspace & Pick<RunScope, "usedSecrets">): Promise<Secret>;
   variable(name: string, scope: InWorkspace): Promise<string>;
 }
 
 const MAX_CACHED_WORKSPACES = 1_000;
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
-/** A name and what the map keeps beside a value. */
-const BYTES_BESIDE_VALUE = 200;
+/** A name and the map's own bytes for an entry. */
+const BYTES_PER_ENTRY = 200;
 const BYTES_PER_CHAR = 2;
 
 export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox } & CacheSource): WorkspaceValues {
@@ -69,17 +70,17 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox }
 
 function sizeOfAll<T>(values: Iterable<T>, charsOf: (value: T) => number): number {
   let bytes = 0;
-  for (const value of values) bytes += BYTES_BESIDE_VALUE + BYTES_PER_CHAR * charsOf(value);
+  for (const value of values) bytes += BYTES_PER_ENTRY + BYTES_PER_CHAR * charsOf(value);
   return bytes;
 }
 
-/** What a sealed secret belongs to. */
+/** Binds a sealed secret to its workspace and name. */
 export function secretContext(workspaceId: string, name: string): string {
   return `tool-secret:${workspaceId}/${name}`;
 }
 
 /** [SSRF] Throws unless every secret may be sent to the URL's scheme, host and port. */
-export function mayLeaveTo(url: string, secrets: readonly Secret[]): void {
+export function mayBeSentTo(url: string, secrets: readonly Secret[]): void {
   for (const { name, hosts } of secrets) {
     if (!mayGoTo(url, hosts)) throw new ToolError("SECRET_HOST", `the secret ${name} may not be sent to this host`);
   }

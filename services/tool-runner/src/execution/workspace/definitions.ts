@@ -1,11 +1,11 @@
 import type { Pool } from "@toolgate/postgres/pool";
-import { type ArgumentValidator, createArgumentValidator } from "../domain/calls/argument-validator.ts";
-import { checkDefinition } from "../domain/definitions/check-definition.ts";
-import { type Definition, isToolName } from "../domain/definitions/definition.ts";
-import { SHARED_TOOLS } from "../domain/definitions/shared-tools.ts";
-import { compileHandler } from "../sandbox/compile.ts";
-import { findPreparedQuery, type PreparedQueryRow } from "../store/prepared-queries.ts";
-import { findTool } from "../store/tools.ts";
+import { type ArgumentValidator, createArgumentValidator } from "../../domain/calls/argument-validator.ts";
+import { checkDefinition } from "../../domain/definitions/check-definition.ts";
+import { type Definition, isToolName } from "../../domain/definitions/definition.ts";
+import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
+import { compileHandler } from "../../sandbox/compile.ts";
+import { findPreparedQuery, type PreparedQueryRow } from "../../store/prepared-queries.ts";
+import { findTool } from "../../store/tools.ts";
 import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
 /** A tool as it runs. */
@@ -16,10 +16,10 @@ export interface LoadedTool {
   validator: ArgumentValidator;
 }
 
-/** What workspaces have defined, as new as the epoch that the caller knows of. */
+/** Tools and prepared queries of workspaces, as current as the epoch that the caller knows. */
 export interface Definitions {
   tool(workspaceId: string, name: string, epoch: bigint): Promise<LoadedTool | undefined>;
-  /** A tool that every workspace has; callable by tools, never by keys. */
+  /** A tool that every workspace has; tools may call it, API keys may not. */
   shared(name: string): LoadedTool | undefined;
   preparedQuery(workspaceId: string, name: string, epoch: bigint): Promise<PreparedQueryRow | undefined>;
 }
@@ -29,7 +29,7 @@ const MAX_CACHED_TOOL_BYTES = 128 * 1024 * 1024;
 const MAX_CACHED_QUERIES = 5_000;
 const MAX_CACHED_QUERY_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_CHAR = 2;
-/** Roughly what a compiled schema takes. */
+/** The approximate size of a compiled schema. */
 const VALIDATOR_BYTES = 8 * 1024;
 
 export function createDefinitions(pool: Pool, source: CacheSource): Definitions {
@@ -51,7 +51,7 @@ export function createDefinitions(pool: Pool, source: CacheSource): Definitions 
   );
   return {
     shared: (name) => shared.get(name),
-    // Names come from callers and tools: what no tool can be called is not looked up.
+    // Names come from callers and tools: an invalid one is not looked up, and not cached.
     tool: async (workspaceId, name, epoch) =>
       isToolName(name)
         ? tools.get(`${workspaceId}/${name}`, epoch, () => loadTool(pool, workspaceId, name))

@@ -1,20 +1,31 @@
-import { ToolError } from "./run-scope.ts";
+import { ToolError } from "../errors.ts";
+import type { RunScope } from "../run-scope.ts";
 
-/** One call of a run to its host, as the execution log keeps it. */
+/** One host call of a run, as the execution log stores it. */
 export interface HostCallEntry {
   name: string;
-  /** What was named: a tool, a query, a sheet, a host. Never a value. */
+  /** The tool, query, sheet or host that was named; never a value. */
   target: string;
   duration_ms: number;
   /** Empty when it succeeded. */
   error_code: string;
+  /** A dry run recorded the write instead of making it. */
   recorded: boolean;
+}
+
+/** The run that makes a host call, and the call. */
+export interface HostCallContext {
+  tool: string;
+  scope: RunScope;
+  entry: HostCallEntry;
+  /** Ends when the run ends. */
+  signal: AbortSignal;
 }
 
 const MAX_ENTRIES = 100;
 const MAX_TARGET_CHARS = 200;
 
-/** Times a call and keeps it among the run's entries. `work` names the target as soon as it knows it. */
+/** Measures a host call and adds it to the run's entries. `work` sets the target as soon as it knows it. */
 export async function logged<T>(
   entries: HostCallEntry[],
   name: string,

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { HookCaller, KeyCaller, RunRequest } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import type { EntryType } from "../domain/definitions/release.ts";
-import { runsReadOnly } from "../domain/definitions/release.ts";
-import type { LoadedTool } from "./definitions.ts";
-import { MAX_EVENTS_PER_CALL, MAX_MAILS_PER_CALL, type RunScope } from "./run-scope.ts";
+import { type EntryType, runsReadOnly } from "../domain/definitions/release.ts";
+import { createRunScope, type RunScope } from "./run-scope.ts";
+import type { LoadedTool } from "./workspace/definitions.ts";
 
 /** Who starts a run. */
 export type Caller = Exclude<RunRequest["caller"], { case: undefined }>;
 
-type Start = Pick<RunScope, "readOnly" | "testMode" | "chatId" | "callerId" | "injected" | "hop">;
+type FromCaller = Pick<RunScope, "readOnly" | "testMode" | "chatId" | "callerId" | "injected" | "hop">;
 
 const ENTRY_TYPES: Readonly<Record<Caller["case"], EntryType>> = {
   key: "api_key",
@@ -27,26 +26,17 @@ export function entryTypeOf(caller: Caller): EntryType {
 }
 
 export function runScopeOf(request: RunRequest, caller: Caller, tool: LoadedTool, nowMs: number): RunScope {
+  const { workspaceId, workspace, workspaceEpoch: epoch } = request;
   const entryType = entryTypeOf(caller);
-  return {
-    workspaceId: request.workspaceId,
-    workspace: request.workspace,
-    epoch: request.workspaceEpoch,
-    dryRun: undefined,
-    entryType,
-    ...startOf(caller, runsReadOnly(tool.definition, entryType), nowMs),
-    eventsLeft: MAX_EVENTS_PER_CALL,
-    mailsLeft: MAX_MAILS_PER_CALL,
-    usedSecrets: new Set(),
-    deadline: performance.now() + tool.definition.timeoutMs,
-    records: [],
-  };
+  const fromCaller = scopeFromCaller(caller, runsReadOnly(tool.definition, entryType), nowMs);
+  const given = { workspaceId, workspace, epoch, dryRun: undefined, entryType, ...fromCaller };
+  return createRunScope(given, tool.definition.timeoutMs);
 }
 
-function startOf(caller: Caller, readOnly: boolean, nowMs: number): Start {
+function scopeFromCaller(caller: Caller, readOnly: boolean, nowMs: number): FromCaller {
   switch (caller.case) {
     case "key":
-      return byKey(caller.value, readOnly, nowMs);
+      return scopeFromKey(caller.value, readOnly, nowMs);
     case "chat": {
       const { chatId, callerId, testMode, hop } = caller.value;
       return { readOnly: caller.value.readOnly, testMode, chatId, callerId, injected: {}, hop };
@@ -56,7 +46,7 @@ function startOf(caller: Caller, readOnly: boolean, nowMs: number): Start {
       return { readOnly, testMode, chatId, callerId: taskId, injected: {}, hop };
     }
     case "hook":
-      return byHook(caller.value, readOnly);
+      return scopeFromHook(caller.value, readOnly);
     default: {
       const { chatId, callerId, testMode } = caller.value;
       return { readOnly, testMode, chatId, callerId, injected: {}, hop: 1 };
@@ -64,7 +54,7 @@ function startOf(caller: Caller, readOnly: boolean, nowMs: number): Start {
   }
 }
 
-function byKey({ keyId, keyName, ip }: KeyCaller, readOnly: boolean, nowMs: number): Start {
+function scopeFromKey({ keyId, keyName, ip }: KeyCaller, readOnly: boolean, nowMs: number): FromCaller {
   const seconds = Math.floor(nowMs / 1000);
   return {
     readOnly,
@@ -78,8 +68,8 @@ function byKey({ keyId, keyName, ip }: KeyCaller, readOnly: boolean, nowMs: numb
   };
 }
 
-/** [LOOP-2] A hook's run always has hop 2, whatever hop the incoming request named. */
-function byHook({ chatId, testMode, ...hook }: HookCaller, readOnly: boolean): Start {
+/** [LOOP-2] Whatever a hook causes has hop 2, whichever hop the hook's own request carried. */
+function scopeFromHook({ chatId, testMode, ...hook }: HookCaller, readOnly: boolean): FromCaller {
   // [IN-67]
   const _webhook = {
     hook_id: hook.hookId,

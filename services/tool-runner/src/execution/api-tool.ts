@@ -1,0 +1,44 @@
+import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
+import { renderApiCall } from "../domain/api-calls/api-call.ts";
+import { type ApiBody, namesIn, templateTexts } from "../domain/api-calls/template.ts";
+import { workspaceValueOf } from "../domain/api-calls/workspace-values.ts";
+import { removeSecrets } from "../domain/calls/remove-secrets.ts";
+import { READING_METHODS, type SendDependencies, sendCall } from "./host-calls/outgoing-call.ts";
+import { skipNote, skipsWrite } from "./host-calls/skip-write.ts";
+import type { Run } from "./run.ts";
+import type { RunScope } from "./run-scope.ts";
+import { mayBeSentTo, type Secret } from "./workspace/workspace-values.ts";
+
+/** Makes the call of a declarative tool. [CHAT-10] Test mode sends no call that writes. */
+export async function runApiTool(
+  deps: SendDependencies,
+  { tool, scope, signal }: Run,
+  api: ApiBody,
+  args: Record<string, unknown>,
+  timeoutMs: number,
+) {
+  const { values, secrets } = await workspaceValues(deps, api, scope);
+  const call = { ...renderApiCall(api, { ...args, ...values }), method: api.method as FetchMethod };
+  mayBeSentTo(call.url, secrets);
+  if (!READING_METHODS.has(call.method) && skipsWrite({ tool: tool.name, scope }, "api", call)) {
+    return { success: true, ...skipNote(scope) };
+  }
+  const response = removeSecrets(await sendCall(deps.safeFetch, call, timeoutMs, signal), scope.usedSecrets);
+  return { success: response.status >= 200 && response.status < 300, ...response };
+}
+
+/** By placeholder: an argument of the caller cannot replace a secret or a variable. */
+async function workspaceValues(deps: SendDependencies, api: ApiBody, scope: RunScope) {
+  const values: Record<string, string> = {};
+  const secrets: Secret[] = [];
+  for (const placeholder of templateTexts(api).flatMap(({ text }) => namesIn(text))) {
+    const named = workspaceValueOf(placeholder);
+    if (named?.kind === "variable") values[placeholder] = await deps.values.variable(named.name, scope);
+    if (named?.kind === "secret") {
+      const secret = await deps.values.secret(named.name, scope);
+      values[placeholder] = secret.value;
+      secrets.push(secret);
+    }
+  }
+  return { values, secrets };
+}

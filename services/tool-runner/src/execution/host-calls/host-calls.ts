@@ -1,0 +1,106 @@
+import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
+import type { SendMail } from "../../clients/mailer.ts";
+import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
+import type { HostFunctionName } from "../../domain/host-functions.ts";
+import { isDeeperThan } from "../../domain/json-object.ts";
+import type { HostCall, Paced } from "../../sandbox/request.ts";
+import type { DataSources } from "../data-sources/data-sources.ts";
+import { ToolError } from "../errors.ts";
+import type { Run } from "../run.ts";
+import { remainingMs } from "../run-scope.ts";
+import type { Definitions } from "../workspace/definitions.ts";
+import type { Sheets } from "../workspace/sheets.ts";
+import type { WorkspaceValues } from "../workspace/workspace-values.ts";
+import { object, text } from "./arguments.ts";
+import { fetchForTool } from "./fetch.ts";
+import { type HostCallContext, logged } from "./host-call.ts";
+import { sendMailForTool } from "./mail.ts";
+import { runFreeSql, runPreparedQuery } from "./queries.ts";
+import { clearFromSheet, readSheet, writeToSheet } from "./sheets.ts";
+import type { WebhookEvents } from "./webhook-events.ts";
+
+export interface HostDependencies {
+  definitions: Definitions;
+  dataSources: DataSources;
+  safeFetch: SafeFetch;
+  webhookEvents: WebhookEvents;
+  values: WorkspaceValues;
+  sheets: Sheets;
+  /** Undefined in an installation without a mail server. */
+  sendMail: SendMail | undefined;
+}
+
+type HostFunction = (args: unknown[], context: HostCallContext) => Promise<unknown>;
+
+/** Runs another tool of the workspace as a child of this run, and returns its result as JSON. */
+type CallTool = (name: string, args: unknown, signal: AbortSignal) => Promise<string>;
+
+/** A result that is JSON text already. */
+class JsonText {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+}
+
+const atOnce: Paced = async (encode) => encode();
+
+/** [RO] The host calls of one run. Whatever a run may not do is refused here, outside the sandbox. */
+export function createHostCalls(deps: HostDependencies, run: Run, callTool: CallTool): HostCall {
+  const functions = hostFunctions(deps, callTool);
+  return (name, argsJson, signal, paced = atOnce) =>
+    logged(run.hostCalls, name, async (entry) => {
+      const hostFunction = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
+      if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
+      try {
+        const args = JSON.parse(argsJson);
+        if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
+          throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
+        }
+        const value = await hostFunction(args, { tool: run.tool.name, scope: run.scope, entry, signal });
+        return await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
+      } catch (error) {
+        throw toolErrorOf(error, name, run);
+      }
+    });
+}
+
+/** Keeps details for the log. What the platform could not do is for the log only, not for the tool's code. */
+function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
+  if (error instanceof ToolError) {
+    if (error.detail) run.details.push(`${name}: ${error.detail}`);
+    return error;
+  }
+  run.details.push(`${name}: ${String(error)}`);
+  // A new error: a NotStarted of a nested run must not count for this run, which has started.
+  run.platformFault ??= new Error(`${name} failed`, { cause: error });
+  return new ToolError("INTERNAL", "the platform could not do this");
+}
+
+function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostFunctionName, HostFunction> {
+  const { definitions, dataSources, sheets, values, webhookEvents } = deps;
+  return {
+    callTool: async ([name, args], { entry, signal }) => {
+      entry.target = text(name, "name");
+      return new JsonText(await callTool(entry.target, args, signal));
+    },
+    executePreparedQuery: async ([name, args], context) => {
+      const { scope, entry } = context;
+      entry.target = text(name, "name");
+      const query = await definitions.preparedQuery(scope.workspaceId, entry.target, scope.epoch);
+      return runPreparedQuery(dataSources, query, object(args ?? {}, "args"), context, remainingMs(scope));
+    },
+    executeQuery: ([sql], context) => runFreeSql(dataSources, text(sql, "sql"), context),
+    readSheet: (args, context) => readSheet(sheets, args, context),
+    writeToSheet: (args, context) => writeToSheet(sheets, args, context),
+    clearFromSheet: (args, context) => clearFromSheet(sheets, args, context),
+    emitWebhook: ([name, data], context) => webhookEvents.custom(name, data, context),
+    sendMail: (args, context) => sendMailForTool(deps.sendMail, args, context),
+    variable: async ([name], { scope, entry }) => {
+      entry.target = text(name, "name");
+      return values.variable(entry.target, scope);
+    },
+    fetch: (args, context) => fetchForTool(deps, args, context),
+  };
+}

@@ -1,0 +1,52 @@
+import { bindNamedParameters } from "../../domain/data/named-parameters.ts";
+import { mayUseFreeSql } from "../../domain/definitions/release.ts";
+import type { PreparedQueryRow } from "../../store/prepared-queries.ts";
+import type { DataSources } from "../data-sources/data-sources.ts";
+import { ToolError } from "../errors.ts";
+import { remainingMs } from "../run-scope.ts";
+import type { HostCallContext } from "./host-call.ts";
+import { skipNote, skipsWrite } from "./skip-write.ts";
+
+const MAX_SQL_CHARACTERS = 100_000;
+
+type QueryContext = Pick<HostCallContext, "tool" | "scope"> & {
+  entry?: HostCallContext["entry"];
+  signal: AbortSignal | undefined;
+};
+
+/**
+ * Runs a prepared query with named arguments. [RO-3] A query that writes is refused in a read-only run. A dry run rolls
+ * it back, so that the tool sees the rows that it would have got.
+ */
+export async function runPreparedQuery(
+  dataSources: DataSources,
+  query: PreparedQueryRow | undefined,
+  args: Record<string, unknown>,
+  context: QueryContext,
+  timeoutMs: number,
+) {
+  const { scope, signal } = context;
+  if (!query) throw new ToolError("NO_SUCH_QUERY", "there is no prepared query of this name");
+  const writes = query.mode === "write";
+  if (writes && scope.readOnly) throw new ToolError("READ_ONLY", "a writing query is refused in a read-only run");
+  const skipped = writes && skipsWrite(context, "executePreparedQuery", { query: query.name, args });
+  if (skipped && !scope.dryRun) return { success: true, ...skipNote(scope) };
+  const { text, values } = bindNamedParameters(query.sql, args);
+  const statement = { text, values, readOnly: !writes, keep: writes && !skipped, timeoutMs };
+  return { success: true, ...(await dataSources.run(scope, statement, signal)) };
+}
+
+/**
+ * Runs one statement that was not prepared. [RO-4] Refused in a read-only run, and to every caller through an API even if
+ * the run may write. In test mode it is rolled back.
+ */
+export async function runFreeSql(dataSources: DataSources, sql: string, context: HostCallContext) {
+  const { scope, signal } = context;
+  if (!mayUseFreeSql(scope)) throw new ToolError("READ_ONLY", "free SQL is refused in this run");
+  if (sql.length > MAX_SQL_CHARACTERS) {
+    throw new ToolError("INVALID_ARGUMENT", `sql has at most ${MAX_SQL_CHARACTERS} characters`);
+  }
+  const keep = !skipsWrite(context, "executeQuery", { sql });
+  const statement = { text: sql, values: [], readOnly: false, keep, timeoutMs: remainingMs(scope) };
+  return { success: true, ...(await dataSources.run(scope, statement, signal)) };
+}

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import type { RecordedWrite } from "../run-scope.ts";
+import { skipsWrite } from "./skip-write.ts";
+
+const detail = { to: "a@b.test" };
+
+test("[EVT-59] [CHAT-10] a write is skipped in test mode, recorded in a dry run, and made otherwise", () => {
+  const skips = (scope: { dryRun: RecordedWrite[] | undefined; testMode: boolean }) =>
+    skipsWrite({ tool: "t", scope }, "sendMail", detail);
+  expect(skips({ dryRun: undefined, testMode: false })).toBe(false);
+  expect(skips({ dryRun: undefined, testMode: true })).toBe(true);
+  const dryRun: RecordedWrite[] = [];
+  expect(skips({ dryRun, testMode: false })).toBe(true);
+  expect(dryRun).toEqual([{ tool: "t", name: "sendMail", detail }]);
+});

@@ -1,0 +1,24 @@
+import type { RunScope } from "../run-scope.ts";
+import type { HostCallEntry } from "./host-call.ts";
+
+interface Writer {
+  tool: string;
+  scope: Pick<RunScope, "dryRun" | "testMode">;
+  /** Missing for a declarative tool, which makes no host call. */
+  entry?: HostCallEntry;
+}
+
+const MAX_RECORDED_WRITES = 200;
+
+/** True if a write must not be made: in test mode, and in a dry run, which records it. */
+export function skipsWrite({ tool, scope, entry }: Writer, name: string, detail: unknown): boolean {
+  if (!scope.dryRun) return scope.testMode;
+  if (scope.dryRun.length < MAX_RECORDED_WRITES) scope.dryRun.push({ tool, name, detail });
+  if (entry) entry.recorded = true;
+  return true;
+}
+
+/** What a tool gets instead of the result of a write that was skipped. */
+export function skipNote(scope: Pick<RunScope, "dryRun">): { dry_run: true } | { test_mode: true } {
+  return scope.dryRun ? { dry_run: true } : { test_mode: true };
+}

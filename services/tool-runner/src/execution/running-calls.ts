@@ -1,0 +1,76 @@
+import { EventEmitter, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { IdempotencyScope } from "../store/idempotent-calls.ts";
+
+/**
+ * Waits for calls that are running. Those of this process report their end themselves; for all others together, one query
+ * at a time asks Postgres, however many callers wait.
+ */
+interface RunningCalls {
+  /** True once the call may have ended; false if the time is up, the signal has aborted, or too many callers wait. */
+  until(scope: IdempotencyScope, waitUntil: number, signal: AbortSignal): Promise<boolean>;
+  /** Runs a call of this process. */
+  during<T>(scope: IdempotencyScope, run: () => Promise<T>): Promise<T>;
+}
+
+const POLL_MS = 100;
+const MAX_WAITING = 200;
+
+/** `findEnded` returns the indexes of the calls that have ended. */
+export function createRunningCalls(
+  findEnded: (scopes: readonly IdempotencyScope[]) => Promise<readonly number[]>,
+): RunningCalls {
+  /** Emits the id of a call that may have ended. */
+  const ends = new EventEmitter().setMaxListeners(0);
+  const awaited = new Map<string, IdempotencyScope>();
+  const runningHere = new Set<string>();
+  let waiting = 0;
+  let polling = false;
+
+  async function poll(): Promise<void> {
+    polling = true;
+    while (awaited.size > 0) {
+      await sleep(POLL_MS);
+      const elsewhere = [...awaited].filter(([id]) => !runningHere.has(id));
+      if (elsewhere.length === 0) continue;
+      // If the query fails, every caller claims its call again, and gets the error from there.
+      const ended = await findEnded(elsewhere.map(([, scope]) => scope)).catch(() => elsewhere.keys());
+      for (const index of ended) ends.emit(elsewhere[index]?.[0] ?? "");
+    }
+    polling = false;
+  }
+
+  return {
+    async until(scope, waitUntil, signal) {
+      const patienceMs = Math.ceil(waitUntil - performance.now());
+      if (waiting >= MAX_WAITING || patienceMs <= 0) return false;
+      const id = idOf(scope);
+      waiting += 1;
+      awaited.set(id, scope);
+      if (!polling) void poll();
+      try {
+        await once(ends, id, { signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]) });
+        return true;
+      } catch {
+        return false;
+      } finally {
+        waiting -= 1;
+        if (ends.listenerCount(id) === 0) awaited.delete(id);
+      }
+    },
+    async during(scope, run) {
+      const id = idOf(scope);
+      runningHere.add(id);
+      try {
+        return await run();
+      } finally {
+        runningHere.delete(id);
+        ends.emit(id);
+      }
+    },
+  };
+}
+
+function idOf({ keyId, tool, idempotencyKey }: IdempotencyScope): string {
+  return JSON.stringify([keyId, tool, idempotencyKey]);
+}
