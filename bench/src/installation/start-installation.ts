@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { migrateAll } from "@toolgate/installation/migrate";
-import { provision } from "@toolgate/key-auth/provision";
+import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { startServiceProcess } from "@toolgate/local/service-process";
 import { startSplit } from "@toolgate/local/split";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { provision } from "@toolgate/key-auth/provision";
+import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo } from "@toolgate/local/demo/management";
 import { eventually } from "@toolgate/testbed/eventually";
 import { Webhook } from "standardwebhooks";

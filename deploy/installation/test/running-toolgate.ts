@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { provision } from "@toolgate/key-auth/provision";
+import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import type { ServiceProcess } from "@toolgate/local/service-process";
 import { type SplitSettings, startSplit } from "@toolgate/local/split";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { provision } from "@toolgate/key-auth/provision";
+import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type CallAnswer, type RunningToolgate, runToolgate } from "./running-toolgate.ts";

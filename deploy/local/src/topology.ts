@@ -1,6 +1,6 @@
 import { migrateAll } from "@toolgate/installation/migrate";
 import { readAllConfigs, startSingle } from "@toolgate/installation/single";
-import { canOpenInstallation } from "@toolgate/key-auth/provision";
+import { canOpenInstallation } from "@toolgate/key-auth/operator/provision";
 import { createPool } from "@toolgate/postgres/pool";
 import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";

@@ -43,7 +43,8 @@ export function hotCallStreams(
 ): HotCallStreams {
   const streams = hotCallsOf(name, service).map(({ method, stream, timeoutMs, handler }) => {
     const onError = (error: unknown) => log.error({ err: error, rpc: rpcName(method) }, "hot call failed unexpectedly");
-    return { stream, timeoutMs, calls: serveCalls({ method, handler, drainSignal, onError }) };
+    const limits = { maxTimeoutMs: timeoutMs };
+    return { stream, timeoutMs, calls: serveCalls({ method, handler, limits, drainSignal, onError }) };
   });
   return {
     routes(router) {

@@ -8,7 +8,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pruneAuditLog } from "../src/events/prune-audit-log.ts";
-import { provision } from "../src/provision.ts";
+import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;

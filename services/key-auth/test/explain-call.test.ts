@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { provision } from "../src/provision.ts";
+import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, earlyInMinute, runKeyAuth } from "./running-key-auth.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:10Z");

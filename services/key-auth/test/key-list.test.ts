@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Code } from "@connectrpc/connect";
 import { type Key, KeyOrder, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { provision } from "../src/provision.ts";
+import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;

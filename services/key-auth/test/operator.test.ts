@@ -4,8 +4,8 @@ import { text } from "node:stream/consumers";
 import { Code } from "@connectrpc/connect";
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { provision } from "../src/operator/provision.ts";
 import { runAsOperator } from "../src/operator/run.ts";
-import { provision } from "../src/provision.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;

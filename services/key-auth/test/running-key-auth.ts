@@ -18,7 +18,7 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
-import { provision } from "../src/provision.ts";
+import { provision } from "../src/operator/provision.ts";
 import { type KeyAuth, start } from "../src/service.ts";
 
 /** A tool as tool-runner would know it. */

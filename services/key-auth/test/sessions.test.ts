@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Role } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { expect, test } from "vitest";
-import { provision } from "../src/provision.ts";
+import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, runKeyAuth } from "./running-key-auth.ts";
 
 test("[MGMT-4] a login opens the user's own workspaces with their roles, until the logout", async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isProvisioned, provisionNew } from "@toolgate/key-auth/provision";
+import { isProvisioned, provisionNew } from "@toolgate/key-auth/operator/provision";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { prepareDemoData } from "./demo-data.ts";
 import { loginTo, type Management } from "./management.ts";

@@ -1,19 +1,10 @@
 import { parseArgs } from "node:util";
-import type { Epochs } from "@toolgate/epoch/epoch";
-import type { Pool } from "@toolgate/postgres/pool";
 import type { RoleName } from "../store/users.ts";
+import type { OperatorDependencies } from "./dependencies.ts";
 import { OperatorError } from "./operator-error.ts";
 import { removeRole, setRole } from "./roles.ts";
 import { createUser, setPassword } from "./users.ts";
 import { createWorkspace, listWorkspaceLines, lockWorkspace } from "./workspaces.ts";
-
-export interface OperatorDependencies {
-  pool: Pool;
-  epochs: Epochs;
-  /** The password, where a command needs one: never an argument, which others on the machine can see. */
-  readPassword: () => Promise<string>;
-  now: () => Date;
-}
 
 export const USAGE = `Usage: node services/key-auth/src/admin.ts <command>, with DATABASE_URL and REDIS_URL
 

@@ -4,7 +4,7 @@ import { insertAuditEntry } from "../store/audit.ts";
 import { deleteMembership, findRole, findUserByEmail, type RoleName, saveMembership } from "../store/users.ts";
 import { lockWorkspaceRow } from "../store/workspaces.ts";
 import { OPERATOR } from "./actor.ts";
-import type { OperatorDependencies } from "./command.ts";
+import type { OperatorDependencies } from "./dependencies.ts";
 import { OperatorError } from "./operator-error.ts";
 
 interface Place {

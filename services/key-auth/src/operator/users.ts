@@ -5,7 +5,7 @@ import { insertAccountEntries } from "../store/audit.ts";
 import { deleteSessionsOfUser } from "../store/sessions.ts";
 import { findUserByEmail, insertUser, setPasswordHash } from "../store/users.ts";
 import { OPERATOR } from "./actor.ts";
-import type { OperatorDependencies } from "./command.ts";
+import type { OperatorDependencies } from "./dependencies.ts";
 import { OperatorError } from "./operator-error.ts";
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;

@@ -3,7 +3,7 @@ import { inTransaction } from "@toolgate/postgres/pool";
 import { insertAuditEntry } from "../store/audit.ts";
 import { insertWorkspace, listWorkspaces, lockWorkspaceRow, setLocked } from "../store/workspaces.ts";
 import { OPERATOR } from "./actor.ts";
-import type { OperatorDependencies } from "./command.ts";
+import type { OperatorDependencies } from "./dependencies.ts";
 import { OperatorError } from "./operator-error.ts";
 
 const CODE = /^[a-z0-9][a-z0-9-]{0,62}$/;

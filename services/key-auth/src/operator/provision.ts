@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { hashPassword } from "./domain/password.ts";
-import { sealingContext } from "./login/signing-keys.ts";
-import { listSigningKeys } from "./store/signing-keys.ts";
+import { hashPassword } from "../domain/password.ts";
+import { sealingContext } from "../login/signing-keys.ts";
+import { listSigningKeys } from "../store/signing-keys.ts";
 import {
   ensureWorkspace,
   findUserByEmail,
@@ -11,7 +11,7 @@ import {
   type RoleName,
   saveMembership,
   saveUser,
-} from "./store/users.ts";
+} from "../store/users.ts";
 
 export interface Provisioned {
   workspaceId: string;
