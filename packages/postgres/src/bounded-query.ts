@@ -16,7 +16,7 @@ type Done = (error: Error | undefined, result: pg.QueryResult) => void;
 
 const Query = pg.Query as unknown as new (config: object, done: Done) => OpenQuery;
 
-/** Asks the server for one row more than wanted, keeps no more than wanted, and does not ask again. */
+/** Asks the server once for one row more than wanted, and drops that row. */
 class BoundedQuery extends Query {
   more = false;
   #rowsLeft: number;
@@ -47,7 +47,7 @@ class BoundedQuery extends Query {
   }
 
   override handleError(error: Error, connection: Wire) {
-    // A query that asks for a number of rows leaves the sync open, and the server says nothing more before it.
+    // A query with a row limit has not sent its sync yet, and the server waits for it.
     this.#sync(connection);
     super.handleError(error, connection);
   }
@@ -60,8 +60,8 @@ class BoundedQuery extends Query {
 }
 
 /**
- * Runs exactly one statement, in a transaction that the caller has begun. Answers at most `maxRows` rows, and whether
- * there were more: the server is not asked for those, and a statement that writes may not have ended then.
+ * Runs exactly one statement, in a transaction that the caller has begun. Returns at most `maxRows` rows, and whether
+ * there were more: those are not fetched, and a statement that writes may not have completed then.
  */
 export function queryBounded(
   client: Pick<pg.ClientBase, "query">,

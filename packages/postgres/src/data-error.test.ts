@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isDataError } from "./data-error.ts";
 
-test("only what the data are to blame for is a data error", () => {
+test("only an error in the data itself is a data error", () => {
   for (const code of ["22001", "22P02", "22021", "23505", "23503", "23514"]) expect(isDataError({ code })).toBe(true);
   for (const code of ["40001", "40P01", "57014", "57P01", "53300", "08006", "42P01", "ECONNREFUSED", 22001, undefined])
     expect(isDataError({ code })).toBe(false);

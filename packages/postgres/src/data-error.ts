@@ -1,6 +1,6 @@
 /**
- * True for what Postgres refuses because of the data alone, so that no repetition helps: SQLSTATE classes 22 (data
- * exception) and 23 (integrity constraint violation).
+ * True if Postgres refuses the data itself, so that repeating cannot help: SQLSTATE classes 22 (data exception) and 23
+ * (integrity constraint violation).
  */
 export function isDataError(error: unknown): boolean {
   if (typeof error !== "object" || error === null || !("code" in error)) return false;

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type { Duplex } from "node:stream";
 import pg from "pg";
 
-/** What a server may send before it has let us in. */
+/** What a server may send before the connection is open. */
 const HANDSHAKE_BYTES = 64 * 1024;
 const END_GRACE_MS = 1_000;
 
@@ -13,8 +13,8 @@ interface OpenConnection {
 }
 
 /**
- * A connection to a server that is not trusted. Whatever the server sends ends at most this connection, never the
- * process: too many bytes, messages that cannot be read, a hang-up at any moment, a goodbye that it does not answer.
+ * A connection to a server that is not trusted. Whatever the server does, at worst it breaks this connection, never the
+ * process: too many bytes, unreadable messages, closing at any moment, not responding to the end of the connection.
  */
 export class ForeignClient extends pg.Client {
   #bytesLeft = HANDSHAKE_BYTES;
@@ -27,17 +27,17 @@ export class ForeignClient extends pg.Client {
     connection.attachListeners = (stream) => attach(this.#guarded(stream as Duplex));
   }
 
-  /** From now on the server may send so many bytes. */
+  /** Limits what the server may send from now on. */
   allowBytes(bytes: number): void {
     this.#bytesLeft = bytes;
   }
 
-  /** True once the server has sent more than it was allowed; the connection is gone then. */
+  /** True once the server has sent more than it may; the connection is closed then. */
   get sentTooMuch(): boolean {
     return this.#bytesLeft < 0;
   }
 
-  /** Hangs up at once; statements under way reject. */
+  /** Closes the connection at once; running statements reject. */
   destroy(): void {
     this.connection.stream.destroy();
   }
@@ -51,7 +51,7 @@ export class ForeignClient extends pg.Client {
     return undefined;
   }
 
-  // pg's parser throws inside the socket's event, where nobody could catch it, and keeps a message of any length.
+  // pg's parser throws inside the socket's event, where nothing can catch it, and buffers messages of any length.
   #guarded(stream: Duplex): EventEmitter & Pick<Duplex, "on"> {
     const received = new EventEmitter();
     stream.on("data", (chunk: Buffer) => {

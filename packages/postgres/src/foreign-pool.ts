@@ -2,9 +2,9 @@ import { once } from "node:events";
 import pLimit from "p-limit";
 import pg from "pg";
 import { ForeignClient } from "./foreign-client.ts";
-import { BIGINT_AS_NUMBER } from "./types.ts";
+import { BIGINT_AS_NUMBER } from "./pool.ts";
 
-/** Where a foreign server is. There is no URL, so that nothing but these fields decides what is connected to. */
+/** Where a foreign server is. Not a URL, so that only these fields decide where the connection goes. */
 export interface ForeignServer {
   /** The address itself; it is not resolved. */
   address: string;
@@ -19,11 +19,11 @@ export interface ForeignServer {
 /** Connections to a server that is not trusted. */
 export interface ForeignPool {
   /**
-   * Runs `work` on a connection of its own. Hangs up as soon as the signal fires or the server sends more than
-   * `maxBytes`; `work` rejects then. A connection that `work` gave up on is thrown away.
+   * Runs `work` on a connection of its own. Closes it as soon as the signal fires or the server sends more than
+   * `maxBytes`; `work` rejects then. A connection is reused only after a transaction that has ended.
    */
   run<T>(limits: { signal: AbortSignal; maxBytes: number }, work: (client: ForeignClient) => Promise<T>): Promise<T>;
-  /** Ends once the runs under way have ended. */
+  /** Resolves once all runs have ended. */
   end(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function createForeignPool(
 ): ForeignPool {
   const { address, tls } = server;
   const pool = new pg.Pool({
-    // Nothing may be empty: pg would fill it in from this process's own environment.
+    // Nothing may be empty: pg would take it from this process's environment.
     host: address,
     port: server.port,
     user: server.user,
@@ -59,19 +59,19 @@ export function createForeignPool(
   });
   // A connection that breaks while idle is replaced when it is needed.
   pool.on("error", () => {});
-  // Who waits here and has given up opens no connection; in the pool's own queue it would.
-  const turn = pLimit(maxConnections);
-  const underWay = new Set<Promise<unknown>>();
+  // A run that is cancelled while it waits here opens no connection; in the pool's own queue it would.
+  const limit = pLimit(maxConnections);
+  const running = new Set<Promise<unknown>>();
   return {
     async run(limits, work) {
-      const running = turn(() => runOn(pool, limits, work));
-      underWay.add(running);
-      const forget = () => void underWay.delete(running);
-      running.then(forget, forget);
-      return unlessGone(limits.signal, running);
+      const run = limit(() => runOn(pool, limits, work));
+      running.add(run);
+      const forget = () => void running.delete(run);
+      run.then(forget, forget);
+      return unlessAborted(limits.signal, run);
     },
     async end() {
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(running);
       await pool.end();
     },
   };
@@ -83,21 +83,20 @@ async function runOn<T>(
   work: (client: ForeignClient) => Promise<T>,
 ): Promise<T> {
   const client = await borrow(pool, signal);
-  const hangUp = () => client.destroy();
-  signal.addEventListener("abort", hangUp, { once: true });
+  const close = () => client.destroy();
+  signal.addEventListener("abort", close, { once: true });
   client.allowBytes(maxBytes);
   try {
     return await work(client);
   } finally {
-    signal.removeEventListener("abort", hangUp);
-    // Idle in the pool it is only as good as a transaction that has ended.
+    signal.removeEventListener("abort", close);
     const reusable = !signal.aborted && !client.sentTooMuch && client.getTransactionStatus() === "I";
     if (!reusable) client.destroy();
     client.release(!reusable);
   }
 }
 
-/** Takes its turn until the server has answered, also when nobody waits for that any more. */
+/** Waits for the server even after an abort, so that the connection counts against the limit until it is closed. */
 async function borrow(pool: pg.Pool, signal: AbortSignal): Promise<ForeignClient & pg.PoolClient> {
   signal.throwIfAborted();
   const client = await (pool.connect() as Promise<ForeignClient & pg.PoolClient>).catch((error: Error) => {
@@ -109,14 +108,14 @@ async function borrow(pool: pg.Pool, signal: AbortSignal): Promise<ForeignClient
   throw signal.reason;
 }
 
-async function unlessGone<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
+async function unlessAborted<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
   if (signal.aborted) throw signal.reason;
   const ended = new AbortController();
-  const gone = once(signal, "abort", { signal: ended.signal }).then(() => Promise.reject(signal.reason));
+  const aborted = once(signal, "abort", { signal: ended.signal }).then(() => Promise.reject(signal.reason));
   try {
-    return await Promise.race([running, gone]);
+    return await Promise.race([running, aborted]);
   } finally {
-    gone.catch(() => {});
+    aborted.catch(() => {});
     ended.abort();
   }
 }

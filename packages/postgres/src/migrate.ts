@@ -11,7 +11,7 @@ export interface Migrations {
 }
 
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
-/** Any constant: services that migrate the same database at once wait for each other. */
+/** An arbitrary constant: services that migrate the same database at once wait for each other. */
 const MIGRATION_LOCK = 7_318_402;
 
 async function migrationFiles(dir: string): Promise<{ number: number; name: string }[]> {
@@ -32,9 +32,9 @@ async function appliedNumber(queryable: Queryable, schema: string): Promise<numb
 }
 
 /**
- * Applies, in one transaction, every migration that the database does not have yet. Returns the names applied. Safe to
- * repeat and to run on several replicas at once. Throws, and changes nothing, when a file's name or number is wrong or its
- * SQL fails.
+ * Applies every migration that the database does not have yet, in one transaction. Returns the names applied. Safe to
+ * repeat and to run on several replicas at once. Throws, and changes nothing, when a file's name or number is wrong or
+ * its SQL fails.
  */
 export async function migrate({ pool, schema, dir }: Migrations): Promise<string[]> {
   const files = await migrationFiles(dir);
@@ -61,8 +61,8 @@ export async function migrate({ pool, schema, dir }: Migrations): Promise<string
 }
 
 /**
- * Throws when the database is behind the code: a service must not start on a schema that it does not know. Throws also
- * when no connection can be made; the message names the server, without credentials.
+ * Throws when the database is behind the code, as a service must not start on an old schema. Also throws when it cannot
+ * connect; the message names the server, without credentials.
  */
 export async function assertMigrated({ pool, schema, dir }: Migrations): Promise<void> {
   const files = await migrationFiles(dir);
@@ -78,7 +78,7 @@ export async function assertMigrated({ pool, schema, dir }: Migrations): Promise
 async function assertReachable(pool: Pool): Promise<void> {
   const client = await pool.connect().catch((cause: NodeJS.ErrnoException) => {
     const host = URL.parse(pool.options.connectionString ?? "")?.host || "its default address";
-    // A name with several addresses fails with one error for each, and no message of its own.
+    // A host with several addresses fails with one error for each and an empty message.
     throw new Error(`PostgreSQL at ${host} cannot be reached: ${cause.message || cause.code}`, { cause });
   });
   client.release();

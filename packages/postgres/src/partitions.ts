@@ -1,9 +1,9 @@
 import type { Queryable } from "./pool.ts";
 
 const DAY_MS = 86_400_000;
-/** With the table's own number: replicas that make the partitions of one table wait for each other. */
+/** Together with the table's oid: replicas that create partitions of the same table wait for each other. */
 const PARTITION_LOCK = 7_318_403;
-/** Dropping waits for readers, and whoever writes waits behind it: not for long, it is tried again. */
+/** Dropping waits for readers, and writers wait behind it: not for long, as the next call tries again. */
 const DROP_LOCK_TIMEOUT_MS = 2_000;
 
 /** The start of the day in UTC. */
@@ -16,8 +16,8 @@ function daySuffix(day: Date): string {
 }
 
 /**
- * Makes the daily partitions (UTC) of a table partitioned by a timestamptz range: from the day of `from`, `days` of
- * them. Those that exist are left alone; several replicas may call it at once. Readers and writers go on meanwhile.
+ * Creates the daily partitions (UTC) of a table partitioned by a timestamptz range: `days` of them, from the day of `from`.
+ * Existing ones stay as they are; several replicas may call it at once. It does not block readers or writers.
  * @param table schema and name, a constant of the caller, never input
  */
 export async function ensureDailyPartitions(
@@ -30,7 +30,7 @@ export async function ensureDailyPartitions(
     const next = new Date(day.getTime() + DAY_MS);
     const name = `${table}_${daySuffix(day)}`;
     if (await isPartition(db, name, table)) continue;
-    // Made apart and attached: `create table … partition of` would lock readers and writers of the whole table out.
+    // Created on its own, then attached: `create table … partition of` would block readers and writers of the table.
     await db.query(
       `do $$ begin
          perform pg_advisory_xact_lock(${PARTITION_LOCK}, '${table}'::regclass::oid::bigint::bit(32)::int);
@@ -92,11 +92,11 @@ async function dropUnlessBusy(db: Queryable, table: string, name: string): Promi
   }
 }
 
-/** Of one statement, which is to end long before its timeout. */
+/** Few enough for a statement to end long before its timeout. */
 const ROWS_PER_DELETE = 20_000;
 
 /**
- * Deletes the rows older than `before` from the daily partition that holds that instant, some at a time. Safe to repeat.
+ * Deletes the rows older than `before` from the daily partition of that time, in steps. Safe to repeat.
  * @param table schema and name, and `column` its time: constants of the caller, never input
  */
 export async function deleteRowsOfBoundaryDay(

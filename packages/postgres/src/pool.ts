@@ -1,10 +1,9 @@
 import pg from "pg";
-import { BIGINT_AS_NUMBER } from "./types.ts";
 
 export type Pool = pg.Pool;
 export type Client = pg.PoolClient;
 
-/** What can run a statement: the pool itself, or the client of a transaction. */
+/** Runs statements: the pool itself, or the client of a transaction. */
 export type Queryable = Pick<pg.ClientBase, "query">;
 
 export interface PoolOptions {
@@ -15,16 +14,25 @@ export interface PoolOptions {
   applicationName: string;
   /** Longest time that a statement may run. Default 30 s. */
   statementTimeoutMs?: number;
-  /** Told of a connection that broke while idle; the pool replaces it by itself. */
+  /** Called with the error of a connection that broke while idle; the pool replaces it by itself. */
   onIdleError?: (error: Error) => void;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A transaction that its owner forgot holds its locks no longer than this. */
+/** A forgotten transaction holds its locks no longer than this. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
+const INT8 = 20;
+
+/** bigint as a number: exact below 2^53. */
+export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: "text" | "binary") =>
+    oid === INT8 && format !== "binary"
+      ? Number
+      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
 
 /**
  * A connection pool. bigint comes back as a number: every bigint of this project is an identity, a count or
@@ -48,15 +56,14 @@ export function createPool(options: PoolOptions): Pool {
 }
 
 /**
- * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Rejects also when `work`
- * resolves although one of its statements failed: Postgres commits nothing then. A client whose rollback fails (the
- * server went away) is thrown away instead of going back to the pool. After a connection that broke during the commit
- * nobody knows whether it happened.
+ * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Also rejects when `work`
+ * resolves although one of its statements failed, as Postgres commits nothing then. A client whose rollback fails (the
+ * server went down) does not go back to the pool. When the connection breaks during the commit, the outcome is unknown.
  */
 export async function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // Without a listener, a connection that breaks between two statements would end the process.
+  // Without a listener, a connection that breaks between two statements would crash the process.
   const onError = (error: Error) => {
     broken = error;
   };

@@ -1,26 +1,26 @@
 import { deleteRowsOfBoundaryDay, dropDailyPartitions, ensureDailyPartitions } from "./partitions.ts";
 import type { Queryable } from "./pool.ts";
 
-/** A table with daily partitions whose rows are of the present when they are written. */
-export interface KeptTable {
+/** A table with daily partitions, whose rows are at most a day old when they are written. */
+interface KeptTable {
   /** Schema and name, a constant of the caller, never input. */
   table: string;
-  /** Rows of so many whole days before today stay. */
+  /** Rows of so many whole days before today are kept. */
   retentionDays: number;
-  /** Column of the rows' time. With it rows go at so many times 24 hours, and not with the end of their day. */
+  /** Column with the rows' time. With it, rows are deleted after so many times 24 hours, not at the end of their day. */
   exactBy?: string;
 }
 
 const DAY_MS = 86_400_000;
 /** For rows that are written after midnight. */
 const DAYS_BACK = 1;
-/** Longer than the making of partitions may fail unnoticed. */
+/** Longer than a failure to create partitions may go unnoticed. */
 const DAYS_AHEAD = 7;
 
 /**
- * [LOG-8] [LOG-9] Makes the partitions of each table from yesterday to a week ahead, drops those past its retention, and
- * deletes what is past it of the oldest day left, where the table asks for that. Safe to repeat, and on several replicas
- * at once. Returns the names dropped; a partition in use is left for the next call.
+ * [LOG-8] [LOG-9] Creates the partitions of each table from yesterday to a week ahead, drops those past its retention,
+ * and deletes rows past it from the oldest remaining day, if `exactBy` says so. Safe to repeat, also on several replicas
+ * at once. Returns the names of dropped partitions; one that is in use is left for the next call.
  */
 export async function keepDailyTables(db: Queryable, tables: readonly KeptTable[], now: Date): Promise<string[]> {
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS);

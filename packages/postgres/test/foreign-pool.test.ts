@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const ROUND_TRIPS = 20;
 const LIMITS = { maxBytes: 1_000 };
 
-test("who gives up while all connections are taken opens none when one is free again", async () => {
+test("a run that is cancelled while it waits for a connection opens none", async () => {
   await using server = await startHostilePostgres();
   const { port } = server;
   const onlyOne = () =>

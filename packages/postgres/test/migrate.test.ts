@@ -47,7 +47,7 @@ test("a migration that fails leaves nothing behind, and is named", async () => {
   expect(await migrate({ pool, schema: SCHEMA, dir })).toEqual(["0001_one.sql", "0002_two.sql"]);
 });
 
-test("gaps, doubles and wrong names are refused before anything is applied", async () => {
+test("gaps, duplicates and wrong names are refused before anything is applied", async () => {
   await using rig = await databaseRig();
   const { pool } = rig;
   const faults: Record<string, string>[] = [
@@ -65,14 +65,14 @@ test("gaps, doubles and wrong names are refused before anything is applied", asy
   expect((await pool.query("select to_regnamespace('subject') as made")).rows).toEqual([{ made: null }]);
 });
 
-test("a folder that was empty at first is filled later", async () => {
+test("migrations can be added to a folder that was empty", async () => {
   await using rig = await databaseRig();
   const { pool } = rig;
   expect(await migrate({ pool, schema: SCHEMA, dir: await folderOf({}) })).toEqual([]);
   expect(await migrate({ pool, schema: SCHEMA, dir: await folderOf(FIRST) })).toEqual(["0001_one.sql"]);
 });
 
-test("a service refuses a database that is behind it, and accepts one that is ahead", async () => {
+test("a service refuses a database with missing migrations, and accepts one that is ahead", async () => {
   await using rig = await databaseRig();
   const { pool } = rig;
   const [first, both] = [await folderOf(FIRST), await folderOf(BOTH)];

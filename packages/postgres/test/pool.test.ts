@@ -27,7 +27,7 @@ test("a transaction is committed when its work resolves, and rolled back when it
   expect(await count(rig.pool)).toBe(1);
 });
 
-test("a transaction that swallowed the failure of a statement does not pretend to be committed", async () => {
+test("a transaction that ignores the failure of a statement rejects, as nothing was committed", async () => {
   await using rig = await databaseRig();
   await rig.pool.query("create table kept (id int)");
   const swallowed = inTransaction(rig.pool, async (client) => {
@@ -38,7 +38,7 @@ test("a transaction that swallowed the failure of a statement does not pretend t
   expect(await count(rig.pool)).toBe(0);
 });
 
-test("a backend that is killed between two statements fails its transaction alone", async () => {
+test("a backend that is killed between two statements fails only its own transaction", async () => {
   await using rig = await databaseRig();
   await rig.pool.query("create table kept (id int)");
   const pool = rig.another({ maxConnections: 1 });
@@ -77,7 +77,7 @@ test("a backend that is killed while idle, or within a statement, is replaced", 
   expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
 });
 
-test("what was committed is there after the server was killed, and the pool goes on", async () => {
+test("committed data survive a kill of the server, and the pool still works", async () => {
   await using server = await testPostgres();
   await using database = await testDatabase(server.url);
   const idleErrors: Error[] = [];

@@ -7,7 +7,7 @@ const TABLES = [
   { table: "logs.claim", retentionDays: 1 },
 ];
 
-test("[LOG-8] [LOG-9] each table has partitions from yesterday to a week ahead, and loses those past its own retention", async () => {
+test("[LOG-8] [LOG-9] each table has partitions from yesterday to a week ahead, and drops those past its own retention", async () => {
   await using rig = await databaseRig();
   await rig.pool.query(`create schema logs;
     create table logs.call (at timestamptz not null) partition by range (at);

@@ -1,9 +1,9 @@
 import { assertSchemaName } from "./tables.ts";
 
 /**
- * Parts of a statement that take waiting items out of the queue, oldest first, at most `maxItems`; what is in flight
- * stays. The caller's earlier part `unwanted (group_id, member_id)` says of which members, and the caller reads
- * `cancelled (item_id, created_at)`. The transaction has locked the groups (`lockGroups`).
+ * Part of a statement that removes the waiting items of the members in the caller's earlier part `unwanted (group_id,
+ * member_id)`, oldest first, at most `maxItems`; what is in flight stays. The caller reads `cancelled (item_id,
+ * created_at)`. The transaction has locked the groups (`lockGroups`).
  */
 export function cancelParts(schema: string, maxItems: number): string {
   assertSchemaName(schema);
@@ -20,8 +20,8 @@ export function cancelParts(schema: string, maxItems: number): string {
 }
 
 /**
- * Part of a statement that forgets members that get no work any more, unless items of theirs are in flight or wait. The
- * caller's earlier part `gone (group_id, member_id)` says which. The transaction has locked the groups (`lockGroups`).
+ * Part of a statement that removes the members in the caller's earlier part `gone (group_id, member_id)`, except those
+ * with items in flight or waiting. The transaction has locked the groups (`lockGroups`).
  */
 export function forgetParts(schema: string): string {
   assertSchemaName(schema);

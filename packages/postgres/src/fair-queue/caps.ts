@@ -1,9 +1,9 @@
-/** How much of a queue may be in flight at once, over all processes that claim from it. */
+/** How much of a queue may be in flight at once, over all processes. */
 export interface QueueCaps {
   perGroup: number;
   /** Undefined: a member may fill its group. */
   perMember?: number;
-  /** What the members in doubt may take of `perGroup`, together, and each of them one. Undefined: no such limit. */
+  /** How many of `perGroup` the members in doubt may hold together; each of them one. Undefined: no such limit. */
   failingPerGroup?: number;
 }
 
@@ -11,16 +11,16 @@ export interface QueueCaps {
 export interface FairQueue {
   schema: string;
   caps: QueueCaps;
-  /** After this time of service a group goes behind those that have waited meanwhile. */
+  /** A group that has been served for so long goes behind those that waited meanwhile. */
   turnMs: number;
-  /** A member that holds slots for longer, and for longer than is usual for it, is in doubt. Undefined: never. */
+  /** A member is in doubt when it holds slots for longer than this and than usual for it. Undefined: never. */
   stuckAfterMs?: number;
 }
 
-/** How many times as long as usual a slot is held until its member is in doubt. */
+/** A member is in doubt when it holds a slot so many times as long as usual. */
 const STUCK_AFTER_USUALS = 4;
 
-/** The caps with nothing left out, and the slots of a member in doubt. */
+/** The caps with their defaults, and the slots of a member in doubt. */
 export function fullCaps({ perGroup, perMember, failingPerGroup }: QueueCaps): Required<QueueCaps> & {
   perDoubtful: number;
 } {
@@ -37,8 +37,8 @@ export function fullCaps({ perGroup, perMember, failingPerGroup }: QueueCaps): R
 }
 
 /**
- * Part of a statement: whether a member is in doubt at the time `now`, because its last attempt failed or because its
- * slots are held without a result for too long. Expects the member's columns without prefix.
+ * Part of a statement: whether a member is in doubt at the time `now`, because its last attempt failed or because it has
+ * held its slots without a result for too long. Expects the member's columns without prefix.
  */
 export function isDoubtful({ stuckAfterMs }: Pick<FairQueue, "stuckAfterMs">, now: string): string {
   if (stuckAfterMs === undefined) return "failing";
@@ -48,8 +48,8 @@ export function isDoubtful({ stuckAfterMs }: Pick<FairQueue, "stuckAfterMs">, no
 }
 
 /**
- * Part of a statement: the time from which a group may be claimed from, as the smallest of its members' that have a
- * slot left. Expects rows `member` (in_flight, doubtful, ready_at) and the number `doubtful_in_flight` of their group.
+ * Part of a statement: the time from which a group may be claimed from, the earliest of its members with a free slot.
+ * Expects rows `member` (in_flight, doubtful, ready_at) and the number `doubtful_in_flight` of their group.
  */
 export function earliestOfMembers(queue: FairQueue): string {
   const { perMember, perDoubtful, failingPerGroup } = fullCaps(queue.caps);

@@ -2,22 +2,21 @@ import { earliestOfMembers, type FairQueue, fullCaps, isDoubtful } from "./caps.
 import type { Statement } from "./pipeline.ts";
 import { assertSchemaName } from "./tables.ts";
 
-/** What one claim is asked for. */
-export interface ClaimRequest {
+interface ClaimRequest {
   now: Date;
   /** Items not settled by then return to the queue. */
   leaseUntil: Date;
-  /** Groups looked at; at most this many times `perGroup` items are claimed. */
+  /** Groups to claim from; at most this many times `perGroup` items are claimed. */
   maxGroups: number;
 }
 
 /**
- * Prepares claims for `pipelined`: they lock the due groups that nobody else is working on, longest waiting first, and
- * lease the oldest due items of their members as far as the caps allow. The first statement answers with the number of
- * `groups` locked: with `maxGroups` there may be more. The second statement is `with <parts> <select>`,
- * where the caller's select (or further parts, separated by commas) reads `claimed (item_id, group_id, member_id,
- * attempt, due_at, created_at)`. The cost grows with groups and members, not with the backlog. A crash of the database
- * may undo claims of its last moments: their items are handed out a second time.
+ * Prepares claims, as two statements for `pipelined`. They lock the due groups that nobody else has locked, the longest
+ * waiting first, and lease the oldest due items of their members within the caps. The first statement returns the number
+ * of `groups` locked; if that is `maxGroups`, there may be more. The second one is `with <parts> <select>`, where the
+ * caller's select (or further parts, separated by commas) reads `claimed (item_id, group_id, member_id, attempt, due_at,
+ * created_at)`. The cost grows with groups and members, not with the backlog. A crash of the database may undo its last
+ * claims, whose items are then claimed a second time.
  */
 export function prepareClaim(
   queue: FairQueue,
@@ -32,8 +31,8 @@ export function prepareClaim(
 }
 
 /**
- * The groups travel to the next statement in a setting of the transaction. The commit does not wait for the disk: what a
- * crash of the server forgets of a claim, it forgets before anything that was made of it, so the items are claimed again.
+ * A setting of the transaction passes the groups to the next statement. The commit does not wait for the disk: when a
+ * crash of the server loses a claim, it also loses everything that followed from it, and the items are claimed again.
  */
 function lockDueText(schema: string): string {
   assertSchemaName(schema);
@@ -50,17 +49,19 @@ from (
 }
 
 /**
- * Looks for items of no more members than there are slots to give: a member whose oldest item is not among the oldest
- * has no other there. Members in doubt take turns instead, so that none of them waits for another's backlog.
+ * Reads items of no more members than a group has free slots: the oldest items of a group belong to its members with the
+ * oldest items. Members in doubt take turns instead, so that none of them waits for another's backlog.
  */
 function claimParts(queue: FairQueue): string {
   const { schema } = queue;
   const { perGroup, perMember, perDoubtful, failingPerGroup } = fullCaps(queue.caps);
-  return `held as materialized (
+  return `-- The locked groups.
+held as materialized (
   select g.group_id, g.in_flight as group_in_flight, g.turn_at
   from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
   join ${schema}.queue_group g on g.group_id = due.group_id
 ),
+-- Their members, with the slots that each may still take and those that members in doubt hold together.
 members as materialized (
   select member.*, case when doubtful then ${perDoubtful} else ${perMember} end - in_flight as slots,
     coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0)::integer as doubtful_in_flight
@@ -69,6 +70,7 @@ members as materialized (
     from held join ${schema}.queue_member m on m.group_id = held.group_id
   ) member
 ),
+-- The members that may get a slot now: in each group as many as it has free slots, the longest waiting first.
 candidates as (
   select group_id, member_id, slots
   from (
@@ -82,6 +84,7 @@ candidates as (
   ) ranked
   where place <= places
 ),
+-- Their oldest items: one for each slot, and the one after those, which tells when the member is due again.
 items as materialized (
   select c.group_id, c.member_id, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered
   from candidates c
@@ -96,6 +99,7 @@ items as materialized (
     ) q
   ) i on true
 ),
+-- The oldest due items of each group, as many as it has free slots.
 claimed as materialized (
   select placed.item_id, placed.group_id, placed.member_id, placed.attempt, placed.due_at, placed.created_at
   from (
@@ -109,10 +113,11 @@ leased as (
   update ${schema}.queue_item q set lease_until = $2::timestamptz
   from claimed where q.item_id = claimed.item_id
 ),
+-- What the claim changes of each member: its slots, and the time from which its next item is due.
 taken as (
   select group_id, member_id, count(*)::integer as items from claimed group by group_id, member_id
 ),
-looked_at as (
+read_members as (
   select items.group_id, items.member_id, coalesce(max(taken.items), 0) as taken,
     coalesce(min(items.due_at) filter (where items.place > coalesce(taken.items, 0)), 'infinity') as ready_at
   from items left join taken on taken.group_id = items.group_id and taken.member_id = items.member_id
@@ -122,7 +127,7 @@ members_after as materialized (
   select m.group_id, m.member_id, m.doubtful, m.in_flight + coalesce(l.taken, 0) as in_flight,
     coalesce(l.ready_at, m.ready_at) as ready_at, m.in_flight as before, l.taken > 0 or l.ready_at <> m.ready_at as changed
   from members m
-  left join looked_at l on l.group_id = m.group_id and l.member_id = m.member_id
+  left join read_members l on l.group_id = m.group_id and l.member_id = m.member_id
 ),
 members_updated as (
   update ${schema}.queue_member m set in_flight = after.in_flight, ready_at = after.ready_at,
@@ -130,6 +135,7 @@ members_updated as (
   from members_after after
   where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
 ),
+-- The same of each group, and its turn, which ends after a while so that others are served first.
 groups_after as (
   select held.group_id, held.group_in_flight + coalesce(earliest.taken, 0)::integer as in_flight,
     case when held.turn_at <= $1 - interval '${queue.turnMs} milliseconds' then $1 else held.turn_at end as turn_at,

@@ -2,8 +2,8 @@ import type { Statement } from "./pipeline.ts";
 import { assertSchemaName } from "./tables.ts";
 
 /**
- * Locks the rows of these groups, always in the same order, so that transactions that hold several never wait for
- * each other in a circle. Has to come first in every transaction that adds, settles or cancels.
+ * Locks the rows of these groups, always in the same order, so that transactions with several groups never deadlock.
+ * Must come first in every transaction that adds, settles or cancels.
  */
 export function lockGroups(schema: string, groupIds: readonly string[]): Statement {
   assertSchemaName(schema);
@@ -14,7 +14,7 @@ export function lockGroups(schema: string, groupIds: readonly string[]): Stateme
   };
 }
 
-/** As `lockGroups`, for groups that may not have a row yet: makes those first. Both statements are needed. */
+/** As `lockGroups`, for groups that may have no row yet, which the first of the two statements inserts. */
 export function makeAndLockGroups(schema: string, groupIds: readonly string[]): [Statement, Statement] {
   assertSchemaName(schema);
   const make = {

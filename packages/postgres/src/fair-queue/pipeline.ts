@@ -1,7 +1,7 @@
 import pg from "pg";
 import { createPool, type Pool, type PoolOptions } from "../pool.ts";
 
-/** One statement of a pipelined transaction. The name makes it a prepared statement; equal names mean equal text. */
+/** One statement of a pipelined transaction. It is prepared under its name, so equal names mean equal text. */
 export interface Statement {
   name: string;
   text: string;
@@ -9,13 +9,13 @@ export interface Statement {
 }
 
 /**
- * Queue tables swing between empty and very long, so that statistics are no guide and a plan that was good for an
- * empty table is fatal for a full one: no sequential scans, one plan per statement, no compilation.
+ * Queue tables change between empty and very long, so statistics mislead, and a plan for an empty table is disastrous for
+ * a full one. Hence no sequential scans, one plan per statement, and no compilation.
  */
 const SESSION_SETTINGS = "set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off";
 
 /**
- * A pool whose connections send statements without waiting for the answers to earlier ones, for `pipelined` alone.
+ * A pool whose connections send statements without waiting for the results of earlier ones; only for `pipelined`.
  * @param options as for `createPool`
  */
 export function createPipelinePool(options: PoolOptions): Pool {
@@ -28,24 +28,23 @@ export function createPipelinePool(options: PoolOptions): Pool {
   return pool;
 }
 
-/** How a pipelined transaction ends. */
-export interface CommitOptions {
+interface CommitOptions {
   /**
-   * Gives up the locks before the disk has it, so that nobody waits for the disk but the caller. Others may act on what
-   * a crash of the server then takes back, with what they made of it: for work that is repeated in this case.
+   * Releases the locks before the commit is on disk, so that only the caller waits for the disk. A crash of the server may
+   * then undo what others have seen, together with what they did: for work that is repeated in this case.
    */
   unlockEarly?: boolean;
 }
 
 const BEGIN_UNLOCKING_EARLY = "begin; set local synchronous_commit = off";
-/** The message is a record that has to reach the disk with its transaction, and so everything before it. */
+/** The message is a record that must reach the disk, and with it everything before it. */
 const COMMIT_UNLOCKING_EARLY = "commit; select pg_logical_emit_message(true, 'fair_queue', '')";
 
 /**
- * Runs the statements as one transaction in one round trip: all are sent at once, the commit too. A later statement
- * can't use an earlier one's rows, but sees what it did and starts with a snapshot of its own, taken after the earlier
- * one's locks. When one fails, none has any effect and the first failure is thrown. Returns the results in order, once
- * all of it is on disk (unless a statement turns off that wait for its transaction).
+ * Runs the statements as one transaction in one round trip: all are sent at once, including the commit. A later statement
+ * cannot use the rows that an earlier one returned, but sees its changes; its snapshot is taken after the earlier one's
+ * locks. When one fails, none has any effect and the first failure is thrown. Returns the results in order, once
+ * everything is on disk (unless a statement turns that off for its transaction).
  */
 export async function pipelined(
   pool: Pool,

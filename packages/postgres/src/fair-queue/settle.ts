@@ -4,18 +4,22 @@ import type { Statement } from "./pipeline.ts";
 import { assertSchemaName } from "./tables.ts";
 
 /**
- * Parts of a statement that settle items: the caller's earlier part `settled (item_id, group_id, member_id, in_flight,
- * next_attempt, next_due, failing, settled_at, freed_at)` holds one row per item, each once. `in_flight` says whether
- * the item has a lease now: its slot is free at once. One that waits (its lease was taken for run out) has no slot to
- * give back. Without `next_due` the item is finished; else it waits until then, as attempt `next_attempt`. `failing` says
- * what the attempt tells of the member (the latest by `settled_at` counts); null tells nothing. `freed_at` is now.
+ * Parts of a statement that settle items. The caller's earlier part `settled` has one row for each item:
+ *
+ * - `item_id`, `group_id`, `member_id`;
+ * - `in_flight`: the item has a lease, so its slot is freed. False if the lease has expired and was taken back already;
+ * - `next_due`, `next_attempt`: when and as which attempt the item is due again. Null: the item is finished;
+ * - `failing`: whether the member is failing now, by the latest `settled_at`. Null: the attempt does not tell;
+ * - `freed_at`: now. Null: the member's times stay as they are.
+ *
  * The transaction has locked the groups (`lockGroups`). The caller may read `groups_settled (ready_at)`: the times from
  * which the groups may be claimed from.
  */
 export function settleParts(queue: FairQueue): string {
   const { schema } = queue;
   const { perGroup } = fullCaps(queue.caps);
-  return `items_finished as (
+  return `-- Finished items go, the others wait until they are due again.
+items_finished as (
   delete from ${schema}.queue_item q using settled
   where q.item_id = settled.item_id and settled.next_due is null
 ),
@@ -24,12 +28,14 @@ items_again as (
   set lease_until = null, due_at = settled.next_due, attempt = settled.next_attempt
   from settled where q.item_id = settled.item_id and settled.next_due is not null
 ),
+-- What the members of the settled items get back and learn.
 freed as (
   select group_id, member_id, (count(*) filter (where in_flight))::integer as items, min(next_due) as next_due,
     (array_agg(failing order by settled_at desc) filter (where failing is not null))[1] as failing,
     max(freed_at) as freed_at
   from settled group by group_id, member_id
 ),
+-- All members of the groups after that, as each group's next due time follows from all of its members.
 members_settled as materialized (
   select member.*, ${isDoubtful(queue, "now")} as doubtful
   from (
@@ -52,6 +58,7 @@ members_written as (
   from members_settled after
   where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
 ),
+-- The groups' slots and next due time.
 groups_settled as (
   update ${schema}.queue_group g
   set in_flight = g.in_flight - earliest.items,
@@ -74,15 +81,15 @@ groups_settled as (
 
 const MAX_USUAL_MS = 60_000;
 
-/** A slow mean: one slow answer is no habit. The first result counts in full. */
+/** A moving average, in which one slow response counts a quarter. The first result counts in full. */
 function usualAfter(usualMs: string, held: string): string {
   const heldMs = `least(greatest(extract(epoch from ${held}) * 1000, 1), ${MAX_USUAL_MS})`;
   return `coalesce(round(case when ${usualMs} = 0 then ${heldMs} else (3 * ${usualMs} + ${heldMs}) / 4 end)::integer, ${usualMs})`;
 }
 
 /**
- * Statements for `pipelined` that put the items of a claim back as they were, as if they had not been claimed. With
- * `failingUntil` they wait until then, and their members count as failing.
+ * Statements for `pipelined` that undo a claim of items. With `failingUntil` they wait until then, and their members
+ * count as failing.
  */
 export function handBackStatements(
   queue: FairQueue,
@@ -108,7 +115,7 @@ select count(*)::integer as items from settled`,
   ];
 }
 
-/** Finds the groups of items whose lease has run out, for `expireStatements`. */
+/** Finds the groups of items whose lease has expired, for `expireStatements`. */
 export function expiredGroups(schema: string, now: Date, maxItems: number): Statement {
   assertSchemaName(schema);
   return {
@@ -122,9 +129,9 @@ export function expiredGroups(schema: string, now: Date, maxItems: number): Stat
 }
 
 /**
- * Statements for `pipelined` that return items whose lease has run out, with the same attempt number: whoever held
- * them is taken for dead. They are not due before `again`, so that a result that was only held up still meets them
- * waiting. The last statement answers with their number as `items`.
+ * Statements for `pipelined` that make items wait again whose lease has expired, with the same attempt number: the
+ * process that held them is considered dead. They are not due before `again`, so that a result that is only late still
+ * finds them waiting. The last statement returns their number as `items`.
  */
 export function expireStatements(
   queue: FairQueue,

@@ -1,7 +1,6 @@
-/** Name of a schema as it may stand in a statement. */
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
-/** Refuses anything that is not a plain lower-case schema name: it becomes part of statements. */
+/** Throws unless it is a plain lower-case schema name, as it becomes part of statements. */
 export function assertSchemaName(schema: string): void {
   if (!SCHEMA_NAME.test(schema)) throw new TypeError(`"${schema}" is not a schema name`);
 }
@@ -9,16 +8,16 @@ export function assertSchemaName(schema: string): void {
 /**
  * The tables of a two-level fair queue, as text for a migration of the service that owns the schema.
  *
- * - `queue_group`, the unit of fairness (a workspace): a row per group that ever had work. `ready_at` is the time from
- *   which a claim may find something in it, and its place in the order; infinity when there is nothing to find. The
- *   row's lock guards everything below it: whoever writes members or items of a group holds it.
- * - `queue_member` (an endpoint, a hook): `ready_at` is the due time of its oldest waiting item, never too late.
- *   `progress_at` is when it last got a slot while it had none, or gave one back; `usual_ms` how long it usually holds
+ * - `queue_group`, the unit of fairness (a workspace): one row per group that ever had work. From `ready_at` on, a claim
+ *   may find something in it, and groups are served in that order; infinity when there is nothing to claim. The row's
+ *   lock guards the group's members and items: every transaction that writes them holds it.
+ * - `queue_member` (an endpoint, a hook): `ready_at` is when its oldest waiting item is due, or earlier.
+ *   `progress_at` is when it last got a slot while it had none, or freed one; `usual_ms` is how long it usually holds
  *   one. Claims read all members of a group, so a group should have tens of them, not thousands.
  * - `queue_item`: outstanding work only, one row per item, deleted when the item is finished. `lease_until` is null
- *   while it waits. `created_at` is there for the owner, whose own row may lie in a partition.
+ *   while it waits. `created_at` is for the owner, whose own row may be in a partition.
  *
- * The rows change all the time and are few, hence the room for updates within a page and the early vacuum.
+ * The rows are few and change all the time, hence the free space within pages and the early vacuum.
  */
 export function fairQueueTables(schema: string): string {
   assertSchemaName(schema);

@@ -68,7 +68,7 @@ it("[FAIR] 200,000 waiting items of one group do not hide the first item of anot
   expect(claimed.filter((item) => item.groupId === "loaded")).toHaveLength(5);
 });
 
-it("[FAIR] 200 old items of failing members do not hide a healthy neighbour in the same group", async () => {
+it("[FAIR] 200 old items of failing members do not hide a healthy member of the same group", async () => {
   await rig.sql("update work.queue_member set failing = true where group_id = 'loaded'");
   await rig.add([{ groupId: "loaded", memberId: 99, dueAt: NOW }]);
   const held = (await rig.sql(

@@ -64,7 +64,7 @@ describe("fair queue", () => {
     expect(Object.values(mixed).flat()).toHaveLength(4);
   });
 
-  it("[FAIR] a group that has work but no slot to give is not looked at, and takes nobody's place", async () => {
+  it("[FAIR] a group that has work but no free slot is not claimed from, and takes no other group's place", async () => {
     await rig.add([...many(9, "full", 1), ...many(9, "full", 2), ...many(9, "full", 3)]);
     await rig.claim(at(1));
     await rig.add([...many(9, "failing", 4), ...many(9, "failing", 8)]);
@@ -78,7 +78,7 @@ describe("fair queue", () => {
     expect([...first, ...second].map((item) => item.groupId)).toEqual(["free"]);
   });
 
-  it("[FAIR] a member that succeeds again leaves the share of the failing", async () => {
+  it("[FAIR] a member that succeeds again is no longer limited to the failing members' share", async () => {
     await rig.add([...many(3, "a", 1), ...many(3, "a", 2)]);
     const claimed = await rig.claim(at(1));
     expect(claimed).toHaveLength(4);
@@ -95,7 +95,7 @@ describe("fair queue", () => {
     expect((await rig.claim(at(1))).length).toBeGreaterThan(2);
   });
 
-  it("[FAIR] a lease that runs out returns the item under the same attempt number, and frees its slot", async () => {
+  it("[FAIR] an expired lease returns the item under the same attempt number, and frees its slot", async () => {
     await rig.add(many(1, "a", 1));
     const [item] = (await rig.claim(at(0))) as [Item];
     expect(await rig.expire(at(40))).toBe(0);
@@ -117,7 +117,7 @@ describe("fair queue", () => {
     expect(left).toEqual({ items: 1, slots: 1 });
   });
 
-  it("[FAIR] a result that comes after its lease was taken for run out counts, and frees no second slot", async () => {
+  it("[FAIR] a result that comes after its lease has expired counts, and frees no second slot", async () => {
     await rig.add(many(3, "a", 1));
     const [item] = (await rig.claim(at(0))) as [Item];
     await rig.expire(at(41));
@@ -131,7 +131,7 @@ describe("fair queue", () => {
     expect(slots).toEqual([{ in_flight: 2, of_member: 2 }]);
   });
 
-  it("[FAIR] handed back items are free at once, other leases are left alone", async () => {
+  it("[FAIR] returned items can be claimed at once, and other leases stay as they are", async () => {
     await rig.add(many(2, "a", 1));
     const claimed = await rig.claim(at(0));
     await rig.handBack(claimed, at(1));

@@ -41,14 +41,14 @@ describe("members in doubt", () => {
     expect(await claimed(0.25)).toEqual([1]);
   });
 
-  it("[FAIR] members that hang take 2 of 5 slots, however much waits for them: the rest is for the others", async () => {
+  it("[FAIR] members that hang take 2 of 5 slots, however much waits for them, and leave the rest to the others", async () => {
     await rig.add([...many(1, 1), ...many(1, 2)]);
     expect(await claimed(0)).toEqual([1, 2]);
     await rig.add([...many(50, 1), ...many(50, 2), ...many(3, 3, 0.8), ...many(3, 4, 0.9)]);
     expect(await claimed(1)).toEqual([3, 3, 4]);
   });
 
-  it("[FAIR] the first result ends the doubt, at once", async () => {
+  it("[FAIR] the first result ends the doubt at once", async () => {
     await rig.add(many(1, 1));
     const held = await rig.claim(at(0));
     await rig.add(many(3, 1));
@@ -57,7 +57,7 @@ describe("members in doubt", () => {
     expect(await claimed(1)).toEqual([1, 1]);
   });
 
-  it("[FAIR] what is handed back tells nothing: a member that hangs stays in doubt", async () => {
+  it("[FAIR] returned items tell nothing about a member: one that hangs stays in doubt", async () => {
     await rig.add(many(1, 1));
     expect(await claimed(0)).toEqual([1]);
     await rig.add(many(2, 1, 0.1));
@@ -65,7 +65,7 @@ describe("members in doubt", () => {
     expect(await claimed(1)).toEqual([]);
   });
 
-  it("[FAIR] a slow member that works is in doubt only after four times what it usually takes", async () => {
+  it("[FAIR] a slow member that works is in doubt only after four times its usual time", async () => {
     await rig.add([...many(3, 1), ...many(3, 2)]);
     for (const round of [0, 2, 4]) await succeed(await rig.claim(at(round)), round + 1);
     await rig.add([...many(1, 1, 10), ...many(1, 2, 10)]);
@@ -86,7 +86,7 @@ describe("members in doubt", () => {
     expect(await claimed(2)).toEqual([1, 1]);
   });
 
-  it("[FAIR] failing members take turns: a backlog of the oldest items keeps none from its share", async () => {
+  it("[FAIR] failing members take turns: a backlog of the oldest items keeps no other member from its share", async () => {
     await rig.add([...many(60, 1), ...many(60, 2), ...many(3, 3, 5), ...many(3, 4, 5)]);
     await rig.sql("update work.queue_member set failing = true");
     const tried: number[] = [];
@@ -99,7 +99,7 @@ describe("members in doubt", () => {
     expect(tried.toSorted()).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
   });
 
-  it("[FAIR] a group of members in doubt is not looked at until one of them gives back its slot", async () => {
+  it("[FAIR] a group of members in doubt is not claimed from until one of them frees its slot", async () => {
     await rig.add([...many(9, 1), ...many(9, 2), ...many(9, 3)]);
     await rig.sql("update work.queue_member set failing = true");
     const held = await rig.claim(at(1));

@@ -14,7 +14,7 @@ describe("a pipelined transaction", () => {
   beforeEach(() => rig.sql("truncate work.queue_group, work.queue_member, work.queue_item"));
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  it("[FAIR] a claim that fails in its last statement has claimed nothing, and its connection goes on working", async () => {
+  it("[FAIR] a claim that fails in its last statement has claimed nothing, and its connection still works", async () => {
     await rig.add([{ groupId: "a", memberId: 1, dueAt: NOW }]);
     const select = { name: "broken", text: "select 1 / (count(*) - count(*)) from claimed" };
     const claim = prepareClaim(QUEUE, select)({ now: NOW, leaseUntil: NOW, maxGroups: 5 });
@@ -24,7 +24,7 @@ describe("a pipelined transaction", () => {
     expect(await rig.claim(NOW)).toHaveLength(1);
   });
 
-  it("throws the first failure, not what follows from it", async () => {
+  it("throws the first failure, not the errors that follow from it", async () => {
     const statements = ["select 1", "select nonsense", "select 2"].map((text) => ({ name: "", text, values: [] }));
     await expect(pipelined(rig.pool, statements)).rejects.toThrow(/nonsense/);
   });
@@ -47,7 +47,7 @@ describe("a pipelined transaction", () => {
 
   const plain = (text: string) => ({ name: "", text, values: [] });
 
-  it("a transaction that unlocks early does not wait for the disk itself, but is on disk when it resolves", async () => {
+  it("a transaction that unlocks early does not hold its locks until it is on disk, but is on disk when it resolves", async () => {
     for (let round = 0; round < 20; round += 1) {
       const [added, waits] = await pipelined(
         rig.pool,
@@ -69,7 +69,7 @@ describe("a pipelined transaction", () => {
     expect(after?.rows).toEqual([{ synchronous_commit: "on" }]);
   });
 
-  it("a transaction that unlocks early and fails has no effect, and its connection goes on working", async () => {
+  it("a transaction that unlocks early and fails has no effect, and its connection still works", async () => {
     const insert = plain("insert into work.queue_item values (gen_random_uuid(), 'a', 1, now(), now())");
     for (let round = 0; round < 6; round += 1) {
       const failing = pipelined(rig.pool, [insert, plain("select nonsense")], { unlockEarly: true });
@@ -80,14 +80,14 @@ describe("a pipelined transaction", () => {
     expect(row?.rows).toEqual([{ one: 1 }]);
   });
 
-  it("a connection that breaks under a transaction is replaced", async () => {
+  it("a connection that breaks during a transaction is replaced", async () => {
     const kill = { name: "", text: "select pg_terminate_backend(pg_backend_pid())", values: [] };
     await expect(pipelined(rig.pool, [kill, { name: "", text: "select 1", values: [] }])).rejects.toThrow();
     const [row] = await pipelined(rig.pool, [{ name: "", text: "select 1 as one", values: [] }]);
     expect(row?.rows).toEqual([{ one: 1 }]);
   });
 
-  it("refuses schema names that are more than a name", () => {
+  it("refuses text that is more than a schema name", () => {
     for (const name of ["", "a b", "A", "x;drop", '"x"', "1a"]) expect(() => assertSchemaName(name)).toThrow(TypeError);
   });
 });

@@ -94,6 +94,6 @@ async function follow(steps: Step[]): Promise<void> {
   }
 }
 
-it("[FAIR] whatever happens: 5 slots, 2 of a member, 2 of all in doubt, and none idle that somebody may have", async () => {
+it("[FAIR] after any sequence of operations the caps hold (5 slots, 2 of a member, 2 of all in doubt), and no slot is idle that an item could have", async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 40 }), follow), { numRuns: RUNS });
 });
