@@ -14,7 +14,7 @@ export type ReceivedRequest = {
   readonly receivedAtMs: number;
 };
 
-/** What a receiver does with a request; all fields may be combined, and an empty object answers 200 at once. */
+/** What a receiver does with a request; all fields may be combined, and an empty object responds with 200 at once. */
 export type Behaviour = {
   readonly status?: number;
   readonly headers?: OutgoingHttpHeaders;
@@ -23,13 +23,13 @@ export type Behaviour = {
   readonly delayMs?: number;
   /** Sends the body in pieces; without a `body` it sends `x` for ever. */
   readonly drip?: { readonly bytes: number; readonly everyMs: number };
-  /** Never goes on: before the status line, or after the headers. */
+  /** Stops responding: before the status line, or after the headers. */
   readonly hang?: "before-status" | "after-headers";
   /** Cuts the connection: before the status line, or after the headers and the first bytes of the body. */
   readonly close?: "before-status" | "after-headers";
 };
 
-/** Plays a behaviour to its end; `gone` ends the waits when the connection or the receiver is closed. */
+/** Responds as `behaviour` says; `gone` ends the waits when the connection or the receiver is closed. */
 export async function play(behaviour: Behaviour, response: ServerResponse, gone: AbortSignal): Promise<void> {
   const { status = 200, headers = {}, delayMs = 0, hang, close, drip } = behaviour;
   if (delayMs > 0) await sleep(delayMs, undefined, { signal: gone });

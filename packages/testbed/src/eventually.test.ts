@@ -3,7 +3,7 @@ import { eventually } from "./eventually.ts";
 
 const QUICK = { deadlineMs: 2_000, everyMs: 1 };
 
-test("answers once the check neither throws nor is false", async () => {
+test("returns once the check neither throws nor is false", async () => {
   let asked = 0;
   const answer = await eventually(() => {
     asked += 1;
@@ -13,7 +13,7 @@ test("answers once the check neither throws nor is false", async () => {
   expect([answer, asked]).toEqual(["there", 3]);
 });
 
-test("takes a check of expectations, which answers nothing", async () => {
+test("takes a check with expectations, which returns nothing", async () => {
   await eventually(() => expect(1).toBe(1), QUICK);
 });
 

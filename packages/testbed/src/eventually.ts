@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 const DEFAULT_DEADLINE_MS = 20_000;
 const DEFAULT_EVERY_MS = 20;
 
-/** How long to wait for a condition, and how often to ask. */
+/** How long to wait for a condition, and how often to check it. */
 export type Patience = { readonly deadlineMs?: number; readonly everyMs?: number };
 
 /**
- * Asks `check` until it neither throws nor answers `false`, and answers what it answered. After the deadline (20 s)
- * the last error is thrown, or one that says that the condition stayed false. Write expectations into `check`.
+ * Calls `check` until it neither throws nor returns `false`, and returns its result. After the deadline (20 s) the last
+ * error is thrown, or one that says that the condition stayed false. `check` may contain expectations.
  */
 export async function eventually<T>(check: () => T | false | Promise<T | false>, patience: Patience = {}): Promise<T> {
   const { deadlineMs = DEFAULT_DEADLINE_MS, everyMs = DEFAULT_EVERY_MS } = patience;
@@ -16,8 +16,8 @@ export async function eventually<T>(check: () => T | false | Promise<T | false>,
   for (;;) {
     let failure: unknown = new Error(`the condition was still false after ${deadlineMs} ms`);
     try {
-      const answer = await check();
-      if (answer !== false) return answer;
+      const result = await check();
+      if (result !== false) return result;
     } catch (error) {
       failure = error;
     }

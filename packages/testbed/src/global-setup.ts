@@ -9,12 +9,12 @@ import "./servers-of-run.ts";
 const NAMES = ["postgres", "nats", "redis"] as const;
 
 /**
- * Starts one PostgreSQL, one NATS and one Redis for the test run and provides their addresses. All data is temporary:
- * it is not flushed to the disk, and removed after the run, also when the run is killed.
+ * Starts one PostgreSQL, one NATS and one Redis for the test run and provides their addresses. All data is temporary: it
+ * is not flushed to disk, and is removed after the run, even if the run is killed.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const runFolder = await mkdtemp(join(tmpdir(), "toolgate-test-"));
-  // The user that runs PostgreSQL passes through.
+  // The user that runs PostgreSQL must be able to enter it.
   await chmod(runFolder, 0o711);
   const reaper = startReaper(runFolder);
   try {

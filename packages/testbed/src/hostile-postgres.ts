@@ -1,15 +1,15 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** When a connection turns hostile: instead of its greeting, of the answer to `begin`, or of a query's result. */
+/** When a connection turns hostile: instead of the greeting, of the response to `begin`, of a query's result, or idle. */
 export type HostileStage = "connect" | "begin" | "query" | "idle";
 
 /**
- * What it does then: says nothing more, closes the connection, sends rows without end, announces a row of a gigabyte,
- * sends more rows than it was asked for, or sends what is no message.
+ * What it does then: sends nothing more, closes the connection, sends endless rows, announces a row of a gigabyte, sends
+ * more rows than requested, or sends bytes that are not a message.
  */
 export type HostileManner = "mute" | "hang-up" | "flood" | "huge-row" | "too-many-rows" | "garbage";
 
-/** A server that speaks just enough of the protocol of Postgres to be let in, and then misbehaves. */
+/** A server that speaks enough of the Postgres protocol to accept connections, and then misbehaves. */
 export interface HostilePostgres extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -17,7 +17,7 @@ export interface HostilePostgres extends AsyncDisposable {
   readonly connections: number;
   /** Connections that are open now. */
   readonly open: number;
-  /** What it does from now on; undefined: answers every query with one empty row. */
+  /** What it does from now on; undefined: responds to every query with one empty row. */
   behave(next: { at: HostileStage; how: HostileManner } | undefined): void;
 }
 
@@ -40,17 +40,17 @@ export async function startHostilePostgres(): Promise<HostilePostgres> {
   let connections = 0;
   const sockets = new Set<Socket>();
 
-  function answer(socket: Socket, stage: HostileStage, regular: Buffer): void {
+  function respond(socket: Socket, stage: HostileStage, regular: Buffer): void {
     if (behaviour?.at === stage) misbehave(socket, behaviour.how);
     else socket.write(regular);
   }
 
-  function hear(socket: Socket, kind: string, text: string): void {
-    if (kind === "P") answer(socket, "query", RESULT);
+  function receive(socket: Socket, kind: string, text: string): void {
+    if (kind === "P") respond(socket, "query", RESULT);
     if (kind === "S" && behaviour?.at !== "query") socket.write(IN_TRANSACTION);
     if (kind !== "Q") return;
     if (text.includes("begin")) {
-      answer(socket, "begin", BEGUN);
+      respond(socket, "begin", BEGUN);
       return;
     }
     socket.write(Buffer.concat([complete(text.includes("commit") ? "COMMIT" : "ROLLBACK"), READY]));
@@ -66,9 +66,9 @@ export async function startHostilePostgres(): Promise<HostilePostgres> {
       if (!greeted && data.readInt32BE(LENGTH_BYTES) === SSL_REQUEST) return void socket.write("N");
       if (!greeted) {
         greeted = true;
-        return answer(socket, "connect", GREETING);
+        return respond(socket, "connect", GREETING);
       }
-      for (const { kind, text } of messagesIn(data)) hear(socket, kind, text);
+      for (const { kind, text } of messagesIn(data)) receive(socket, kind, text);
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -111,7 +111,7 @@ function misbehave(socket: Socket, how: HostileManner): void {
   pour();
 }
 
-/** The messages of a chunk; the client is small enough to send each of them in one. */
+/** The messages of a chunk; the client sends none that spans two chunks. */
 function messagesIn(data: Buffer): { kind: string; text: string }[] {
   const messages = [];
   for (let at = 0; at + LENGTH_BYTES < data.length; ) {

@@ -2,21 +2,21 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** A process that outlives the test run by a moment and cleans up after it. */
+/** A process that cleans up after a test run, even one that was killed. */
 export type Reaper = {
   /** Cleans up now; returns when no server of the run is left and its data is gone. */
   reap(): Promise<void>;
 };
 
 /**
- * Watches over the folder of a test run: once `reap` is called or this process dies, even by SIGKILL, it stops every
- * server that has its data below `runFolder` and removes the folder.
+ * Once `reap` is called or this process dies, even by SIGKILL, the reaper stops every server that has its data below
+ * `runFolder` and removes the folder.
  */
 export function startReaper(runFolder: string): Reaper {
   const script = fileURLToPath(new URL("./reaper.ts", import.meta.url));
   const child = spawn(process.execPath, [script, runFolder], { detached: true, stdio: ["pipe", "ignore", "inherit"] });
   const exited = once(child, "exit");
-  // A test run that ends without tearing down must not wait for the process that waits for its end.
+  // The reaper waits for the end of the test run, which must not wait for the reaper.
   child.unref();
   return {
     async reap() {

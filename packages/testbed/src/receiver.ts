@@ -3,17 +3,19 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type LoopbackCertificate, makeLoopbackCertificate } from "@toolgate/local-servers/certificate";
 import { type Behaviour, play, type ReceivedRequest } from "./behaviour.ts";
+import { eventually } from "./eventually.ts";
 
 const MAX_BODY_BYTES = 16_000_000;
-const WAIT_DEADLINE_MS = 10_000;
+const WAIT_DEADLINE_MS = 20_000;
+const POLL_EVERY_MS = 5;
 
 /** Decides what happens with a request; `index` counts the requests from 0. */
 export type Behave = (request: ReceivedRequest, index: number) => Behaviour;
 
-/** How to start a receiver; without `behave` it answers 200 to everything. */
+/** How to start a receiver; without `behave` it responds with 200 to everything. */
 export type ReceiverOptions = {
   readonly behave?: Behave;
-  /** `true` makes a certificate for localhost, 127.0.0.1 and ::1 from a new authority. */
+  /** `true`: with a certificate for localhost, 127.0.0.1 and ::1 from a new authority. */
   readonly tls?: boolean | LoopbackCertificate;
   /** Address to listen on; 127.0.0.1 when absent. */
   readonly host?: string;
@@ -32,9 +34,9 @@ export type TestReceiver = AsyncDisposable & {
   readonly requests: readonly ReceivedRequest[];
   /** Connections accepted so far, also those on which no request came. */
   readonly connections: number;
-  /** Changes what happens with the requests that follow. */
+  /** Changes what happens with the next requests. */
   behave(behave: Behave): void;
-  /** The first `count` requests, once there are so many; fails after `deadlineMs` (10 s). */
+  /** The first `count` requests, once there are so many; fails after `deadlineMs` (20 s). */
   waitFor(count: number, deadlineMs?: number): Promise<readonly ReceivedRequest[]>;
 };
 
@@ -43,7 +45,6 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Test
   let { behave = (): Behaviour => ({}) } = options;
   let connections = 0;
   const requests: ReceivedRequest[] = [];
-  const arrivals = new EventTarget();
   const closing = new AbortController();
   const certificate = await certificateOf(options.tls);
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
@@ -52,7 +53,6 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Test
     try {
       const received = await record(request);
       const index = requests.push(received) - 1;
-      arrivals.dispatchEvent(new Event("arrival"));
       await play(behave(received, index), response, AbortSignal.any([gone.signal, closing.signal]));
     } catch {
       response.destroy();
@@ -78,7 +78,16 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Test
     behave(next) {
       behave = next;
     },
-    waitFor: (count, deadlineMs = WAIT_DEADLINE_MS) => waitFor(requests, arrivals, count, deadlineMs),
+    async waitFor(count, deadlineMs = WAIT_DEADLINE_MS) {
+      await eventually(
+        () => {
+          if (requests.length < count)
+            throw new Error(`${requests.length} of ${count} requests arrived within ${deadlineMs} ms`);
+        },
+        { deadlineMs, everyMs: POLL_EVERY_MS },
+      );
+      return requests.slice(0, count);
+    },
     async [Symbol.asyncDispose]() {
       closing.abort();
       const closed = new Promise((resolve) => server.close(resolve));
@@ -103,20 +112,4 @@ async function record(request: IncomingMessage): Promise<ReceivedRequest> {
   }
   const { method = "", url: path = "", headers, rawHeaders } = request;
   return { method, path, headers, rawHeaders, body: Buffer.concat(chunks), receivedAtMs: Date.now() };
-}
-
-async function waitFor(requests: readonly ReceivedRequest[], arrivals: EventTarget, count: number, deadlineMs: number) {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const look = () => requests.length >= count && resolve();
-  const giveUp = () => reject(new Error(`${requests.length} of ${count} requests arrived within ${deadlineMs} ms`));
-  const timer = setTimeout(giveUp, deadlineMs);
-  arrivals.addEventListener("arrival", look);
-  try {
-    look();
-    await promise;
-    return requests.slice(0, count);
-  } finally {
-    clearTimeout(timer);
-    arrivals.removeEventListener("arrival", look);
-  }
 }

@@ -15,7 +15,7 @@ declare module "vitest" {
 }
 
 /**
- * The addresses of the PostgreSQL, NATS and Redis of this test run. Stream names, keys and databases are everyone's there: use
+ * The addresses of the PostgreSQL, NATS and Redis of this test run. All tests share their streams, keys and databases: use
  * `testDatabase`, and `testNats` or `testRedis` when a test needs a server of its own.
  */
 export function serversOfRun(): ServersOfRun {

@@ -6,7 +6,7 @@ import type { ServerName } from "@toolgate/local-servers/server-programs";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { serversOfRun } from "./servers-of-run.ts";
 
-/** A server of one test's own; its data is gone when it is disposed. */
+/** A server for one test; disposing it removes its data. */
 export type TestServer = AsyncDisposable & {
   readonly url: string;
   /** The process that runs now, or 0. */
@@ -20,12 +20,12 @@ export type TestServer = AsyncDisposable & {
   wipe(): Promise<void>;
 };
 
-/** Starts a nats-server with JetStream, to be killed, wiped or had alone; takes about 50 ms. */
+/** Starts a nats-server with JetStream, to be killed or wiped, or for one test alone; takes about 50 ms. */
 export function testNats(): Promise<TestServer> {
   return startAlone("nats");
 }
 
-/** Starts a redis-server with an append-only file, to be killed, wiped or had alone; takes about 50 ms. */
+/** Starts a redis-server with an append-only file, to be killed or wiped, or for one test alone; takes about 50 ms. */
 export function testRedis(): Promise<TestServer> {
   return startAlone("redis");
 }

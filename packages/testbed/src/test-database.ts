@@ -7,7 +7,7 @@ const NAME_BYTES = 8;
 
 /** An empty database; dropped when disposed, with whatever connections are still open. */
 export type TestDatabase = AsyncDisposable & {
-  /** Address as its owner, who is no superuser and may create roles. */
+  /** URL with its owner as the user, who is not a superuser and may create roles. */
   readonly url: string;
   readonly name: string;
 };
@@ -25,7 +25,7 @@ export async function testDatabase(clusterUrl: string = serversOfRun().databaseU
   };
 }
 
-/** What the autovacuum works on cannot be dropped by its owner with force; it is done in a moment. */
+/** The owner cannot drop a database that the autovacuum is working on; that takes a moment. */
 function drop(clusterUrl: string, name: string): Promise<void> {
   return eventually(() => runOnce(clusterUrl, `drop database if exists ${name} with (force)`), { everyMs: 100 });
 }

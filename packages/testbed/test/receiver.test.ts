@@ -22,7 +22,7 @@ describe("a receiver", () => {
     expect(receiver.connections).toBe(1);
   });
 
-  test("answers what its behaviour says, request by request", async () => {
+  test("responds as its behaviour says, request by request", async () => {
     await using receiver = await startReceiver({
       behave: ({ path }, index) => ({ status: 500 + index, body: `got ${path}`, headers: { "retry-after": "7" } }),
     });
@@ -45,19 +45,22 @@ describe("a receiver", () => {
     expect(pieces.length).toBeGreaterThan(1);
   });
 
-  test.each(["before-status", "after-headers"] as const)("can hang %s, and is closed all the same", async (hang) => {
-    const receiver = await startReceiver({ behave: () => ({ hang }) });
-    const answer = post(receiver.url).then(
-      async (response) => [response.status, await response.text().catch(() => "cut")],
-      () => "cut",
-    );
-    await receiver.waitFor(1);
-    await receiver[Symbol.asyncDispose]();
-    expect(["cut", 200]).toContain([await answer].flat()[0]);
-    expect([await answer].flat().at(-1)).toBe("cut");
-  });
+  test.each(["before-status", "after-headers"] as const)(
+    "can hang %s, and can be closed nevertheless",
+    async (hang) => {
+      const receiver = await startReceiver({ behave: () => ({ hang }) });
+      const answer = post(receiver.url).then(
+        async (response) => [response.status, await response.text().catch(() => "cut")],
+        () => "cut",
+      );
+      await receiver.waitFor(1);
+      await receiver[Symbol.asyncDispose]();
+      expect(["cut", 200]).toContain([await answer].flat()[0]);
+      expect([await answer].flat().at(-1)).toBe("cut");
+    },
+  );
 
-  test("can send a body without an end, until the client leaves", async () => {
+  test("can send an endless body until the client leaves", async () => {
     await using receiver = await startReceiver({ behave: () => ({ drip: { bytes: 10, everyMs: 1 } }) });
     const leave = new AbortController();
     const response = await post(receiver.url, "x", { signal: leave.signal });
@@ -92,7 +95,7 @@ describe("a receiver", () => {
     expect(receiver.requests.map(({ body }) => body.toString())).toEqual(["x"]);
   });
 
-  test("speaks HTTPS that only its own authority vouches for", async () => {
+  test("serves HTTPS with a certificate of its own authority", async () => {
     await using receiver = await startReceiver({ tls: true });
     await expect(fetch(receiver.url)).rejects.toThrow("fetch failed");
     const { ca } = receiver;

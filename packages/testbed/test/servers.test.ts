@@ -35,7 +35,7 @@ async function redisDo<T>(url: string, action: (redis: Redis) => Promise<T>): Pr
 }
 
 describe("a test database", () => {
-  test("is empty, apart from others, and its owner is no superuser", async () => {
+  test("is empty, separate from others, and its owner is not a superuser", async () => {
     await using first = await testDatabase();
     await using second = await testDatabase();
     expect(first.name).not.toBe(second.name);
@@ -45,7 +45,7 @@ describe("a test database", () => {
     expect(await query(first.url, "select rolsuper from pg_roles where rolname = user")).toEqual([{ rolsuper: false }]);
   });
 
-  test("is dropped when disposed, also under an open connection", async () => {
+  test("is dropped when disposed, even with an open connection", async () => {
     const database = await testDatabase();
     const client = new Client({ connectionString: database.url });
     client.on("error", () => {});
@@ -57,8 +57,8 @@ describe("a test database", () => {
   });
 });
 
-describe("a server of one test's own", () => {
-  test("Redis is apart from the run's, keeps data over a kill and loses them when wiped", async () => {
+describe("a server for one test", () => {
+  test("Redis is not the run's, keeps its data over a kill and loses it when wiped", async () => {
     await using server = await testRedis();
     const { url } = server;
     expect(url).not.toBe(serversOfRun().redisUrl);
