@@ -24,15 +24,15 @@ export interface AttemptRecord {
   connectMs: number;
   tlsMs: number;
   firstByteMs: number;
-  /** "cancelled": there was no attempt, the delivery is given up. */
+  /** "cancelled": there was no attempt, and there will be none. */
   outcome: Outcome | "cancelled";
 }
 
 /**
- * Applies what became of attempts, in one transaction: deliveries, attempt log, endpoint counters, slots. A record
- * counts only while its delivery is at that attempt, in flight or waiting because its lease was taken for run out.
- * Then cancels what waits for the endpoints that were deactivated by it, or deleted meanwhile. Resolves with whether the
- * slots that are free now find work; what came in while it waited for the lock, and so later than `now`, counts.
+ * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record counts
+ * only while its delivery is at that attempt, in flight or waiting because its lease had run out. Then cancels what waits
+ * for endpoints that this deactivated, or that were deleted meanwhile. Resolves with whether there is work for the freed
+ * slots, including work that came in while this waited for the lock.
  */
 export type ApplyResults = (records: readonly AttemptRecord[], now: Date) => Promise<boolean>;
 
@@ -42,56 +42,53 @@ export function createApplyResults(pool: Pool, queue: FairQueue): ApplyResults {
     const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
     const statements = [
       lockGroups(SCHEMA, [...new Set(single.map((record) => record.workspaceId))]),
-      { name: "apply_results", text, values: [...columns(single), now] },
+      { name: "apply_results", text, values: [JSON.stringify(single.map(toInput)), now, FAILURES_TO_DEACTIVATE] },
     ];
     const [, applied] = await pipelined(pool, statements, { unlockEarly: true });
     const rows = applied?.rows ?? [];
-    for (const { id, workspace_id } of rows) {
-      if (id !== null) await cancelWaiting(pool, { endpointId: id, workspaceId: workspace_id }, now);
+    for (const { endpoint_id, workspace_id } of rows) {
+      if (endpoint_id !== null) await cancelWaiting(pool, { endpointId: endpoint_id, workspaceId: workspace_id }, now);
     }
-    return rows.some((row) => row.id === null);
+    return rows.some((row) => row.endpoint_id === null);
   };
 }
 
-function columns(records: readonly AttemptRecord[]): unknown[] {
-  const outcomes = records.map(({ outcome }) => (outcome === "cancelled" ? undefined : outcome));
-  return [
-    records.map((record) => record.deliveryId),
-    records.map((record) => record.number),
-    outcomes.map((outcome) => outcome?.verdict ?? "cancelled"),
-    outcomes.map((outcome) => outcome?.retryAt ?? null),
-    outcomes.map((outcome) => outcome?.error ?? ""),
-    records.map((record) => record.startedAt),
-    records.map((record) => record.endedAt),
-    records.map((record) => record.responseCode),
-    records.map((record) => record.durationMs),
-    records.map((record) => record.response),
-    records.map((record) => record.address),
-    records.map((record) => record.dnsMs),
-    records.map((record) => record.connectMs),
-    records.map((record) => record.tlsMs),
-    records.map((record) => record.firstByteMs),
-    FAILURES_TO_DEACTIVATE,
-    records.map((record) => record.signedAt),
-  ];
+function toInput({ outcome, ...record }: AttemptRecord) {
+  const { verdict, error, retryAt } = outcome === "cancelled" ? { verdict: outcome, error: "" } : outcome;
+  return {
+    delivery_id: record.deliveryId,
+    number: record.number,
+    verdict,
+    error,
+    retry_at: retryAt,
+    started_at: record.startedAt,
+    signed_at: record.signedAt,
+    ended_at: record.endedAt,
+    response_code: record.responseCode,
+    duration_ms: record.durationMs,
+    response: record.response,
+    address: record.address,
+    dns_ms: record.dnsMs,
+    connect_ms: record.connectMs,
+    tls_ms: record.tlsMs,
+    first_byte_ms: record.firstByteMs,
+  };
 }
 
-/**
- * An endpoint's finally failed deliveries count in the order in which they ended: `failed_first` are those before the
- * batch's first success, `failed_last` those after its last. They are worked out once and the endpoints found by them,
- * also by a plan that was made while there were few endpoints: else that is done for every endpoint of the installation.
- */
+/** One statement, so that a batch takes one round trip. */
 function applyText(queue: FairQueue): string {
   return `with input as (
-  select * from unnest($1::uuid[], $2::integer[], $3::text[], $4::timestamptz[], $5::text[], $6::timestamptz[],
-    $7::timestamptz[], $8::integer[], $9::integer[], $10::text[], $11::text[], $12::integer[], $13::integer[],
-    $14::integer[], $15::integer[], $17::timestamptz[])
-    as given (delivery_id, number, verdict, retry_at, error, started_at, ended_at, response_code, duration_ms, response,
-      address, dns_ms, connect_ms, tls_ms, first_byte_ms, signed_at)
+  select * from json_to_recordset($1::json) as given (delivery_id uuid, number integer, verdict text, error text,
+    retry_at timestamptz, started_at timestamptz, signed_at timestamptz, ended_at timestamptz, response_code integer,
+    duration_ms integer, response text, address text, dns_ms integer, connect_ms integer, tls_ms integer,
+    first_byte_ms integer)
 ),
+
+-- What each record means for its delivery. Records that do not count drop out.
 decided as materialized (
   select input.*, q.group_id, q.member_id, q.created_at, q.lease_until is not null as in_flight, d.kind,
-    e.deleted_at is not null as endpoint_deleted,
+    e.deleted_at is not null as endpoint_deleted, e.active and e.deleted_at is null as endpoint_active,
+    e.failures_in_a_row,
     case when verdict <> 'failed' then verdict
       when retry_at is null or d.kind = 'test' then 'failed'
       when e.active and e.deleted_at is null then 'retrying'
@@ -101,7 +98,7 @@ decided as materialized (
   left join outbound_webhook.delivery d on d.created_at = q.created_at and d.id = q.item_id
   left join outbound_webhook.endpoint e on e.id = q.member_id
 ),
-logged as (
+attempts_logged as (
   insert into outbound_webhook.attempt (created_at, delivery_id, number, started_at, response_code, duration_ms, error,
     response, address, dns_ms, connect_ms, tls_ms, first_byte_ms, signed_at)
   select created_at, delivery_id, number, started_at, response_code, duration_ms, error, response, address, dns_ms,
@@ -109,7 +106,7 @@ logged as (
   from decided where verdict <> 'cancelled' and kind is not null
   on conflict do nothing
 ),
-written as (
+deliveries_written as (
   update outbound_webhook.delivery d set
     status = decided.status,
     attempts = case when verdict = 'cancelled' then d.attempts else decided.number end,
@@ -120,43 +117,56 @@ written as (
     finished_at = case when decided.status <> 'retrying' then decided.ended_at end
   from decided where d.created_at = decided.created_at and d.id = decided.delivery_id
 ),
-finals as materialized (
-  select member_id, max(ended_at) as ended_at, bool_or(status = 'delivered') as any_delivered,
-    count(*) filter (where status = 'failed' and delivered_before = 0) as failed_first,
-    count(*) filter (where status = 'failed' and delivered_after = 0) as failed_last
-  from (
-    select member_id, status, ended_at,
-      count(*) filter (where status = 'delivered')
-        over (partition by member_id order by ended_at, delivery_id) as delivered_before,
-      count(*) filter (where status = 'delivered')
-        over (partition by member_id order by ended_at desc, delivery_id desc) as delivered_after
-    from decided where status in ('delivered', 'failed') and kind <> 'test'
-  ) ended
-  group by member_id
+
+-- Final failures count in the order in which they ended: those before the batch's first success continue the endpoint's
+-- count, those after its last success start a new one.
+ended as (
+  select member_id, status, ended_at, failures_in_a_row,
+    count(*) filter (where status = 'delivered')
+      over (partition by member_id order by ended_at, delivery_id) as successes_before,
+    count(*) filter (where status = 'delivered')
+      over (partition by member_id order by ended_at desc, delivery_id desc) as successes_after
+  from decided
+  where status in ('delivered', 'failed') and kind <> 'test' and endpoint_active
 ),
-counted as (
+counts as (
+  select member_id, max(ended_at) as ended_at, bool_or(status = 'delivered') as any_success,
+    max(failures_in_a_row) + count(*) filter (where status = 'failed' and successes_before = 0) as continued,
+    count(*) filter (where status = 'failed' and successes_after = 0) as new
+  from ended
+  group by member_id
+  having bool_or(status = 'failed') or max(failures_in_a_row) > 0
+),
+counters as materialized (
+  select member_id, ended_at, case when any_success then new else continued end as failures,
+    continued >= $3::integer or new >= $3 as deactivated
+  from counts
+),
+-- "= any" makes every plan look the endpoints up by their id, also one made while the table was small.
+endpoints_written as (
   update outbound_webhook.endpoint e set
-    failures_in_a_row = case when any_delivered then failed_last else e.failures_in_a_row + failed_first end,
-    active = e.failures_in_a_row + failed_first < $16::integer and failed_last < $16,
-    deactivated_at = case when e.failures_in_a_row + failed_first < $16 and failed_last < $16 then null else ended_at end,
-    notice_due_at = case when e.failures_in_a_row + failed_first < $16 and failed_last < $16
-      then e.notice_due_at else ended_at end
-  from finals
-  where e.id = finals.member_id and e.id = any (array(select member_id from finals)) and e.active and e.deleted_at is null
-    and (failed_first > 0 or failed_last > 0 or e.failures_in_a_row > 0)
+    failures_in_a_row = counters.failures,
+    active = not deactivated,
+    deactivated_at = case when deactivated then ended_at end,
+    notice_due_at = case when deactivated then ended_at else e.notice_due_at end
+  from counters
+  where e.id = counters.member_id and e.id = any (array(select member_id from counters))
   returning e.id, e.workspace_id, e.active
 ),
+
 settled as materialized (
   select delivery_id as item_id, group_id, member_id, in_flight, number + 1 as next_attempt,
     case when status = 'retrying' then retry_at end as next_due,
     case when verdict <> 'cancelled' then verdict = 'failed' end as failing, ended_at as settled_at,
-    $18::timestamptz as freed_at
+    $2::timestamptz as freed_at
   from decided
 ),
 ${settleParts(queue)}
-select null as id, null as workspace_id where exists (select from groups_settled where ready_at <= $18::timestamptz + interval '1 second')
+
+select null as endpoint_id, null as workspace_id
+where exists (select from groups_settled where ready_at <= $2::timestamptz + interval '1 second')
 union all
-select id, workspace_id from counted where not active
+select id, workspace_id from endpoints_written where not active
 union
 select member_id, group_id from decided where endpoint_deleted`;
 }
