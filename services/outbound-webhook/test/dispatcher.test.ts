@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toRecord } from "../src/events/attempt-record.ts";
 import { createAttemptSender, type SendAttempts } from "../src/events/attempt-sender.ts";
 import { runDispatcher } from "../src/events/dispatcher.ts";
-import { sweepLeases } from "../src/events/lease-sweeper.ts";
 import { createWakeUp } from "../src/events/wake-up.ts";
 import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
 import { type ClaimedDelivery, createClaimStore } from "../src/store/deliveries/claim.ts";
@@ -201,7 +200,7 @@ describe("the dispatcher", () => {
     const store = createClaimStore(pool, QUEUE);
     const { deliveries } = await store.claim(now, new Date(now.getTime() + 45_000));
     const later = new Date(now.getTime() + 46_000);
-    expect(await sweepLeases(pool, QUEUE, later)).toBe(1);
+    expect(await store.expireLeases(later)).toBe(1);
     expect((await store.claim(later, later)).deliveries).toEqual([]);
     const { deliveryId = "", workspaceId = "" } = deliveries[0] ?? {};
     const startedAtMs = BigInt(now.getTime());

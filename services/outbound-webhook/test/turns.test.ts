@@ -2,7 +2,7 @@ import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { createPipelinePool, pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { givenUp } from "../src/events/attempt-record.ts";
+import { cancelledRecord } from "../src/events/attempt-record.ts";
 import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
 import { deliveryQueue } from "../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "./outbound-rig.ts";
@@ -25,7 +25,7 @@ test("[FAIR-5] a workspace that was served for 20 s goes behind one that waits, 
     const [, claimed] = await pipelined(pool, claimFirst({ now, leaseUntil, maxGroups: 1 }));
     const rows = claimed?.rows ?? [];
     const ended = rows.map((row) =>
-      givenUp({ deliveryId: row.item_id, workspaceId: row.group_id, number: row.attempt }, now),
+      cancelledRecord({ deliveryId: row.item_id, workspaceId: row.group_id, number: row.attempt }, now),
     );
     await applyResults(ended, now);
     return rows[0]?.group_id;

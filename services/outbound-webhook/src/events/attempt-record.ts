@@ -6,14 +6,14 @@ import type { AttemptRecord } from "../store/deliveries/apply-results.ts";
 const MAX_INT4 = 2_147_483_647;
 const MAX_STATUS = 999;
 
-/** A worker's result with what follows from it; undefined for what can't be a result. */
+/** A worker's result with its outcome; undefined when it is malformed. */
 export function toRecord(result: AttemptResult, now: Date): AttemptRecord | undefined {
   const { number, response, address } = result;
   const startedAt = new Date(Number(result.startedAtMs));
   if (!createdAtOf(result.deliveryId) || number < 1 || Number.isNaN(startedAt.getTime())) return undefined;
   const durationMs = Math.min(result.durationMs, MAX_INT4);
   const responseCode = Math.min(result.responseCode, MAX_STATUS);
-  // A worker's clock may be ahead; its retries must not come late for that.
+  // A worker's clock may be ahead, which must not delay the retry.
   const endedAt = new Date(Math.min(startedAt.getTime() + durationMs, now.getTime()));
   return {
     deliveryId: result.deliveryId,
@@ -34,14 +34,14 @@ export function toRecord(result: AttemptResult, now: Date): AttemptRecord | unde
   };
 }
 
-/** Null when a worker of an earlier version did not tell it. */
+/** Null when a worker of an earlier version did not report it. */
 function timeOf(seconds: bigint): Date | null {
   const time = new Date(Number(seconds) * 1000);
   return seconds === 0n || Number.isNaN(time.getTime()) ? null : time;
 }
 
-/** The record of a claimed delivery that nobody wants any more. */
-export function givenUp(
+/** The record of a claimed delivery that is not to be sent any more. */
+export function cancelledRecord(
   { deliveryId, workspaceId, number }: { deliveryId: string; workspaceId: string; number: number },
   now: Date,
 ): AttemptRecord {

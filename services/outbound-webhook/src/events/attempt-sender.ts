@@ -1,23 +1,56 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { type Attempt, AttemptBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { type Attempt, AttemptBatchSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
+import { sealingContext } from "../domain/endpoint.ts";
+import { ATTEMPT_DEADLINE_MS } from "../domain/outcome.ts";
+import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 
-/** A message goes to one worker as a whole: moderate sizes spread the work, and stay below the broker's limit. */
+/** One worker takes a whole message: moderate sizes spread the work, and stay below the broker's limit. */
 const MAX_ATTEMPTS_PER_MESSAGE = 16;
 const MAX_BODY_BYTES_PER_MESSAGE = 512 * 1024;
 const DEADLINE_MS = 5_000;
+/** Between the latest end of an attempt and the end of its lease, for reporting the result. */
+const REPORT_MARGIN_MS = 5_000;
 
-/** Attempts that did not get to the broker, and why. */
+/** Attempts that did not reach the broker, and why. */
 export interface SendFailure {
   attempts: Attempt[];
   error: unknown;
 }
 
-/** Hands attempts to the workers. Resolves with those that did not get there: the others must not be sent again. */
+/** Hands attempts to the workers. Resolves with those that did not reach the broker; the others must not be sent again. */
 export type SendAttempts = (attempts: Attempt[]) => Promise<SendFailure[]>;
 
-/** Sends in messages of moderate size, each of which gets there or not by itself. */
+/** All that a worker needs for one attempt, signed for now. */
+export function prepareAttempt(
+  delivery: ClaimedDelivery,
+  secretBox: Pick<SecretBox, "open">,
+  now: Date,
+  leaseUntil: Date,
+): Attempt {
+  const { deliveryId, endpointId, number, url, body, workspaceId } = delivery;
+  const secret = secretBox.open(delivery.secret, sealingContext(endpointId));
+  return create(AttemptSchema, {
+    deliveryId,
+    endpointId: BigInt(endpointId),
+    number,
+    url,
+    headers: requestHeaders({ ...delivery, secret, now }),
+    body,
+    notAfterMs: BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - REPORT_MARGIN_MS),
+    workspaceId,
+    signedAtSeconds: BigInt(signingTime(now)),
+  });
+}
+
+/** The end of the lease of an attempt, from what its worker knows of it. */
+export function leaseOf(notAfterMs: bigint): Date {
+  return new Date(Number(notAfterMs) + ATTEMPT_DEADLINE_MS + REPORT_MARGIN_MS);
+}
+
 export function createAttemptSender(bus: Bus): SendAttempts {
   return async (attempts) => {
     const outcomes = await Promise.all(splitAttempts(attempts).map((part) => sendPart(bus, part)));
@@ -35,6 +68,7 @@ async function sendPart(bus: Bus, attempts: Attempt[]): Promise<SendFailure | un
   }
 }
 
+/** Splits attempts into messages. */
 export function splitAttempts(attempts: readonly Attempt[]): Attempt[][] {
   const parts: Attempt[][] = [];
   let bytes = 0;

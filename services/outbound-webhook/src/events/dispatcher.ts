@@ -3,9 +3,8 @@ import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ApplyResults } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
-import { givenUp } from "./attempt-record.ts";
-import type { SendAttempts } from "./attempt-sender.ts";
-import { prepareAttempt } from "./prepare-attempt.ts";
+import { cancelledRecord } from "./attempt-record.ts";
+import { prepareAttempt, type SendAttempts } from "./attempt-sender.ts";
 import type { WakeUp } from "./wake-up.ts";
 
 export interface DispatcherOptions {
@@ -19,17 +18,17 @@ export interface DispatcherOptions {
   onError: (error: unknown) => void;
 }
 
-/** A delivery that is not settled within this time is tried again, under the same number. */
+/** A delivery without a result after this time is tried again, under the same number. */
 export const LEASE_MS = 45_000;
-/** [FAIR-1] Due work is found by this poll when no word of it came. */
+/** [FAIR-1] Finds due work when a wake-up was lost. */
 const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
-/** A claim costs more than an item of it: under load several items share one. The first of a pause is claimed at once. */
+/** Under load, several items share a claim, which costs more than each of them. After a pause nothing waits. */
 const BETWEEN_CLAIMS_MS = 4;
-/** For what the installation has to mend first. */
+/** For a fault of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
-/** Claims due deliveries and hands them to the workers, until the signal fires; ends when all that it holds is sent. */
+/** Claims due deliveries and sends them to the workers until the signal fires. Ends when all that it holds is sent. */
 export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   const { wakeUp, signal, onError } = options;
   const sending = new Set<Promise<void>>();
@@ -55,11 +54,8 @@ async function claimAndSend(options: DispatcherOptions, sending: Set<Promise<voi
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const { deliveries, full } = await options.store.claim(now, leaseUntil);
   const unwanted = deliveries.filter((delivery) => !delivery.wanted);
-  if (unwanted.length > 0)
-    await options.applyResults(
-      unwanted.map((delivery) => givenUp(delivery, now)),
-      now,
-    );
+  const cancelled = unwanted.map((delivery) => cancelledRecord(delivery, now));
+  if (cancelled.length > 0) await options.applyResults(cancelled, now);
   const wanted = deliveries.filter((delivery) => delivery.wanted);
   if (wanted.length > 0) {
     const sent = sendOrHandBack(wanted, now, leaseUntil, options);
@@ -81,7 +77,7 @@ async function sendOrHandBack(
     try {
       attempts.push(prepareAttempt(delivery, secretBox, now, leaseUntil));
     } catch (error) {
-      // The installation's fault, not the endpoint's (a sealing key is missing): not an attempt, but no slot for it.
+      // A fault of the installation, not of the endpoint: this is no attempt, but it must not hold a slot.
       onError(error);
       unsignable.push(delivery);
     }
@@ -94,6 +90,6 @@ async function sendOrHandBack(
   if (failures.length === 0) return;
   for (const { error } of failures) onError(error);
   const notSent = new Set(failures.flatMap((failure) => failure.attempts.map((attempt) => attempt.deliveryId)));
-  const backAgain = deliveries.filter((delivery) => notSent.has(delivery.deliveryId));
-  await store.handBack(backAgain, leaseUntil).catch(onError);
+  const unsent = deliveries.filter((delivery) => notSent.has(delivery.deliveryId));
+  await store.handBack(unsent, leaseUntil).catch(onError);
 }

@@ -1,19 +1,20 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { fromBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeEvents } from "@toolgate/event-bus/consume-events";
 import { FAN_OUT } from "@toolgate/event-bus/listeners";
 import { reportSettled } from "@toolgate/event-bus/settled-reports";
-import { WorkspaceEventBatchSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
+import type { Pool } from "@toolgate/postgres/pool";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import type { FanOut } from "../store/deliveries/fan-out.ts";
-import type { ParkedMessage } from "../store/parked-message.ts";
+import { type ParkedMessage, parkMessages } from "../store/parked-message.ts";
 import { announceWork } from "./wake-up.ts";
 
 export interface FanOutConsumerOptions {
   bus: Bus;
+  pool: Pool;
   fanOut: FanOut;
-  park: (messages: ParkedMessage[], now: Date) => Promise<void>;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -61,7 +62,7 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
   }
   if (parked.length > 0) {
     options.onError(new Error(`${parked.length} messages parked, the first because: ${parked[0]?.reason}`));
-    await options.park(parked, now);
+    await parkMessages(options.pool, parked, now);
   }
   for (const [subject, eventIds] of settled) reportSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
   if (deliveries > 0) announceWork(options.bus);
@@ -75,29 +76,21 @@ function readMessage(
   try {
     for (const reported of fromBinary(WorkspaceEventBatchSchema, data).events) {
       const check = checkEvent(reported, now);
-      if (check.ok) into.events.push(check.event);
-      else
-        into.parked.push({
-          subject,
-          reason: check.reason,
-          payload: Buffer.from(JSON.stringify(withoutType(reported))),
-        });
       into.ids.push(reported.eventId);
+      if (check.ok) into.events.push(check.event);
+      else {
+        const payload = Buffer.from(toJsonString(WorkspaceEventSchema, reported));
+        into.parked.push({ subject, reason: check.reason, payload });
+      }
     }
   } catch (error) {
     into.parked.push({ subject, reason: `not readable: ${(error as Error).message}`, payload: data });
   }
 }
 
-/** JSON has no bigint and no place for the library's own members. */
-function withoutType(reported: { created: bigint; $typeName?: string }): object {
-  const { $typeName: _, ...members } = reported;
-  return { ...members, created: String(reported.created) };
-}
-
 /**
- * An event that the database refuses for what it holds must not hold up its neighbours: the batch is halved until it
- * stands alone, and is parked. Any other failure is the batch's: it comes again.
+ * When the database refuses the content of an event, the batch is halved until that event is alone and can be parked, so
+ * that it does not hold up the others. After any other failure the broker sends the batch again.
  */
 async function fanOutOrPark(
   events: readonly StoredEvent[],

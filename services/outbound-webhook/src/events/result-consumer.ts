@@ -6,13 +6,13 @@ import { createdAtOf } from "../domain/delivery-id.ts";
 import type { ApplyResults } from "../store/deliveries/apply-results.ts";
 import type { ClaimStore } from "../store/deliveries/claim.ts";
 import { toRecord } from "./attempt-record.ts";
-import { leaseOf } from "./prepare-attempt.ts";
+import { leaseOf } from "./attempt-sender.ts";
 
 export interface ResultConsumerOptions {
   bus: Bus;
   applyResults: ApplyResults;
   handBack: ClaimStore["handBack"];
-  /** Told after a batch that has freed slots for which there is work. */
+  /** Called after a batch that freed slots for which there is work. */
   onApplied: () => void;
   now: () => Date;
   signal: AbortSignal;
@@ -42,7 +42,7 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
       if (results.length === 0) return;
       const [made, givenBack] = partition(results, ({ givenBackNotAfterMs }) => givenBackNotAfterMs === 0n);
       const records = made.map((result) => toRecord(result, now)).filter((record) => record !== undefined);
-      // First what is known: what was made after all is no longer there to be handed back.
+      // Results first: a delivery that has one is no longer there to be handed back.
       const findWork = records.length > 0 && (await applyResults(records, now));
       for (const [notAfterMs, ofLease] of Map.groupBy(givenBack, (result) => result.givenBackNotAfterMs)) {
         await handBack(ofLease, leaseOf(notAfterMs));

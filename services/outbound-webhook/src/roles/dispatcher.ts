@@ -10,11 +10,9 @@ import type { Context } from "../context.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";
 import { mailDueNotices } from "../events/deactivation-notices.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
-import { sweepLeases } from "../events/lease-sweeper.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
 import { createWakeUp, onWork } from "../events/wake-up.ts";
-import { claimNotices, settleNotice } from "../store/deactivation-notice.ts";
 import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
 
@@ -39,7 +37,7 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   const store = createClaimStore(queuePool, queue);
   const send = createAttemptSender(bus);
   const sweep = async () => {
-    if ((await sweepLeases(queuePool, queue, now())) > 0) wakeUp.signal();
+    if ((await store.expireLeases(now())) > 0) wakeUp.signal();
   };
   const producers: Loop[] = [
     (signal) =>
@@ -81,8 +79,7 @@ function noticeLoop(
 ): Loop {
   const onError = (error: unknown) => log.error({ err: error }, "notice mail");
   const notices = {
-    claimNotices: (at: Date) => claimNotices(pool, at),
-    settleNotice: (notice: Parameters<typeof settleNotice>[1]) => settleNotice(pool, notice),
+    pool,
     listAdminEmails: createListAdminEmails(peers.transport("key-auth")),
     sendMail: resources.use(createMailer(mail)),
     now,

@@ -3,10 +3,8 @@ import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Context } from "../context.ts";
 import { runFanOutConsumer } from "../events/fan-out-consumer.ts";
-import { parkMessages } from "../store/parked-message.ts";
 
 export function fanOutLoops({ pool, fanOut, now }: Context, bus: Bus, log: Logger): Loops {
-  const park = (messages: Parameters<typeof parkMessages>[1], at: Date) => parkMessages(pool, messages, at);
   const onError = (error: unknown) => log.error({ err: error }, "fan-out");
-  return { producers: [(signal) => runFanOutConsumer({ bus, fanOut, park, now, signal, onError })] };
+  return { producers: [(signal) => runFanOutConsumer({ bus, pool, fanOut, now, signal, onError })] };
 }

@@ -1,7 +1,7 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
-import { handBackStatements } from "@toolgate/postgres/fair-queue/settle";
+import { expiredGroups, expireStatements, handBackStatements } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 
 /** A delivery that is in flight from now until `leaseUntil`, with all that an attempt needs. */
@@ -17,7 +17,7 @@ export interface ClaimedDelivery {
   /** Sealed. */
   secret: Buffer;
   body: Buffer;
-  /** False when nothing is to be sent any more: endpoint deactivated or deleted, body gone. */
+  /** False when it is not to be sent any more: the endpoint was deactivated or deleted, or the body is gone. */
   wanted: boolean;
 }
 
@@ -29,20 +29,25 @@ export interface Claim {
 
 export interface ClaimStore {
   claim(now: Date, leaseUntil: Date): Promise<Claim>;
-  /** Undoes a claim, wholly or in part. With `failingUntil` it is tried again then, and its endpoints count as failing. */
+  /** Undoes claims. With `failingUntil` the deliveries wait until then, and their endpoints count as failing. */
   handBack(
     deliveries: readonly Pick<ClaimedDelivery, "deliveryId" | "workspaceId">[],
     leaseUntil: Date,
     failingUntil?: Date,
   ): Promise<void>;
+  /** Returns deliveries whose lease has expired to the queue. Resolves with how many. */
+  expireLeases(now: Date): Promise<number>;
 }
 
-/** Bounds the memory of one claim: this many times 5 bodies. */
+/** Bounds the memory of one claim to this many times 5 bodies. */
 const MAX_GROUPS_PER_CLAIM = 40;
+const ITEMS_PER_EXPIRY = 500;
+/** When this service or the database was paused, results that are ready are applied before deliveries are repeated. */
+const RESULTS_FIRST_MS = 3_000;
 
-const SELECT = `select claimed.item_id as delivery_id, claimed.group_id as workspace_id, claimed.member_id as endpoint_id,
-  claimed.attempt as number, d.event_type, event.hop, e.url, e.secret, event.body,
-  e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null as wanted
+const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "workspaceId",
+  claimed.member_id as "endpointId", claimed.attempt as number, d.event_type as "eventType", event.hop, e.url, e.secret,
+  event.body, coalesce(e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null, false) as wanted
 from claimed
 left join outbound_webhook.delivery d on d.created_at = claimed.created_at and d.id = claimed.item_id
 left join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
@@ -53,9 +58,9 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
   return {
     async claim(now, leaseUntil) {
       const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil, maxGroups: MAX_GROUPS_PER_CLAIM }));
-      const deliveries = (claimed?.rows ?? []).map(toDelivery);
+      const deliveries: ClaimedDelivery[] = claimed?.rows ?? [];
       const groups: number = locked?.rows[0].groups ?? 0;
-      // A claim that finds nothing where it looked has corrected the places of those that had hidden the others.
+      // A claim that finds nothing has corrected the places of the groups it looked at: others may be due behind them.
       const full = groups === MAX_GROUPS_PER_CLAIM || (groups > 0 && deliveries.length === 0);
       return { deliveries, full };
     },
@@ -63,21 +68,13 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
       const items = deliveries.map((delivery) => ({ itemId: delivery.deliveryId, groupId: delivery.workspaceId }));
       await pipelined(pool, handBackStatements(queue, items, leaseUntil, failingUntil));
     },
-  };
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: the shape is that of SELECT
-function toDelivery(row: any): ClaimedDelivery {
-  return {
-    deliveryId: row.delivery_id,
-    workspaceId: row.workspace_id,
-    endpointId: row.endpoint_id,
-    number: row.number,
-    eventType: row.event_type,
-    hop: row.hop,
-    url: row.url,
-    secret: row.secret,
-    body: row.body,
-    wanted: row.wanted === true,
+    async expireLeases(now) {
+      const [found] = await pipelined(pool, [expiredGroups(queue.schema, now, ITEMS_PER_EXPIRY)]);
+      const groups: string[] = found?.rows.map((row) => row.group_id) ?? [];
+      if (groups.length === 0) return 0;
+      const again = new Date(now.getTime() + RESULTS_FIRST_MS);
+      const results = await pipelined(pool, expireStatements(queue, groups, now, ITEMS_PER_EXPIRY, again));
+      return results.at(-1)?.rows[0].items ?? 0;
+    },
   };
 }
