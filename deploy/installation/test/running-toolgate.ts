@@ -54,6 +54,8 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   log?: (line: string) => void;
   /** Of the gateway, in the split topology; default: a free one. */
   port?: number;
+  /** Further environment of the services. */
+  env?: Record<string, string>;
 }
 
 /** A whole installation on real servers, with one workspace, its administrator, and a receiver for its webhooks. */
@@ -78,6 +80,7 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
     dataDir,
     allowedTargets: [new URL(receiver.url).host],
     targetCaFile,
+    ...(setup.env && { env: setup.env }),
     log,
   };
   const running = await start(kind, settings, setup);

@@ -21,6 +21,8 @@ export type TopologySettings = {
   allowedTargets: string[];
   /** PEM file that is trusted for webhook targets; the demo receiver's when it is absent. */
   targetCaFile?: string;
+  /** Further environment of the services. */
+  env?: Record<string, string>;
   log: (line: string) => void;
   /** Runs this service under the inspector; in the split topology. */
   inspect?: ServiceName;
@@ -74,6 +76,7 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
     TARGET_CA_FILE: settings.targetCaFile ?? receiverCaFile(settings.dataDir),
     // The demo workspace's data lives in this machine's own server.
     ALLOWED_DATA_SOURCES: "127.0.0.0/8,::1/128",
+    ...settings.env,
   };
 }
 

@@ -1,3 +1,4 @@
+import { currentRequestId } from "@toolgate/telemetry/request";
 import type { ConnectError } from "@connectrpc/connect";
 import { Code } from "@connectrpc/connect";
 import type { CallContext, CallOptions } from "./call.ts";
@@ -54,6 +55,7 @@ export class StreamCaller<O> extends Caller<O> {
   sent = false;
   /** The stream that the call is on. */
   connection: { forget(caller: StreamCaller<O>): void } | undefined;
+  readonly requestId = currentRequestId();
   readonly #cancel: (caller: StreamCaller<O>) => void;
 
   constructor(request: Uint8Array, options: CallOptions, cancel: (caller: StreamCaller<O>) => void) {

@@ -1,3 +1,4 @@
+import { runForRequest } from "@toolgate/telemetry/request";
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -79,10 +80,10 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #accept(batch: CallBatch): void {
     const { maxTimeoutMs } = this.#settings;
     const nowMs = performance.now();
-    for (const { id, request, timeoutMs } of batch.calls) {
+    for (const { id, request, timeoutMs, requestId } of batch.calls) {
       if (this.#open.has(id)) throw new ConnectError(`call ${id} is already open`, Code.InvalidArgument);
       const allowedMs = timeoutMs === 0 ? maxTimeoutMs : Math.min(timeoutMs, maxTimeoutMs);
-      this.#begin(new ServedCall(id, nowMs + allowedMs), request);
+      runForRequest({ requestId }, () => this.#begin(new ServedCall(id, nowMs + allowedMs), request));
     }
     for (const id of batch.cancelled) this.#cancel(id);
   }

@@ -147,7 +147,15 @@ export class StreamConnection<O> {
       caller.sent = true;
       caller.request = NOTHING;
       const timeoutMs = Math.max(1, Math.min(Math.ceil(caller.deadlineMs - nowMs), MAX_TIMEOUT_ON_WIRE_MS));
-      calls.push({ $typeName: "toolgate.call_stream.v1.Call", id: caller.id, request, timeoutMs });
+      const { id, requestId } = caller;
+      calls.push({
+        $typeName: "toolgate.call_stream.v1.Call",
+        id,
+        request,
+        timeoutMs,
+        requestId,
+        traceparent: "",
+      });
     }
     const cancelled = this.#cancelled;
     this.#cancelled = [];

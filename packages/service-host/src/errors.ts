@@ -1,5 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { currentRequestId } from "@toolgate/telemetry/request";
+import { newRequestId } from "@toolgate/telemetry/request-id";
 import type { Logger } from "./logger.ts";
 
 /**
@@ -12,7 +13,7 @@ export function errorInterceptor(log: Logger): Interceptor {
     const forCaller = (error: unknown): ConnectError => {
       if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
       if (request.signal.aborted) return ConnectError.from(request.signal.reason, Code.Canceled);
-      const requestId = randomUUID();
+      const requestId = currentRequestId() || newRequestId();
       log.error({ err: error, requestId, rpc }, "unexpected error");
       return new ConnectError(`internal error, request id ${requestId}`, Code.Internal);
     };

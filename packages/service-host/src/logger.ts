@@ -1,3 +1,4 @@
+import { currentRequestId } from "@toolgate/telemetry/request";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { redacted } from "./redact.ts";
 
@@ -20,6 +21,10 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
     {
       level,
       base: { service },
+      mixin: () => {
+        const requestId = currentRequestId();
+        return requestId === "" ? {} : { requestId };
+      },
       formatters: {
         level: (label) => ({ level: label }),
         // The only place where errors are still Error objects.

@@ -10,6 +10,7 @@ import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-no
 import { accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "./access.ts";
 import { errorInterceptor } from "./errors.ts";
 import type { Logger } from "./logger.ts";
+import { receiveRequest, sendRequest } from "./request-interceptors.ts";
 
 /** The largest message between services: a tool call's body or result, and its frame. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -17,9 +18,9 @@ const RPC_TIMEOUT_MS = 15_000;
 /** Longer than any unary call may take. */
 const OLD_CONNECTION_MS = 60_000;
 
-/** The interceptors of every server, outermost first: errors, then access. */
+/** The interceptors of every server, outermost first: request, errors, then access. */
 export function serverInterceptors(log: Logger, internalToken: string): Interceptor[] {
-  return [errorInterceptor(log), accessInterceptor(internalToken)];
+  return [receiveRequest, errorInterceptor(log), accessInterceptor(internalToken)];
 }
 
 /**
@@ -63,7 +64,7 @@ function connectionTo(baseUrl: string, internalToken: string): { transport: Tran
   const transport = createGrpcTransport({
     baseUrl,
     sessionManager: session,
-    interceptors: [internalTokenInterceptor(internalToken)],
+    interceptors: [internalTokenInterceptor(internalToken), sendRequest],
     acceptCompression: [],
     defaultTimeoutMs: RPC_TIMEOUT_MS,
     readMaxBytes: MAX_MESSAGE_BYTES,
@@ -79,6 +80,6 @@ export function localTransport(routes: (router: ConnectRouter) => void, log: Log
   assertAccessDeclared(routes);
   return createRouterTransport(routes, {
     router: { interceptors: serverInterceptors(log, internalToken) },
-    transport: { interceptors: [internalTokenInterceptor(internalToken)] },
+    transport: { interceptors: [internalTokenInterceptor(internalToken), sendRequest] },
   });
 }

@@ -1,6 +1,7 @@
 import { Code, ConnectError, type ConnectRouter, createClient } from "@connectrpc/connect";
 import { LoginRequestSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { runForRequest } from "@toolgate/telemetry/request";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { isFromHandler, unavailable } from "../src/errors.ts";
@@ -79,7 +80,7 @@ test.each([
     const failure = await failureOf(call());
     expect(failure.code).toBe(Code.Internal);
     expect(failure.message).not.toContain(SECRET);
-    const id = /^internal error, request id ([0-9a-f-]{36})$/.exec(failure.rawMessage)?.[1];
+    const id = /^internal error, request id ([0-9a-z-]+)$/.exec(failure.rawMessage)?.[1];
     expect(rig.entries[index]).toMatchObject({ requestId: id, level: "error" });
     expect(JSON.stringify(rig.entries[index])).toContain(SECRET);
   }
@@ -113,4 +114,18 @@ test("a call that its caller gave up is not logged as a fault", async () => {
   expect((await call).code).toBe(Code.Canceled);
   await eventually(() => aborted);
   expect(rig.entries).toEqual([]);
+});
+
+test("an unexpected error and its log line carry the id of the caller's request", async () => {
+  await using rig = await rpcRig((router) =>
+    router.service(SessionService, {
+      login() {
+        throw new Error("unexpected");
+      },
+    }),
+  );
+  const client = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  const call = runForRequest({ requestId: "request-1" }, () => client.login({}));
+  await expect(call).rejects.toThrow("internal error, request id request-1");
+  expect(rig.entries).toMatchObject([{ requestId: "request-1", level: "error" }]);
 });

@@ -96,6 +96,8 @@ export function newEvent(event: Partial<WorkspaceEvent> & { workspaceId: string 
     created: BigInt(Math.floor(now.getTime() / 1000)),
     dataJson: '{"answer":42}',
     hop: 1,
+    requestId: "",
+    traceparent: "",
     ...event,
   });
 }

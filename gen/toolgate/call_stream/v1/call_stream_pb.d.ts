@@ -60,6 +60,20 @@ export declare type Call = Message<"toolgate.call_stream.v1.Call"> & {
    * @generated from field: uint32 timeout_ms = 3;
    */
   timeoutMs: number;
+
+  /**
+   * Id of the HTTP request that the call is for; empty when there is none.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+
+  /**
+   * W3C trace context; empty when the call is not traced.
+   *
+   * @generated from field: string traceparent = 5;
+   */
+  traceparent: string;
 };
 
 /**

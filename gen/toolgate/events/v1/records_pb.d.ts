@@ -76,6 +76,13 @@ export declare type UsageRecord = Message<"toolgate.events.v1.UsageRecord"> & {
    * @generated from field: uint64 at_ms = 7;
    */
   atMs: bigint;
+
+  /**
+   * Id of the HTTP request.
+   *
+   * @generated from field: string request_id = 8;
+   */
+  requestId: string;
 };
 
 /**
@@ -198,6 +205,13 @@ export declare type ExecutionRecord = Message<"toolgate.events.v1.ExecutionRecor
    * @generated from field: string logs_json = 17;
    */
   logsJson: string;
+
+  /**
+   * Id of the HTTP request that started the run, or the run that called it; empty when there was none.
+   *
+   * @generated from field: string request_id = 18;
+   */
+  requestId: string;
 };
 
 /**

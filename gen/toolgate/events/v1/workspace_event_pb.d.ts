@@ -81,6 +81,20 @@ export declare type WorkspaceEvent = Message<"toolgate.events.v1.WorkspaceEvent"
    * @generated from field: uint32 hop = 7;
    */
   hop: number;
+
+  /**
+   * Id of the HTTP request that caused the event; empty when there was none. Not part of what is delivered.
+   *
+   * @generated from field: string request_id = 8;
+   */
+  requestId: string;
+
+  /**
+   * W3C trace context of what caused the event; empty when it was not traced.
+   *
+   * @generated from field: string traceparent = 9;
+   */
+  traceparent: string;
 };
 
 /**

@@ -624,6 +624,13 @@ export declare type ListKeyCallsRequest = Message<"toolgate.key_auth.v1.ListKeyC
    * @generated from field: string key_id = 2;
    */
   keyId: string;
+
+  /**
+   * Only the calls of this HTTP request, when set.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
 };
 
 /**
@@ -664,6 +671,13 @@ export declare type KeyCall = Message<"toolgate.key_auth.v1.KeyCall"> & {
    * @generated from field: string ip = 5;
    */
   ip: string;
+
+  /**
+   * X-Request-Id of the response; empty for calls of earlier versions.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
 };
 
 /**

@@ -114,6 +114,13 @@ export declare type Delivery = Message<"toolgate.outbound_webhook.v1.Delivery"> 
    * @generated from field: toolgate.outbound_webhook.v1.Cap full_cap = 17;
    */
   fullCap: Cap;
+
+  /**
+   * X-Request-Id of the response to the call that caused the event. Empty when there was none.
+   *
+   * @generated from field: string request_id = 18;
+   */
+  requestId: string;
 };
 
 /**
@@ -310,6 +317,13 @@ export declare type ListDeliveriesRequest = Message<"toolgate.outbound_webhook.v
    * @generated from field: toolgate.outbound_webhook.v1.DeliveryKind kind = 11;
    */
   kind: DeliveryKind;
+
+  /**
+   * Only deliveries of the events of this HTTP request, when set.
+   *
+   * @generated from field: string request_id = 12;
+   */
+  requestId: string;
 };
 
 /**

@@ -108,6 +108,13 @@ export declare type Execution = Message<"toolgate.tool_runner.v1.Execution"> & {
    * @generated from field: repeated string logs = 16;
    */
   logs: string[];
+
+  /**
+   * X-Request-Id of the response to the call that started the run, or the run that called it. Empty when there was none.
+   *
+   * @generated from field: string request_id = 17;
+   */
+  requestId: string;
 };
 
 /**
@@ -223,6 +230,13 @@ export declare type ListExecutionsRequest = Message<"toolgate.tool_runner.v1.Lis
    * @generated from field: string chat_id = 10;
    */
   chatId: string;
+
+  /**
+   * Only the runs of this HTTP request, when set.
+   *
+   * @generated from field: string request_id = 11;
+   */
+  requestId: string;
 };
 
 /**

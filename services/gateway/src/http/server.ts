@@ -11,6 +11,7 @@ import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { allowedMethod } from "./paths.ts";
+import { addRequestIds, requestIds } from "./request-ids.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { toolRoutes } from "./tools/tool-routes.ts";
 import { rejectUnparsable } from "./unparsable.ts";
@@ -47,6 +48,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const app = fastify({
     logger: false,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    genReqId: requestIds(trustedProxies),
     exposeHeadRoutes: false,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -63,6 +65,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     clientErrorHandler: rejectUnparsable,
   });
   app.server.maxConnections = MAX_CONNECTIONS;
+  addRequestIds(app);
 
   const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {
     // A method that the router does not know.

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { newRequestId } from "@toolgate/telemetry/request-id";
 import { routableTarget } from "../domain/request-target.ts";
 import {
   type ApiResponse,
@@ -31,6 +32,7 @@ export function rejectUnparsable(error: ServerError, socket: Socket): void {
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      `X-Request-Id: ${newRequestId()}`,
       "Content-Type: application/json; charset=utf-8",
       `Content-Length: ${body.length}`,
       "Connection: close",

@@ -11,6 +11,6 @@ import { noSuchKey } from "./get-key.ts";
 export async function listKeyCalls(context: Context, request: ListKeyCallsRequest, call: HandlerContext) {
   const key = await findKey(context.pool, principalOf(call).workspaceId, request.keyId);
   if (!key) throw noSuchKey();
-  const calls = await listCalls(context.pool, key.id, keptSince(context.now()));
+  const calls = await listCalls(context.pool, key.id, keptSince(context.now()), request.requestId);
   return { calls: calls.map(({ at, ...rest }) => ({ ...rest, at: timestampFromDate(at) })) };
 }

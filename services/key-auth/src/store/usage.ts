@@ -8,7 +8,7 @@ export const COUNTS_TABLE = "key_auth.api_key_request_counts";
 /**
  * [LOG-2] Writes records once each, however often they arrive, and adds what was new to the keys' counters and, for
  * calls after `countedAfter`, to the counts of their minute and hour. A call that the limit refused (429) touches last
- * use only. Keys are locked in one order, so that replicas never wait in a circle.
+ * use only. Rows and keys are locked in one order, so that replicas never wait in a circle.
  */
 export async function insertUsage(db: Queryable, records: UsageRecord[], countedAfter: Date): Promise<void> {
   const rows = records.map((record) => ({
@@ -19,14 +19,16 @@ export async function insertUsage(db: Queryable, records: UsageRecord[], counted
     duration_ms: record.durationMs,
     ip: record.ip,
     at_ms: Number(record.atMs),
+    request_id: record.requestId,
   }));
   await db.query({
     name: "insert_usage",
     text: `with written as (
-             insert into key_auth.api_key_requests (id, key_id, tool, status, duration_ms, ip, at)
-             select id, key_id, tool, status, duration_ms, ip, to_timestamp(at_ms / 1000.0)
+             insert into key_auth.api_key_requests (id, key_id, tool, status, duration_ms, ip, at, request_id)
+             select id, key_id, tool, status, duration_ms, ip, to_timestamp(at_ms / 1000.0), request_id
              from json_to_recordset($1) as r
-               (id uuid, key_id uuid, tool text, status smallint, duration_ms integer, ip text, at_ms bigint)
+               (id uuid, key_id uuid, tool text, status smallint, duration_ms integer, ip text, at_ms bigint, request_id text)
+             order by id
              on conflict do nothing
              returning key_id, status, at
            ), used as (
@@ -58,20 +60,30 @@ export interface CallRow {
   status: number;
   durationMs: number;
   ip: string;
+  requestId: string;
 }
 
 /** [MGMT-20] */
 const CALLS_LISTED = 50;
 
-/** The last calls of a key since an instant, newest first. */
-export async function listCalls(db: Queryable, keyId: string, since: Date): Promise<CallRow[]> {
+/** The last calls of a key since an instant, newest first; only those of one request where it is not empty. */
+export async function listCalls(db: Queryable, keyId: string, since: Date, requestId: string): Promise<CallRow[]> {
   // Planning over all days of the log costs more than reading: a named statement with its limit known keeps one plan.
-  const listed = await db.query({
+  const columns = `at, tool, status, duration_ms as "durationMs", ip, request_id as "requestId"`;
+  const all = {
     name: "list_calls",
-    text: `select at, tool, status, duration_ms as "durationMs", ip
+    text: `select ${columns}
            from key_auth.api_key_requests where key_id = $1 order by at desc limit ${CALLS_LISTED}`,
     values: [keyId],
-  });
+  };
+  const ofRequest = {
+    name: "list_calls_of_request",
+    text: `select ${columns}
+           from key_auth.api_key_requests
+           where key_id = $1 and request_id = $2 and request_id <> '' order by at desc limit ${CALLS_LISTED}`,
+    values: [keyId, requestId],
+  };
+  const listed = await db.query(requestId === "" ? all : ofRequest);
   return listed.rows.filter(({ at }) => at >= since);
 }
 

@@ -6,6 +6,8 @@ export interface DeliveryFilter {
   workspaceId: string;
   endpointId?: number;
   eventId?: string;
+  /** Id of the HTTP request that caused the event. */
+  requestId?: string;
   /** One type, or `custom.*`. */
   eventType?: string;
   statuses?: readonly DeliveryStatusName[];

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isSubscribable } from "@toolgate/event-schemas/catalogue";
+import { isRequestId } from "@toolgate/telemetry/request-id";
 import { envelopeBytes } from "./envelope.ts";
 
 /** An event as it arrives from another service. */
@@ -11,6 +12,7 @@ export interface ReportedEvent {
   created: bigint;
   dataJson: string;
   hop: number;
+  requestId?: string;
 }
 
 /** An event as it is stored. */
@@ -24,6 +26,8 @@ export interface StoredEvent {
   type: string;
   hop: number;
   body: Buffer;
+  /** Id of the HTTP request that caused it; left out: the one that is current when it is stored. */
+  requestId?: string;
 }
 
 export type EventCheck = { ok: true; event: StoredEvent } | { ok: false; reason: string };
@@ -55,6 +59,9 @@ export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
       type: reported.type,
       hop: reported.hop >= 2 ? 2 : 1,
       body,
+      ...(reported.requestId !== undefined && {
+        requestId: isRequestId(reported.requestId) ? reported.requestId : "",
+      }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { keepRequest } from "@toolgate/telemetry/request";
 import { newExecutionId } from "../domain/calls/execution-id.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
@@ -145,7 +146,7 @@ async function runHandler(
     argsJson: JSON.stringify(args),
     context: { readOnly: scope.readOnly, testMode: scope.testMode },
     limits: { wallMs, cpuMs: CPU_MS, resultBytes: tool.definition.maxResultBytes },
-    onHostCall: hostCallsOf(deps, run),
+    onHostCall: keepRequest(hostCallsOf(deps, run)),
     ...(signal && { signal }),
   });
   run.logs = outcome.logs;

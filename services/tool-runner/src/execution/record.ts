@@ -7,6 +7,7 @@ import {
   type ExecutionRecord,
   ExecutionRecordSchema,
 } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import { currentRequestId } from "@toolgate/telemetry/request";
 import type { FinishedRun, RedactedJson } from "./run.ts";
 
 export type Recorder = GroupCommit<ExecutionRecord>;
@@ -47,6 +48,7 @@ export function executionRecord(run: FinishedRun): ExecutionRecord {
     readOnly: scope.readOnly,
     hostCallsJson: JSON.stringify(run.hostCalls),
     logsJson: JSON.stringify(run.logs.map((line) => withoutNul(line).toWellFormed())),
+    requestId: currentRequestId(),
   });
 }
 

@@ -23,19 +23,20 @@ export async function insertExecutions(db: Queryable, records: ExecutionRecord[]
     read_only: record.readOnly,
     host_calls: record.hostCallsJson || "[]",
     logs: record.logsJson || "[]",
+    request_id: record.requestId,
   }));
   await db.query({
     name: "insert_executions",
     text: `insert into tool_runner.executions
              (id, parent_id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id, started_at, duration_ms,
-              success, error, args, result, read_only, host_calls, logs)
+              success, error, args, result, read_only, host_calls, logs, request_id)
            select id, parent_id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id,
              to_timestamp(started_at_ms / 1000.0), duration_ms, success, error, args::json, result::json, read_only,
-             host_calls::json, logs::json
+             host_calls::json, logs::json, request_id
            from json_to_recordset($1) as r
              (id uuid, parent_id uuid, workspace_id uuid, tool text, tool_version integer, entry_type text,
               chat_id text, caller_id text, started_at_ms bigint, duration_ms integer, success boolean, error text,
-              args text, result text, read_only boolean, host_calls text, logs text)
+              args text, result text, read_only boolean, host_calls text, logs text, request_id text)
            on conflict do nothing`,
     values: [JSON.stringify(rows)],
   });
@@ -59,12 +60,13 @@ export interface ExecutionRow {
   readOnly: boolean;
   hostCalls: { name: string; target: string; duration_ms: number; error_code: string; recorded: boolean }[];
   logs: string[];
+  requestId: string;
 }
 
 const COLUMNS = `id, parent_id as "parentId", tool, tool_version as "toolVersion", entry_type as "entryType",
   chat_id as "chatId", caller_id as "callerId", started_at as "startedAt", started_at::text as "startedAtText",
   duration_ms as "durationMs", success, error, args::text as "argsJson", result::text as "resultJson",
-  read_only as "readOnly", host_calls as "hostCalls", logs`;
+  read_only as "readOnly", host_calls as "hostCalls", logs, request_id as "requestId"`;
 
 export type ExecutionCursor = { startedAt: string; id: string };
 
@@ -74,6 +76,7 @@ export interface ExecutionFilter {
   entryType: string | undefined;
   callerId: string | undefined;
   chatId: string | undefined;
+  requestId: string | undefined;
   success: boolean | undefined;
   startedFrom: Date | undefined;
   startedBefore: Date | undefined;
@@ -84,6 +87,7 @@ const CONDITIONS: Record<Exclude<keyof ExecutionFilter, "success">, (place: stri
   entryType: (place) => `entry_type = ${place}`,
   callerId: (place) => `caller_id = ${place}`,
   chatId: (place) => `chat_id = ${place}`,
+  requestId: (place) => `request_id = ${place} and request_id <> ''`,
   startedFrom: (place) => `started_at >= ${place}`,
   startedBefore: (place) => `started_at < ${place}`,
 };

@@ -4,6 +4,7 @@ import { UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { shortIp } from "@toolgate/short-ip/short-ip";
+import { currentRequestId } from "@toolgate/telemetry/request";
 import type { ToolRun } from "../../clients/tool-runner.ts";
 import type { CallContext } from "../../context.ts";
 import { canonicalIp } from "../../domain/canonical-ip.ts";
@@ -74,6 +75,7 @@ export async function logCall({ usage }: CallContext, call: VerifiedCall, status
     durationMs: Math.round(performance.now() - call.started),
     ip: call.ip,
     atMs: BigInt(call.arrivedAtMs),
+    requestId: currentRequestId(),
   });
   await usage.add(record);
 }

@@ -41,7 +41,7 @@ export const CAP: Record<FullCap, Cap> = {
 type DeliveryInit = MessageInitShape<typeof DeliverySchema>;
 
 export function toDelivery(row: DeliveryRow, caps: QueueCaps, now: Date): DeliveryInit {
-  const { id, eventId, eventType, attempts, responseCode, durationMs, response, error } = row;
+  const { id, eventId, eventType, attempts, responseCode, durationMs, response, error, requestId } = row;
   return {
     id,
     eventId,
@@ -54,6 +54,7 @@ export function toDelivery(row: DeliveryRow, caps: QueueCaps, now: Date): Delive
     durationMs,
     response,
     error,
+    requestId,
     createdAt: timestampFromDate(row.createdAt),
     ...(row.finishedAt && { finishedAt: timestampFromDate(row.finishedAt) }),
     ...waitFields(waitingOf(row, caps, now)),

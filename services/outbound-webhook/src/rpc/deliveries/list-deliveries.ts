@@ -35,7 +35,7 @@ export const listDeliveries: Handler<Context, typeof DeliveryService.method.list
 };
 
 function filterOf(request: ListDeliveriesRequest, principal: Principal): DeliveryFilter {
-  const { endpointId, eventId, eventType, createdFrom, createdTo } = request;
+  const { endpointId, eventId, eventType, requestId, createdFrom, createdTo } = request;
   const statuses = statusNames([request.status, ...request.statuses]);
   const kind = kindName(request.kind);
   return {
@@ -43,6 +43,7 @@ function filterOf(request: ListDeliveriesRequest, principal: Principal): Deliver
     ...(endpointId !== 0n && { endpointId: endpointKey(principal, endpointId).endpointId }),
     ...(eventId !== "" && { eventId: filterText("event_id", eventId) }),
     ...(eventType !== "" && { eventType: filterText("event_type", eventType) }),
+    ...(requestId !== "" && { requestId: filterText("request_id", requestId) }),
     ...(statuses && { statuses }),
     ...(kind && { kind }),
     ...(createdFrom && { from: timeOf("created_from", createdFrom) }),

@@ -3,6 +3,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
+import { currentRequestId } from "@toolgate/telemetry/request";
 import type { StoredEvent } from "../../domain/incoming-event.ts";
 import { SCHEMA } from "../queue.ts";
 
@@ -31,6 +32,7 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
           events.map((event) => event.body),
           now,
           events.map((event) => event.movedFrom),
+          events.map((event) => event.requestId ?? currentRequestId()),
         ],
       },
     ];
@@ -42,8 +44,8 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
 function fanOutText(queue: FairQueue): string {
   return `with incoming as materialized (
   select distinct on (id, created_at) *
-  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[])
-    as given (id, created_at, workspace_id, type, hop, body, moved_from)
+  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[], $9::text[])
+    as given (id, created_at, workspace_id, type, hop, body, moved_from, request_id)
   where not exists (select from outbound_webhook.moved_event moved where moved.id = given.id)
     and (moved_from is null or not exists (
       select from outbound_webhook.event e where e.created_at = given.moved_from and e.id = given.id
@@ -67,8 +69,8 @@ subscribers as materialized (
   where incoming.type = any(e.events) or (incoming.type like 'custom.%' and 'custom.*' = any(e.events))
 ),
 new_events as (
-  insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, skipped_endpoints)
-  select created_at, id, workspace_id, type, hop, body, (
+  insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id, skipped_endpoints)
+  select created_at, id, workspace_id, type, hop, body, request_id, (
     select array_agg(s.endpoint_id) from subscribers s
     where s.id = incoming.id and s.created_at = incoming.created_at and not s.active
   )

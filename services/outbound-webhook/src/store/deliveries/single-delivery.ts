@@ -1,5 +1,6 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
+import { currentRequestId } from "@toolgate/telemetry/request";
 import { createdAtOf, newDeliveryId } from "../../domain/delivery-id.ts";
 import { type EndpointKey, findEndpoint, lockWorkspace } from "../endpoint.ts";
 import { addDeliveries, copyEvents } from "./add.ts";
@@ -14,8 +15,8 @@ export interface SingleDeliveryStore {
 
 export type ResendResult = { deliveryId: string } | "no-such-delivery" | "endpoint-inactive";
 
-const ADD_TEST_EVENT = `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body)
-values ($1, $2, $3, 'webhook.test', 1, $4)`;
+const ADD_TEST_EVENT = `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id)
+values ($1, $2, $3, 'webhook.test', 1, $4, $5)`;
 
 const FIND_DELIVERY = `select d.endpoint_id as "endpointId", d.event_id as "eventId", d.event_type as "eventType",
   d.event_created_at as "bodyAt", d.kind, e.active and e.deleted_at is null as active, e.deleted_at is null as exists
@@ -28,7 +29,7 @@ export function createSingleDeliveryStore(pool: Pool, queue: FairQueue): SingleD
       inTransaction(pool, async (db) => {
         await lockWorkspace(db, key.workspaceId);
         if (!(await findEndpoint(db, key))) return undefined;
-        await db.query(ADD_TEST_EVENT, [now, event.id, key.workspaceId, event.body]);
+        await db.query(ADD_TEST_EVENT, [now, event.id, key.workspaceId, event.body, currentRequestId()]);
         const id = newDeliveryId(now);
         const delivery = { id, eventId: event.id, eventType: "webhook.test", bodyAt: now };
         await addDeliveries(db, queue, { ...key, kind: "test" }, [delivery], now);

@@ -7,6 +7,8 @@ import { slotsOf } from "./backlog.ts";
 export interface DeliveryRow {
   id: string;
   eventId: string;
+  /** Id of the HTTP request that caused the event; empty when there was none. */
+  requestId: string;
   eventType: string;
   endpointId: number;
   kind: DeliveryKindName;
@@ -71,7 +73,7 @@ export async function readDeliveries(db: Queryable, ids: readonly string[], now:
   const [newest, oldest] = [times[0], times.at(-1)];
   if (newest === undefined) return [];
   const { rows } = await db.query(
-    `select ${columns("$5::timestamptz")}
+    `select ${columns("$5::timestamptz")}, d.event_created_at as "eventCreatedAt"
      from unnest($1::timestamptz[], $2::uuid[]) as wanted (created_at, id)
      join outbound_webhook.delivery d on d.created_at = wanted.created_at and d.id = wanted.id
        and d.created_at between $3 and $4
@@ -79,7 +81,29 @@ export async function readDeliveries(db: Queryable, ids: readonly string[], now:
      order by d.id desc`,
     [times, ids, oldest, newest, now],
   );
-  return rows;
+  const requestIds = await requestIdsOf(db, rows);
+  return rows.map(({ eventCreatedAt: _, ...row }) => ({ ...row, requestId: requestIds.get(row.eventId) ?? "" }));
+}
+
+/** By event. Bounds tell the planner which partitions there are to think about. */
+async function requestIdsOf(
+  db: Queryable,
+  deliveries: { eventId: string; eventCreatedAt: Date }[],
+): Promise<Map<string, string>> {
+  const times = deliveries.map(({ eventCreatedAt }) => eventCreatedAt);
+  const { rows } = await db.query(
+    `select event.id, event.request_id
+     from unnest($1::timestamptz[], $2::text[]) as wanted (created_at, id)
+     join outbound_webhook.event event on event.created_at = wanted.created_at and event.id = wanted.id
+       and event.created_at between $3 and $4`,
+    [
+      times,
+      deliveries.map(({ eventId }) => eventId),
+      new Date(Math.min(...times.map(Number))),
+      new Date(Math.max(...times.map(Number))),
+    ],
+  );
+  return new Map(rows.map((row) => [row.id, row.request_id]));
 }
 
 /** One delivery with the exact bytes of its body; undefined when the workspace has none of that id. */
@@ -92,7 +116,8 @@ export async function findDelivery(
   const createdAt = createdAtOf(deliveryId);
   if (!createdAt) return undefined;
   const { rows } = await db.query(
-    `select ${columns("$4::timestamptz")}, event.body, event.hop, e.url, e.secret, e.secret_replaced_at as "secretReplacedAt"
+    `select ${columns("$4::timestamptz")}, event.body, event.hop,
+       coalesce(event.request_id, '') as "requestId", e.url, e.secret, e.secret_replaced_at as "secretReplacedAt"
      from outbound_webhook.delivery d ${joins("and a.created_at = $2")}
      left join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
      left join outbound_webhook.endpoint e on e.id = d.endpoint_id and e.deleted_at is null

@@ -7,6 +7,8 @@ import { createdAtOf } from "../../domain/delivery-id.ts";
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatusName> = new Set(["retrying", "failed", "cancelled"]);
 /** Items of a queue that are read to find the pending ones; with more of them pending is taken for frequent. */
 const MAX_ITEMS_READ = 1_000;
+/** A call and what it calls emit fewer. */
+const MAX_EVENTS_OF_REQUEST = 1_000;
 /** In these words, as the index has them: the planner compares conditions, not meanings. */
 const IS_CUSTOM = `starts_with(d.event_type, '${CUSTOM_PREFIX}')`;
 const ALL_ROWS = "outbound_webhook.delivery d";
@@ -33,7 +35,8 @@ export type Scan = (stretch: Stretch) => Rows;
 
 /** The rows to be walked over, as few as an index can tell apart. Together the scans meet every wanted row, once each. */
 export async function scansFor(db: Queryable, filter: DeliveryFilter): Promise<Scan[]> {
-  const { eventId, kind, statuses, eventType } = filter;
+  const { eventId, requestId, kind, statuses, eventType } = filter;
+  if (requestId !== undefined) return scansOfRequest(db, filter, requestId);
   if (eventId !== undefined) return [through(filter, (bind) => [ofEvent(eventId, bind)])];
   if (kind !== undefined && kind !== "event") {
     return [through(filter, (bind) => [ofWorkspace(filter, bind), ofKind(kind)])];
@@ -44,6 +47,17 @@ export async function scansFor(db: Queryable, filter: DeliveryFilter): Promise<S
     return [through(filter, (bind) => [ofWorkspace(filter, bind), `d.event_type collate "C" = ${bind(eventType)}`])];
   }
   return scansOfOwner(filter);
+}
+
+/** The deliveries of a request's events. */
+async function scansOfRequest(db: Queryable, filter: DeliveryFilter, requestId: string): Promise<Scan[]> {
+  const { rows } = await db.query(
+    `select id from outbound_webhook.event
+     where workspace_id = $1 and request_id = $2 and request_id <> '' limit ${MAX_EVENTS_OF_REQUEST}`,
+    [filter.workspaceId, requestId],
+  );
+  if (rows.length === 0) return [];
+  return [through(filter, (bind) => [`d.event_id = any(${bind(rows.map((row) => row.id))}::text[])`])];
 }
 
 function scansOfOwner(filter: DeliveryFilter): Scan[] {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { Outbox } from "@toolgate/event-bus/outbox";
 import { WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import { currentRequestId } from "@toolgate/telemetry/request";
 import { completedData, customEventViolation } from "../../domain/calls/webhook-event-data.ts";
 import { isJsonObject, ownValue } from "../../domain/json-object.ts";
 import { ToolError } from "../errors.ts";
@@ -31,6 +32,7 @@ export function createWebhookEvents(outbox: Outbox, now: () => number): WebhookE
         created: BigInt(Math.floor(now() / 1000)),
         dataJson,
         hop: scope.hop,
+        requestId: currentRequestId(),
       }),
     );
   return {

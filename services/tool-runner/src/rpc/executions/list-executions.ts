@@ -22,6 +22,7 @@ export const listExecutions: Handler<Context, typeof ExecutionService.method.lis
     entryType: request.entryType || undefined,
     callerId: request.callerId || undefined,
     chatId: request.chatId || undefined,
+    requestId: request.requestId || undefined,
     success: request.success === Success.UNSPECIFIED ? undefined : request.success === Success.ONLY,
     startedFrom: startedFrom && startedFrom > since ? startedFrom : since,
     startedBefore: dateOf(request.startedBefore, "started_before"),

@@ -1,0 +1,30 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { currentRequestId, keepRequest, runForRequest } from "./request.ts";
+import { isRequestId, newRequestId } from "./request-id.ts";
+
+test("new request ids are valid and differ", () => {
+  const ids = Array.from({ length: 1_000 }, newRequestId);
+  expect(ids.every(isRequestId)).toBe(true);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("a request id is 1 to 128 letters, digits, dots, hyphens and underscores", () => {
+  for (const id of ["a", "0.A_z-9", "x".repeat(128)]) expect(isRequestId(id)).toBe(true);
+  for (const id of ["", "x".repeat(129), "a b", "a\n", "é", 'a"', "a/b"]) expect(isRequestId(id)).toBe(false);
+});
+
+test("concurrent work keeps its own request, also in callbacks from elsewhere", async () => {
+  const seen: string[] = [];
+  const work = (requestId: string) =>
+    runForRequest({ requestId }, async () => {
+      await turn();
+      const later = keepRequest(() => void seen.push(currentRequestId()));
+      return later;
+    });
+  const [first, second] = await Promise.all([work("one"), work("two")]);
+  second?.();
+  first?.();
+  expect(seen).toEqual(["two", "one"]);
+  expect(currentRequestId()).toBe("");
+});

@@ -1,0 +1,30 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** The HTTP request that the current work is for. */
+export interface RequestScope {
+  /** See `isRequestId`; empty when the caller gave none. */
+  readonly requestId: string;
+}
+
+const current = new AsyncLocalStorage<RequestScope>();
+
+/** Runs `work`, and all that it awaits, for a request. */
+export function runForRequest<T>(scope: RequestScope, work: () => T): T {
+  return current.run(scope, work);
+}
+
+/** The id of the request that the current work is for; empty outside of a request. */
+export function currentRequestId(): string {
+  return current.getStore()?.requestId ?? "";
+}
+
+/**
+ * The function, always run for the request that is current now. For callbacks that start from elsewhere, such as the
+ * messages of a child process.
+ */
+export function keepRequest<Args extends unknown[], Result>(
+  work: (...args: Args) => Result,
+): (...args: Args) => Result {
+  const scope = current.getStore();
+  return scope ? (...args) => current.run(scope, () => work(...args)) : work;
+}
