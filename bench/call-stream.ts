@@ -108,7 +108,7 @@ async function main(): Promise<void> {
   const subjects: [string, () => Promise<unknown>][] = [
     ["unary gRPC", () => unary.verify(request, { timeoutMs: TIMEOUT_MS })],
     ["call stream", onStream(stream.call)],
-    ["direct call", onStream(directCall(handler, { onError: console.error }))],
+    ["direct call", onStream(directCall(handler, { rpc: "bench", onError: console.error }))],
   ];
   // The busy round goes first: it leaves both processes with compiled code for the quiet one.
   for (const concurrency of [64, 1]) {

@@ -27,6 +27,8 @@ export interface CallAnswer {
 
 export interface RunningToolgate extends AsyncDisposable {
   baseUrl: string;
+  /** Base URLs of the operations servers. */
+  opsUrls: string[];
   /** All schemas, for looking behind the front door. */
   pool: Pool;
   databaseUrl: string;
@@ -92,10 +94,11 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   await provision(pool, { ...account, role: "admin" });
   const manage = await loginTo(running.baseUrl, account);
   if (!manage) throw new Error("the administrator cannot log in");
-  const { baseUrl } = running;
+  const { baseUrl, opsUrls } = running;
   const owned = resources.move();
   return {
     baseUrl,
+    opsUrls,
     pool,
     databaseUrl: database.url,
     manage,

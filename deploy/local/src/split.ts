@@ -30,7 +30,13 @@ const HOST = "127.0.0.1";
 type Process = { service: ServiceName; role?: string; rpcPort: number; opsPort: number };
 
 /** A running installation. */
-export type Topology = { baseUrl: string; stop(): Promise<void>; pids(): Record<string, number> };
+export type Topology = {
+  baseUrl: string;
+  /** Base URLs of the operations servers: probes and metrics. */
+  opsUrls: string[];
+  stop(): Promise<void>;
+  pids(): Record<string, number>;
+};
 
 type Split = Topology & { processes(): ServiceProcess[] };
 
@@ -83,6 +89,7 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   }
   return {
     baseUrl: `http://${HOST}:${gatewayPort}`,
+    opsUrls: plan.map(({ opsPort }) => `http://${HOST}:${opsPort}`),
     stop,
     processes: () => started,
     pids: () => Object.fromEntries(started.map(({ name, pid }) => [name, pid])),

@@ -4,7 +4,10 @@ import { canOpenInstallation } from "@toolgate/key-auth/operator/provision";
 import { createPool } from "@toolgate/postgres/pool";
 import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
+import { startOpsServer } from "@toolgate/service-host/ops-server";
+import { createReadiness } from "@toolgate/service-host/readiness";
 import type { ServiceName } from "@toolgate/service-registry/services";
+import { startMetrics } from "@toolgate/telemetry/sdk";
 import { receiverCaFile } from "./demo/receiver.ts";
 import { installationSecrets } from "./installation-secrets.ts";
 import { startSplit, type Topology } from "./split.ts";
@@ -84,12 +87,18 @@ async function startInProcess(env: Record<string, string>, log: TopologySettings
   // A logger of its own on the standard output would throw when the terminal has gone.
   const destination = { write: (line: string) => log(line.trimEnd()) };
   const logger = createLogger({ service: "toolgate", level: LOG_LEVEL, destination });
+  const metrics = startMetrics();
   const single = await startSingle(readAllConfigs(env), logger);
+  const readiness = createReadiness(() => single.ready());
+  const ops = await startOpsServer({ readiness, host: HOST, port: 0, scrape: metrics.scrape });
   return {
     baseUrl: `http://${HOST}:${single.port}`,
+    opsUrls: [`http://${HOST}:${ops.port}`],
     async stop() {
       await single.drain();
       await single[Symbol.asyncDispose]();
+      await ops[Symbol.asyncDispose]();
+      await metrics[Symbol.asyncDispose]();
     },
     pids: () => ({ toolgate: process.pid }),
   };

@@ -29,7 +29,7 @@ function product(events: string[], pidFiles: string[], changes: Partial<Product>
         events.push(`services stop while ${pids.filter((pid) => pid && isAlive(pid)).length} servers run`);
         await new Promise((resolve) => server.close(resolve));
       };
-      return { baseUrl: `http://127.0.0.1:${port}`, stop, pids: () => ({}) };
+      return { baseUrl: `http://127.0.0.1:${port}`, opsUrls: [], stop, pids: () => ({}) };
     },
     seedDemo: async () => SEEDED,
     ...changes,
@@ -164,7 +164,7 @@ describe("make run", () => {
   test("in a hurry does not wait for services that do not stop, and ends their processes", async () => {
     const startTopology: Product["startTopology"] = async () => {
       const pids = () => ({});
-      return { baseUrl: "http://127.0.0.1:1", stop: () => new Promise<void>(() => {}), pids };
+      return { baseUrl: "http://127.0.0.1:1", opsUrls: [], stop: () => new Promise<void>(() => {}), pids };
     };
     const { run, stop, hurry, lines, announced, livePids } = await prepare({ startTopology });
     const running = run();
@@ -188,7 +188,7 @@ describe("make run", () => {
     const startTopology: Product["startTopology"] = async (_kind, settings) => {
       passed.push(settings.natsUrl, settings.redisUrl, new URL(settings.databaseUrl).protocol);
       passed.push(...settings.allowedTargets.slice(1));
-      return { baseUrl: "http://127.0.0.1:1", stop: async () => {}, pids: () => ({}) };
+      return { baseUrl: "http://127.0.0.1:1", opsUrls: [], stop: async () => {}, pids: () => ({}) };
     };
     const running = runLocal(given, control, { startTopology, seedDemo: async () => SEEDED });
     await announced();

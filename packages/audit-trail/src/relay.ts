@@ -2,6 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { AuditBatchSchema, AuditRecordSchema } from "@toolgate/gen/toolgate/events/v1/audit_pb";
+import { measureQueue } from "@toolgate/postgres/measure";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { runEvery } from "@toolgate/service-host/every";
 
@@ -39,12 +40,14 @@ export async function relayAuditEntries({ pool, schema, bus }: RelayOptions): Pr
 }
 
 /** Relays entries until the signal fires: every second, and without a pause while there are many. */
-export function runAuditRelay(
+export async function runAuditRelay(
   options: RelayOptions & { signal: AbortSignal; onError: (error: unknown) => void },
 ): Promise<void> {
-  const { signal, onError } = options;
+  const { pool, schema, signal, onError } = options;
+  const table = `${schema}.audit_outbox`;
+  using _ = measureQueue(pool, { lane: table, table, due: "at" });
   const relayAll = async () => {
     while (!signal.aborted && (await relayAuditEntries(options)) === ENTRIES_PER_MESSAGE);
   };
-  return runEvery(POLL_EVERY_MS, signal, relayAll, onError);
+  await runEvery(POLL_EVERY_MS, signal, relayAll, onError);
 }

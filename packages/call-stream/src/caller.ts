@@ -1,6 +1,6 @@
-import { currentRequestId } from "@toolgate/telemetry/request";
 import type { ConnectError } from "@connectrpc/connect";
 import { Code } from "@connectrpc/connect";
+import { currentRequestId } from "@toolgate/telemetry/request";
 import type { CallContext, CallOptions } from "./call.ts";
 import { neverSentError } from "./call.ts";
 

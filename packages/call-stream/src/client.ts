@@ -2,6 +2,7 @@ import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/proto
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { callStreamInFlight } from "@toolgate/telemetry/instruments";
 import type { AddressResolver } from "./address-book.ts";
 import type { Call, CallOptions } from "./call.ts";
 import { neverSentError } from "./call.ts";
@@ -88,6 +89,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
     () => this.#waiting.values(),
     ({ caller }) => this.#abandon(caller, new ConnectError("no server is reachable", Code.Unavailable)),
   );
+  readonly #inFlight: Disposable;
   #unsentBytes = 0;
   #closed: Promise<void> | undefined;
 
@@ -95,6 +97,8 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
     this.#method = options.method;
     this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
     this.#maxWaitMs = options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS;
+    const { parent, name } = options.streamMethod;
+    this.#inFlight = callStreamInFlight.observe(() => [[this.#open.size, { rpc: `${parent.typeName}/${name}` }]]);
     this.#pool = new StreamPool({
       ...options,
       resolveEveryMs: options.resolveEveryMs ?? DEFAULT_RESOLVE_EVERY_MS,
@@ -137,6 +141,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
 
   async #close(): Promise<void> {
     for (const caller of this.#open) this.#abandon(caller, new ConnectError("the client is closed", Code.Unavailable));
+    this.#inFlight[Symbol.dispose]();
     this.#sweep.stop();
     this.#waitSweep.stop();
     await this.#pool.close();

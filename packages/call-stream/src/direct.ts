@@ -5,8 +5,11 @@ import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { callerGone, deadlineExceeded, publicError } from "./failure.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./limits.ts";
+import { measureRpc } from "./measure.ts";
 
 export type DirectCallOptions = {
+  /** Full name of the RPC, for metrics. */
+  readonly rpc: string;
   /** Told about failures that callers see only as an opaque `internal`. */
   readonly onError: ErrorListener;
   /** Handlers running at a time; further calls fail with `resource_exhausted`. Default 4096. */
@@ -39,6 +42,7 @@ class DirectCaller<O> extends Caller<O> {
 
 class DirectCalls<I, O> {
   readonly #handler: CallHandler<I, O>;
+  readonly #rpc: string;
   readonly #onError: ErrorListener;
   readonly #maxInFlight: number;
   readonly #waiting = new Set<DirectCaller<O>>();
@@ -49,8 +53,9 @@ class DirectCalls<I, O> {
   readonly #onCancel = (caller: DirectCaller<O>) => this.#abandon(caller, callerGone());
   #running = 0;
 
-  constructor(handler: CallHandler<I, O>, { onError, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: DirectCallOptions) {
+  constructor(handler: CallHandler<I, O>, { rpc, onError, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: DirectCallOptions) {
     this.#handler = handler;
+    this.#rpc = rpc;
     this.#onError = onError;
     this.#maxInFlight = maxInFlight;
   }
@@ -67,10 +72,13 @@ class DirectCalls<I, O> {
   }
 
   async #run(caller: DirectCaller<O>, request: I): Promise<void> {
+    const started = performance.now();
     try {
       const response = await this.#handler(request, caller.context);
+      measureRpc(this.#rpc, started);
       if (this.#waiting.delete(caller)) caller.succeed(response);
     } catch (error) {
+      measureRpc(this.#rpc, started, error);
       if (this.#waiting.delete(caller)) caller.fail(publicError(error, this.#onError));
     } finally {
       this.#running -= 1;

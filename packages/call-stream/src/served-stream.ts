@@ -1,14 +1,15 @@
-import { runForRequest } from "@toolgate/telemetry/request";
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
+import { runForRequest } from "@toolgate/telemetry/request";
 import type { CallHandler } from "./call.ts";
 import { OpenCall } from "./caller.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { callerGone, deadlineExceeded, publicError, toFailure } from "./failure.ts";
 import { MAX_MESSAGE_BYTES } from "./limits.ts";
+import { measureRpc } from "./measure.ts";
 import { ReplyQueue } from "./reply-queue.ts";
 
 type ServedStreamSettings<I extends DescMessage, O extends DescMessage> = {
@@ -104,10 +105,14 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   /** Never rejects: every failure becomes a reply. */
   async #run(call: ServedCall, bytes: Uint8Array): Promise<void> {
     const { method, handler, onError } = this.#settings;
+    const rpc = `${method.parent.typeName}/${method.name}`;
+    const started = performance.now();
     try {
       const response = await handler(this.#decode(bytes), call);
+      measureRpc(rpc, started);
       if (this.#open.get(call.id) === call) this.#reply(call, toBinary(method.output, response));
     } catch (error) {
+      measureRpc(rpc, started, error);
       // A handler that was told to stop may fail in any way; nobody waits for its reply.
       if (this.#open.get(call.id) === call) this.#fail(call, publicError(error, onError));
     } finally {

@@ -7,6 +7,7 @@ import type {
   ReplyBatch,
   ReplyBatchSchema,
 } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
+import { callStreamBatch } from "@toolgate/telemetry/instruments";
 import { BatchSource } from "./batch-source.ts";
 import type { StreamCaller } from "./caller.ts";
 import { fromFailure } from "./failure.ts";
@@ -43,9 +44,12 @@ export class StreamConnection<O> {
   #cancelled: number[] = [];
   #lastId = 0;
   #leaving = false;
+  readonly #labels: { rpc: string };
 
   constructor(options: StreamConnectionOptions<O>) {
     this.#options = options;
+    const { parent, name } = options.streamMethod;
+    this.#labels = { rpc: `${parent.typeName}/${name}` };
   }
 
   /** Calls on this stream that have no reply yet. */
@@ -160,6 +164,7 @@ export class StreamConnection<O> {
     const cancelled = this.#cancelled;
     this.#cancelled = [];
     if (calls.length === 0 && cancelled.length === 0) return undefined;
+    if (calls.length > 0) callStreamBatch.record(calls.length, this.#labels);
     return { $typeName: "toolgate.call_stream.v1.CallBatch", calls, cancelled };
   }
 

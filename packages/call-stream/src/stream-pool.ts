@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Transport } from "@connectrpc/connect";
 import { ConnectError } from "@connectrpc/connect";
+import { callStreamsLost, callStreamsOpened } from "@toolgate/telemetry/instruments";
 import type { AddressResolver } from "./address-book.ts";
 import { AddressBook } from "./address-book.ts";
 import type { StreamCaller } from "./caller.ts";
 import type { ErrorListener } from "./failure.ts";
 import { CLOSE_GRACE_MS } from "./limits.ts";
-import type { StreamConnectionOptions } from "./stream-connection.ts";
+import type { StreamConnectionOptions, StreamMethod } from "./stream-connection.ts";
 import { StreamConnection } from "./stream-connection.ts";
 
 /** Waits between attempts: they double from `minMs` to `maxMs`, with jitter. */
@@ -111,6 +112,7 @@ export class StreamPool<O> {
         ...this.#options,
         transport,
         onUp: () => {
+          callStreamsOpened.add(1, { rpc: rpcOf(this.#options.streamMethod) });
           this.#ready.push(connection);
           this.#options.onUp();
         },
@@ -131,6 +133,7 @@ export class StreamPool<O> {
     const error = await connection.run();
     this.#connections.delete(connection);
     if (error !== undefined && !this.#closed) {
+      callStreamsLost.add(1, { rpc: rpcOf(this.#options.streamMethod) });
       this.#options.onError(
         new ConnectError(`call stream to ${address}: ${error.rawMessage}`, error.code, undefined, undefined, error),
       );
@@ -150,4 +153,8 @@ export class StreamPool<O> {
 function backoffMs({ minMs, maxMs }: Reconnect, failures: number): number {
   const ceilingMs = Math.max(minMs, Math.min(maxMs, minMs * 2 ** (failures + 1)));
   return minMs + Math.random() * (ceilingMs - minMs);
+}
+
+function rpcOf({ parent, name }: StreamMethod): string {
+  return `${parent.typeName}/${name}`;
 }

@@ -1,3 +1,4 @@
+import { cacheLookups } from "@toolgate/telemetry/instruments";
 import { LRUCache } from "lru-cache";
 
 /**
@@ -16,6 +17,8 @@ export interface EpochCache<Epoch, T> {
 }
 
 export interface EpochCacheOptions<Epoch, T> {
+  /** For metrics. */
+  name: string;
   /** The connection that epochs come from. After a reconnect they may be lower, so everything is forgotten. */
   redis: { on(event: "ready", listener: () => void): unknown };
   /** Milliseconds since 1970. */
@@ -53,7 +56,11 @@ interface Load<Epoch, T> {
 }
 
 export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>): EpochCache<Epoch, T> {
-  const { now, isCurrent, sizeOf } = options;
+  const { name, now, isCurrent, sizeOf } = options;
+  const [hit, miss] = [
+    { cache: name, result: "hit" },
+    { cache: name, result: "miss" },
+  ];
   const entries = new LRUCache<string, Entry<Epoch, T>>({
     max: options.maxEntries,
     maxSize: options.maxBytes,
@@ -104,8 +111,10 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
       if (epoch === undefined) return load();
       const entry = entries.get(key);
       if (!entry || !isCurrent(entry.epoch, epoch) || now() - entry.loadedAt > KEEP_FOR_MS) {
+        cacheLookups.add(1, miss);
         return loadOnce(key, epoch, load);
       }
+      cacheLookups.add(1, hit);
       return isReloadDue(entry) ? reload(key, epoch, load) : Promise.resolve(entry.value);
     },
     peek(key) {

@@ -6,6 +6,7 @@ function cacheRig() {
   const state = { nowMs: 0, loads: 0, down: false, hanging: false };
   const redis = new EventEmitter();
   const cache = createEpochCache<bigint, number>({
+    name: "test",
     redis,
     now: () => state.nowMs,
     isCurrent: (cached, wanted) => cached >= wanted,
@@ -113,6 +114,7 @@ test("a look at the cached value tells the epoch until a reload is due, and load
 test("[TOOL] the cache is bounded by the size of its values; one that is too large is not cached", async () => {
   const loads: string[] = [];
   const cache = createEpochCache<bigint, string>({
+    name: "test",
     redis: new EventEmitter(),
     now: () => 0,
     isCurrent: (cached, wanted) => cached >= wanted,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors, type MsgHdrs } from "@nats-io/transport-node";
+import { recordsWaiting } from "@toolgate/telemetry/instruments";
 import { type Bus, unlessDisconnected } from "./connect.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { ensureStream, isStreamNotFound, streamOf } from "./streams.ts";
@@ -34,7 +35,7 @@ export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>)
     }
     return publishUntil(bus, subject, data, deadlineAtMs);
   }
-  return createGroupCommit<T>({
+  const group = createGroupCommit<T>({
     maxItems,
     sizeOf,
     maxBytes: MAX_MESSAGE_BYTES,
@@ -42,6 +43,14 @@ export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>)
     maxInFlight: 1,
     commit: (items, openedAtMs) => publishAll(items, openedAtMs + deadlineMs),
   });
+  const measure = recordsWaiting.observe(() => [[group.waiting, { subject }]]);
+  return {
+    add: (item) => group.add(item),
+    async [Symbol.asyncDispose]() {
+      measure[Symbol.dispose]();
+      await group[Symbol.asyncDispose]();
+    },
+  };
 }
 
 const ATTEMPT_TIMEOUT_MS = 2_000;

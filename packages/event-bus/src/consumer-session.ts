@@ -8,6 +8,8 @@ import {
   JetStreamApiError,
   type JsMsg,
 } from "@nats-io/jetstream";
+import { consumerPending, consumerUnacknowledged } from "@toolgate/telemetry/instruments";
+import { atMostEvery } from "@toolgate/telemetry/metrics";
 import { type Bus, unlessDisconnected } from "./connect.ts";
 import { ensureStream, type StreamName } from "./streams.ts";
 
@@ -56,6 +58,7 @@ const CONSUMER_EXISTS = 10148;
 /** Takes messages until the signal fires or the bus is closed, in a new session after each break. Never rejects. */
 export async function consumeSessions(options: ConsumeOptions, listener: SessionListener): Promise<void> {
   const { bus, signal, onError, remakeAfterBreak = false } = options;
+  using _ = measureConsumer(options);
   let remadeAfter = -1;
   while (!signal.aborted && !bus.nc.isClosed()) {
     await bus.untilConnected(RECONNECT_POLL_MS, signal);
@@ -147,4 +150,17 @@ async function ensureConsumer(options: ConsumeOptions): Promise<ConsumerInfo> {
     if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
     return await unlessDisconnected(bus, () => bus.jsm.consumers.update(stream, durable, config));
   }
+}
+
+const MEASURE_EVERY_MS = 5_000;
+
+/** What the broker holds for the consumer, over all replicas. */
+function measureConsumer({ bus, stream, durable: consumer }: ConsumeOptions): Disposable {
+  const info = atMostEvery(MEASURE_EVERY_MS, () =>
+    unlessDisconnected(bus, () => bus.jsm.consumers.info(stream, consumer)),
+  );
+  const measures = new DisposableStack();
+  measures.use(consumerPending.observe(async () => [[(await info()).num_pending, { consumer }]]));
+  measures.use(consumerUnacknowledged.observe(async () => [[(await info()).num_ack_pending, { consumer }]]));
+  return measures;
 }

@@ -35,9 +35,9 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /**
  * One commit for many items: a single item is committed at the end of its tick; under load, batches grow while earlier
  * ones are being committed. All items of a batch share one promise. Disposing commits what is left and waits for it;
- * what is added afterwards is refused.
+ * what is added afterwards is refused. `waiting` counts the items whose commit has not started.
  */
-export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommit<T> {
+export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommit<T> & { readonly waiting: number } {
   const { maxItems, sizeOf = () => 0, maxBytes = Number.POSITIVE_INFINITY } = options;
   const { maxInFlight = MAX_IN_FLIGHT } = options;
   const { maxWaitingItems = MAX_WAITING_ITEMS, maxWaitingBytes = MAX_WAITING_BYTES } = options;
@@ -80,6 +80,9 @@ export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommi
   }
 
   return {
+    get waiting() {
+      return waitingItems;
+    },
     add(item) {
       if (closed) return Promise.reject(new Error("closed: nothing more is committed"));
       const bytes = sizeOf(item);

@@ -7,6 +7,7 @@ import {
   WorkspaceEventBatchSchema,
   WorkspaceEventSchema,
 } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import { measureQueue } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
 import type { Bus } from "./connect.ts";
@@ -78,6 +79,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       void sent.finally(() => publishing.delete(sent));
     },
   });
+  const measure = measureQueue(pool, { lane: `${schema}.outbox`, table: `${schema}.outbox`, due: "publish_after" });
   const settled = receiveSettledReports({
     bus,
     source,
@@ -116,6 +118,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       return complete.length + published.length;
     },
     async [Symbol.asyncDispose]() {
+      measure[Symbol.dispose]();
       await group[Symbol.asyncDispose]();
       await Promise.all(publishing);
       await settled[Symbol.asyncDispose]();

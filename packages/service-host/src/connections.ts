@@ -1,5 +1,6 @@
 import { connectRedis, type RedisOptions, untilReady } from "@toolgate/epoch/redis";
 import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import { measurePool } from "@toolgate/postgres/measure";
 import { assertMigrated } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { parseSealingKeys, type SealingKey } from "@toolgate/secret-box/secret-box";
@@ -85,6 +86,7 @@ export async function openConnections<N extends Need>(
       }),
       (pool) => pool.end(),
     );
+    resources.use(measurePool(opened.pool, name));
     await assertMigrated({ pool: opened.pool, ...migrationsOf(name) });
   }
   if (has("redis")) {

@@ -1,5 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { type Metrics, startMetrics } from "@toolgate/telemetry/sdk";
 import { type Env, type EnvReader, readAll, readConfig } from "./env.ts";
 import { hotCallStreams, unaryRoutes } from "./hot-calls.ts";
 import { createLogger, type Logger } from "./logger.ts";
@@ -53,8 +53,9 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
     log = createLogger({ service: name, level: host.logLevel });
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
     await using peers = remotePeers(peerUrls, { log, internalToken: host.internalToken });
+    await using metrics = startMetrics();
     const starting = definition.start(config, { log, now: Date.now, peers });
-    await run(name, starting, host, log, stopped);
+    await run(name, starting, { ...host, scrape: metrics.scrape }, log, stopped);
   } catch (error) {
     log.fatal({ err: error }, "failed");
     process.exitCode = 1;
@@ -67,12 +68,10 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
 async function run(
   name: string,
   starting: Promise<Service>,
-  { host, rpcPort, opsPort, internalToken }: HostConfig,
+  { host, rpcPort, opsPort, internalToken, scrape }: HostConfig & Pick<Metrics, "scrape">,
   log: Logger,
   stopped: Promise<string>,
 ): Promise<void> {
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
   // A start that was abandoned may still fail.
   starting.catch(() => {});
   await using service = await Promise.race([starting, stopped.then(() => undefined)]);
@@ -86,7 +85,7 @@ async function run(
     streams.routes(router);
   };
   // Disposed after the RPC server, so that probes are answered to the end.
-  await using ops = await startOpsServer({ readiness, host, port: opsPort, metrics });
+  await using ops = await startOpsServer({ readiness, host, port: opsPort, scrape });
   await using rpc = await startRpcServer({ routes, host, port: rpcPort, internalToken, readiness, log });
   log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");
   const signal = await stopped;

@@ -43,7 +43,7 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
       for (const { method, handler } of hotCallsOf(name, service)) {
         const onError = (error: unknown) =>
           log.error({ err: error, rpc: rpcName(method) }, "hot call failed unexpectedly");
-        calls.set(method, directCall(handler, { onError }));
+        calls.set(method, directCall(handler, { rpc: rpcName(method), onError }));
       }
     },
   };

@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { Registry } from "prom-client";
 import { listen } from "./listen.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -7,21 +6,24 @@ interface OpsServerOptions {
   readiness: Readiness;
   host: string;
   port: number;
-  metrics: Registry;
+  /** The metrics in Prometheus' text format. */
+  scrape: () => Promise<string>;
 }
 
 interface OpsServer extends AsyncDisposable {
   readonly port: number;
 }
 
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
 type Response = readonly [status: number, type: string, body: string];
 
 /** /healthz (the process lives), /readyz (it can work), /metrics (Prometheus): for probes, never for the internet. */
-export async function startOpsServer({ readiness, host, port, metrics }: OpsServerOptions): Promise<OpsServer> {
+export async function startOpsServer({ readiness, host, port, scrape }: OpsServerOptions): Promise<OpsServer> {
   const responses = new Map<string, () => Response | Promise<Response>>([
     ["/healthz", () => [200, "text/plain", "ok\n"]],
     ["/readyz", () => readyResponse(readiness)],
-    ["/metrics", async () => [200, metrics.contentType, await metrics.metrics()]],
+    ["/metrics", async () => [200, METRICS_TYPE, await scrape()]],
   ]);
   const server = createServer(async (request, response) => {
     const path = request.url?.split("?")[0] ?? "";

@@ -10,7 +10,7 @@ import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-no
 import { accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "./access.ts";
 import { errorInterceptor } from "./errors.ts";
 import type { Logger } from "./logger.ts";
-import { receiveRequest, sendRequest } from "./request-interceptors.ts";
+import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
 /** The largest message between services: a tool call's body or result, and its frame. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -18,9 +18,9 @@ const RPC_TIMEOUT_MS = 15_000;
 /** Longer than any unary call may take. */
 const OLD_CONNECTION_MS = 60_000;
 
-/** The interceptors of every server, outermost first: request, errors, then access. */
+/** The interceptors of every server, outermost first: request, measure, errors, then access. */
 export function serverInterceptors(log: Logger, internalToken: string): Interceptor[] {
-  return [receiveRequest, errorInterceptor(log), accessInterceptor(internalToken)];
+  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(internalToken)];
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
+import { measurePool, measureQueue } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
@@ -11,7 +12,7 @@ import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
 import { createFanOut, type FanOut } from "./store/deliveries/fan-out.ts";
 import { createSingleDeliveryStore, type SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
-import { deliveryQueue } from "./store/queue.ts";
+import { deliveryQueue, SCHEMA } from "./store/queue.ts";
 import { createReplaySteps, type ReplaySteps } from "./store/replay/steps.ts";
 
 /** What the RPC handlers and the process roles work with; the worker has none of it. */
@@ -48,6 +49,15 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
   const { databaseUrl: url, databaseConnections: maxConnections, caps, sealingKeys } = config.core;
   const connection = { url, maxConnections, applicationName: "outbound-webhook", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
+  resources.use(measurePool(queuePool, "outbound-webhook queue"));
+  resources.use(
+    measureQueue(pool, {
+      lane: "deliveries",
+      table: `${SCHEMA}.queue_item`,
+      due: "due_at",
+      where: "lease_until is null",
+    }),
+  );
   const queue = deliveryQueue(caps);
   const replayWakeUp = createWakeUp();
   return {

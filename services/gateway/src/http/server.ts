@@ -11,8 +11,8 @@ import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { allowedMethod } from "./paths.ts";
-import { addRequestIds, requestIds } from "./request-ids.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
+import { addTelemetry, requestIds } from "./telemetry.ts";
 import { toolRoutes } from "./tools/tool-routes.ts";
 import { rejectUnparsable } from "./unparsable.ts";
 import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
@@ -65,7 +65,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     clientErrorHandler: rejectUnparsable,
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  addRequestIds(app);
+  addTelemetry(app);
 
   const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {
     // A method that the router does not know.

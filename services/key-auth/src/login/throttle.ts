@@ -1,3 +1,4 @@
+import { refusals } from "@toolgate/telemetry/instruments";
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 
@@ -107,7 +108,11 @@ export function withFallback(
     }
   };
   return {
-    begin: (counted) => ask((throttle) => throttle.begin(counted)),
+    async begin(counted) {
+      const attempt = await ask((throttle) => throttle.begin(counted));
+      if (attempt.kind === "refused") refusals.add(1, { limiter: "sign-ins" });
+      return attempt;
+    },
     succeeded: (counted) => ask((throttle) => throttle.succeeded(counted)),
   };
 }

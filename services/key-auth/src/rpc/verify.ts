@@ -6,6 +6,7 @@ import {
   type VerifyResponse,
   VerifyResponseSchema,
 } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { refusals } from "@toolgate/telemetry/instruments";
 import type { Verdict, Verifier } from "../verification/verifier.ts";
 
 export type VerifyHandler = CallHandler<VerifyRequest, VerifyResponse>;
@@ -15,6 +16,7 @@ export function verifyHandler(verifier: Verifier): VerifyHandler {
     const { secretHash, count, clientIp } = request;
     const verdict = await verifier.verify(secretHash, { count, clientIp });
     if (!verdict) return create(VerifyResponseSchema);
+    if (count && !verdict.admitted) refusals.add(1, { limiter: "calls" });
     return create(VerifyResponseSchema, { key: keyVerdict(verdict, request.tool) });
   };
 }

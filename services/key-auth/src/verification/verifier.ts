@@ -1,3 +1,4 @@
+import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
 import { secretHolds, statusOf } from "../domain/key.ts";
 import { minuteWindow } from "../domain/minute-window.ts";
 import { admitsAddress, type Network } from "../domain/network.ts";
@@ -60,13 +61,16 @@ export function createVerifier(dependencies: VerifierDependencies): Verifier {
   return {
     forget: () => cached.clear(),
     async verify(secretHash, call) {
-      let entry = cached.get(secretHash) ?? (await cached.load(secretHash, undefined));
+      let entry = cached.get(secretHash);
+      cacheLookups.add(1, { cache: "keys", result: entry ? "hit" : "miss" });
+      entry ??= await cached.load(secretHash, undefined);
       for (let asked = 0; asked <= MAX_RELOADS && entry; asked += 1) {
         const { row, networks } = entry;
         const known = cached.known(entry);
         const open = opens(row, networks, call.clientIp, now());
         const question = { ...row, known, count: call.count && open };
         const answer = await gate.decide(question).catch(onGateError);
+        epochsRead.add(1, { source: answer ? "redis" : "none" });
         if (!answer) return withoutRedis(secretHash, call);
         if (answer.kind === "stale") {
           entry = await cached.reload(secretHash, entry, answer.epochs);

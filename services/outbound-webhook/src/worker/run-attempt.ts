@@ -2,8 +2,12 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Attempt, type AttemptResult, AttemptResultSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SafeFetchResult, Timings } from "@toolgate/safe-fetch/result";
+import { attemptDuration } from "@toolgate/telemetry/instruments";
 import { ATTEMPT_DEADLINE_MS, MAX_RESPONSE_BYTES } from "../domain/outcome.ts";
 import { responseText } from "../domain/response-text.ts";
+
+const STATUS_CLASS = 100;
+const MS_PER_SECOND = 1_000;
 
 /** Whether the lease would run out before the result is there: the delivery comes again by itself. */
 export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): boolean {
@@ -32,6 +36,8 @@ export async function runAttempt(
     repeatable: true,
   });
   if (result.kind === "aborted") return undefined;
+  const outcome = result.kind === "response" ? `${Math.floor(result.status / STATUS_CLASS)}xx` : result.kind;
+  attemptDuration.record(result.timings.totalMs / MS_PER_SECOND, { outcome });
   return create(AttemptResultSchema, {
     deliveryId: attempt.deliveryId,
     number: attempt.number,

@@ -1,3 +1,4 @@
+import { sandboxChildren, sandboxChildrenEnded, sandboxRuns } from "@toolgate/telemetry/instruments";
 import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
 import { handleChildEnd, handleReport, type ReportContext } from "./pool/child-reports.ts";
@@ -63,12 +64,31 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       onMessage: (child, message) => handleReport(reports, child, message),
       onFrame: placeRuns,
       onEnd: (child, end) => {
+        sandboxChildrenEnded.add(1, { reason: child.killedFor === undefined ? "crashed" : "killed" });
         log.warn({ pid: child.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
         handleChildEnd(reports, child, end);
         placeRuns();
       },
     },
     now,
+  );
+
+  const measures = new DisposableStack();
+  measures.use(
+    sandboxChildren.observe(() => {
+      const all = children.all();
+      const ready = all.filter((child) => child.ready).length;
+      return [
+        [ready, { state: "ready" }],
+        [all.length - ready, { state: "starting" }],
+      ];
+    }),
+  );
+  measures.use(
+    sandboxRuns.observe(() => [
+      [runs.size - runs.placed, { state: "waiting" }],
+      [runs.placed, { state: "placed" }],
+    ]),
   );
 
   const isReady = () => children.workers.some((child) => child.ready);
@@ -119,6 +139,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     [Symbol.asyncDispose]: async () => {
       closed = true;
       clearInterval(timer);
+      measures.dispose();
       runs.endAll();
       await children[Symbol.asyncDispose]();
     },

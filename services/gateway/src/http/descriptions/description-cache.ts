@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { cacheLookups } from "@toolgate/telemetry/instruments";
 import { LRUCache } from "lru-cache";
 import { entityTag } from "../../domain/entity-tag.ts";
 import { createSharedWork } from "./shared-work.ts";
@@ -42,6 +43,7 @@ export function createDescriptionCache(now: () => number): DescriptionCache {
       };
       if (key.workspaceEpoch === UNKNOWN_EPOCH) return making.joinLater(name, makeCached);
       const cached = cache.get(name);
+      cacheLookups.add(1, { cache: "descriptions", result: cached ? "hit" : "miss" });
       if (cached) return cached;
       return making.join(name, async () => {
         const made = await makeCached();

@@ -28,6 +28,7 @@ export function createDataSources(
   deps: { pool: Pool; secretBox: SecretBox; findServer: FindServer } & CacheSource,
 ): DataSources {
   const sealedUrls = createWorkspaceCache<Buffer | undefined>(deps, {
+    name: "data sources",
     maxEntries: MAX_WORKSPACES,
     maxBytes: MAX_SEALED_BYTES,
     sizeOf: (sealed) => sealed?.byteLength ?? 0,

@@ -34,11 +34,13 @@ const VALIDATOR_BYTES = 8 * 1024;
 
 export function createDefinitions(pool: Pool, source: CacheSource): Definitions {
   const tools = createWorkspaceCache<LoadedTool | undefined>(source, {
+    name: "tools",
     maxEntries: MAX_CACHED_TOOLS,
     maxBytes: MAX_CACHED_TOOL_BYTES,
     sizeOf: (tool) => (tool ? VALIDATOR_BYTES + BYTES_PER_CHAR * JSON.stringify(tool.definition).length : 0),
   });
   const queries = createWorkspaceCache<PreparedQueryRow | undefined>(source, {
+    name: "queries",
     maxEntries: MAX_CACHED_QUERIES,
     maxBytes: MAX_CACHED_QUERY_BYTES,
     sizeOf: (query) => BYTES_PER_CHAR * (query?.sql.length ?? 0),

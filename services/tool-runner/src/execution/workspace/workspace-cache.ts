@@ -5,7 +5,7 @@ export type CacheSource = Pick<EpochCacheOptions<bigint, unknown>, "redis" | "no
 /** Caches what workspaces have saved, by the workspace's epoch. Epoch 0 means that it is unknown. */
 export function createWorkspaceCache<T>(
   { redis, now }: CacheSource,
-  size: Pick<EpochCacheOptions<bigint, T>, "maxEntries" | "maxBytes" | "sizeOf">,
+  size: Pick<EpochCacheOptions<bigint, T>, "name" | "maxEntries" | "maxBytes" | "sizeOf">,
 ) {
   const isCurrent = (cached: bigint, wanted: bigint) => cached >= wanted;
   const cache = createEpochCache<bigint, T>({ redis, now, isCurrent, ...size });

@@ -32,11 +32,13 @@ const BYTES_PER_CHAR = 2;
 export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox } & CacheSource): WorkspaceValues {
   const { pool, secretBox } = deps;
   const secrets = createWorkspaceCache<Map<string, Secret>>(deps, {
+    name: "secrets",
     maxEntries: MAX_CACHED_WORKSPACES,
     maxBytes: MAX_CACHED_BYTES,
     sizeOf: (map) => sizeOfAll(map.values(), ({ value, hosts }) => value.length + hosts.join().length),
   });
   const variables = createWorkspaceCache<Map<string, string>>(deps, {
+    name: "variables",
     maxEntries: MAX_CACHED_WORKSPACES,
     maxBytes: MAX_CACHED_BYTES,
     sizeOf: (map) => sizeOfAll(map.values(), (value) => value.length),

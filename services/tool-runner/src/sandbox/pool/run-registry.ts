@@ -23,6 +23,11 @@ export class RunRegistry {
     return this.#runs.size;
   }
 
+  /** How many are with a child. */
+  get placed(): number {
+    return [...this.#runs].filter((run) => run.state === "placed").length;
+  }
+
   hasRoomFor(workspaceId: string): boolean {
     return mayTakeOne(this.#runsOfWorkspace.of(workspaceId), this.#runs.size, this.#limits.activeRuns);
   }

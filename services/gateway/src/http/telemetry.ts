@@ -1,8 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import proxyAddr from "@fastify/proxy-addr";
+import { httpDuration } from "@toolgate/telemetry/instruments";
 import { runForRequest } from "@toolgate/telemetry/request";
 import { isRequestId, newRequestId, REQUEST_ID_HEADER } from "@toolgate/telemetry/request-id";
 import type { FastifyInstance } from "fastify";
+
+const MS_PER_SECOND = 1_000;
 
 /** The id of a request: the one that a trusted proxy gave it, or else a new one. */
 export function requestIds(trustedProxies: string[]): (request: IncomingMessage) => string {
@@ -15,12 +18,20 @@ export function requestIds(trustedProxies: string[]): (request: IncomingMessage)
   };
 }
 
-/** Puts its id on each response, and handles each request with its id at hand. */
-export function addRequestIds(app: FastifyInstance): void {
+/** Puts its id on each response, handles each request with its id at hand, and measures it. */
+export function addTelemetry(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {
     reply.header(REQUEST_ID_HEADER, request.id);
     runForRequest({ requestId: request.id }, done);
   });
   // Again, as a body may have been read by a callback of the connection.
   app.addHook("preValidation", (request, _reply, done) => runForRequest({ requestId: request.id }, done));
+  app.addHook("onResponse", (request, reply, done) => {
+    httpDuration.record(reply.elapsedTime / MS_PER_SECOND, {
+      method: request.method,
+      route: request.routeOptions.url ?? "none",
+      status: reply.statusCode,
+    });
+    done();
+  });
 }
