@@ -2,7 +2,8 @@ import type { HangingFigures } from "../deliveries/hanging.ts";
 import type { DeliveryFigures, SizeFigures } from "../deliveries/measure-deliveries.ts";
 import { ratio } from "../statistics.ts";
 import { figure } from "./table.ts";
-import type { Target } from "./targets.ts";
+
+export type Target = { what: string; measured: number; wanted: string; isMet: boolean; shown: string };
 
 const PER_SECOND: Readonly<Record<number, number>> = { 100: 1_000, 1000: 1_500 };
 const P50_MS = 25;

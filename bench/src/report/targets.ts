@@ -3,10 +3,8 @@ import { maximum } from "../calls/measure-calls.ts";
 import type { Figures } from "../installation/run-parts.ts";
 import type { GroupFigures } from "../large-tables/measure-requests.ts";
 import { median, ratio } from "../statistics.ts";
-import { deliveryTargets } from "./deliveries-targets.ts";
+import { deliveryTargets, type Target } from "./deliveries-targets.ts";
 import { figure, percent, table } from "./table.ts";
-
-export type Target = { what: string; measured: number; wanted: string; isMet: boolean; shown: string };
 
 const SINGLE_OF_BARE = 0.25;
 const SPLIT_OF_SINGLE = 0.6;
