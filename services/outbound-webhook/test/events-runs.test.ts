@@ -6,7 +6,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { localTransport } from "@toolgate/service-host/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "../../tool-runner/test/running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "../../tool-runner/test/tool-runner-rig.ts";
 import { ALL_TYPES, type Body, schemaErrors } from "./event-rig.ts";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
@@ -34,15 +34,15 @@ const inTestMode = (caller: Caller) => ({ ...caller, value: { ...caller.value, t
 
 describe("what runs of tools report to a receiver", () => {
   let outbound: OutboundRig;
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   let runs: Client<typeof RunService>;
   let markers = 0;
 
   beforeAll(async () => {
     outbound = await startOutboundRig();
-    runner = await runToolRunner({ config: { natsUrl: outbound.nats.url } });
+    runner = await startToolRunnerRig({ config: { natsUrl: outbound.nats.url } });
     const log = createLogger({ service: "test", level: "silent" });
-    const routes = unaryRoutes("tool-runner", runner.replicas[0] as RunningToolRunner["replicas"][number]);
+    const routes = unaryRoutes("tool-runner", runner.replicas[0] as ToolRunnerRig["replicas"][number]);
     runs = createClient(RunService, localTransport(routes, log, "internal"));
     await outbound.register(runner.workspaceId, "/runs", ALL_TYPES);
     const released = { external_api: true, public_api: true, inbound_hook: true, webhook_event: true };

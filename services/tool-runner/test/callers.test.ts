@@ -6,7 +6,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { localTransport } from "@toolgate/service-host/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 type Caller = NonNullable<MessageInitShape<typeof RunRequestSchema>["caller"]>;
 
@@ -31,12 +31,12 @@ const FREE = `export default async (args, ctx) => {
 const INSERT = "insert into orders values (1) returning id";
 
 describe("callers from inside", () => {
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   let runs: Client<typeof RunService>;
 
   beforeAll(async () => {
-    runner = await runToolRunner();
-    const [replica] = runner.replicas as [RunningToolRunner["replicas"][number]];
+    runner = await startToolRunnerRig();
+    const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
     const log = createLogger({ service: "test", level: "silent" });
     runs = createClient(RunService, localTransport(unaryRoutes("tool-runner", replica), log, "internal"));
     await runner.data.query("create table orders (id int)");
@@ -103,7 +103,7 @@ describe("callers from inside", () => {
     expect(await orders()).toHaveLength(3);
   });
 
-  it("[RO-4] [IN-54] free SQL is refused to hooks that may only read, to the public API, and to assistants that may only read", async () => {
+  it("[RO-4] [IN-54] free SQL is refused to the public API, and to hooks and assistants that may only read", async () => {
     const reading = { case: "chat", value: { ...CHAT.value, readOnly: true } } as Caller;
     for (const caller of [HOOK, PUBLIC, reading]) {
       for (const tool of ["free", "free_below"]) {
@@ -122,18 +122,18 @@ describe("callers from inside", () => {
     expect(await orders()).toHaveLength(2);
   });
 
-  it("[EVT] free SQL is rolled back in test mode, its rows are shown", async () => {
+  it("[EVT] free SQL in test mode returns its rows and is rolled back", async () => {
     const trying = { case: "chat", value: { ...CHAT.value, testMode: true } } as Caller;
     expect(await resultOf(trying, "free", { sql: INSERT })).toMatchObject({ answer: { rows: [{ id: 1 }] } });
     expect(await orders()).toEqual([]);
   });
 
-  it("[RO] free SQL is one statement, and ends with the time of the run", async () => {
+  it("[RO] free SQL is one statement, and ends when the run's time is up", async () => {
     expect(await resultOf(CHAT, "free", { sql: "select 1; select 2" })).toMatchObject({ code: "QUERY_FAILED" });
     expect(await resultOf(CHAT, "free", { sql: "x".repeat(100_001) })).toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("[IN-67] [IN-68] a hook's run gets _webhook from the server, never from the caller; others get none", async () => {
+  it("[IN-67] [IN-68] a hook's run gets _webhook from the server, never from the caller; other runs get none", async () => {
     const _webhook = { hook_id: "forged" };
     expect(await resultOf(HOOK, "show", { _webhook, data: 1 })).toEqual({
       success: true,
@@ -155,7 +155,7 @@ describe("callers from inside", () => {
     }
   });
 
-  it("[IN-44] {{ in any text or name of declared arguments is refused to hooks alone", async () => {
+  it("[IN-44] {{ in any text or name of declared arguments is refused, but only to hooks", async () => {
     for (const data of ["{{secret:X}}", { deep: ["a {{"] }, { "{{name": 1 }]) {
       expect((await run(HOOK, "show", { data })).outcome.case).toBe("invalidArguments");
       expect((await run(CHAT, "show", { data })).outcome.case).toBe("resultJson");
@@ -163,7 +163,7 @@ describe("callers from inside", () => {
     expect((await run(HOOK, "show", { data: "{ {", undeclared: "{{" })).outcome.case).toBe("resultJson");
   });
 
-  it("[TOOL-37] a hook's arguments are held to the same rules as those of a call by key", async () => {
+  it("[TOOL-37] a hook's arguments are checked like those of a call by key", async () => {
     await runner.saveTool("strict", {
       external_api: true,
       inbound_hook: true,
@@ -195,7 +195,7 @@ describe("callers from inside", () => {
     }
   });
 
-  it("[IN-51] an async tool is no target of a hook, and open inside", async () => {
+  it("[IN-51] a hook cannot call an async tool, callers from inside can", async () => {
     expect((await run(HOOK, "async_tool")).outcome.case).toBe("unavailable");
     expect((await run(CHAT, "async_tool")).outcome.case).toBe("resultJson");
   });

@@ -1,7 +1,7 @@
 import { QueryMode } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const answering = (answer: string) => ({
   external_api: true,
@@ -14,9 +14,9 @@ const catching = (expression: string) => ({
   };`,
 });
 
-let runner: RunningToolRunner;
+let runner: ToolRunnerRig;
 beforeAll(async () => {
-  runner = await runToolRunner({ replicas: 2 });
+  runner = await startToolRunnerRig({ replicas: 2 });
   await runner.dataSource.setDataSource({ url: runner.dataUrl });
   await runner.saveTool("secret", catching(`(await ctx.fetch("${runner.receiver.url}/x?{{secret:TOKEN}}")).body`));
   await runner.saveTool("variable", catching('await ctx.variable("REGION")'));
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => runner[Symbol.asyncDispose]());
 
-/** What the tool answers on every replica, or how its call ended. */
+/** What the tool returns on every replica, or how its call ended. */
 async function answersOf(tool: string): Promise<unknown[]> {
   const answer = async (replica: number) => {
     const { outcome } = await runner.call({ tool, replica });
@@ -42,7 +42,7 @@ const saveSecret = (value: string) => () =>
   runner.dataSource.saveSecret({ name: "TOKEN", value, hosts: [new URL(runner.receiver.url).host] });
 const saveVariable = (value: string) => () => runner.dataSource.saveVariable({ variable: { name: "REGION", value } });
 
-/** By tool: each change, in order, with what the tool answers from then on. */
+/** By tool: each change, in order, with what the tool returns after it. */
 const CHANGES: Record<string, [rpc: string, change: () => Promise<unknown>, answer: string][]> = {
   plain: [
     ["SaveTool", () => runner.saveTool("plain", answering("one")), "one"],
@@ -73,7 +73,7 @@ const CHANGES: Record<string, [rpc: string, change: () => Promise<unknown>, answ
 };
 
 test.each(Object.entries(CHANGES))(
-  "[TOOL] each change that the tool %s depends on holds on every replica from its answer on",
+  "[TOOL] a change that the tool %s depends on applies on every replica once it is confirmed",
   async (tool, changes) => {
     await answersOf(tool);
     for (const [rpc, change, expected] of changes) {
@@ -83,7 +83,7 @@ test.each(Object.entries(CHANGES))(
   },
 );
 
-test("[TOOL] another data source is used on every replica from the answer on", async () => {
+test("[TOOL] another data source is used on every replica once it is confirmed", async () => {
   await using other = await testDatabase();
   const sql = "select current_database()::text as answer";
   await runner.dataSource.savePreparedQuery({ query: { name: "q", sql, mode: QueryMode.READ } });

@@ -6,14 +6,14 @@ import { type HostilePostgres, startHostilePostgres } from "@toolgate/testbed/ho
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDataSources, dataSourceContext } from "../src/execution/data-sources/data-sources.ts";
 import { createFindServer } from "../src/execution/data-sources/find-server.ts";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const CALLS_AT_ONCE = 6;
 
-let runner: RunningToolRunner;
+let runner: ToolRunnerRig;
 let hostile: HostilePostgres;
 beforeAll(async () => {
-  runner = await runToolRunner();
+  runner = await startToolRunnerRig();
   hostile = await startHostilePostgres();
   const sql = "select n from generate_series(1, (:count)::int) n";
   await runner.dataSource.savePreparedQuery({ query: { name: "rows", sql } });
@@ -74,7 +74,7 @@ test("[SSRF-4] a stored URL that names another host in its query is refused when
   expect(hostile.connections).toBe(before);
 });
 
-test("[SSRF] a data source that is to speak TLS and does not is not used", async () => {
+test("[SSRF] a data source that should use TLS and does not is refused", async () => {
   await use(`${hostile.url}?sslmode=require`);
   expect(await runner.resultOf({ tool: "rows_handler", args: { count: 1 } })).toEqual({ code: "DATA_SOURCE" });
 });
@@ -105,7 +105,7 @@ test.each([
   ["query", "huge-row"],
   ["query", "too-many-rows"],
 ] as const)(
-  "[ERR] a data source that misbehaves at %s (%s) ends its own connection and nothing else",
+  "[ERR] a data source that misbehaves at %s (%s) loses its own connection and affects nothing else",
   async (at, how) => {
     await use(hostile.url);
     hostile.behave({ at, how });
@@ -121,7 +121,7 @@ test.each([
 );
 
 test.each(["connect", "begin", "query"] as const)(
-  "[TOOL] a data source that falls silent at %s holds a run no longer than the tool's limit, and no connection",
+  "[TOOL] a data source that stops responding at %s delays a run up to the tool's limit, and leaks no connection",
   async (at) => {
     await use(hostile.url);
     const before = hostile.open;
@@ -134,7 +134,7 @@ test.each(["connect", "begin", "query"] as const)(
   },
 );
 
-test("[TOOL] a query ends with the run that asked for it", async () => {
+test("[TOOL] a query ends with the run that started it", async () => {
   await using sources = ownSources();
   await use(hostile.url);
   hostile.behave({ at: "query", how: "mute" });
@@ -149,7 +149,7 @@ test("[TOOL] a query ends with the run that asked for it", async () => {
   hostile.behave(undefined);
 });
 
-test("[LIVE] after a reconnect to Redis a new data source counts at once, whatever the epoch", async () => {
+test("[LIVE] after a reconnect to Redis a new data source is used at once, whatever the epoch", async () => {
   const redis = new EventEmitter();
   await using sources = ownSources(redis);
   const scope = { workspaceId: runner.workspaceId, epoch: 5n };

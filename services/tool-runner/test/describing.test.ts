@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const HANDLER = "export default () => ({ success: true });";
 
-describe("what callers by key are told about tools", () => {
-  let runner: RunningToolRunner;
+describe("descriptions of tools", () => {
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
-    runner = await runToolRunner();
+    runner = await startToolRunnerRig();
     const schema = { type: "object", properties: { a: { type: "string" }, _api_key: {} } };
     await runner.saveTool("released", {
       external_api: true,
@@ -27,7 +27,7 @@ describe("what callers by key are told about tools", () => {
   });
   afterAll(() => runner[Symbol.asyncDispose]());
 
-  it("[OAPI-3] tells the released tools among the names, sorted, without async, deleted and foreign ones", async () => {
+  it("[OAPI-3] describes the released tools among the names, sorted, without async and deleted ones and those of others", async () => {
     const names = ["writes", "later", "yes", "reads", "public", "gone", "nowhere", "released", "posts"];
     const { tools } = await runner.tools.describeTools({ workspaceId: runner.workspaceId, names });
     expect(tools.map(({ name, version, readOnly, mayWrite }) => [name, version, readOnly, mayWrite])).toEqual([
@@ -46,7 +46,7 @@ describe("what callers by key are told about tools", () => {
     expect(foreign.tools).toEqual([]);
   });
 
-  it("[OAPI-3] tells a change from its answer on", async () => {
+  it("[OAPI-3] describes a change once it is confirmed", async () => {
     const released = async () =>
       (await runner.tools.describeTools({ workspaceId: runner.workspaceId, names: ["toggled"] })).tools.length;
     for (let round = 0; round < 3; round += 1) {
@@ -57,7 +57,7 @@ describe("what callers by key are told about tools", () => {
     }
   });
 
-  it("[MGMT-18] [MGMT-19] tells key-auth the released tools among the names of a key, whatever else it lists", async () => {
+  it("[MGMT-18] [MGMT-19] finds the released tools among the names of a key, whatever else it lists", async () => {
     const names = ["writes", "later", "yes", "public", "gone", "nowhere", "released"];
     const { released } = await runner.tools.checkTools({ workspaceId: runner.workspaceId, names });
     expect(released.sort()).toEqual(["released", "writes"]);
@@ -65,7 +65,7 @@ describe("what callers by key are told about tools", () => {
     expect(foreign.released).toEqual([]);
   });
 
-  it("[TOOL-14] [TOOL-15] [TOOL-17] explains to administrators which gate of the tool is closed", async () => {
+  it("[TOOL-14] [TOOL-15] [TOOL-17] explains to administrators why a tool is not available to keys", async () => {
     const explain = (name: string) => runner.tools.explainRelease({ workspaceId: runner.workspaceId, name });
     const open = { exists: true, released: true, releasedWithoutEffect: false, async: false };
     expect(await explain("released")).toMatchObject(open);

@@ -2,16 +2,16 @@ import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MailTrap, startMailTrap } from "./mail-trap.ts";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const SECRET = "a-secret-value";
 
 describe("a dry run", () => {
   let mails: MailTrap;
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
     mails = await startMailTrap();
-    runner = await runToolRunner({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
+    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
     await runner.data.query("create table orders (id serial primary key, city text)");
     await runner.dataSource.setDataSource({ url: runner.dataUrl });
     const sql = "insert into orders (city) values (:city) returning id, city";
@@ -89,7 +89,7 @@ describe("a dry run", () => {
     writes: runner.receiver.requests.filter(({ method }) => method !== "GET").length,
   });
 
-  it("[TOOL] records every write instead of making it, and the tool sees what it would have seen", async () => {
+  it("[TOOL] a dry run records every write instead of making it, and the tool gets the usual results", async () => {
     const before = await effects();
     const { outcome, writes } = await runner.tools.dryRun({ tool: "all", args: { city: "Bern" } });
     expect(outcome.case).toBe("resultJson");
@@ -116,7 +116,7 @@ describe("a dry run", () => {
     expect(JSON.stringify(shown)).not.toContain(SECRET);
   });
 
-  it("[LOG] [EVT-24] is logged as dry_run with its recorded host calls and children, and is never an event", async () => {
+  it("[LOG] [EVT-24] a dry run is logged as dry_run with its recorded host calls and children, and causes no event", async () => {
     const { executionId } = await runner.tools.dryRun({ tool: "all", args: { city: "Bern" } });
     const { execution, children } = await eventually(async () => {
       const found = await runner.executions.getExecution({ executionId }).catch(() => undefined);
@@ -133,13 +133,13 @@ describe("a dry run", () => {
     expect((await effects()).events).toBe(0);
   });
 
-  it("[RO-3] shows the refusal that a read-only call would meet", async () => {
+  it("[RO-3] a dry run shows what a read-only call would be refused", async () => {
     const { outcome, writes } = await runner.tools.dryRun({ tool: "reads", args: { city: "x" } });
     expect(outcome).toMatchObject({ case: "error", value: expect.stringContaining("read-only") });
     expect(writes).toEqual([]);
   });
 
-  it("[RO-6] a clearing of a sheet counts what it would have emptied, and leaves it", async () => {
+  it("[RO-6] clearing a sheet counts the cells that it would have emptied, and leaves them", async () => {
     await runner.resultOf({ tool: "fills" });
     const { outcome, writes } = await runner.tools.dryRun({ tool: "clears" });
     expect(JSON.parse(String(outcome.value))).toEqual({ success: true, cells: 2 });
@@ -147,7 +147,7 @@ describe("a dry run", () => {
     expect((await effects()).cells).toBe(3);
   });
 
-  it("[TOOL-23] refuses invalid arguments without a run", async () => {
+  it("[TOOL-23] a dry run with invalid arguments is refused", async () => {
     const { executionId, outcome } = await runner.tools.dryRun({ tool: "all", args: { city: 1 } });
     expect(executionId).toBe("");
     expect(outcome).toMatchObject({
@@ -156,19 +156,19 @@ describe("a dry run", () => {
     });
   });
 
-  it("[TOOL] runs what was saved last", async () => {
+  it("[TOOL] a dry run uses what was saved last", async () => {
     for (const n of [1, 2, 3]) {
       await runner.saveTool("edited", { handler: `export default () => ({ n: ${n} });` });
       expect((await runner.tools.dryRun({ tool: "edited" })).outcome.value).toBe(`{"n":${n}}`);
     }
   });
 
-  it("[TOOL] lists at most 200 writes", async () => {
+  it("[TOOL] a dry run lists at most 200 writes", async () => {
     const { writes } = await runner.tools.dryRun({ tool: "floods" });
     expect(writes).toHaveLength(200);
   });
 
-  it("[MGMT] is for administrators", async () => {
+  it("[MGMT] a dry run is for administrators", async () => {
     for (const role of ["manager", "member"] as const) {
       await expect(runner.as(role).tools.dryRun({ tool: "edited" })).rejects.toMatchObject({
         code: Code.PermissionDenied,

@@ -10,15 +10,15 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keepPartitions } from "../src/events/daily-partitions.ts";
 import { EXECUTIONS_TABLE } from "../src/store/executions.ts";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
 const DAY_MS = 86_400_000;
 
 describe("the execution log", () => {
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
-    runner = await runToolRunner();
+    runner = await startToolRunnerRig();
     const parameters = { type: "object", properties: { n: { type: "integer" }, password: { type: "string" } } };
     await runner.saveTool("quick", { external_api: true, parameters, handler: "export default ({ n }) => ({ n });" });
     await runner.saveTool("broken", {
@@ -55,7 +55,7 @@ describe("the execution log", () => {
     });
   }
 
-  it("[LOG-10] [LOG-11] [LOG-12] keeps who called what, the redacted values, host calls with their durations, and log lines", async () => {
+  it("[LOG-10] [LOG-11] [LOG-12] the log contains who called what, redacted values, host calls with their durations, and log lines", async () => {
     const { executionId } = await runner.call({
       tool: "busy",
       args: { n: 5, password: "in the arguments" },
@@ -88,14 +88,14 @@ describe("the execution log", () => {
     ]);
   });
 
-  it("[LOG] bounds host calls and lines of one record", async () => {
+  it("[LOG] the host calls and lines of one record are bounded", async () => {
     const { executionId } = await runner.call({ tool: "chatty" });
     const { execution } = await loggedRun(executionId);
     expect(execution?.hostCalls).toHaveLength(100);
     expect(execution?.logs).toHaveLength(100);
   });
 
-  it("[ERR-19] the detail of an error is for Manager and Admin; another workspace finds nothing", async () => {
+  it("[ERR-19] managers and admins see the detail of an error; another workspace finds nothing", async () => {
     const { executionId, outcome } = await runner.call({ tool: "broken" });
     expect(outcome).toMatchObject({ case: "toolFailed" });
     expect((await loggedRun(executionId)).execution?.error).toContain("what went wrong");
@@ -108,7 +108,7 @@ describe("the execution log", () => {
     expect((await foreign.listExecutions({})).executions).toEqual([]);
   });
 
-  it("[LOG] lists by tool, entry type, success, time, caller and chat, alone and together, newest first", async () => {
+  it("[LOG] runs are listed by tool, entry type, success, time, caller and chat, alone and together, newest first", async () => {
     const from = Date.now() + 10_000;
     runner.clock.advance(20_000);
     for (const [tool, keyId] of [
@@ -156,7 +156,7 @@ describe("the execution log", () => {
     expect(paged).toHaveLength(5);
   });
 
-  it("[LOG] every filter is answered from an index", async () => {
+  it("[LOG] every filter uses an index", async () => {
     const plans: Record<string, string> = {
       "tool = 'quick'": "tool",
       "caller_id = '1'": "caller_id",
@@ -182,7 +182,7 @@ describe("the execution log", () => {
     client.release();
   });
 
-  it("[LOG-8] [LOG-9] the daily job, run by hand, makes partitions ahead, drops those past retention, and is safe to repeat", async () => {
+  it("[LOG-8] [LOG-9] the daily job, run by hand, creates partitions ahead, drops expired ones, and is safe to repeat", async () => {
     const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
     const table = (name: string, offset: number) => `tool_runner.${name}_${day(offset).replaceAll("-", "")}`;
     for (const [name, offset] of [
@@ -213,10 +213,10 @@ describe("the execution log", () => {
   });
 });
 
-describe("what is due each day", () => {
+describe("retention of the log", () => {
   it("[LOG-8] runs are shown and kept for 90 times 24 hours, to the millisecond", async () => {
-    await using runner = await runToolRunner();
-    // In the future: what the runner drops by the time at its start is none of these rows.
+    await using runner = await startToolRunnerRig();
+    // In the future, so that the daily job at the start drops none of these rows.
     const now = Math.ceil(Date.now() / DAY_MS) * DAY_MS + Date.parse("1970-01-01T12:34:56.789Z");
     runner.clock.stopAt(now);
     const boundary = now - 90 * DAY_MS;
@@ -247,7 +247,7 @@ describe("what is due each day", () => {
   });
 
   it("[LOG-9] the daily job runs by itself", async () => {
-    await using runner = await runToolRunner({ partitionsEveryMs: 20 });
+    await using runner = await startToolRunnerRig({ partitionsEveryMs: 20 });
     runner.clock.advance(30 * DAY_MS);
     const day = new Date(Date.now() + 37 * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "");
     await eventually(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const CALLS = 100;
 const CHARS = 170_000;
 const DEADLINE_MS = 60_000;
 
-let runner: RunningToolRunner;
+let runner: ToolRunnerRig;
 beforeAll(async () => {
-  runner = await runToolRunner();
+  runner = await startToolRunnerRig();
   const timeout_ms = 50_000;
   await runner.saveTool("quick", { external_api: true, timeout_ms, handler: "export default () => ({ ok: true });" });
   await runner.saveTool("big", {
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => runner[Symbol.asyncDispose]());
 
 test(
-  "[TOOL-2] a run that takes as many large answers as it may gets a few of them between two calls of a neighbour",
+  "[TOOL-2] a run that fetches as many large results as it may gets only a few of them between two calls of a neighbour",
   async () => {
     await runner.resultOf({ tool: "quick" });
     let underWay = true;

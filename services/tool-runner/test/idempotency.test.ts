@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningToolRunner, runToolRunner, type ToolCall } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolCall, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const HOUR_MS = 3_600_000;
 const UNKNOWN = { outcome: { case: "outcomeUnknown" }, replayed: true };
 const NUMBERED = { type: "object", properties: { n: { type: "integer" }, fail: { type: "boolean" } } };
 
 describe("calls with an idempotency key", () => {
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
-    runner = await runToolRunner({ replicas: 2 });
+    runner = await startToolRunnerRig({ replicas: 2 });
     await runner.data.query("create table gate (n int)");
     await runner.dataSource.setDataSource({ url: runner.dataUrl });
     await runner.dataSource.savePreparedQuery({ query: { name: "gate", sql: "select n from gate" } });

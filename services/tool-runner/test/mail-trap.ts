@@ -3,11 +3,11 @@ import { SMTPServer } from "smtp-server";
 
 export interface TrappedMail {
   recipients: string[];
-  /** Headers and body as they came. */
+  /** Headers and body as received. */
   text: string;
 }
 
-/** A real SMTP server that keeps what it is given, and refuses recipients named nobody. */
+/** A real SMTP server that keeps the mails it gets, and refuses recipients named nobody. */
 export interface MailTrap extends AsyncDisposable {
   url: string;
   mails: TrappedMail[];

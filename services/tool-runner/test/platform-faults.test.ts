@@ -6,7 +6,7 @@ import { WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace
 import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";
-import { runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig } from "./tool-runner-rig.ts";
 
 const codeOf = (call: Promise<unknown>) =>
   call.then(
@@ -14,9 +14,9 @@ const codeOf = (call: Promise<unknown>) =>
     (error: unknown) => ConnectError.from(error).code,
   );
 
-test("[TOOL-21] a deletion that could not be announced says so, and repeating it announces it", async () => {
+test("[TOOL-21] a deletion whose epoch could not be raised says so, and repeating it raises the epoch", async () => {
   await using redis = await testRedis();
-  await using runner = await runToolRunner({ config: { redisUrl: redis.url } });
+  await using runner = await startToolRunnerRig({ config: { redisUrl: redis.url } });
   await runner.saveTool("gone", { external_api: true, handler: "export default () => ({});" });
   await redis.kill();
   expect(await codeOf(runner.tools.deleteTool({ name: "gone" }))).toBe(Code.Unavailable);
@@ -25,8 +25,8 @@ test("[TOOL-21] a deletion that could not be announced says so, and repeating it
   expect((await runner.call({ tool: "gone" })).outcome.case).toBe("unavailable");
 });
 
-test("[ERR-17] [ERR-19] a fault of the platform in a host call is told to the log, not to the tool", async () => {
-  await using runner = await runToolRunner();
+test("[ERR-17] [ERR-19] a fault of the platform in a host call is shown to the log, not to the tool", async () => {
+  await using runner = await startToolRunnerRig();
   await runner.saveTool("reader", {
     external_api: true,
     handler: `export default async (_, ctx) => {
@@ -45,8 +45,8 @@ test("[ERR-17] [ERR-19] a fault of the platform in a host call is told to the lo
   expect(rows[0].error).toContain("prepared_queries");
 });
 
-test("[LOG-10] [EVT-8] a run that a fault of the platform ends is logged and reported all the same", async () => {
-  await using runner = await runToolRunner();
+test("[LOG-10] [EVT-8] a run that a fault of the platform ends is still logged and reported", async () => {
+  await using runner = await startToolRunnerRig();
   await runner.saveTool("declared", { external_api: true, webhook_event: true, query: "q" });
   await runner.pool.query("alter table tool_runner.prepared_queries rename to prepared_queries_away");
   await expect(runner.call({ tool: "declared" })).rejects.toThrow();
@@ -65,8 +65,8 @@ test("[LOG-10] [EVT-8] a run that a fault of the platform ends is logged and rep
   });
 });
 
-test("[ERR-18] a fault of the platform in a host call that the tool lets through is no failure of the tool", async () => {
-  await using runner = await runToolRunner();
+test("[ERR-18] a fault of the platform in a host call that the tool does not catch is not a failure of the tool", async () => {
+  await using runner = await startToolRunnerRig();
   const calling = (name: string, body: string) =>
     runner.saveTool(name, { external_api: true, handler: `export default async (_, ctx) => { ${body} };` });
   await calling("reader", 'return ctx.executePreparedQuery("q", {});');
@@ -83,8 +83,8 @@ test("[ERR-18] a fault of the platform in a host call that the tool lets through
   expect(rows[0].success).toBe(false);
 });
 
-test("[ERR-18] a return value that is no JSON is a fault, and a repeat under its key does not run again", async () => {
-  await using runner = await runToolRunner();
+test("[ERR-18] a return value that is not JSON is a fault, and a repeat under its key does not run again", async () => {
+  await using runner = await startToolRunnerRig();
   const url = JSON.stringify(`${runner.receiver.url}/effect`);
   await runner.saveTool("circular", {
     external_api: true,
@@ -101,8 +101,8 @@ test("[ERR-18] a return value that is no JSON is a fault, and a repeat under its
   expect(runner.receiver.requests).toHaveLength(1);
 });
 
-test("[ERR-18] a run whose sandbox process is killed ends as a fault, at once also under its idempotency key", async () => {
-  await using runner = await runToolRunner();
+test("[ERR-18] a run whose sandbox process is killed ends as a fault, and at once, also under its idempotency key", async () => {
+  await using runner = await startToolRunnerRig();
   await runner.saveTool("held", {
     external_api: true,
     timeout_ms: 60_000,
@@ -122,7 +122,7 @@ test("[ERR-18] a run whose sandbox process is killed ends as a fault, at once al
 });
 
 test("[ERR-18] without a sandbox process the service is not ready", async () => {
-  await using runner = await runToolRunner();
+  await using runner = await startToolRunnerRig();
   const [replica] = runner.replicas;
   await eventually(async () => (await codeOf(replica?.ready() as Promise<void>)) === undefined);
   for (const pid of sandboxPids()) process.kill(pid, "SIGKILL");
@@ -130,8 +130,8 @@ test("[ERR-18] without a sandbox process the service is not ready", async () => 
   await eventually(async () => (await codeOf(replica?.ready() as Promise<void>)) === undefined);
 });
 
-test("[ERR-9] a foreign answer that is nested without measure is the call's failure, not the platform's", async () => {
-  await using runner = await runToolRunner();
+test("[ERR-9] a response that is nested too deep makes the call fail, not the platform", async () => {
+  await using runner = await startToolRunnerRig();
   const deep = "[".repeat(50_000) + "]".repeat(50_000);
   runner.receiver.behave(() => ({ status: 200, headers: { "content-type": "application/json" }, body: deep }));
   await runner.saveTool("deep_api", { external_api: true, api: { method: "GET", url: `${runner.receiver.url}/deep` } });
@@ -150,7 +150,7 @@ test("[ERR-9] a foreign answer that is nested without measure is the call's fail
 });
 
 test("[RO-2] a nested run ends with the run that called it", async () => {
-  await using runner = await runToolRunner();
+  await using runner = await startToolRunnerRig();
   const fetching = (path: string) =>
     `ctx.fetch(${JSON.stringify(`${runner.receiver.url}/${path}`)}, { method: "POST" })`;
   runner.receiver.behave(({ path }) => (path === "/hold" ? { hang: "before-status" } : { delayMs: 300 }));
@@ -176,7 +176,7 @@ test("[RO-2] a nested run ends with the run that called it", async () => {
   expect(runner.receiver.requests.map(({ path }) => path)).not.toContain("/late");
 });
 
-/** The sandbox processes that this process has started. */
+/** The sandbox processes that this process started. */
 function sandboxPids(): number[] {
   const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "ascii");
   const isSandbox = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, "ascii").includes("/sandbox/child/main.ts");

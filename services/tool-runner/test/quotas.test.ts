@@ -1,10 +1,10 @@
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
-let runner: RunningToolRunner;
+let runner: ToolRunnerRig;
 beforeAll(async () => {
-  runner = await runToolRunner();
+  runner = await startToolRunnerRig();
 });
 afterAll(() => runner[Symbol.asyncDispose]());
 
@@ -12,7 +12,7 @@ const HANDLER = { handler: "export default () => ({});" };
 
 interface Quota {
   most: number;
-  /** Makes all but one of what a workspace may have. */
+  /** Creates one less than a workspace may have. */
   fill: string;
   save: (name: string) => Promise<unknown>;
   remove: (name: string) => Promise<unknown>;
@@ -59,7 +59,7 @@ const quotas: Record<string, () => Quota> = {
 };
 
 test.each(Object.keys(quotas))(
-  "[TOOL] a workspace has a limited number of %s: one more is refused, none is hidden",
+  "[TOOL] a workspace has a limited number of %s: one more is refused, all others are listed",
   async (what) => {
     const { most, fill, save, remove, count } = (quotas[what] as () => Quota)();
     await runner.pool.query(fill, [runner.workspaceId, most]);
@@ -77,7 +77,7 @@ test.each(Object.keys(quotas))(
   },
 );
 
-test("[TOOL] restoring a deleted tool is refused like making one, when there are as many as may be", async () => {
+test("[TOOL] restoring a deleted tool is refused like creating one, once there are as many as allowed", async () => {
   await expect(runner.tools.restoreToolVersion({ name: "n1", version: 1 })).rejects.toMatchObject({
     code: Code.ResourceExhausted,
   });

@@ -1,12 +1,12 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type MailTrap, startMailTrap } from "./mail-trap.ts";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const READING = { external_api: true };
 const WRITING = { external_api: true, external_api_write: true };
 
-/** Every way in which a tool may write, as an expression of a handler. */
+/** Every way to write, as an expression in a handler. */
 const WRITES: [rule: string, name: string, expression: string][] = [
   ["RO-3", "a prepared query of mode write", 'ctx.executePreparedQuery("insert", { id: args.id })'],
   ["RO-5", "writeToSheet", 'ctx.writeToSheet("log", "A1", [[args.id]])'],
@@ -26,10 +26,10 @@ const catching = (expression: string) => `export default async (args, ctx) => {
 
 describe("the read-only context", () => {
   let mails: MailTrap;
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
     mails = await startMailTrap();
-    runner = await runToolRunner({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
+    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
     await runner.data.query("create table orders (id int)");
     await runner.data.query(
       "create function sneaky() returns void language sql as $$ insert into orders values (7) $$",
@@ -102,7 +102,7 @@ describe("the read-only context", () => {
     await mails[Symbol.asyncDispose]();
   });
 
-  /** All that the tools could have written. */
+  /** Everything that the tools could have written. */
   async function written() {
     const orders = (await runner.data.query("select id from orders")).rows.map(({ id }) => id);
     const cells = await runner.pool.query("select sheet, value from tool_runner.sheet_cells order by sheet");
@@ -111,7 +111,7 @@ describe("the read-only context", () => {
   const untouched = { orders: [], cells: [["full", "kept"]] };
 
   it.each(WRITES.map(([rule, name], index) => ({ rule, name, index })))(
-    "[$rule] [RO-1] $name is refused to a tool called by key, and writes nothing",
+    "[$rule] [RO-1] $name is refused to a tool called by key and writes nothing",
     async ({ index }) => {
       const result = await runner.resultOf({ tool: `reads${index}`, args: { id: 1 } });
       expect(result).toMatchObject({ success: false, code: expect.stringMatching(/^(READ_ONLY|TOOL_FAILED)$/) });
@@ -121,7 +121,7 @@ describe("the read-only context", () => {
   );
 
   it.each(WRITES.map(([rule, name], index) => ({ rule, name, index })))(
-    "[$rule] [RO-2] $name is refused in a nested run, also where the nested tool has the write flag",
+    "[$rule] [RO-2] $name is refused in a nested run, even if the nested tool has the write flag",
     async ({ index }) => {
       expect(await runner.resultOf({ tool: `outer_reads${index}`, args: { id: 1 } })).toMatchObject({ success: false });
       expect(await written()).toEqual(untouched);
@@ -129,7 +129,7 @@ describe("the read-only context", () => {
   );
 
   it.each(WRITES.map(([, name], index) => ({ name, index })))(
-    "[RO-7] $name runs for a tool with the write flag, also in the tools that it calls",
+    "[RO-7] $name works in a tool with the write flag, and in the tools that it calls",
     async ({ index }) => {
       expect(await runner.resultOf({ tool: `writes${index}`, args: { id: 1 } })).toMatchObject({ success: true });
       expect(await written()).not.toEqual(untouched);
@@ -138,7 +138,7 @@ describe("the read-only context", () => {
     },
   );
 
-  it("[RO-1] [RO-2] ctx.read_only tells the state of the whole run, and no argument changes it", async () => {
+  it("[RO-1] [RO-2] ctx.read_only is the state of the whole call, and no argument changes it", async () => {
     expect(await runner.resultOf({ tool: "flags" })).toEqual({ own: true, nested: true });
     expect(await runner.resultOf({ tool: "flags_writing" })).toEqual({ own: false, nested: false });
     const sent = { read_only: false, ctx: { read_only: false } };
@@ -146,21 +146,21 @@ describe("the read-only context", () => {
     expect(await runner.resultOf({ tool: "reads1", args: { id: 1, ...sent } })).toMatchObject({ code: "READ_ONLY" });
   });
 
-  it("[RO-3] a query tool of mode write is refused, one that names no mode reads", async () => {
+  it("[RO-3] a query tool of mode write is refused, one without a mode reads", async () => {
     expect((await runner.call({ tool: "direct", args: { id: 1 } })).outcome.case).toBe("toolFailed");
     expect(await runner.resultOf({ tool: "list" })).toEqual({ success: true, rows: [], row_count: 0 });
     expect(await runner.resultOf({ tool: "sneaky" })).toMatchObject({ success: false, code: "QUERY_FAILED" });
     expect(await written()).toEqual(untouched);
   });
 
-  it("[RO-4] free SQL is refused to every call by key, also with the write flag", async () => {
+  it("[RO-4] free SQL is refused to every call by key, even with the write flag", async () => {
     for (const tool of ["free", "free_writing", "free_shared", "free_writing_shared"]) {
       const result = await runner.resultOf({ tool });
       expect(result).toMatchObject({ success: false, message: expect.stringContaining("free SQL is refused") });
     }
   });
 
-  it("[RO-8] a mail is sent by a read-only run", async () => {
+  it("[RO-8] a read-only run sends a mail", async () => {
     expect(await runner.resultOf({ tool: "mail" })).toMatchObject({ success: true });
     const mail = await eventually(() => mails.mails.at(-1) ?? false);
     expect(mail.recipients).toEqual(["ann@acme.example"]);
@@ -168,7 +168,7 @@ describe("the read-only context", () => {
     expect(mail.text).toContain("From: tools@gate.example");
   });
 
-  it("[RO-9] a declarative call with POST is made by a read-only run, and so is one of fetch", async () => {
+  it("[RO-9] a read-only run makes a declarative call with POST, and one with fetch", async () => {
     const before = runner.receiver.requests.length;
     await runner.resultOf({ tool: "post" });
     await runner.resultOf({ tool: "fetch_post" });
@@ -179,14 +179,14 @@ describe("the read-only context", () => {
     ]);
   });
 
-  it("[EVT-54] [EVT-55] [EVT-56] events of a read-only run are emitted, by the function and by the shared tool", async () => {
+  it("[EVT-54] [EVT-55] [EVT-56] a read-only run emits events, with the function and with the shared tool", async () => {
     expect(await runner.resultOf({ tool: "emit" })).toEqual({ success: true });
     const { rows } = await runner.pool.query("select convert_from(event, 'LATIN1') as event from tool_runner.outbox");
     const types = rows.map(({ event }) => /custom\.from\.\w+/.exec(event)?.[0]).sort();
     expect(types).toEqual(["custom.from.handler", "custom.from.shared"]);
   });
 
-  it("[TOOL-14] a shared tool is never released to keys, and no tool takes its name", async () => {
+  it("[TOOL-14] a shared tool is never released to keys, and no tool can have its name", async () => {
     for (const name of ["emitWebhookEvent", "executeQuery", "executePreparedQuery", "writeToSheet", "clearFromSheet"]) {
       expect((await runner.call({ tool: name })).outcome.case).toBe("unavailable");
       await expect(runner.saveTool(name, { ...READING, handler: "export default () => 1;" })).rejects.toThrow(/shared/);

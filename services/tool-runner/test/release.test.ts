@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { ViolationSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 describe("the release check of a run", () => {
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
-    runner = await runToolRunner();
+    runner = await startToolRunnerRig();
     const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
     const handler = "export default (args) => ({ success: true, ...args });";
     for (const released of [true, false]) {
@@ -43,12 +43,13 @@ describe("the release check of a run", () => {
     expect((await runner.call({ tool: "tool_false_false", bodyFault })).outcome.case).toBe("unavailable");
   });
 
-  it("[TOOL-13] [TOOL-36] [TOOL-41] [TOOL-42] {{ is plain text here, and the tool sees the key's id and name", async () => {
+  it("[TOOL-13] [TOOL-36] {{ is plain text in a call by key", async () => {
     const text = "{{secret:TOKEN}} {{text}}";
-    expect(await runner.resultOf({ tool: "tool_true_false", args: { text }, keyId: "7" })).toEqual({
-      success: true,
-      text,
-      _api_key: { id: "7", name: "Partner", ip: "127.0.0.0" },
-    });
+    expect(await runner.resultOf({ tool: "tool_true_false", args: { text } })).toMatchObject({ success: true, text });
+  });
+
+  it("[TOOL-41] [TOOL-42] the tool gets the key's id, its name and the caller's shortened address", async () => {
+    const { _api_key } = await runner.resultOf({ tool: "tool_true_false", args: { text: "" }, keyId: "7" });
+    expect(_api_key).toEqual({ id: "7", name: "Partner", ip: "127.0.0.0" });
   });
 });

@@ -1,15 +1,15 @@
 import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const SECRET = "s3cret/value+1&x";
 const READING = { external_api: true };
 
 describe("secrets and variables of tools", () => {
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
-    runner = await runToolRunner();
+    runner = await startToolRunnerRig();
     const hosts = [new URL(runner.receiver.url).host];
     await runner.dataSource.saveSecret({ name: "TOKEN", value: SECRET, hosts });
     await runner.dataSource.saveSecret({ name: "OTHER_PORT", value: "for-port-443", hosts: ["127.0.0.1"] });
@@ -75,7 +75,7 @@ describe("secrets and variables of tools", () => {
 
   const lastRequest = () => runner.receiver.requests.at(-1);
 
-  it("[TOOL] an api call gets secrets and variables in URL, headers and body; arguments are never read as a template", async () => {
+  it("[TOOL] an api call gets secrets and variables in URL, headers and body; arguments are never templates", async () => {
     await runner.resultOf({ tool: "api", args: { text: "{{secret:TOKEN}}" } });
     const request = lastRequest();
     expect(request?.path).toBe(`/api?key=${encodeURIComponent(SECRET)}&text=%7B%7Bsecret%3ATOKEN%7D%7D`);
@@ -114,7 +114,7 @@ describe("secrets and variables of tools", () => {
     }
   });
 
-  it("[SSRF] a secret goes to its hosts only, wherever the caller's text puts its name", async () => {
+  it("[SSRF] a secret is sent only to its hosts, wherever the caller's text names it", async () => {
     const { url } = runner.receiver;
     const before = runner.receiver.requests.length;
     const answer = await runner.resultOf({ tool: "anywhere", args: { url: `${url}/?x={{secret:ELSEWHERE}}` } });
@@ -136,7 +136,7 @@ describe("secrets and variables of tools", () => {
     expect(runner.receiver.requests.length).toBe(before);
   });
 
-  it("[SSRF] a secret leaves neither unencrypted nor to another port than its own, by any kind of tool", async () => {
+  it("[SSRF] no kind of tool sends a secret unencrypted or to a port that is not allowed", async () => {
     const { url } = runner.receiver;
     const before = runner.receiver.requests.length;
     for (const [secret, to] of [
@@ -157,12 +157,12 @@ describe("secrets and variables of tools", () => {
     expect(runner.receiver.requests.length).toBe(before);
   });
 
-  it("[TOOL] handlers read variables, and can read no secret", async () => {
+  it("[TOOL] handlers can read variables, but no secrets", async () => {
     expect(await runner.resultOf({ tool: "region" })).toEqual({ region: "eu-central" });
     expect(await runner.resultOf({ tool: "missing" })).toEqual({ codes: ["NO_SUCH_VARIABLE", "NO_SUCH_VARIABLE"] });
   });
 
-  it("[TOOL] a changed value holds from the answer on", async () => {
+  it("[TOOL] a changed value is used once the change is confirmed", async () => {
     for (const value of ["one", "two", "three"]) {
       await runner.dataSource.saveVariable({ variable: { name: "REGION", value } });
       expect(await runner.resultOf({ tool: "region" })).toEqual({ region: value });
@@ -175,7 +175,7 @@ describe("secrets and variables of tools", () => {
     ]);
   });
 
-  it("[TOOL] values of secrets are sealed, never returned, and only an administrator sets them", async () => {
+  it("[TOOL] secrets are stored sealed, never returned, and set only by administrators", async () => {
     const { secrets } = await runner.dataSource.listSecrets({});
     expect(secrets.map(({ name, hosts }) => [name, hosts])).toEqual([
       ["ELSEWHERE", ["api.example.test"]],
@@ -198,7 +198,7 @@ describe("secrets and variables of tools", () => {
     await expect(foreign.deleteSecret({ name: "TOKEN" })).rejects.toMatchObject({ code: Code.NotFound });
   });
 
-  it("[TOOL] what cannot work is refused when it is saved", async () => {
+  it("[TOOL] invalid secrets and variables are refused when they are saved", async () => {
     const saving = (secret: object) =>
       runner.dataSource.saveSecret({ name: "A", value: "long enough", hosts: ["a.test"], ...secret });
     for (const secret of [

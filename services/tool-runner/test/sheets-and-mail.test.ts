@@ -1,16 +1,16 @@
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MailTrap, startMailTrap } from "./mail-trap.ts";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const WRITING = { external_api: true, external_api_write: true };
 
 describe("sheets and mails of tools", () => {
   let mails: MailTrap;
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
     mails = await startMailTrap();
-    runner = await runToolRunner({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
+    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
     await runner.saveTool("host", {
       ...WRITING,
       parameters: { type: "object", properties: { name: { type: "string" }, args: { type: "array" } } },
@@ -36,7 +36,7 @@ describe("sheets and mails of tools", () => {
     runner.resultOf({ tool: "host", args: { name, args: args as never } });
   const values = async (...args: string[]) => ((await host("readSheet", ...args)).answer as { values: unknown }).values;
 
-  it("[RO-5] [RO-6] what is written is read back, overwritten, and cleared", async () => {
+  it("[RO-5] [RO-6] cells are written, read, overwritten and cleared", async () => {
     const rows = [
       ["id", "ok", 1.5],
       ["ü", true, null],
@@ -60,7 +60,7 @@ describe("sheets and mails of tools", () => {
     expect(await values("orders")).toEqual([]);
   });
 
-  it("[TOOL] what does not fit is refused and writes nothing", async () => {
+  it("[TOOL] values that do not fit are refused and write nothing", async () => {
     await host("writeToSheet", "strict", "A1", [[1]]);
     for (const [range, rows] of [
       ["A1:B1", [[1, 2, 3]]],
@@ -80,7 +80,7 @@ describe("sheets and mails of tools", () => {
     expect(await host("writeToSheet", "", "A1", [[1]])).toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("[TOOL] a sheet and a workspace hold so many cells and sheets and no more", async () => {
+  it("[TOOL] the cells of a sheet and the sheets of a workspace are limited", async () => {
     const block = Array.from({ length: 100 }, () => new Array(100).fill(1));
     for (let index = 0; index < 10; index += 1) await host("writeToSheet", "full", `A${index * 100 + 1}`, block);
     expect(await host("writeToSheet", "full", "A1001", [[1]])).toMatchObject({ code: "SHEET_FULL" });
@@ -109,7 +109,7 @@ describe("sheets and mails of tools", () => {
     expect((await runner.dataSource.listSheets({})).names).not.toContain("strict");
   });
 
-  it("[TOOL] a mail carries what the tool says, and no header of its own", async () => {
+  it("[TOOL] a mail contains what the tool says, and no header that the tool made up", async () => {
     const mail = { to: ["a@b.test", "c@d.test"], subject: "Grüße", text: "plain", html: "<b>rich</b>" };
     expect(await host("sendMail", mail)).toEqual({ answer: { success: true } });
     const sent = mails.mails.at(-1);
@@ -132,7 +132,7 @@ describe("sheets and mails of tools", () => {
     expect(mails.mails.length).toBe(before);
   });
 
-  it("[TOOL] a refusing mail server is an error that the tool may catch; a call sends at most 10 mails", async () => {
+  it("[TOOL] a mail server that refuses is an error that the tool may catch; a call sends at most 10 mails", async () => {
     const mail = { to: "nobody@b.test", subject: "s", text: "t" };
     expect(await host("sendMail", mail)).toMatchObject({ code: "MAIL_FAILED" });
     expect(await runner.resultOf({ tool: "many_mails" })).toEqual({ sent: 10, code: "TOO_MANY_MAILS" });

@@ -1,17 +1,17 @@
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningToolRunner, runToolRunner } from "./running-tool-runner.ts";
+import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const handler = (n: number) => `export default () => ({ n: ${n} });`;
 
 describe("versions of a tool", () => {
-  let runner: RunningToolRunner;
+  let runner: ToolRunnerRig;
   beforeAll(async () => {
-    runner = await runToolRunner();
+    runner = await startToolRunnerRig();
   });
   afterAll(() => runner[Symbol.asyncDispose]());
 
-  it("[TOOL] every save is kept, listed newest first by pages, and can be looked at", async () => {
+  it("[TOOL] every save is stored, listed newest first in pages, and can be read", async () => {
     for (let n = 1; n <= 5; n += 1) await runner.saveTool("kept", { handler: handler(n) });
     const first = await runner.tools.listToolVersions({ name: "kept", pageSize: 2 });
     expect(first.versions.map(({ version, current, savedBy }) => [version, current, savedBy])).toEqual([
@@ -26,7 +26,7 @@ describe("versions of a tool", () => {
     expect(tool).toMatchObject({ version: 2, definition: { handler: handler(2) } });
   });
 
-  it("[TOOL] a restored version runs as the newest from its answer on, and its predecessors stay", async () => {
+  it("[TOOL] a restored version becomes the newest and runs once it is confirmed; older ones stay", async () => {
     await runner.saveTool("restored", { external_api: true, handler: handler(1) });
     await runner.saveTool("restored", { external_api: true, handler: handler(2) });
     expect(await runner.resultOf({ tool: "restored" })).toEqual({ n: 2 });
@@ -61,7 +61,7 @@ describe("versions of a tool", () => {
     expect(await runner.resultOf({ tool: "deleted" })).toEqual({ n: 1 });
   });
 
-  it("[TOOL] an old version that cannot work any more is refused with the place of the fault", async () => {
+  it("[TOOL] an old version that is no longer valid is refused with the path of the violation", async () => {
     await runner.saveTool("aged", { handler: handler(1) });
     await runner.saveTool("aged", { handler: handler(2) });
     await runner.pool.query(
@@ -71,7 +71,7 @@ describe("versions of a tool", () => {
     await expect(refused).rejects.toMatchObject({ code: Code.InvalidArgument, rawMessage: /gone_member/ });
   });
 
-  it("[MGMT] versions of another workspace and of no tool are not found; a member restores nothing", async () => {
+  it("[MGMT] versions of another workspace or of an unknown tool are not found; a member cannot restore", async () => {
     await runner.saveTool("own", { handler: handler(1) });
     const foreign = runner.as("admin", crypto.randomUUID()).tools;
     const notFound = { code: Code.NotFound };
@@ -84,7 +84,7 @@ describe("versions of a tool", () => {
     await expect(refused).rejects.toMatchObject({ code: Code.PermissionDenied });
   });
 
-  it("[TOOL] a tool's own limits of time and size end its runs", async () => {
+  it("[TOOL] a tool's own limits on time and size end its runs", async () => {
     const parameters = { type: "object", properties: { chars: { type: "integer" } } };
     const released = { external_api: true, parameters, max_result_bytes: 100 };
     const sized = { ...released, handler: 'export default ({ chars }) => ({ text: "x".repeat(chars) });' };

@@ -35,7 +35,7 @@ const INTERNAL_TOKEN = "internal-token-of-the-test";
 export interface ToolCall {
   tool: string;
   args?: JsonObject;
-  /** Instead of `args`: the body as bytes. */
+  /** The body, instead of `args`. */
   body?: string;
   bodyFault?: NonNullable<RunRequest["bodyFault"]>;
   keyId?: string;
@@ -44,8 +44,8 @@ export interface ToolCall {
   listed?: boolean;
 }
 
-/** Real replicas of the service on real servers, with one workspace and a database of its own. */
-export interface RunningToolRunner extends AsyncDisposable {
+/** Real replicas of the service on real servers, with one workspace and its own database. */
+export interface ToolRunnerRig extends AsyncDisposable {
   pool: Pool;
   /** The workspace's own data. */
   data: Pool;
@@ -60,7 +60,7 @@ export interface RunningToolRunner extends AsyncDisposable {
   dataSource: Client<typeof DataSourceService>;
   executions: Client<typeof ExecutionService>;
   /** The same clients for another role or workspace. */
-  as(role: MemberRole, workspaceId?: string): Pick<RunningToolRunner, "tools" | "dataSource" | "executions">;
+  as(role: MemberRole, workspaceId?: string): Pick<ToolRunnerRig, "tools" | "dataSource" | "executions">;
   /** The workspace's epoch, as key-auth reads it for a call. */
   currentEpoch(): Promise<bigint>;
   saveTool(name: string, definition: JsonObject): Promise<void>;
@@ -75,7 +75,7 @@ export interface Setup {
   partitionsEveryMs?: number;
 }
 
-export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunner> {
+export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerRig> {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(await testDatabase());
   const customer = resources.use(await testDatabase());
@@ -89,7 +89,7 @@ export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunne
   ) as [Pool, Pool];
   await migrate({ pool, ...migrationsOf("tool-runner") });
   await using bus = await connectBus({ servers: nats.url, name: "test" });
-  // As the consumer of events does, which does not run here.
+  // Normally done by the listeners of events, which do not run here.
   await ensureStreams(bus);
   const config: Config = {
     databaseUrl: database.url,
@@ -121,7 +121,7 @@ export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunne
   const workspaceId = randomUUID();
   const [first] = replicas as [ToolRunner];
   const transport = localTransport(first.routes, log, INTERNAL_TOKEN);
-  const as: RunningToolRunner["as"] = (role, workspace = workspaceId) => {
+  const as: ToolRunnerRig["as"] = (role, workspace = workspaceId) => {
     const headers = principalHeaders(role, workspace);
     return {
       tools: withHeaders(createClient(ToolService, transport), headers),
@@ -178,7 +178,7 @@ export async function runToolRunner(setup: Setup = {}): Promise<RunningToolRunne
   };
 }
 
-/** As key-auth reads it for a call: made when it is missing, 0 without Redis. */
+/** As key-auth reads it for a call: created if it is missing, 0 without Redis. */
 async function currentEpoch(redis: ReturnType<typeof connectRedis>, workspaceId: string): Promise<bigint> {
   const script = `${EPOCH_LUA} return epoch_of(KEYS[1])`;
   return BigInt(String(await redis.eval(script, 1, epochKey(`workspace:${workspaceId}`)).catch(() => 0)));
