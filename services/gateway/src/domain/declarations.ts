@@ -25,7 +25,7 @@ export interface Violation {
   message: string;
 }
 
-/** The body of every answer but 200. */
+/** The body of every response other than 200. */
 export interface Failure {
   success: false;
   error: string;
@@ -40,8 +40,7 @@ export interface Failure {
 export function toolDeclarations(tools: readonly ToolDescription[]): string {
   const members = sorted(tools).map((tool) => {
     const { name, description, effect, args, result } = describedTool(tool, () => "#");
-    const about = comment(`${description}\n${effect}`, "  ");
-    return `${about}  ${memberName(name)}: {
+    return `${comment(`${description}\n${effect}`, "  ")}  ${memberName(name)}: {
     args: ${schemaType(args, "    ")};
     result: ${schemaType(result, "    ")};
   };

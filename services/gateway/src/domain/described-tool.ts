@@ -1,41 +1,43 @@
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { type JsonObject, portableSchema } from "./json-schema.ts";
-import { exampleArguments } from "./schema-example.ts";
+import { exampleOf } from "./schema-example.ts";
 
-/** A tool as callers by key are told about it. */
+/** What the owner of an API key is told about a tool. */
 export interface DescribedTool {
   name: string;
   description: string;
-  /** What its calls may change, in a sentence. */
+  /** One sentence on what a call may change. */
   effect: string;
   args: JsonObject;
   result: JsonObject;
-  example: JsonObject | undefined;
+  /** Arguments to show; undefined when none are found that pass the schema. */
+  example: unknown;
 }
 
-/** [RO-8] [RO-9] What a caller has to know before it lets an agent call the tool. */
+/** [RO-8] [RO-9] Callers need to know this before they let an agent call the tool. */
 function effectOf({ readOnly, mayWrite }: ToolDescription): string {
   if (mayWrite) return "May write.";
   return readOnly ? "Reads only." : "Writes no data of the workspace, but may send mails and call other services.";
 }
 
-/** [OAPI] What a tool without a response schema is said to answer. */
+/** [OAPI] The result of a tool without a response schema. */
 const ANY_RESULT: JsonObject = { type: "object", properties: { success: { type: "boolean" } } };
 
-/** `pointerTo`: where the arguments' and the result's schema will stand in the document, as JSON pointers. */
+/** `pointerTo`: the JSON pointer at which the document will hold the schema of the arguments or the result. */
 export function describedTool(
   tool: ToolDescription,
   pointerTo: (tool: string, part: "args" | "result") => string,
 ): DescribedTool {
   const { name, description } = tool;
   const args = argumentsSchema(tool, pointerTo(name, "args"));
-  const result =
-    tool.responseJson === "" ? ANY_RESULT : portableSchema(parsed(tool.responseJson), pointerTo(name, "result"));
-  const effect = effectOf(tool);
-  return { name, description, effect, args, result, example: exampleArguments(args, parsed(tool.argsFixtureJson)) };
+  const response = parsed(tool.responseJson);
+  const result = response === undefined ? ANY_RESULT : portableSchema(response, pointerTo(name, "result"));
+  // [BLD-5] tool-runner has reduced the fixture to the declared arguments.
+  const example = parsed(tool.argsFixtureJson) ?? exampleOf(args);
+  return { name, description, effect: effectOf(tool), args, result, example };
 }
 
-/** The arguments are an object, whatever else the schema leaves open. */
+/** The arguments are always an object, even where the schema leaves that open. */
 export function argumentsSchema({ parametersJson }: ToolDescription, base: string): JsonObject {
   return { properties: {}, ...portableSchema(parsed(parametersJson), base), type: "object" };
 }

@@ -4,85 +4,50 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-type Copy = (value: unknown, place: Place) => unknown;
-/** Where a schema will stand, and which definitions it brings along. */
-type Place = { base: string; definitions: ReadonlySet<string> };
+/** The copied value of a keyword; undefined when it is not a valid value for it. */
+type Copy = (value: unknown, target: Target) => unknown;
+/** Where a schema is copied to, as a JSON pointer, and the definitions that it brings along. */
+type Target = { base: string; definitions: ReadonlySet<string> };
 
-const anything: Copy = (value) => value;
-const text: Copy = (value) => (typeof value === "string" ? value : undefined);
-const flag: Copy = (value) => (typeof value === "boolean" ? value : undefined);
-const number: Copy = (value) => (typeof value === "number" ? value : undefined);
-const count: Copy = (value) => (Number.isSafeInteger(value) && Number(value) >= 0 ? value : undefined);
-const list: Copy = (value) => (Array.isArray(value) ? value : undefined);
-const texts: Copy = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
-const schemas: Copy = (value, place) =>
-  Array.isArray(value) && value.length > 0 ? value.map((item) => copySchema(item, place)) : undefined;
-const schemaMap: Copy = (value, place) =>
+const where =
+  (isValid: (value: unknown) => boolean): Copy =>
+  (value) =>
+    isValid(value) ? value : undefined;
+const isText = (value: unknown) => typeof value === "string";
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText);
+const isType = (value: unknown) => isText(value) || (isTextList(value) && (value as unknown[]).length > 0);
+const schemaList: Copy = (value, target) =>
+  Array.isArray(value) && value.length > 0 ? value.map((item) => copySchema(item, target)) : undefined;
+const schemaMap: Copy = (value, target) =>
   isJsonObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, copySchema(schema, place)]))
+    ? Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, copySchema(schema, target)]))
     : undefined;
 
-/** JSON Schema 2020-12 as far as descriptions carry it. What is not listed, or is no value for its keyword, is left out. */
-const KEYWORDS: Record<string, Copy> = {
-  type: (value) => (Array.isArray(value) && value.length > 0 ? texts(value, NOWHERE) : text(value, NOWHERE)),
-  enum: list,
-  const: anything,
-  default: anything,
-  examples: list,
-  title: text,
-  description: text,
-  format: text,
-  pattern: text,
-  contentEncoding: text,
-  contentMediaType: text,
-  deprecated: flag,
-  readOnly: flag,
-  writeOnly: flag,
-  uniqueItems: flag,
-  multipleOf: (value) => (typeof value === "number" && value > 0 ? value : undefined),
-  minimum: number,
-  maximum: number,
-  exclusiveMinimum: number,
-  exclusiveMaximum: number,
-  minLength: count,
-  maxLength: count,
-  minItems: count,
-  maxItems: count,
-  minContains: count,
-  maxContains: count,
-  minProperties: count,
-  maxProperties: count,
-  required: texts,
-  properties: schemaMap,
-  patternProperties: schemaMap,
-  dependentSchemas: schemaMap,
-  $defs: schemaMap,
-  prefixItems: schemas,
-  allOf: schemas,
-  anyOf: schemas,
-  oneOf: schemas,
-  items: copyItem,
-  contains: copySchema,
-  additionalProperties: copySchema,
-  unevaluatedProperties: copySchema,
-  unevaluatedItems: copySchema,
-  propertyNames: copySchema,
-  not: copySchema,
-  if: copySchema,
-  // biome-ignore lint/suspicious/noThenProperty: the keyword's name.
-  then: copySchema,
-  else: copySchema,
-};
-const NOWHERE: Place = { base: "#", definitions: new Set() };
+/** The keywords of JSON Schema 2020-12 that descriptions carry. All others are left out. */
+const KEYWORDS: readonly [string, Copy][] = [
+  ["const default", (value) => value],
+  ["enum examples", where(Array.isArray)],
+  ["title description format pattern contentEncoding contentMediaType", where(isText)],
+  ["deprecated readOnly writeOnly uniqueItems", where((value) => typeof value === "boolean")],
+  ["minimum maximum exclusiveMinimum exclusiveMaximum", where(Number.isFinite)],
+  ["multipleOf", where((value) => typeof value === "number" && value > 0)],
+  ["minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties", where(isCount)],
+  ["required", where(isTextList)],
+  ["type", where(isType)],
+  ["properties patternProperties dependentSchemas $defs", schemaMap],
+  ["prefixItems allOf anyOf oneOf", schemaList],
+  ["items contains additionalProperties unevaluatedProperties unevaluatedItems", copySchema],
+  ["propertyNames not if then else", copySchema],
+];
+const COPIES = new Map(KEYWORDS.flatMap(([names, copy]) => names.split(" ").map((name) => [name, copy] as const)));
 
-/** Keywords of earlier drafts under their present names. */
-const RENAMED: Record<string, string> = { definitions: "$defs" };
 const DEFINITION = /^#\/(?:definitions|\$defs)\/([^/]+)$/;
 
 /**
- * A workspace's schema as it can stand anywhere in another document: `base` is the JSON pointer of its new place. Its
- * references to itself and its own definitions follow; those to anywhere else are dropped, which lets any value pass.
+ * A workspace's schema as it can be put anywhere into another document: `base` is the JSON pointer of its new place.
+ * References to the schema itself and to its own definitions follow it. All other references are dropped, which lets any
+ * value pass.
  */
 export function portableSchema(schema: unknown, base: string): JsonObject {
   const source = isJsonObject(schema) ? schema : {};
@@ -90,33 +55,28 @@ export function portableSchema(schema: unknown, base: string): JsonObject {
   return copyObject(source, { base, definitions: new Set(named) });
 }
 
-function copySchema(schema: unknown, place: Place): unknown {
+function copySchema(schema: unknown, target: Target): unknown {
   if (typeof schema === "boolean") return schema;
-  return isJsonObject(schema) ? copyObject(schema, place) : true;
+  return isJsonObject(schema) ? copyObject(schema, target) : true;
 }
 
-function copyItem(items: unknown, place: Place): unknown {
-  return Array.isArray(items) ? undefined : copySchema(items, place);
+function copyObject(source: JsonObject, target: Target): JsonObject {
+  const copies = Object.entries(source).map(([keyword, value]) => {
+    const name = presentName(keyword, value);
+    return [name, name === "$ref" ? movedReference(value, target) : COPIES.get(name)?.(value, target)] as const;
+  });
+  return Object.fromEntries(copies.filter(([, copy]) => copy !== undefined));
 }
 
-function copyObject(source: JsonObject, place: Place): JsonObject {
-  const entries: [string, unknown][] = [];
-  for (const [written, value] of Object.entries(source)) {
-    const keyword = RENAMED[written] ?? written;
-    const copied = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword]?.(value, place) : undefined;
-    if (copied !== undefined) entries.push([keyword, copied]);
-  }
-  // The tuples of earlier drafts.
-  if (Array.isArray(source.items) && source.items.length > 0)
-    entries.push(["prefixItems", schemas(source.items, place)]);
-  const reference = typeof source.$ref === "string" ? movedReference(source.$ref, place) : undefined;
-  if (reference !== undefined) entries.push(["$ref", reference]);
-  return Object.fromEntries(entries);
+/** Earlier drafts said `definitions`, and `items` also for tuples. */
+function presentName(keyword: string, value: unknown): string {
+  if (keyword === "definitions") return "$defs";
+  return keyword === "items" && Array.isArray(value) ? "prefixItems" : keyword;
 }
 
-function movedReference(reference: string, { base, definitions }: Place): string | undefined {
+function movedReference(reference: unknown, { base, definitions }: Target): string | undefined {
   if (reference === "#") return base;
-  const name = DEFINITION.exec(reference)?.[1];
+  const name = DEFINITION.exec(String(reference))?.[1];
   if (name === undefined) return undefined;
   return definitions.has(name.replaceAll("~1", "/").replaceAll("~0", "~")) ? `${base}/$defs/${name}` : undefined;
 }

@@ -1,16 +1,16 @@
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { type DescribedTool, describedTool } from "./described-tool.ts";
 import type { JsonObject } from "./json-schema.ts";
-import { FAILURE_COMPONENTS, FAILURE_RESPONSES, LIMIT_HEADER_REFERENCES } from "./openapi-failures.ts";
+import { COMPONENTS, FAILURE_RESPONSES, RESULT_HEADERS } from "./openapi-components.ts";
 
 /** [VER-2] */
 const OPENAPI_VERSION = "3.1.0";
 const MAX_SUMMARY_CHARACTERS = 120;
 
-const ABOUT = `Tools that this API key may call. Every answer to a valid key carries the state of its limit (calls per clock minute).
-Keys belong on servers: the API answers without CORS headers.`;
+const ABOUT = `Tools that this API key may call. Every response to a valid key carries the state of its limit (calls per clock minute).
+Keep keys on servers: the API sends no CORS headers.`;
 
-/** [OAPI-3] [OAPI-4] The OpenAPI description of the tools, which are those of one key, but for where they are reached. */
+/** [OAPI-3] [OAPI-4] The OpenAPI description of the tools of one key, without the address of the server. */
 export function openApiDocument(tools: readonly ToolDescription[]): JsonObject {
   const described = sorted(tools).map((tool) => describedTool(tool, pointerTo));
   const schemas = described.flatMap(({ name, args, result }) => [
@@ -22,22 +22,22 @@ export function openApiDocument(tools: readonly ToolDescription[]): JsonObject {
     info: { title: "Tool API", version: "1", description: ABOUT },
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(described.map((tool) => [`/api/v1/tools/${tool.name}`, { post: operation(tool) }])),
-    components: { ...FAILURE_COMPONENTS, schemas: { ...FAILURE_COMPONENTS.schemas, ...Object.fromEntries(schemas) } },
+    components: { ...COMPONENTS, schemas: { ...COMPONENTS.schemas, ...Object.fromEntries(schemas) } },
   };
 }
 
-/** [OAPI] The written document with the one server that its reader asked. */
+/** [OAPI] Adds the server that the reader of the document has asked. */
 export function withServer(document: Buffer, baseUrl: string): Buffer {
   const head = `{"servers":${JSON.stringify([{ url: baseUrl }])},`;
   return Buffer.concat([Buffer.from(head), document.subarray("{".length)]);
 }
 
-/** By name, so that the same tools always make the same bytes. */
+/** Sorted by name, so that the same tools always give the same bytes. */
 export function sorted(tools: readonly ToolDescription[]): ToolDescription[] {
   return [...tools].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Tool names hold no dot, so these names collide with no other. */
+/** Tool names contain no dot, so these names cannot collide with others. */
 function pointerTo(tool: string, part: "args" | "result"): string {
   return `#/components/schemas/${tool}.${part}`;
 }
@@ -58,17 +58,14 @@ function operation({ name, description, effect, args, example }: DescribedTool):
             properties: { args: { $ref: pointerTo(name, "args") } },
             ...(needsArguments && { required: ["args"] }),
           },
-          ...(example && { example: { args: example } }),
+          ...(example !== undefined && { example: { args: example } }),
         },
       },
     },
     responses: {
       200: {
-        description: "What the tool returned. It may hold success false.",
-        headers: {
-          ...LIMIT_HEADER_REFERENCES,
-          "Idempotency-Replayed": { $ref: "#/components/headers/Idempotency-Replayed" },
-        },
+        description: "What the tool returned. Its success may be false.",
+        headers: RESULT_HEADERS,
         content: { "application/json": { schema: { $ref: pointerTo(name, "result") } } },
       },
       ...FAILURE_RESPONSES,

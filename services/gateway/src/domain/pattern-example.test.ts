@@ -14,20 +14,21 @@ const PATTERNS = [
   "^[-a-z]+(?:\\.[-a-z]+)*$",
   "^[^a-zA-Z]{2,}?$",
   "x{2}y{1,}z{0,3}",
+  "^(?<year>\\d{4})|x$",
+  "^[\\p{L}&&--]$",
+  "^[^\\w\\s]\\u{1f600}$",
 ];
 
-test("[BLD-6] an example is made for the usual patterns, and the pattern finds it", () => {
+test("[BLD-6] the example of a usual pattern matches it", () => {
   for (const pattern of PATTERNS) {
     for (const extra of [0, 1, 7]) {
       const example = patternExample(pattern, extra);
-      // What a negated set with a class leaves open is not understood; no wrong example comes out.
-      if (example === undefined) expect(pattern).toContain("[^@\\s]");
-      else expect(example, pattern).toMatch(new RegExp(pattern, "u"));
+      expect(example, pattern).toMatch(new RegExp(pattern, "u"));
     }
   }
 });
 
-test("[BLD-6] whatever the pattern, it ends soon with a match or with none", () => {
+test("[BLD-6] any pattern quickly gives an example that matches, or none", () => {
   const piece = fc.constantFrom("a", "[b-d]", "\\d", "(?:x|y)", "[^q]", "\\w", ".", "(z)", "\\.", "\\p{L}");
   const quantifier = fc.constantFrom("", "*", "+", "?", "{2}", "{1,3}", "{2,}", "+?");
   const pattern = fc.array(
@@ -41,8 +42,24 @@ test("[BLD-6] whatever the pattern, it ends soon with a match or with none", () 
       expect(example).toMatch(new RegExp(`^${text}$`, "u"));
     }),
   );
-  fc.assert(fc.property(fc.string(), (text) => void patternExample(text, 2)));
-  for (const huge of ["a{1000000000}", "(((a{100}){100}){100}){100}", "(".repeat(1_000), "[", "\\", "(?=a)", "\\b"]) {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const example = patternExample(text, 2);
+      if (example !== undefined) expect(example).toMatch(new RegExp(text, "u"));
+    }),
+  );
+  expect(patternExample(`${"(?:".repeat(600)}a${")".repeat(600)}`, 1)).toBe("a");
+  for (const huge of [
+    "a{1000000000}",
+    "(((a{100}){100}){100}){100}",
+    "(".repeat(1_000),
+    "[",
+    "\\",
+    "(?=a)",
+    "\\b",
+    "b^a",
+    "(a$)b",
+  ]) {
     expect(patternExample(huge, 1)).toBeUndefined();
   }
 });

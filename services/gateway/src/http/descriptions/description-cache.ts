@@ -3,7 +3,6 @@ import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { cacheLookups } from "@toolgate/telemetry/instruments";
 import { LRUCache } from "lru-cache";
 import { entityTag } from "../../domain/entity-tag.ts";
-import { createSharedWork } from "./shared-work.ts";
 
 export interface CachedDescription {
   body: Buffer;
@@ -11,47 +10,68 @@ export interface CachedDescription {
 }
 
 /**
- * Documents made for keys, for as long as neither the workspace nor the key's list of tools changes; who asks for the
- * same one at once shares its making. While nobody knows the workspace's epoch none is kept.
+ * Caches documents made for keys until the workspace or the key's list of tools changes. Simultaneous requests for the
+ * same document share the work. Without the workspace's epoch nothing is cached.
  */
 export interface DescriptionCache {
-  /** `variant`: what else the document depends on. Never what a caller may choose. */
+  /** `variant`: what else the document depends on. Never a value that callers choose, or they could fill the cache. */
   get(key: KeyVerdict, variant: string, make: () => Promise<string>): Promise<CachedDescription>;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Bounds what a change that was never announced can leave behind. */
+/** Limits how long a change goes unnoticed that was never announced. */
 const RELOAD_AFTER_MS = 30_000;
-/** What a verdict says whose epoch nobody could ask for. */
+/** The epoch in a verdict when it could not be read. */
 const UNKNOWN_EPOCH = 0n;
 
 export function createDescriptionCache(now: () => number): DescriptionCache {
-  const cache = new LRUCache<string, CachedDescription>({
+  const cache = new LRUCache<string, CachedDescription, () => Promise<string>>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ body }) => body.byteLength + 1,
     ttl: RELOAD_AFTER_MS,
     ttlResolution: 0,
     perf: { now },
+    fetchMethod: (_name, _stale, { context: make }) => description(make),
+    // A document that is evicted while it is being made still goes to those who wait for it.
+    ignoreFetchAbort: true,
   });
-  const making = createSharedWork<CachedDescription>();
+  const shareNext = createNextRun<CachedDescription>();
   return {
     async get(key, variant, make) {
       const name = nameOf(key, variant);
-      const makeCached = async () => {
-        const body = Buffer.from(await make());
-        return { body, tag: entityTag(body) };
-      };
-      if (key.workspaceEpoch === UNKNOWN_EPOCH) return making.joinLater(name, makeCached);
+      if (key.workspaceEpoch === UNKNOWN_EPOCH) return shareNext(name, () => description(make));
       const cached = cache.get(name);
       cacheLookups.add(1, { cache: "descriptions", result: cached ? "hit" : "miss" });
-      if (cached) return cached;
-      return making.join(name, async () => {
-        const made = await makeCached();
-        cache.set(name, made);
-        return made;
-      });
+      return cached ?? cache.forceFetch(name, { context: make });
     },
   };
+}
+
+/**
+ * Shares a run only among callers who asked before it started, so that nobody gets a result older than their request;
+ * at most one run of a name is running and one is waiting.
+ */
+function createNextRun<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
+  const running = new Map<string, Promise<T>>();
+  const waiting = new Map<string, Promise<T>>();
+  return (name, work) => {
+    const joined = waiting.get(name);
+    if (joined) return joined;
+    const start = () => {
+      waiting.delete(name);
+      const run = work().finally(() => running.delete(name));
+      running.set(name, run);
+      return run;
+    };
+    const next = (running.get(name) ?? Promise.resolve()).then(start, start);
+    waiting.set(name, next);
+    return next;
+  };
+}
+
+async function description(make: () => Promise<string>): Promise<CachedDescription> {
+  const body = Buffer.from(await make());
+  return { body, tag: entityTag(body) };
 }
 
 function nameOf({ workspaceId, workspaceEpoch, tools }: KeyVerdict, variant: string): string {

@@ -1,0 +1,130 @@
+import {
+  type ApiResponse,
+  IDEMPOTENCY_KEY_IN_USE,
+  IDEMPOTENCY_KEY_REUSED,
+  INTERNAL_ERROR,
+  invalidParameters,
+  limitReached,
+  TOOL_FAILED,
+  TOOL_UNAVAILABLE,
+  UNAUTHENTICATED,
+} from "./responses.ts";
+
+const integer = { type: "integer" };
+const text = { type: "string" };
+
+/** [LIMIT-3] */
+const LIMIT_HEADERS = {
+  "X-RateLimit-Limit": { description: "Calls per clock minute.", schema: integer },
+  "X-RateLimit-Remaining": { description: "Calls left in this minute.", schema: integer },
+  "X-RateLimit-Reset": { description: "Unix time at which the minute ends.", schema: integer },
+  RateLimit: { description: "The state of the limit as the IETF draft writes it.", schema: text },
+  "RateLimit-Policy": { description: "The limit as the IETF draft writes it.", schema: text },
+};
+const HEADERS = {
+  ...LIMIT_HEADERS,
+  "Idempotency-Replayed": {
+    description: "true: the response of an earlier call with the same Idempotency-Key. The tool did not run again.",
+    schema: { ...text, const: "true" },
+  },
+  "Retry-After": { description: "Seconds until the next minute.", schema: { ...integer, minimum: 1 } },
+  "WWW-Authenticate": { description: "Bearer", schema: { ...text, const: "Bearer" } },
+};
+type HeaderName = keyof typeof HEADERS;
+
+const LIMITED = Object.keys(LIMIT_HEADERS) as HeaderName[];
+const REPLAYED: HeaderName[] = [...LIMITED, "Idempotency-Replayed"];
+
+const FAILURE = { success: { type: "boolean", const: false }, error: text };
+const SCHEMAS = {
+  Failure: object(["success", "error"], FAILURE),
+  InvalidCall: object(["success", "error"], {
+    ...FAILURE,
+    details: { type: "array", items: { $ref: "#/components/schemas/Violation" } },
+  }),
+  LimitReached: object(["success", "error", "retry_after"], { ...FAILURE, retry_after: { ...integer, minimum: 1 } }),
+  Violation: object(["field", "rule", "message"], { field: text, rule: text, message: text }),
+};
+
+const INVALID_ARGUMENTS = invalidParameters([{ field: "name", rule: "required", message: "is required" }]);
+
+/** The error responses of every tool. A schema of the same name describes the body, otherwise `Failure` does. */
+const FAILURES: readonly { name: string; about: string; headers: HeaderName[]; examples: ApiResponse[] }[] = [
+  {
+    name: "InvalidCall",
+    about: "The arguments are not valid, or the tool failed.",
+    headers: REPLAYED,
+    examples: [INVALID_ARGUMENTS, TOOL_FAILED],
+  },
+  {
+    name: "Unauthenticated",
+    about: "The key is missing, unknown, revoked or expired, or not allowed from this address.",
+    headers: ["WWW-Authenticate"],
+    examples: [UNAUTHENTICATED],
+  },
+  {
+    name: "Unavailable",
+    about: "The tool is not available to this key. The response does not say why.",
+    headers: LIMITED,
+    examples: [TOOL_UNAVAILABLE],
+  },
+  {
+    name: "InProgress",
+    about: "The first call with this Idempotency-Key is still running.",
+    headers: LIMITED,
+    examples: [IDEMPOTENCY_KEY_IN_USE],
+  },
+  {
+    name: "Mismatch",
+    about: "This Idempotency-Key was used with another body.",
+    headers: LIMITED,
+    examples: [IDEMPOTENCY_KEY_REUSED],
+  },
+  {
+    name: "LimitReached",
+    about: "The calls of this minute are used up.",
+    headers: [...LIMITED, "Retry-After"],
+    examples: [limitReached(30)],
+  },
+  { name: "InternalError", about: "An unexpected error.", headers: REPLAYED, examples: [INTERNAL_ERROR] },
+];
+
+const RESPONSES = FAILURES.map(({ name, about, headers, examples }) => {
+  const bodies = examples.map(({ body }, index) => [`example${index + 1}`, { value: JSON.parse(body.toString()) }]);
+  const schema = { $ref: `#/components/schemas/${Object.hasOwn(SCHEMAS, name) ? name : "Failure"}` };
+  const content = { "application/json": { schema, examples: Object.fromEntries(bodies) } };
+  return [name, { description: about, headers: headerReferences(headers), content }] as const;
+});
+
+/** References to the error responses, by status. */
+export const FAILURE_RESPONSES = Object.fromEntries(
+  FAILURES.map(({ name, examples }) => [examples[0]?.status, { $ref: `#/components/responses/${name}` }]),
+);
+
+/** The headers of a tool's result. */
+export const RESULT_HEADERS = headerReferences(REPLAYED);
+
+/** What the documents of all keys have in common. */
+export const COMPONENTS = {
+  securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key, svc_live_…" } },
+  parameters: {
+    IdempotencyKey: {
+      name: "Idempotency-Key",
+      in: "header",
+      required: false,
+      description: "Makes a repeat safe: for 24 hours the same key and body get the response of the first call.",
+      schema: { ...text, minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
+    },
+  },
+  headers: HEADERS,
+  responses: Object.fromEntries(RESPONSES),
+  schemas: SCHEMAS,
+};
+
+function object(required: string[], properties: object) {
+  return { type: "object", required, properties };
+}
+
+function headerReferences(names: HeaderName[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
