@@ -1,5 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sealingContext } from "../src/domain/endpoint.ts";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
 const refusal = (code: Code, text: RegExp) =>
@@ -47,11 +49,19 @@ describe("endpoints", () => {
     expect(rows[0].secret.includes(secret.slice(6))).toBe(false);
   });
 
-  it("[OUT-8] [WMGMT-7] rotation makes another secret", async () => {
+  it("[OUT-8] [WMGMT-7] rotation returns a new secret, and it replaces the stored one", async () => {
+    const secretBox = createSecretBox({ keys: rig.config.core?.sealingKeys ?? [] });
     const { endpoint, secret } = await create({}, "w-rotate");
-    const rotated = await rig.endpoints({ workspaceId: "w-rotate" }).rotateSecret({ endpointId: endpoint?.id ?? 0n });
-    expect(rotated.secret).toMatch(/^whsec_/);
+    const endpointId = endpoint?.id ?? 0n;
+    const storedSecret = async () => {
+      const { rows } = await rig.pool.query("select secret from outbound_webhook.endpoint where id = $1", [endpointId]);
+      return secretBox.open(rows[0].secret, sealingContext(Number(endpointId)));
+    };
+    expect(await storedSecret()).toBe(secret);
+    const rotated = await rig.endpoints({ workspaceId: "w-rotate" }).rotateSecret({ endpointId });
+    expect(rotated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(rotated.secret).not.toBe(secret);
+    expect(await storedSecret()).toBe(rotated.secret);
   });
 
   it.each([
