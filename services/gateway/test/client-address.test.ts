@@ -3,12 +3,11 @@ import { createRouterTransport } from "@connectrpc/connect";
 import { generateSecret } from "@toolgate/api-key/secret";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { type VerifyRequest, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import { createLogger } from "@toolgate/service-host/logger";
 import { expect, test } from "vitest";
 import { createVerifyKey } from "../src/clients/key-auth.ts";
-import { createHttpServer } from "../src/http/server.ts";
+import { testServer } from "./test-server.ts";
 
-/** A gateway that shows the addresses it reports: to Verify, and with a login. */
+/** Collects the client addresses that the gateway reports to Verify and with a login. */
 async function gateway(trustedProxies: string[]) {
   const verified: VerifyRequest[] = [];
   const logins: (string | null)[] = [];
@@ -18,25 +17,11 @@ async function gateway(trustedProxies: string[]) {
       return { token: "t" };
     });
   });
-  const nothing = createRouterTransport(() => {});
-  const log = createLogger({ service: "test", level: "silent" });
-  const app = await createHttpServer({
-    calls: {
-      verifyKey: createVerifyKey(async (request) => {
-        verified.push(request);
-        return create(VerifyResponseSchema);
-      }),
-      runTool: () => Promise.reject(new Error("no key is valid here")),
-      usage: { add: async () => {} } as never,
-      log,
-      now: Date.now,
-    },
-    peers: { transport: (name) => (name === "key-auth" ? keyAuth : nothing) },
-    trustedProxies,
-    publicUrl: "",
-    requestTimeoutMs: 30_000,
-    log,
+  const verifyKey = createVerifyKey(async (request) => {
+    verified.push(request);
+    return create(VerifyResponseSchema);
   });
+  const app = await testServer({ calls: { verifyKey }, transports: { "key-auth": keyAuth }, trustedProxies });
   const addresses = async (forwardedFor: string | undefined, remoteAddress = "127.0.0.1") => {
     verified.length = 0;
     const headers = {
@@ -61,7 +46,7 @@ async function gateway(trustedProxies: string[]) {
   return { addresses, [Symbol.asyncDispose]: () => app.close() };
 }
 
-test("[LOG] without trusted proxies no header of a caller changes the address that is reported", async () => {
+test("[LOG] without trusted proxies no header changes the address that is reported", async () => {
   await using running = await gateway([]);
   expect(await running.addresses("203.0.113.9")).toEqual(["127.0.0.1"]);
   expect(await running.addresses(undefined, "::ffff:203.0.113.7")).toEqual(["203.0.113.7"]);

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { ToolDescriptionSchema } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { toolDeclarations } from "../src/domain/declarations.ts";
+import { toolDeclarations } from "../src/domain/descriptions/declarations.ts";
 
 const run = promisify(execFile);
 const TSC = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
@@ -53,7 +53,7 @@ async function compile(code: string): Promise<string> {
   );
 }
 
-test("[OAPI-4] the declarations compile, whatever names and texts the schemas hold, and fit what the schema lets pass", async () => {
+test("[OAPI-4] the declarations compile with any names and texts in the schemas, and accept valid arguments", async () => {
   const args = `{ city: "Bern", "it's \\u2028 \\"odd\\"": null, tags: ["a"], nested: { deep: true }, any: 5, both: { a: "", b: "" } }`;
   expect(
     await compile(
@@ -62,7 +62,7 @@ test("[OAPI-4] the declarations compile, whatever names and texts the schemas ho
   ).toBe("");
 });
 
-test("[OAPI-4] what the schema refuses is a type error", async () => {
+test("[OAPI-4] arguments that violate the schema are a type error", async () => {
   expect(
     await compile(`export const args: ToolArgs<"find-orders"> = { city: "Basel", "it's \\u2028 \\"odd\\"": 1 };`),
   ).toContain("Basel");

@@ -3,79 +3,64 @@ import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
 import { generateSecret } from "@toolgate/api-key/secret";
 import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { ToolDescriptionSchema, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { createLogger } from "@toolgate/service-host/logger";
 import { eventually } from "@toolgate/testbed/eventually";
 import { describe, expect, test } from "vitest";
 import { createVerifyKey } from "../src/clients/key-auth.ts";
-import { createHttpServer } from "../src/http/server.ts";
+import { testServer } from "./test-server.ts";
 
 const UNKNOWN_EPOCH = 0n;
 
-/** A gateway with one key, whose tools and epoch a test changes, and a tool-runner that answers when the test says so. */
+/** A gateway with one key, whose tools and epoch the test changes; the test also decides when tool-runner responds. */
 async function gateway() {
-  const state = { epoch: 7n, tools: ["echo"], fetches: 0, verified: 0, answer: Promise.resolve() };
+  const state = { epoch: 7n, tools: ["echo"], fetches: 0, verified: 0, response: Promise.resolve() };
   const toolRunner = createRouterTransport((router) => {
     router.rpc(ToolService.method.describeTools, async () => {
       state.fetches += 1;
       const tools = state.tools.map((name) => create(ToolDescriptionSchema, { name }));
-      await state.answer;
+      await state.response;
       return { tools };
     });
   });
-  const nothing = createRouterTransport(() => {});
-  const log = createLogger({ service: "test", level: "silent" });
-  const app = await createHttpServer({
-    calls: {
-      verifyKey: createVerifyKey(async () => {
-        state.verified += 1;
-        const key = create(KeyVerdictSchema, { keyId: "k", workspaceEpoch: state.epoch, tools: ["echo", "other"] });
-        return create(VerifyResponseSchema, { key });
-      }),
-      runTool: () => Promise.reject(new Error("nothing is called here")),
-      usage: { add: async () => {} } as never,
-      log,
-      now: Date.now,
-    },
-    peers: { transport: (name) => (name === "tool-runner" ? toolRunner : nothing) },
-    trustedProxies: [],
-    publicUrl: "",
-    requestTimeoutMs: 30_000,
-    log,
+  const verifyKey = createVerifyKey(async () => {
+    state.verified += 1;
+    const key = create(KeyVerdictSchema, { keyId: "k", workspaceEpoch: state.epoch, tools: ["echo", "other"] });
+    return create(VerifyResponseSchema, { key });
   });
+  const app = await testServer({ calls: { verifyKey }, transports: { "tool-runner": toolRunner } });
   const authorization = `Bearer ${generateSecret()}`;
   const get = (host = "a.example") =>
     app.inject({ method: "GET", url: "/api/v1/openapi.json", headers: { authorization, host } });
   const list = async () => {
-    const answer = await app.inject({
+    const response = await app.inject({
       method: "POST",
       url: "/mcp",
       headers: { authorization, accept: "application/json, text/event-stream" },
       payload: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
     });
-    return /"name":"\w+"/g.exec(answer.body)?.[0];
+    return /"name":"\w+"/g.exec(response.body)?.[0];
   };
   return { state, get, list, [Symbol.asyncDispose]: () => app.close() };
 }
 
-/** Holds the answers of tool-runner back until it is called. */
-function held(state: { answer: Promise<void> }): () => void {
+/** Holds back tool-runner's responses until the returned function is called. */
+function held(state: { response: Promise<void> }): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
-  state.answer = promise;
+  state.response = promise;
   return resolve;
 }
 
-const pathsIn = (answer: { json(): { paths: object } }) => Object.keys(answer.json().paths);
+const pathsIn = (response: { json(): { paths: object } }) => Object.keys(response.json().paths);
 
 describe("descriptions", () => {
-  test("[OAPI] requests at once, whatever host they name, share one look at the tools; each is told its own address", async () => {
+  test("[OAPI] simultaneous requests to different hosts load the tools once; each gets its own address", async () => {
     await using running = await gateway();
     const { state } = running;
     const release = held(state);
     const hosts = Array.from({ length: 50 }, (_, index) => `h${index}.example`);
-    const answers = hosts.map((host) => running.get(host));
+    const responses = hosts.map((host) => running.get(host));
     await eventually(() => state.verified === hosts.length);
     release();
-    const [first, ...others] = await Promise.all(answers);
+    const [first, ...others] = await Promise.all(responses);
     expect(state.fetches).toBe(1);
     expect(first?.json().servers).toEqual([{ url: "http://h0.example" }]);
     for (const [index, other] of others.entries()) {
@@ -86,7 +71,7 @@ describe("descriptions", () => {
     expect(state.fetches).toBe(1);
   });
 
-  test("[OAPI-3] a new epoch is a new look, for the document and for MCP's list; until then there is one each", async () => {
+  test("[OAPI-3] a new epoch loads the tools again, for the document and for MCP's list; until then each loads them once", async () => {
     await using running = await gateway();
     const { state } = running;
     for (const [epoch, name] of [
@@ -102,7 +87,7 @@ describe("descriptions", () => {
     }
   });
 
-  test("[OAPI-3] while nobody knows the epoch nothing is kept: a withdrawn tool is gone from the next answer on", async () => {
+  test("[OAPI-3] while the epoch is unknown nothing is cached: a removed tool is gone from the next response", async () => {
     await using running = await gateway();
     const { state } = running;
     state.epoch = UNKNOWN_EPOCH;
@@ -113,7 +98,7 @@ describe("descriptions", () => {
     expect(await running.list()).toBeUndefined();
   });
 
-  test("[OAPI-3] then nobody is told either what was looked at before it asked, and any number asking costs two looks", async () => {
+  test("[OAPI-3] and no request gets what was loaded before it arrived; any number of requests load the tools twice at most", async () => {
     await using running = await gateway();
     const { state } = running;
     state.epoch = UNKNOWN_EPOCH;
@@ -125,18 +110,18 @@ describe("descriptions", () => {
     await eventually(() => state.verified === 21);
     release();
     expect(pathsIn(await early)).toEqual(["/api/v1/tools/echo"]);
-    for (const answer of await Promise.all(late)) expect(pathsIn(answer)).toEqual([]);
+    for (const response of await Promise.all(late)) expect(pathsIn(response)).toEqual([]);
     expect(state.fetches).toBe(2);
   });
 
-  test("[ERR-18] a look that fails is not kept", async () => {
+  test("[ERR-18] a load that fails is not cached", async () => {
     await using running = await gateway();
     const { state } = running;
     for (const epoch of [7n, UNKNOWN_EPOCH]) {
       state.epoch = epoch;
-      state.answer = Promise.reject(new ConnectError("away", Code.Unavailable));
+      state.response = Promise.reject(new ConnectError("down", Code.Unavailable));
       expect((await running.get()).statusCode).toBe(500);
-      state.answer = Promise.resolve();
+      state.response = Promise.resolve();
       expect((await running.get()).statusCode).toBe(200);
     }
   });

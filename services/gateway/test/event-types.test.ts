@@ -1,34 +1,22 @@
-import { createRouterTransport } from "@connectrpc/connect";
 import { EVENT_TYPES, schemaPath } from "@toolgate/event-schemas/catalogue";
 import { exampleEvent } from "@toolgate/event-schemas/envelope";
-import { createLogger } from "@toolgate/service-host/logger";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHttpServer } from "../src/http/server.ts";
+import { testServer } from "./test-server.ts";
 
 describe("the published event types", () => {
-  let app: Awaited<ReturnType<typeof createHttpServer>>;
+  let app: Awaited<ReturnType<typeof testServer>>;
   beforeAll(async () => {
-    const nothing = createRouterTransport(() => {});
-    const log = createLogger({ service: "test", level: "silent" });
-    const unused = () => Promise.reject(new Error("needs no key"));
-    app = await createHttpServer({
-      calls: { verifyKey: unused, runTool: unused, usage: { add: async () => {} } as never, log, now: Date.now },
-      peers: { transport: () => nothing },
-      trustedProxies: [],
-      publicUrl: "https://gate.example/",
-      requestTimeoutMs: 30_000,
-      log,
-    });
+    app = await testServer({ publicUrl: "https://gate.example/" });
   });
   afterAll(() => app.close());
 
   const get = (url: string, headers = {}) => app.inject({ method: "GET", url, headers });
 
-  it("[EVT-7] [EVT-8] the list names every type of the catalogue, when it is sent, and where its schema is", async () => {
-    const answer = await get("/webhooks/event-types");
-    expect([answer.statusCode, answer.headers["content-type"]]).toEqual([200, "application/json; charset=utf-8"]);
-    const { event_types } = answer.json();
+  it("[EVT-7] [EVT-8] the list has every type of the catalogue, when it is sent and where its schema is", async () => {
+    const response = await get("/webhooks/event-types");
+    expect([response.statusCode, response.headers["content-type"]]).toEqual([200, "application/json; charset=utf-8"]);
+    const { event_types } = response.json();
     expect(event_types).toEqual(
       EVENT_TYPES.map((kind) => ({
         type: kind.type === "custom" ? "custom.<name>" : kind.type,
@@ -41,12 +29,12 @@ describe("the published event types", () => {
   it.each(EVENT_TYPES.map((kind) => [kind.type, kind] as const))(
     "[EVT-6] the schema of %s is where the list says",
     async (_type, kind) => {
-      const answer = await get(schemaPath(kind));
-      expect([answer.statusCode, answer.headers["content-type"]]).toEqual([
+      const response = await get(schemaPath(kind));
+      expect([response.statusCode, response.headers["content-type"]]).toEqual([
         200,
         "application/schema+json; charset=utf-8",
       ]);
-      const schema = answer.json();
+      const schema = response.json();
       expect(schema.$id).toBe(`https://gate.example${schemaPath(kind)}`);
       const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
       expect(validate(exampleEvent(kind)), JSON.stringify(validate.errors)).toBe(true);
@@ -54,11 +42,11 @@ describe("the published event types", () => {
     },
   );
 
-  it("[EVT-17] every custom type leads to the schema of custom events", async () => {
+  it("[EVT-17] every custom type has the schema of custom events", async () => {
     expect((await get("/webhooks/event-types/custom.order.paid.json")).json().title).toBe("custom.<name>");
   });
 
-  it("[EVT] is cacheable and answers 304 to the tag that it gave", async () => {
+  it("[EVT] can be cached; the tag of the response gets 304", async () => {
     for (const url of ["/webhooks/event-types", "/webhooks/event-types/tool.completed.json"]) {
       const first = await get(url);
       expect(first.headers["cache-control"]).toBe("public, max-age=3600");
@@ -68,7 +56,7 @@ describe("the published event types", () => {
     }
   });
 
-  it("[EVT-7] [ERR-13] what is not in the catalogue is not found, other methods are refused", async () => {
+  it("[EVT-7] [ERR-13] other types are not found, other methods are rejected", async () => {
     for (const file of [
       "tool.completed",
       "chat.message.created.json",
@@ -79,8 +67,8 @@ describe("the published event types", () => {
       expect((await get(`/webhooks/event-types/${file}`)).statusCode, file).toBe(404);
     }
     for (const url of ["/webhooks/event-types", "/webhooks/event-types/tool.completed.json"]) {
-      const answer = await app.inject({ method: "POST", url });
-      expect([answer.statusCode, answer.headers.allow]).toEqual([405, "GET"]);
+      const response = await app.inject({ method: "POST", url });
+      expect([response.statusCode, response.headers.allow]).toEqual([405, "GET"]);
     }
   });
 });

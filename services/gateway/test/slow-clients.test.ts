@@ -12,8 +12,8 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
-import { createHttpServer } from "../src/http/server.ts";
 import { start } from "../src/service.ts";
+import { testServer } from "./test-server.ts";
 
 const REQUEST_TIMEOUT_MS = 200;
 const NOBODY_THERE = "http://127.0.0.1:1";
@@ -25,36 +25,26 @@ const unused = async () => {
 const nobody = remoteTransport(NOBODY_THERE, "token");
 const peers: Peers = { transport: () => nobody, call: () => unused };
 
-/** The HTTP server alone, in front of one key that is always valid and a tool that takes no arguments. */
+/** The HTTP server with one key that is always valid and a tool that takes no arguments. */
 async function startServer(usage: UsageRecord[] = []) {
   const key = create(KeyVerdictSchema, { keyId: "k", admitted: true, limit: 60, remaining: 59, toolListed: true });
   const value = create(InvalidArgumentsSchema);
   const refusal = create(RunResponseSchema, { outcome: { case: "invalidArguments", value } });
-  const app = await createHttpServer({
+  const app = await testServer({
     calls: {
       verifyKey: async () => key,
       runTool: async () => refusal,
-      usage: {
-        async add(record) {
-          usage.push(record);
-        },
-        async [Symbol.asyncDispose]() {},
-      },
-      log,
-      now: Date.now,
+      usage: { add: async (record) => void usage.push(record), async [Symbol.asyncDispose]() {} },
     },
-    peers,
-    trustedProxies: [],
-    publicUrl: "",
+    transports: { "key-auth": nobody },
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    log,
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const address = app.server.address() as { port: number };
   return { port: address.port, [Symbol.asyncDispose]: () => app.close() };
 }
 
-/** What a server said to these bytes until it closed the connection. */
+/** What the server sends in response to these bytes until it closes the connection. */
 async function exchange(port: number, bytes: string): Promise<string> {
   const socket = await connected(port);
   let text = "";
@@ -72,14 +62,14 @@ async function connected(port: number): Promise<Socket> {
   return socket;
 }
 
-test("a request that never becomes whole is cut", async () => {
+test("a request that is never complete is cut", async () => {
   await using server = await startServer();
   for (const start of ["", "POST /api", "POST /api/v1/tools/x HTTP/1.1\r\nhost: a\r\nx: "]) {
     expect(await exchange(server.port, start)).toMatch(start === "" ? /^(HTTP\/1.1 408 .*)?$/s : /^HTTP\/1.1 408 /);
   }
 });
 
-test("[LOG-2] a body that never ends is cut, and the call of a valid key is recorded", async () => {
+test("[LOG-2] a body that never ends is cut, and a call with a valid key is still logged", async () => {
   const usage: UsageRecord[] = [];
   await using server = await startServer(usage);
   const head = `POST /api/v1/tools/x HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${generateSecret()}\r\n`;
@@ -87,25 +77,25 @@ test("[LOG-2] a body that never ends is cut, and the call of a valid key is reco
   await eventually(() => expect(usage).toMatchObject([{ keyId: "k", status: 400, tool: "x" }]));
 });
 
-test("[ERR-17] a service that cannot be reached is not named", async () => {
+test("[ERR-17] the error for a service that is down does not name it", async () => {
   await using server = await startServer();
-  const answer = await fetch(`http://127.0.0.1:${server.port}/toolgate.key_auth.v1.SessionService/Login`, {
+  const response = await fetch(`http://127.0.0.1:${server.port}/toolgate.key_auth.v1.SessionService/Login`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: '{"email":"a@a.example","password":"x"}',
   });
-  expect(answer.status).toBe(503);
-  expect(await answer.json()).toEqual({ code: "unavailable", message: "no response in time, try again" });
+  expect(response.status).toBe(503);
+  expect(await response.json()).toEqual({ code: "unavailable", message: "no response in time, try again" });
 });
 
-test("a gateway that stops waits for no client that never finishes", async () => {
+test("a stopping gateway does not wait for a client that never finishes", async () => {
   await using nats = await testNats();
   const config = readConfig({ NATS_URL: nats.url, PORT: "0", DRAIN_MS: "50" });
   await using gateway = await start(config, { log, now: Date.now, peers });
   const socket = await connected(gateway.port);
   const closed = once(socket, "close");
   socket.write("POST /api/v1/tools/x HTTP/1.1\r\n");
-  // The connection is the server's once another one after it has been answered.
+  // Once a later connection has its response, the server has also accepted this one.
   expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(404);
   await gateway.drain();
   await closed;

@@ -16,7 +16,7 @@ function failing(codes: Code[]) {
   return { calls, verifyKey };
 }
 
-test("[ERR-18] a key call survives the loss of one key-auth replica: another is asked, once", async () => {
+test("[ERR-18] a call survives the loss of one key-auth replica: it is verified once more by another", async () => {
   const once = failing([Code.Unavailable]);
   expect((await once.verifyKey("svc_live_x", QUESTION))?.keyId).toBe("k");
   const twice = failing([Code.Unavailable, Code.Unavailable]);
@@ -24,7 +24,7 @@ test("[ERR-18] a key call survives the loss of one key-auth replica: another is 
   expect(twice.calls.length).toBe(2);
 });
 
-test("[ERR-18] what key-auth itself refuses is not asked again", async () => {
+test("[ERR-18] an error of key-auth itself is not retried", async () => {
   const refused = failing([Code.Internal]);
   await expect(refused.verifyKey("svc_live_x", QUESTION)).rejects.toThrow("no");
   expect(refused.calls.length).toBe(1);

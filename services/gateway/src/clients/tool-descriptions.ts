@@ -2,7 +2,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { type ToolDescription, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 
-/** Describes the tools that a key may call. The verdict must be one that lists them. */
+/** Describes the tools that a key may call. The verdict must list them. */
 export type DescribeTools = (key: KeyVerdict) => Promise<ToolDescription[]>;
 
 const TIMEOUT_MS = 10_000;

@@ -17,14 +17,14 @@ export interface ToolRun {
   /** Why the request cannot be used. It still goes to tool-runner, whose release check comes first. */
   bodyFault: Violation | undefined;
   ip: string;
-  /** Empty: the call has none. */
+  /** Empty if the call has none. */
   idempotencyKey: string;
 }
 
 /** Runs a tool for a verified key. */
 export type RunTool = (key: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
 
-/** More than the longest time that a tool may ask for, so that the tool's own limit ends the run. */
+/** Longer than the longest timeout of a tool, so that the tool's own timeout ends the run. */
 const TIMEOUT_MS = 75_000;
 
 export function createRunTool(run: Call<RunRequest, RunResponse>): RunTool {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 const TAG_CHARACTERS = 27;
 
-/** A strong entity tag of these bytes. */
+/** A strong entity tag for these bytes. */
 export function entityTag(body: Uint8Array): string {
   return `"${createHash("sha256").update(body).digest("base64url").slice(0, TAG_CHARACTERS)}"`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { rateLimitFields, secondsUntilReset } from "./rate-limit-fields.ts";
 
-test("[LIMIT-4..6] the mandated fields and those of the IETF draft say the same", () => {
+test("[LIMIT-4..6] the required fields and those of the IETF draft agree", () => {
   expect(rateLimitFields({ limit: 60, remaining: 59, resetAt: 1_800_000_060n }, 1_800_000_018_250)).toEqual({
     "x-ratelimit-limit": "60",
     "x-ratelimit-remaining": "59",
@@ -11,7 +11,7 @@ test("[LIMIT-4..6] the mandated fields and those of the IETF draft say the same"
   });
 });
 
-test("[LIMIT-7] the wait is 1 to 60 seconds, also for a clock that runs ahead or behind", () => {
+test("[LIMIT-7] the wait is 1 to 60 seconds, even if the clock runs ahead or behind", () => {
   expect(secondsUntilReset({ resetAt: 60n }, 59_999)).toBe(1);
   expect(secondsUntilReset({ resetAt: 60n }, 61_000)).toBe(1);
   expect(secondsUntilReset({ resetAt: 60n }, 0)).toBe(60);

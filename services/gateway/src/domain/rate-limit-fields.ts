@@ -1,7 +1,7 @@
 const WINDOW_SECONDS = 60;
 const POLICY = '"minute"';
 
-export interface LimitState {
+interface LimitState {
   /** Calls per minute. */
   limit: number;
   remaining: number;
@@ -9,7 +9,7 @@ export interface LimitState {
   resetAt: bigint;
 }
 
-/** Names of all the fields. */
+/** The names of all header fields that show the limit. */
 export const LIMIT_FIELDS = [
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
@@ -18,12 +18,12 @@ export const LIMIT_FIELDS = [
   "ratelimit",
 ] as const;
 
-/** Seconds until the next window, 1 to 60 also where this clock and the one that counts differ. [LIMIT-7] */
+/** [LIMIT-7] Seconds until the next window: 1 to 60 even if this clock and that of key-auth differ. */
 export function secondsUntilReset({ resetAt }: Pick<LimitState, "resetAt">, nowMs: number): number {
   return Math.min(WINDOW_SECONDS, Math.max(1, Number(resetAt) - Math.floor(nowMs / 1000)));
 }
 
-/** [LIMIT-4] [LIMIT-5] [LIMIT-6] with the fields of draft-ietf-httpapi-ratelimit-headers-11 beside them. */
+/** [LIMIT-4] [LIMIT-5] [LIMIT-6] and the fields of draft-ietf-httpapi-ratelimit-headers-11. */
 export function rateLimitFields(state: LimitState, nowMs: number): Record<(typeof LIMIT_FIELDS)[number], string> {
   return {
     "x-ratelimit-limit": String(state.limit),

@@ -4,7 +4,7 @@ import { clearedCookie, cookieToken, csrfTokenOf, loginOf, sessionCookie } from 
 const NOTHING = { authorization: undefined, cookie: undefined, csrfToken: undefined, secure: false };
 const cookie = "toolgate_session=abc";
 
-test("[MGMT] the cookie is out of reach of scripts and other sites, and behind https of plain http", () => {
+test("[MGMT] scripts and other sites cannot use the cookie, nor over https can plain http", () => {
   expect(sessionCookie("abc", { secure: false, maxAgeSeconds: 60 })).toBe(
     "toolgate_session=abc; Max-Age=60; Path=/; HttpOnly; SameSite=Strict",
   );
@@ -14,7 +14,7 @@ test("[MGMT] the cookie is out of reach of scripts and other sites, and behind h
   expect(clearedCookie(false)).toContain("toolgate_session=; Max-Age=0");
 });
 
-test("[MGMT] over https only the protected name counts", () => {
+test("[MGMT] over https only the prefixed name counts", () => {
   expect(cookieToken("toolgate_session=planted; __Host-toolgate_session=abc", true)).toBe("abc");
   expect(cookieToken("toolgate_session=planted", true)).toBeUndefined();
   expect(cookieToken(cookie, false)).toBe("abc");
@@ -30,7 +30,7 @@ test("[WMGMT] [MGMT] a cookie counts only with the CSRF token of its own session
   expect(loginOf({ ...NOTHING, cookie, csrfToken: csrfTokenOf("abc") })).toEqual({ kind: "token", token: "abc" });
 });
 
-test("[MGMT] a bearer token needs no CSRF token, and no cookie helps a malformed one", () => {
+test("[MGMT] a bearer token needs no CSRF token, and a malformed one is not replaced by a cookie", () => {
   expect(loginOf({ ...NOTHING, authorization: "Bearer t", cookie })).toEqual({ kind: "token", token: "t" });
   const csrfToken = csrfTokenOf("abc");
   expect(loginOf({ ...NOTHING, authorization: "Basic t", cookie, csrfToken })).toEqual({ kind: "none" });

@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { parseCookie, stringifySetCookie } from "cookie";
-import { bearerToken } from "./bearer.ts";
+import { bearerToken } from "./request-headers.ts";
 
-/** The prefix makes browsers refuse the cookie unless it is secure and of this host alone. */
+/** With this prefix browsers accept the cookie only if it is secure and limited to this host. */
 const SECURE_NAME = "__Host-toolgate_session";
 const PLAIN_NAME = "toolgate_session";
 const CSRF_PURPOSE = "toolgate csrf 1";
 
-/** Carries the CSRF token of a request that the cookie authorises. */
+/** Carries the CSRF token that a request with the cookie needs. */
 export const CSRF_HEADER = "x-csrf-token";
 
 const ATTRIBUTES = { httpOnly: true, sameSite: "strict", path: "/" } as const;
 
-/** The Set-Cookie that begins a session. The page's own scripts cannot read it. */
+/** The Set-Cookie header that starts a session. Scripts cannot read the cookie. */
 export function sessionCookie(
   token: string,
   { secure, maxAgeSeconds }: { secure: boolean; maxAgeSeconds: number },
@@ -21,23 +21,23 @@ export function sessionCookie(
   return stringifySetCookie({ name, value: token, ...ATTRIBUTES, secure, maxAge: maxAgeSeconds });
 }
 
-/** The Set-Cookie that ends a session. */
+/** The Set-Cookie header that ends a session. */
 export function clearedCookie(secure: boolean): string {
   return sessionCookie("", { secure, maxAgeSeconds: 0 });
 }
 
-/** The token of a session, from a Cookie header. Over https the unprotected name, which others could set, has no effect. */
+/** The session token in a Cookie header. Over https the unprefixed name is ignored, because other hosts could set it. */
 export function cookieToken(header: string | undefined, secure: boolean): string | undefined {
   if (header === undefined) return undefined;
   return parseCookie(header)[secure ? SECURE_NAME : PLAIN_NAME] || undefined;
 }
 
-/** What the page sends along to show that the request is its own: bound to the session, and readable only by the page. */
+/** The page sends this token to prove that a request is its own: it is bound to the session, and only the page can read it. */
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac("sha256", sessionToken).update(CSRF_PURPOSE).digest("base64url");
 }
 
-export interface LoginHeaders {
+interface LoginHeaders {
   authorization: string | undefined;
   cookie: string | undefined;
   csrfToken: string | undefined;
@@ -48,8 +48,8 @@ export interface LoginHeaders {
 export type Login = { kind: "token"; token: string } | { kind: "none" } | { kind: "without-csrf-token" };
 
 /**
- * Who a management call says it comes from. A bearer token is sent by programs on purpose; a cookie is sent by browsers
- * on their own, so it counts only together with the CSRF token.
+ * The login of a request. Programs send a bearer token on purpose; browsers send a cookie by themselves, so a cookie
+ * counts only together with the CSRF token.
  */
 export function loginOf({ authorization, cookie, csrfToken, secure }: LoginHeaders): Login {
   if (authorization !== undefined) {

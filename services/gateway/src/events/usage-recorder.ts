@@ -6,7 +6,7 @@ import { UsageBatchSchema, type UsageRecord } from "@toolgate/gen/toolgate/event
 
 const RECORD_BYTES = 256;
 
-/** [LOG-2] Calls of one tick travel as one message; `add` resolves once the broker has written it. */
+/** [LOG-2] Sends the calls of one tick as one message; `add` resolves once the broker has written it. */
 export function createUsageRecorder(bus: Bus): GroupCommit<UsageRecord> {
   return createBatchingPublisher({
     bus,

@@ -1,9 +1,9 @@
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { CallContext } from "../context.ts";
-import { apiKeyOf } from "../domain/bearer.ts";
-import { canonicalIp } from "../domain/canonical-ip.ts";
+import { canonicalIp } from "../domain/addresses.ts";
 import { LIMIT_FIELDS, rateLimitFields } from "../domain/rate-limit-fields.ts";
+import { apiKeyOf } from "../domain/request-headers.ts";
 import { type ApiResponse, METHOD_NOT_ALLOWED, UNAUTHENTICATED } from "../domain/responses.ts";
 
 export function sendResponse(reply: FastifyReply, { status, body, headers = {} }: ApiResponse): FastifyReply {

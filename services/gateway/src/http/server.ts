@@ -3,7 +3,7 @@ import type { Peers } from "@toolgate/service-host/peers";
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { createDescribeTools } from "../clients/tool-descriptions.ts";
 import type { CallContext, Context } from "../context.ts";
-import { routableTarget } from "../domain/request-target.ts";
+import { routableTarget } from "../domain/addresses.ts";
 import { BAD_REQUEST, INTERNAL_ERROR, NOT_FOUND } from "../domain/responses.ts";
 import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";

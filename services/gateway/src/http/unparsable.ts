@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { newRequestId } from "@toolgate/telemetry/request-id";
-import { routableTarget } from "../domain/request-target.ts";
+import { routableTarget } from "../domain/addresses.ts";
 import {
   type ApiResponse,
   BAD_REQUEST,

@@ -1,10 +1,10 @@
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { baseUrlOf } from "../../domain/base-url.ts";
-import { toolDeclarations } from "../../domain/declarations.ts";
+import { baseUrlOf } from "../../domain/addresses.ts";
+import { toolDeclarations } from "../../domain/descriptions/declarations.ts";
+import { openApiDocument, withServer } from "../../domain/descriptions/openapi.ts";
 import { entityTag, tagMatches } from "../../domain/entity-tag.ts";
-import { openApiDocument, withServer } from "../../domain/openapi.ts";
 import { TOOL_UNAVAILABLE } from "../../domain/responses.ts";
 import { keyOf, onlyMethod, sendResponse } from "../key-api.ts";
 import { DECLARATIONS_PATH, OPENAPI_PATH } from "../paths.ts";

@@ -25,7 +25,7 @@ import {
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 import type { FastifyInstance } from "fastify";
 import { memberRoleOf } from "../../clients/key-auth.ts";
-import { canonicalIp } from "../../domain/canonical-ip.ts";
+import { canonicalIp } from "../../domain/addresses.ts";
 import type { Login } from "../../domain/session-cookie.ts";
 import { containsNul } from "../../domain/text.ts";
 import { loginOfRequest } from "../sessions/login-of-request.ts";

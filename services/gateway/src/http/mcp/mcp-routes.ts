@@ -2,9 +2,8 @@ import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/ser
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { apiKeyOf } from "../../domain/bearer.ts";
-import { IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/idempotency-key.ts";
-import { isJsonObject } from "../../domain/json-schema.ts";
+import { isJsonObject } from "../../domain/json.ts";
+import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { REPLAYED_HEADER, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
 import { dropLimitHeaders, keyOf, onlyMethod, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";

@@ -2,8 +2,8 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type Too
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Context } from "../../context.ts";
-import { argumentsSchema } from "../../domain/described-tool.ts";
-import { sorted } from "../../domain/openapi.ts";
+import { argumentsSchema } from "../../domain/descriptions/described-tool.ts";
+import { sorted } from "../../domain/descriptions/openapi.ts";
 import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } from "../../domain/responses.ts";
 import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "../tools/tool-call.ts";
 

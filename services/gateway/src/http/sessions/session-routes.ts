@@ -5,8 +5,8 @@ import type { Logger } from "@toolgate/service-host/logger";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { memberRoleOf } from "../../clients/key-auth.ts";
-import { canonicalIp } from "../../domain/canonical-ip.ts";
-import { isJsonObject } from "../../domain/json-schema.ts";
+import { canonicalIp } from "../../domain/addresses.ts";
+import { isJsonObject } from "../../domain/json.ts";
 import {
   type ApiResponse,
   BAD_REQUEST,

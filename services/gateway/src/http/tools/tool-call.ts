@@ -7,7 +7,7 @@ import { shortIp } from "@toolgate/short-ip/short-ip";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import type { ToolRun } from "../../clients/tool-runner.ts";
 import type { CallContext } from "../../context.ts";
-import { canonicalIp } from "../../domain/canonical-ip.ts";
+import { canonicalIp } from "../../domain/addresses.ts";
 import { secondsUntilReset } from "../../domain/rate-limit-fields.ts";
 import {
   type ApiResponse,

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../../context.ts";
-import { apiKeyOf } from "../../domain/bearer.ts";
-import { IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/idempotency-key.ts";
+import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { UNAUTHENTICATED } from "../../domain/responses.ts";
 import { onlyMethod, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";

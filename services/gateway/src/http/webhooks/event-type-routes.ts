@@ -2,7 +2,7 @@ import { EVENT_TYPES, EVENT_TYPES_PATH, eventTypeOf, schemaPath } from "@toolgat
 import { eventSchema } from "@toolgate/event-schemas/envelope";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { baseUrlOf } from "../../domain/base-url.ts";
+import { baseUrlOf } from "../../domain/addresses.ts";
 import { entityTag, tagMatches } from "../../domain/entity-tag.ts";
 import { NOT_FOUND } from "../../domain/responses.ts";
 import { onlyMethod, sendResponse } from "../key-api.ts";

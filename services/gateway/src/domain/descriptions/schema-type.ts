@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "./json-schema.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
 
 // Not json-schema-to-typescript: it fails on a property named hasOwnProperty, writes wrong types for prefixItems, writes
 // a tuple of any minItems, and blocks the event loop for 0.3 s on a tool with 1,000 schemas.

@@ -1,6 +1,6 @@
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { JsonObject } from "../json.ts";
 import { type DescribedTool, describedTool } from "./described-tool.ts";
-import type { JsonObject } from "./json-schema.ts";
 import { COMPONENTS, FAILURE_RESPONSES, RESULT_HEADERS } from "./openapi-components.ts";
 
 /** [VER-2] */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readIdempotencyKey } from "./idempotency-key.ts";
+import { readIdempotencyKey } from "./request-headers.ts";
 
-test("[ERR-1] an Idempotency-Key has 1 to 255 visible characters, anything else is a violation that does not echo it", () => {
+test("[ERR-1] an Idempotency-Key has 1 to 255 visible characters; a violation does not repeat it", () => {
   for (const good of ["a", "!~", '"8e03978e-40d5"', "x".repeat(255)]) {
     expect(readIdempotencyKey(good)).toEqual({ key: good });
   }

@@ -1,8 +1,4 @@
-export type JsonObject = { [name: string]: unknown };
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { isJsonObject, type JsonObject } from "../json.ts";
 
 /** The copied value of a keyword; undefined when it is not a valid value for it. */
 type Copy = (value: unknown, target: Target) => unknown;

@@ -59,7 +59,7 @@ const documentOf = (tools: typeof TOOLS, baseUrl: string) =>
   JSON.parse(withServer(Buffer.from(JSON.stringify(openApiDocument(tools))), baseUrl).toString("utf8"));
 const document = documentOf(TOOLS, "https://api.example.com") as Document;
 
-test("[VER-2] [OAPI] an independent validator finds the document valid, references and schemas included", async () => {
+test("[VER-2] [OAPI] an independent validator accepts the document with its references and schemas", async () => {
   const validator = new Validator();
   expect(await validator.validate(structuredClone(document))).toMatchObject({ valid: true });
   validator.resolveRefs();
@@ -72,7 +72,7 @@ test("[VER-2] [OAPI] an independent validator finds the document valid, referenc
   }
 });
 
-test("[OAPI-3] [OAPI-4] [TOOL-5] one path per tool, no other, in the order of names; none is a valid document too", async () => {
+test("[OAPI-3] [OAPI-4] [TOOL-5] one path per tool, sorted by name; a document without tools is valid too", async () => {
   expect(Object.keys(document.paths)).toEqual(["/api/v1/tools/odd", "/api/v1/tools/orders", "/api/v1/tools/plain"]);
   expect(document.servers).toEqual([{ url: "https://api.example.com" }]);
   const empty = documentOf([], "/");
@@ -80,7 +80,7 @@ test("[OAPI-3] [OAPI-4] [TOOL-5] one path per tool, no other, in the order of na
   expect(await new Validator().validate(structuredClone(empty))).toMatchObject({ valid: true });
 });
 
-test("[OAPI-5] [OAPI-6] descriptions and response schemas are in the document, else a generic object with success", () => {
+test("[OAPI-5] [OAPI-6] descriptions and response schemas are in the document, or else a generic object with success", () => {
   const { orders, plain } = { orders: operation("orders"), plain: operation("plain") };
   expect(orders.summary).toBe("Finds orders.");
   expect(orders.description).toContain("By city */ and more.");
@@ -99,7 +99,7 @@ test("[BLD-5] [BLD-6] examples come from the fixture or the schema, and pass it"
   });
 });
 
-test("[OAPI] every error answer is described with its body and headers", () => {
+test("[OAPI] every error response is described with its body and headers", () => {
   expect(Object.keys(operation("plain").responses)).toEqual(["200", "400", "401", "403", "409", "422", "429", "500"]);
   const { responses } = document.components;
   const text = JSON.stringify(responses);

@@ -8,7 +8,7 @@ import {
   TOOL_FAILED,
   TOOL_UNAVAILABLE,
   UNAUTHENTICATED,
-} from "./responses.ts";
+} from "../responses.ts";
 
 const integer = { type: "integer" };
 const text = { type: "string" };

@@ -1,5 +1,6 @@
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
-import { type JsonObject, portableSchema } from "./json-schema.ts";
+import type { JsonObject } from "../json.ts";
+import { portableSchema } from "./json-schema.ts";
 import { exampleOf } from "./schema-example.ts";
 
 /** What the owner of an API key is told about a tool. */
