@@ -12,15 +12,15 @@ create table outbound_webhook.endpoint (
   created_at timestamptz not null,
   deactivated_at timestamptz,
   deleted_at timestamptz,
-  -- When the mail about an automatic deactivation is to be sent (again); null when there is none to send.
+  -- When the mail about an automatic deactivation is due; null when there is none to send.
   notice_due_at timestamptz
 ) with (fillfactor = 70);
 
 create index endpoint_of_workspace on outbound_webhook.endpoint (workspace_id) where deleted_at is null;
 create index endpoint_notice on outbound_webhook.endpoint (notice_due_at) where notice_due_at is not null;
 
--- What happened, with the exact bytes that are sent. Kept under the time of the event, moved by whole days when it came
--- late, so that the same event finds the same key again.
+-- Events, with the exact bytes that are sent. Stored under the event's own time, so that an event that is reported again
+-- has the same key.
 create table outbound_webhook.event (
   created_at timestamptz not null,
   id text collate "C" not null,
@@ -28,12 +28,12 @@ create table outbound_webhook.event (
   type text not null,
   hop smallint not null,
   body bytea not null,
-  -- Inactive endpoints that had subscribed: they got no delivery.
+  -- Inactive endpoints that had subscribed and got no delivery.
   skipped_endpoints bigint[],
   primary key (created_at, id)
 ) partition by range (created_at);
 
--- The id is a UUID of version 7 whose time is created_at, so that the id alone leads to the row.
+-- The id is a UUID of version 7 whose time is created_at: the id alone gives the partition.
 create table outbound_webhook.delivery (
   created_at timestamptz not null,
   id uuid not null,
@@ -74,7 +74,7 @@ create table outbound_webhook.attempt (
   primary key (created_at, delivery_id, number)
 ) partition by range (created_at);
 
--- Messages that can't be events, kept for whoever looks into it.
+-- Messages that cannot be processed, kept for the operator.
 create table outbound_webhook.parked_message (
   id bigint generated always as identity primary key,
   parked_at timestamptz not null,

@@ -1,4 +1,4 @@
--- Events too late or too early for the partitions: kept under the time of their arrival. Their ids say that they are there.
+-- Events too late or too early for the partition of their own time, and so stored under the time of their arrival.
 create table outbound_webhook.moved_event (
   id text collate "C" primary key,
   stored_at timestamptz not null

@@ -2,15 +2,15 @@ alter table outbound_webhook.delivery drop constraint delivery_kind_check;
 alter table outbound_webhook.delivery add constraint delivery_kind_check
   check (kind in ('event', 'resend', 'test', 'replay')) not valid;
 
--- A first delivery that was sent again before it ended: its success has a row of `undelivered` to settle.
+-- A first delivery whose event was sent again before it ended: when it succeeds, it has to update `undelivered`.
 alter table outbound_webhook.delivery add column repeated boolean not null default false;
 
--- Taken under the lock of the workspace's queue group, as are all changes of deliveries: within a workspace its order is
--- that of the commits.
+-- Values are taken under the lock of the workspace's queue group, so that within a workspace they are in the order of the
+-- commits.
 create sequence outbound_webhook.undelivered_position;
 
--- The events that an endpoint should have got and did not, and those that were sent to it again. An event that goes
--- well at once has no row. `sending`: a delivery is under way. The triggers below keep it.
+-- The events that an endpoint should have received and did not, and those that were sent to it again. An event that is
+-- delivered at once has no row. `sending`: a delivery is pending. The triggers below maintain the table.
 create table outbound_webhook.undelivered (
   endpoint_id bigint not null,
   event_id text collate "C" not null,
@@ -18,10 +18,10 @@ create table outbound_webhook.undelivered (
   event_at timestamptz not null,
   -- The event's row with the bytes: the latest copy of them.
   body_at timestamptz not null,
-  -- Of the last delivery, or of the event when there was none.
+  -- Time of the last delivery, or of the event when there was none.
   kept_from timestamptz not null,
   state text not null check (state in ('undelivered', 'sending', 'delivered', 'pulled')),
-  -- The endpoint was inactive when the event came: there is no first delivery.
+  -- The endpoint was inactive when the event came, so there is no first delivery.
   met_inactive boolean not null default false,
   -- Null: it was never undelivered.
   reason text check (reason in ('failed', 'cancelled', 'skipped')),
@@ -53,7 +53,7 @@ create index undelivered_pulled on outbound_webhook.undelivered (endpoint_id, pu
   where state = 'pulled';
 create index undelivered_age on outbound_webhook.undelivered (kept_from);
 
--- The time in the body: an event that comes too late for the partitions is kept under that of its arrival.
+-- The time in the body: an event too late for its partition is stored under the time of its arrival.
 create function outbound_webhook.event_time(body bytea, kept_at timestamptz) returns timestamptz
 language sql stable parallel safe
 as $$
@@ -91,8 +91,8 @@ begin
 end
 $$;
 
--- A connection keeps the plans in these functions, also those that it made while the tables were short: hence the setting.
--- An event that is sent again is under way, whatever became of it before.
+-- Connections keep the plans of these functions, also those made while the tables were short: hence enable_seqscan = off.
+-- An event that is sent again has the state `sending`, unless it was pulled.
 create function outbound_webhook.note_repeated_delivery() returns trigger
 language plpgsql set enable_seqscan = off
 as $$
@@ -129,7 +129,7 @@ create trigger note_repeated_delivery after insert on outbound_webhook.delivery
   for each row when (new.kind in ('resend', 'replay'))
   execute function outbound_webhook.note_repeated_delivery();
 
--- The first delivery of an event that was never sent again is its only one. Everything else is counted anew.
+-- An event that was never sent again has one delivery, and its status decides. Otherwise all its deliveries are counted.
 create function outbound_webhook.note_ended_delivery() returns trigger
 language plpgsql set enable_seqscan = off
 as $$
@@ -151,7 +151,7 @@ begin
   end if;
   select u.event_at into first_at from outbound_webhook.undelivered u
   where u.endpoint_id = new.endpoint_id and u.event_id = new.event_id;
-  -- Clocks that are ahead by a day are allowed; the time leaves the older partitions out.
+  -- The time excludes older partitions; it allows for clocks that are ahead by a day.
   select case when bool_or(d.status = 'delivered') then 'delivered'
       when bool_or(d.status in ('pending', 'retrying')) then 'sending'
       else 'undelivered' end
@@ -201,7 +201,7 @@ create table outbound_webhook.replay (
   started_at timestamptz not null,
   started_by text not null,
   state text not null default 'running' check (state in ('running', 'done', 'cancelled')),
-  -- The last event looked at: its time, and its id or that of its first delivery.
+  -- The last row of the range that was read: its time, and the id of the event or of its first delivery.
   cursor_at timestamptz not null,
   cursor_id text collate "C" not null default '',
   -- Whether the end of the range is reached.
@@ -224,7 +224,7 @@ create index replay_of_workspace on outbound_webhook.replay (workspace_id, id);
 create index replay_of_endpoint on outbound_webhook.replay (endpoint_id, id);
 create index replay_age on outbound_webhook.replay ((coalesce(finished_at, started_at)));
 
--- The deliveries of replays that have not ended, as far as the replay knows: a bounded number for each.
+-- The deliveries of replays that have not been counted as ended: a bounded number for each.
 create table outbound_webhook.replay_delivery (
   replay_id bigint not null,
   created_at timestamptz not null,

@@ -1,5 +1,5 @@
--- When an endpoint last got a slot while it had none or gave one back, and how long it usually holds one: an endpoint that
--- hangs is told from its siblings before its attempt has run out of time.
+-- progress_at: when an endpoint last got a slot while it had none, or gave one back. usual_ms: how long it usually holds a
+-- slot. They show that an endpoint hangs before its attempt times out.
 alter table outbound_webhook.queue_member
   add column progress_at timestamptz,
   add column usual_ms integer not null default 0;

@@ -1,20 +1,20 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
-/** An automatic deactivation of which the workspace's admins are to be told. */
+/** An automatic deactivation that the workspace's admins have to be told about. */
 export interface DueNotice {
   endpointId: number;
   workspaceId: string;
   workspace: string;
   url: string;
   deactivatedAt: Date;
-  /** Tells this claim from a later one. */
+  /** Identifies this claim. */
   claimedUntil: Date;
 }
 
 const CLAIM_MS = 120_000;
 const NOTICES_PER_CLAIM = 20;
 
-/** Takes due notices; those not settled in time are due again. */
+/** Claims due notices; those not settled in time are due again. */
 export async function claimNotices(db: Queryable, now: Date): Promise<DueNotice[]> {
   const { rows } = await db.query(
     `update outbound_webhook.endpoint set notice_due_at = $2
@@ -28,7 +28,7 @@ export async function claimNotices(db: Queryable, now: Date): Promise<DueNotice[
   return rows;
 }
 
-/** Forgets a notice that was sent, unless the endpoint was deactivated anew since. */
+/** Forgets a notice that was sent, unless the endpoint has been deactivated again. */
 export async function settleNotice(db: Queryable, notice: DueNotice): Promise<void> {
   await db.query("update outbound_webhook.endpoint set notice_due_at = null where id = $1 and notice_due_at = $2", [
     notice.endpointId,

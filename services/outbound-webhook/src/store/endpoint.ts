@@ -13,7 +13,7 @@ export interface EndpointRow {
   deactivatedAt: Date | null;
 }
 
-/** An endpoint within its workspace: no statement finds one of another. */
+/** Finds an endpoint only in its own workspace. */
 export interface EndpointKey {
   workspaceId: string;
   endpointId: number;
@@ -22,12 +22,12 @@ export interface EndpointKey {
 const COLUMNS = `id, url, events, description, active, failures_in_a_row as "failuresInARow",
   created_at as "createdAt", deactivated_at as "deactivatedAt"`;
 
-/** Takes the lock under which endpoints change; to be called first in a transaction. */
+/** Takes the lock under which endpoints and deliveries change. Has to come first in a transaction. */
 export async function lockWorkspace(db: Queryable, workspaceId: string): Promise<void> {
   await db.query(lockGroups(SCHEMA, [workspaceId]));
 }
 
-/** As `lockWorkspace`, for a workspace that may have no endpoint yet. */
+/** Like `lockWorkspace`, for a workspace that may have no endpoint yet. */
 export async function makeAndLockWorkspace(db: Queryable, workspaceId: string): Promise<void> {
   for (const statement of makeAndLockGroups(SCHEMA, [workspaceId])) await db.query(statement);
 }
@@ -40,7 +40,7 @@ export async function countEndpoints(db: Queryable, workspaceId: string): Promis
   return rows[0].count;
 }
 
-/** The id of an endpoint that is about to be inserted: its secret is sealed for it. */
+/** The id of an endpoint to be inserted: its secret is sealed for this id. */
 export async function nextEndpointId(db: Queryable): Promise<number> {
   const { rows } = await db.query("select nextval('outbound_webhook.endpoint_id_seq') as id");
   return rows[0].id;
@@ -85,7 +85,7 @@ export async function findEndpoint(db: Queryable, key: EndpointKey): Promise<End
   return rows[0];
 }
 
-/** Changes what is given. Activation starts with a clean counter. [OUT-50] */
+/** Changes only the given fields. Activation resets the failure counter. [OUT-50] */
 export async function updateEndpoint(
   db: Queryable,
   key: EndpointKey,
@@ -114,7 +114,7 @@ export async function updateEndpoint(
   return rows[0];
 }
 
-/** The row stays for the log; its secret goes. Returns false when there is no such endpoint. */
+/** Keeps the row for the log, without the secret. Returns false when there is no such endpoint. */
 export async function deleteEndpoint(db: Queryable, key: EndpointKey, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `update outbound_webhook.endpoint
@@ -125,7 +125,7 @@ export async function deleteEndpoint(db: Queryable, key: EndpointKey, now: Date)
   return rowCount === 1;
 }
 
-/** The sealed secret of an endpoint, and since when it is that. */
+/** The sealed secret of an endpoint, and when it replaced the one before. */
 export async function findSecret(
   db: Queryable,
   key: EndpointKey,
@@ -138,7 +138,7 @@ export async function findSecret(
   return rows[0];
 }
 
-/** Whose an endpoint is, and its sealed secret: for a caller that is known by that secret alone. */
+/** The workspace and sealed secret of an endpoint, for a caller that signs with that secret. */
 export async function findSigner(
   db: Queryable,
   endpointId: number,

@@ -5,7 +5,7 @@ export const SCHEMA = "outbound_webhook";
 /** [FAIR-5] */
 const TURN_MS = 20_000;
 
-/** Of endpoints that answer fast. What slower ones usually take counts by itself. */
+/** For endpoints that respond fast; for slower ones, a multiple of the time that they usually take. */
 export const STUCK_AFTER_MS = 100;
 
 /** The queue of deliveries: a group is a workspace, a member an endpoint. */

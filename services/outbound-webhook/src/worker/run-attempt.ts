@@ -9,14 +9,14 @@ import { responseText } from "../domain/response-text.ts";
 const STATUS_CLASS = 100;
 const MS_PER_SECOND = 1_000;
 
-/** Whether the lease would run out before the result is there: the delivery comes again by itself. */
+/** Whether the lease might expire before the result is reported; the delivery is then handed out again. */
 export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): boolean {
   return now.getTime() > Number(attempt.notAfterMs);
 }
 
 /**
- * Makes one attempt. Whatever the other side does is an outcome and not an error. Undefined when this process ended the
- * attempt: then the delivery comes again by itself.
+ * Makes one attempt. Whatever the receiver does is a result, not an error. Undefined when this process aborted the
+ * attempt; the delivery is then handed out again.
  */
 export async function runAttempt(
   attempt: Attempt,
@@ -32,7 +32,7 @@ export async function runAttempt(
     deadlineMs: ATTEMPT_DEADLINE_MS,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     poolKey: String(attempt.endpointId),
-    // A delivery may rarely arrive twice; a kept connection that has gone must not cost it a minute.
+    // Without this, a kept connection that the receiver has closed would delay the delivery by a minute. [OUT-57]
     repeatable: true,
   });
   if (result.kind === "aborted") return undefined;
@@ -44,22 +44,22 @@ export async function runAttempt(
     workspaceId: attempt.workspaceId,
     startedAtMs: BigInt(startedAtMs),
     signedAtSeconds: attempt.signedAtSeconds,
-    ...phases(result.timings),
-    ...answer(result),
+    ...timingsOf(result.timings),
+    ...outcomeOf(result),
   });
 }
 
 /**
- * [OUT-57] Says that an attempt was not made here. It was handed out before, to a worker that may have made it and died
- * while a neighbour in the same message was still under way: only the database knows.
+ * [OUT-57] Gives an attempt back without making it. A worker that died had it before and may have made it; only the
+ * database knows.
  */
 export function givenBack({ deliveryId, workspaceId, notAfterMs }: Attempt): AttemptResult {
   return create(AttemptResultSchema, { deliveryId, workspaceId, givenBackNotAfterMs: notAfterMs });
 }
 
-type ResultMembers = MessageInitShape<typeof AttemptResultSchema>;
+type ResultFields = MessageInitShape<typeof AttemptResultSchema>;
 
-function phases(timings: Timings): ResultMembers {
+function timingsOf(timings: Timings): ResultFields {
   return {
     durationMs: Math.round(timings.totalMs),
     address: timings.address ?? "",
@@ -70,7 +70,7 @@ function phases(timings: Timings): ResultMembers {
   };
 }
 
-function answer(result: Exclude<SafeFetchResult, { kind: "aborted" }>): ResultMembers {
+function outcomeOf(result: Exclude<SafeFetchResult, { kind: "aborted" }>): ResultFields {
   switch (result.kind) {
     case "response":
       return { responseCode: result.status, response: responseText(result.body) };

@@ -4,7 +4,7 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { SCHEMA } from "../queue.ts";
 
-/** Rows of one transaction, which holds up the workspace's other deliveries as long as it takes. */
+/** The workspace's other deliveries wait for a transaction. */
 const ROWS_PER_TRANSACTION = 1_000;
 
 const TEXT = `with unwanted as (
@@ -26,8 +26,8 @@ ${forgetParts(SCHEMA)}
 select 1`;
 
 /**
- * Cancels whatever waits for an endpoint, as long as it is not active. What is on the wire ends by itself; what a crash
- * leaves over here is cancelled when its turn comes. The queue forgets a deleted endpoint for which nothing is left.
+ * Cancels the deliveries that wait for an endpoint, unless it is active. Attempts in flight end as usual; a delivery that a
+ * crash leaves waiting is cancelled when it is due. The queue forgets a deleted endpoint once it has no deliveries left.
  */
 export async function cancelWaiting(
   pool: Pool,

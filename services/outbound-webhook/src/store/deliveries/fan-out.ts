@@ -7,13 +7,13 @@ import { currentRequestId } from "@toolgate/telemetry/request";
 import type { StoredEvent } from "../../domain/incoming-event.ts";
 import { SCHEMA } from "../queue.ts";
 
-/** Stores events and makes their deliveries, in one transaction. Returns how many deliveries are new. */
+/** Stores events and makes their deliveries, in one transaction. Resolves with the number of new deliveries. */
 export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<number>;
 
 /**
- * The lock comes first, so that the statement after it sees endpoints as they are: an endpoint that is being deactivated
- * gets the event either before that or not at all. A workspace with an endpoint has a group. An event whose copies came
- * before and after the time from which it is moved is found under either time.
+ * The lock comes first, so that the statement after it sees the endpoints' present state: one that is being deactivated
+ * gets the event either before that or not at all. An event that comes too late for its own partition is stored under the
+ * time of its arrival; when it is reported again, `moved_event` or the partition of its own time shows that it is known.
  */
 export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
   const text = fanOutText(queue);
@@ -63,7 +63,7 @@ subscribers as materialized (
   cross join lateral (
     select id, active, events from outbound_webhook.endpoint
     where workspace_id = incoming.workspace_id and deleted_at is null
-    -- A plan that was made while there were few endpoints must not walk over all of them for each event.
+    -- Keeps a plan made while there were few endpoints from reading all of them for each event.
     offset 0
   ) e
   where incoming.type = any(e.events) or (incoming.type like 'custom.%' and 'custom.*' = any(e.events))

@@ -22,7 +22,7 @@ export interface DeliveryRow {
   finishedAt: Date | null;
   /** When the last attempt ended; null when there was none. */
   attemptedAt: Date | null;
-  /** When it is due, while it is in the queue. */
+  /** When it is due; null when it is not in the queue. */
   dueAt: Date | null;
   leased: boolean;
   slots: Slots;
@@ -40,14 +40,14 @@ export interface AttemptRow {
   connectMs: number;
   tlsMs: number;
   firstByteMs: number;
-  /** Null for attempts of versions that did not keep it. */
+  /** Null for attempts by versions that did not record it. */
   signedAt: Date | null;
 }
 
 /** A delivery with what was sent, and the endpoint as it is now. */
 export interface FoundDelivery {
   delivery: DeliveryRow;
-  /** Empty when it is gone. */
+  /** Empty when it has expired. */
   body: Buffer;
   hop: number;
   endpoint: { url: string; secret: Buffer; secretReplacedAt: Date | null } | undefined;
@@ -62,7 +62,7 @@ const columns = (
   q.due_at as "dueAt", q.lease_until is not null as leased,
   ${slotsOf("q.group_id", "q.member_id", now)} as slots`;
 
-/** `ofAttempt` tells the planner which partitions of the attempts there are to think about. */
+/** `ofAttempt` restricts the partitions of attempts that the planner considers. */
 const joins = (ofAttempt: string) => `left join outbound_webhook.attempt a
   on a.created_at = d.created_at and a.delivery_id = d.id and a.number = d.attempts ${ofAttempt}
 left join outbound_webhook.queue_item q on q.item_id = d.id`;

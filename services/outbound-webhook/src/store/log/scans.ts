@@ -3,48 +3,48 @@ import type { Queryable } from "@toolgate/postgres/pool";
 import type { DeliveryFilter, DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
 import { createdAtOf } from "../../domain/delivery-id.ts";
 
-/** Statuses that have an index, because few deliveries end or stay in them. */
+/** Statuses with an index, because few deliveries have them. */
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatusName> = new Set(["retrying", "failed", "cancelled"]);
-/** Items of a queue that are read to find the pending ones; with more of them pending is taken for frequent. */
+/** Queue items that are read to find pending deliveries; when there are more, the log itself is searched. */
 const MAX_ITEMS_READ = 1_000;
-/** A call and what it calls emit fewer. */
+/** More than a call and its nested runs emit. */
 const MAX_EVENTS_OF_REQUEST = 1_000;
-/** In these words, as the index has them: the planner compares conditions, not meanings. */
+/** Has to be the exact condition of the index. */
 const IS_CUSTOM = `starts_with(d.event_type, '${CUSTOM_PREFIX}')`;
 const ALL_ROWS = "outbound_webhook.delivery d";
 
-/** Binds a value and answers its place in the statement. */
+/** Adds a value to the statement and returns its placeholder. */
 export type Bind = (value: unknown) => string;
 
-/** The part of a scan that a step reads: the ids from `first` up to, without, `cursor`. */
-export interface Stretch {
+/** The part of a scan that one step reads: the ids from `first`, up to but not including `cursor`. */
+export interface ScanStep {
   bind: Bind;
   first: string;
   cursor: string;
 }
 
-/** Names the rows of `source`, as `d`, that meet `where`; those that meet `hit` too are wanted. */
+/** The rows `d` of `source` that meet `where`; those that also meet `hit` are wanted. */
 export interface Rows {
   source: string;
   where: string[];
   hit: string[];
 }
 
-/** A way through the log, newest first, for which there is an index. */
-export type Scan = (stretch: Stretch) => Rows;
+/** A part of the log that an index holds in order. */
+export type Scan = (stretch: ScanStep) => Rows;
 
-/** The rows to be walked over, as few as an index can tell apart. Together the scans meet every wanted row, once each. */
+/** Chooses the indexes that leave the fewest rows to read. Together, the scans meet every wanted row exactly once. */
 export async function scansFor(db: Queryable, filter: DeliveryFilter): Promise<Scan[]> {
   const { eventId, requestId, kind, statuses, eventType } = filter;
   if (requestId !== undefined) return scansOfRequest(db, filter, requestId);
-  if (eventId !== undefined) return [through(filter, (bind) => [ofEvent(eventId, bind)])];
+  if (eventId !== undefined) return [indexScan(filter, (bind) => [ofEvent(eventId, bind)])];
   if (kind !== undefined && kind !== "event") {
-    return [through(filter, (bind) => [ofWorkspace(filter, bind), ofKind(kind)])];
+    return [indexScan(filter, (bind) => [ofWorkspace(filter, bind), ofKind(kind)])];
   }
   if (statuses && !statuses.includes("delivered")) return scansOfStatuses(db, filter, statuses);
-  if (eventType === CUSTOM_WILDCARD) return [through(filter, (bind) => [ofWorkspace(filter, bind), IS_CUSTOM])];
+  if (eventType === CUSTOM_WILDCARD) return [indexScan(filter, (bind) => [ofWorkspace(filter, bind), IS_CUSTOM])];
   if (eventType !== undefined) {
-    return [through(filter, (bind) => [ofWorkspace(filter, bind), `d.event_type collate "C" = ${bind(eventType)}`])];
+    return [indexScan(filter, (bind) => [ofWorkspace(filter, bind), `d.event_type collate "C" = ${bind(eventType)}`])];
   }
   return scansOfOwner(filter);
 }
@@ -57,12 +57,12 @@ async function scansOfRequest(db: Queryable, filter: DeliveryFilter, requestId: 
     [filter.workspaceId, requestId],
   );
   if (rows.length === 0) return [];
-  return [through(filter, (bind) => [`d.event_id = any(${bind(rows.map((row) => row.id))}::text[])`])];
+  return [indexScan(filter, (bind) => [`d.event_id = any(${bind(rows.map((row) => row.id))}::text[])`])];
 }
 
 function scansOfOwner(filter: DeliveryFilter): Scan[] {
-  if (filter.endpointId !== undefined) return [through(filter, (bind) => [ofOwner(filter, bind)])];
-  return [IS_CUSTOM, `not ${IS_CUSTOM}`].map((half) => through(filter, (bind) => [ofWorkspace(filter, bind), half]));
+  if (filter.endpointId !== undefined) return [indexScan(filter, (bind) => [ofOwner(filter, bind)])];
+  return [IS_CUSTOM, `not ${IS_CUSTOM}`].map((half) => indexScan(filter, (bind) => [ofWorkspace(filter, bind), half]));
 }
 
 async function scansOfStatuses(
@@ -72,21 +72,21 @@ async function scansOfStatuses(
 ): Promise<Scan[]> {
   const scans: Scan[] = [...new Set(statuses)]
     .filter((status) => INDEXED_STATUSES.has(status))
-    .map((status) => through(filter, (bind) => [ofOwner(filter, bind), `d.status = '${status}'`]));
+    .map((status) => indexScan(filter, (bind) => [ofOwner(filter, bind), `d.status = '${status}'`]));
   if (!statuses.includes("pending")) return scans;
   const pending: DeliveryFilter = { ...filter, statuses: ["pending"] };
   const ids = await pendingIds(db, filter);
   if (ids === "many") scans.push(...scansOfOwner(pending));
-  else if (ids.length > 0) scans.push(throughIds(pending, ids));
+  else if (ids.length > 0) scans.push(idScan(pending, ids));
   return scans;
 }
 
-const through =
+const indexScan =
   (filter: DeliveryFilter, where: (bind: Bind) => string[]): Scan =>
   ({ bind }) => ({ source: ALL_ROWS, where: where(bind), hit: allConditions(filter, bind) });
 
-/** The rows of these ids, each looked up by itself. */
-function throughIds(filter: DeliveryFilter, ids: readonly string[]): Scan {
+/** Looks up each of these ids. */
+function idScan(filter: DeliveryFilter, ids: readonly string[]): Scan {
   return ({ bind, first, cursor }) => {
     const listed = ids.filter((id) => id >= first && id < cursor);
     const columns = `${bind(listed.map(createdAtOf))}::timestamptz[], ${bind(listed)}::uuid[]`;
@@ -115,17 +115,14 @@ function allConditions(filter: DeliveryFilter, bind: Bind): string[] {
 
 const ofWorkspace = ({ workspaceId }: DeliveryFilter, bind: Bind) => `d.workspace_id = ${bind(workspaceId)}`;
 const ofEvent = (eventId: string, bind: Bind) => `d.event_id = ${bind(eventId)}`;
-/** Not bound, so that it is known to imply the condition of the index. */
+/** Literal, so that the planner sees that the condition of the index holds. */
 const ofKind = (kind: DeliveryKindName) => `d.kind = '${kind}'`;
 
 function ofOwner(filter: DeliveryFilter, bind: Bind): string {
   return filter.endpointId === undefined ? ofWorkspace(filter, bind) : `d.endpoint_id = ${bind(filter.endpointId)}`;
 }
 
-/**
- * The deliveries of the endpoint, or of the workspace, that may be pending. All of them are in the queue, which holds
- * only what is not done.
- */
+/** The deliveries of the endpoint or workspace that may be pending, from the queue, which holds all of them. */
 async function pendingIds(db: Queryable, { workspaceId, endpointId }: DeliveryFilter): Promise<string[] | "many"> {
   const ofEndpoint = endpointId === undefined ? "" : "and member_id = $3";
   const { rows } = await db.query(

@@ -4,20 +4,19 @@ import { firstIdAt, timeOfId } from "../../domain/delivery-id.ts";
 import { type Scan, scansFor } from "./scans.ts";
 
 const DAY_MS = 86_400_000;
-/** Rows that one search walks over. */
+/** Rows that one search reads. */
 export const MAX_ROWS_READ = 5_000;
 /** Rows of the first step; each further one takes four times as many. */
 const FIRST_STEP_ROWS = 500;
 const STEP_GROWTH = 4;
-/** A day more than any log row is kept. */
+/** More days than the log is kept. */
 const OLDEST_DAYS = 32;
 /** Clocks of other replicas may be ahead. */
 const AHEAD_MS = 3_600_000;
 
 /**
- * Leaves the planner nothing but to walk an index in its order until the limit. Where it takes few rows for wanted it
- * would rather read and sort all of them. The penalties that do this make plans look dear: hence neither compilation
- * nor parallel workers.
+ * Makes the planner read an index in its order up to the limit; it would sometimes rather read and sort all rows. The
+ * penalties make plans look expensive, hence no compilation and no parallel workers.
  */
 const PLANNER_SETTINGS = `set transaction read only; set local enable_seqscan = off; set local enable_bitmapscan = off;
   set local enable_sort = off; set local jit = off; set local max_parallel_workers_per_gather = 0`;
@@ -25,37 +24,36 @@ const PLANNER_SETTINGS = `set transaction read only; set local enable_seqscan = 
 export interface FoundDeliveries {
   /** Newest first. */
   ids: string[];
-  /** Where to go on; undefined when there is nothing more. */
+  /** Where to continue; undefined at the end. */
   next: string | undefined;
 }
 
 interface Search {
   limit: number;
-  /** Only what is older than this id. */
+  /** Only deliveries older than this id. */
   before: string | undefined;
   now: Date;
 }
 
-/** The times that a step looks at. */
 interface Window {
   from: Date;
   to: Date;
 }
 
 /**
- * The newest deliveries that meet the filter, of those older than `before`. Reads at most `MAX_ROWS_READ` rows: what it
- * finds may be less than `limit` although there is more. Looks at the latest day first, then at twice as many days each
- * time, so that the planner has no more partitions to think about than it takes.
+ * Finds the newest deliveries older than `before` that match the filter. Reads at most `MAX_ROWS_READ` rows, so it may
+ * return fewer than `limit` although there are more. It looks at the latest day first, then at twice as many days each
+ * time, so that the planner considers few partitions.
  */
 export function searchDeliveries(pool: Pool, filter: DeliveryFilter, search: Search): Promise<FoundDeliveries> {
   return inTransaction(pool, async (db) => {
     await db.query(PLANNER_SETTINGS);
     const scans = await scansFor(db, filter);
-    return scans.length === 0 ? { ids: [], next: undefined } : await walk(db, scans, filter, search);
+    return scans.length === 0 ? { ids: [], next: undefined } : await searchSteps(db, scans, filter, search);
   });
 }
 
-async function walk(
+async function searchSteps(
   db: Queryable,
   scans: readonly Scan[],
   filter: DeliveryFilter,
@@ -88,7 +86,7 @@ async function walk(
   return { ids, next: undefined };
 }
 
-/** The next rows of all scans together, in the order of their ids. */
+/** Reads the next rows of all scans, newest first. */
 async function readStep(
   db: Queryable,
   scans: readonly Scan[],
@@ -96,7 +94,7 @@ async function readStep(
   { cursor, rows: step, wanted }: { cursor: string; rows: number; wanted: number },
 ): Promise<{ hits: string[]; last: string | undefined; rowsRead: number }> {
   const first = firstIdAt(from);
-  // Whole days: only the partitions follow from these, and the planner's guess of the rows from the ids alone.
+  // Whole days: these choose the partitions, while the planner estimates the rows from the ids.
   const values: unknown[] = [startOfDay(from), startOfDay(new Date(to.getTime() + DAY_MS - 1)), first, cursor, step];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const wantedPlace = bind(wanted);
@@ -108,7 +106,7 @@ async function readStep(
   });
   const { rows } = await db.query(
     `with scanned as materialized (
-       select id, hit from (${parts.join("\nunion all\n")}) walked order by id desc limit $5
+       select id, hit from (${parts.join("\nunion all\n")}) found order by id desc limit $5
      )
      select array(select id from scanned where hit order by id desc limit ${wantedPlace}) as hits,
        (select id from scanned order by id limit 1) as last,

@@ -17,7 +17,7 @@ export interface UndeliveredRow {
   pulledBy: string;
 }
 
-/** The place of a row in the list: its time, event and endpoint. */
+/** A row's place in the list: its time, event and endpoint. */
 export interface UndeliveredPlace {
   at: Date;
   eventId: string;
@@ -26,15 +26,15 @@ export interface UndeliveredPlace {
 
 export interface UndeliveredFilter {
   workspaceId: string;
-  /** Undefined: all that the workspace has. */
+  /** Undefined: all endpoints of the workspace. */
   endpointId?: number;
   state: "undelivered" | "pulled";
-  /** Exact names; not for what was pulled. */
+  /** Exact names; not with the state `pulled`. */
   types?: readonly string[];
   from?: Date;
   to?: Date;
   newestFirst: boolean;
-  /** Only what comes behind this place. */
+  /** Only rows after this place. */
   after?: UndeliveredPlace;
   limit: number;
 }
@@ -44,8 +44,8 @@ const COLUMNS = `u.event_id as "eventId", u.event_type as "eventType", u.endpoin
   u.delivery_ids as "deliveryIds", u.pulled_at as "pulledAt", u.pulled_by as "pulledBy"`;
 
 /**
- * In order of the event's time, or of the acknowledgement. The first rows are read of each endpoint (a workspace has few)
- * and type by themselves, so that each comes from an index in its order, and the first of those are kept.
+ * Lists in the order of the event's time, or of the acknowledgement for what was pulled. Reads the first rows of each
+ * endpoint and type from an index, and keeps the first of those: a workspace has few endpoints.
  */
 export async function listUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<UndeliveredRow[]> {
   const values: unknown[] = [filter.workspaceId, filter.limit];
@@ -80,7 +80,7 @@ export async function listUndelivered(db: Queryable, filter: UndeliveredFilter):
   return rows;
 }
 
-/** How many there are of each endpoint, counted up to `max`. */
+/** The number of undelivered events of each endpoint, counted up to `max`. */
 export async function countUndelivered(
   db: Queryable,
   { workspaceId, endpointId }: { workspaceId: string; endpointId?: number },

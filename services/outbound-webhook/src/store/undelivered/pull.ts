@@ -4,11 +4,11 @@ import type { UndeliveredReason } from "./list.ts";
 /** A place in the order in which events became undelivered. */
 export interface PullPlace {
   after: number;
-  /** The history in which the place was given out. */
+  /** The history of the database in which the place was given out. */
   history: string;
 }
 
-/** Fits a place, or the beginning without one, into the present history: the beginning when it comes from another. */
+/** The place to read from: the beginning when none is given, or when it comes from another history. */
 export async function findPullPlace(db: Queryable, place: PullPlace | undefined): Promise<PullPlace> {
   const { rows } = await db.query(PULL_HISTORY);
   const [{ history, last }] = rows;
@@ -17,8 +17,8 @@ export async function findPullPlace(db: Queryable, place: PullPlace | undefined)
 }
 
 /**
- * A database that was restored from a backup counts its positions a second time. It has another identifier, timeline or
- * table then; where it has not, a position that was not yet given out tells.
+ * A database restored from a backup gives out positions a second time. Its identifier, timeline or table differs then, or
+ * the client's position is one that it has not given out yet.
  */
 const PULL_HISTORY = `select last_value as last,
   md5(concat_ws('.', system_identifier, timeline_id, 'outbound_webhook.undelivered'::regclass::oid)) as history
@@ -35,9 +35,9 @@ export interface PulledRow {
 }
 
 /**
- * The next events behind a position with their bytes, in the order in which they became undelivered; fewer when the
- * bytes would be more than `maxBytes`, but always one. `more`: whether there are some behind them. Each event is looked
- * up by itself (a limit keeps the join from being turned around), in the one partition that holds it.
+ * The next events after a position with their bytes, in the order in which they became undelivered: at most `maxBytes`,
+ * but at least one event. `more`: whether there are others after them. The limits make Postgres look up each event by
+ * itself, in its partition.
  */
 export async function pullUndelivered(
   db: Queryable,
@@ -74,8 +74,8 @@ export async function pullUndelivered(
 }
 
 /**
- * Settles events as had by the customer, those on their way again among them. Returns those that are settled now. The
- * transaction has locked the workspace (`lockWorkspace`).
+ * Marks events as pulled, also those that are being sent again. Returns all of the given ids that are pulled now. The
+ * transaction has locked the workspace.
  */
 export async function settlePulled(
   db: Queryable,
