@@ -5,7 +5,7 @@ import type { Queryable } from "@toolgate/postgres/pool";
 import type { Principal } from "@toolgate/service-host/principal";
 
 /** The record of one action of a user. It names what was changed and holds no values, as they may be secret. */
-export interface AuditEntry {
+interface AuditEntry {
   principal: Pick<Principal, "userId" | "email" | "workspaceId">;
   at: Date;
   /** Noun and verb, such as `tool.create`. */

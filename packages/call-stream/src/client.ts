@@ -3,7 +3,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { callStreamInFlight } from "@toolgate/telemetry/instruments";
-import type { AddressResolver } from "./address-book.ts";
+import type { AddressResolver } from "./addresses.ts";
 import type { Call, CallOptions } from "./call.ts";
 import { neverSentError } from "./call.ts";
 import { refusalOf, StreamCaller } from "./caller.ts";
@@ -21,7 +21,7 @@ import type { StreamMethod } from "./stream-connection.ts";
 import type { Reconnect } from "./stream-pool.ts";
 import { StreamPool } from "./stream-pool.ts";
 
-export type CallStreamOptions<I extends DescMessage, O extends DescMessage> = {
+type CallStreamOptions<I extends DescMessage, O extends DescMessage> = {
   /** The unary RPC whose messages travel in the frames. */
   readonly method: DescMethodUnary<I, O>;
   /** The bidirectional RPC of the same service that carries them. */

@@ -7,7 +7,7 @@ import { callerGone, deadlineExceeded, publicError } from "./failure.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./limits.ts";
 import { measureRpc } from "./measure.ts";
 
-export type DirectCallOptions = {
+type DirectCallOptions = {
   /** Full name of the RPC, for metrics. */
   readonly rpc: string;
   /** Told about failures that callers see only as an opaque `internal`. */

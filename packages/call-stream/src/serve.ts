@@ -16,7 +16,7 @@ export type ServeLimits = {
   readonly drainGraceMs?: number;
 };
 
-export type ServeOptions<I extends DescMessage, O extends DescMessage> = {
+type ServeOptions<I extends DescMessage, O extends DescMessage> = {
   /** The unary RPC whose messages travel in the frames. */
   readonly method: DescMethodUnary<I, O>;
   readonly handler: CallHandler<MessageShape<I>, MessageShape<O>>;

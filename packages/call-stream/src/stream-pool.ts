@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Transport } from "@connectrpc/connect";
 import { ConnectError } from "@connectrpc/connect";
 import { callStreamsLost, callStreamsOpened } from "@toolgate/telemetry/instruments";
-import type { AddressResolver } from "./address-book.ts";
-import { AddressBook } from "./address-book.ts";
+import type { AddressResolver } from "./addresses.ts";
+import { watchAddresses } from "./addresses.ts";
 import type { StreamCaller } from "./caller.ts";
 import type { ErrorListener } from "./failure.ts";
 import { CLOSE_GRACE_MS } from "./limits.ts";
@@ -29,7 +29,7 @@ type StreamPoolOptions<O> = Omit<StreamConnectionOptions<O>, "transport" | "onUp
 /** One stream per server address, each opened again when it ends, and the choice between those that are up. */
 export class StreamPool<O> {
   readonly #options: StreamPoolOptions<O>;
-  readonly #book: AddressBook;
+  readonly #addresses: ReturnType<typeof watchAddresses>;
   /** A controller per address that is listed; aborting it retires the address. */
   readonly #links = new Map<string, AbortController>();
   readonly #connections = new Map<StreamConnection<O>, Promise<void>>();
@@ -38,13 +38,13 @@ export class StreamPool<O> {
 
   constructor(options: StreamPoolOptions<O>) {
     this.#options = options;
-    this.#book = new AddressBook(
+    this.#addresses = watchAddresses(
       options.addresses,
       options.resolveEveryMs,
       (addresses) => this.#follow(addresses),
       options.onError,
     );
-    void this.#book.refresh();
+    void this.#addresses.refresh();
   }
 
   /** The one with fewer open calls of two streams picked at random, or nothing while no stream is up. */
@@ -61,7 +61,7 @@ export class StreamPool<O> {
   /** Ends all streams: in good order, or after 500 ms by force. Calls that are still open fail. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#book.close();
+    this.#addresses.close();
     for (const link of this.#links.values()) link.abort();
     for (const connection of this.#connections.keys()) connection.leave();
     const forceEnd = setTimeout(() => {
@@ -95,7 +95,7 @@ export class StreamPool<O> {
       if (retired.aborted) return;
       // A stream that lasted was healthy: its end is no reason to wait longer.
       failures = performance.now() - startedMs > reconnect.maxMs ? 0 : failures + 1;
-      void this.#book.refresh();
+      void this.#addresses.refresh();
       await delay(backoffMs(reconnect, failures), undefined, { signal: retired }).catch(() => undefined);
     }
   }

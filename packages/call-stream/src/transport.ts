@@ -4,7 +4,7 @@ import { READ_MAX_BYTES } from "./limits.ts";
 import { StreamSession } from "./stream-session.ts";
 
 /** A transport with a connection of its own; disposing it closes the connection. */
-export type StreamTransport = Transport & Disposable;
+type StreamTransport = Transport & Disposable;
 
 /**
  * A gRPC transport for one call stream to `address` (a base URL such as `http://10.0.0.7:8080`), over one HTTP/2

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { VerifyRequest, VerifyResponse } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import type { AddressResolver } from "../src/address-book.ts";
+import type { AddressResolver } from "../src/addresses.ts";
 import type { CallStream } from "../src/client.ts";
 import { createCallStream } from "../src/client.ts";
 import { streamTransport } from "../src/transport.ts";

@@ -6,7 +6,7 @@ import { type Bus, unlessDisconnected } from "./connect.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { ensureStream, isStreamNotFound, streamOf } from "./streams.ts";
 
-export interface BatchingPublisherOptions<T> {
+interface BatchingPublisherOptions<T> {
   bus: Bus;
   subject: string;
   /** Encodes the items of one tick as one message. */

@@ -19,7 +19,7 @@ export interface Bus extends AsyncDisposable {
   untilConnected(waitMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-export interface BusOptions {
+interface BusOptions {
   /** nats://host:port or nats://user:password@host:port, several separated by commas. */
   servers: string;
   /** Shown in the server's list of connections. */

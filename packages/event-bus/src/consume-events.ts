@@ -3,10 +3,9 @@ import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
 import type { EventListener } from "./listeners.ts";
 
-export type ConsumeEventsOptions = Omit<
-  ConsumeBatchesOptions,
-  "stream" | "durable" | "filterSubject" | "remakeAfterBreak"
-> & { listener: EventListener };
+type ConsumeEventsOptions = Omit<ConsumeBatchesOptions, "stream" | "durable" | "filterSubject" | "remakeAfterBreak"> & {
+  listener: EventListener;
+};
 
 const LISTENERS_HEADER = "Toolgate-Listeners";
 

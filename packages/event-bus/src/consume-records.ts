@@ -1,6 +1,6 @@
 import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
 
-export type ConsumeRecordsOptions = Pick<
+type ConsumeRecordsOptions = Pick<
   ConsumeBatchesOptions,
   "bus" | "durable" | "filterSubject" | "handle" | "isPermanent" | "signal" | "onError"
 >;

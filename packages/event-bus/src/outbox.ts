@@ -34,7 +34,7 @@ export interface Outbox extends AsyncDisposable {
   sweep(now: Date): Promise<number>;
 }
 
-export interface OutboxOptions {
+interface OutboxOptions {
   pool: Pool;
   /**
    * Schema that holds the table `outbox (event_id text primary key, event bytea, publish_after timestamptz,

@@ -25,7 +25,7 @@ export function reportSettled(bus: Bus, subject: string, { listener, eventIds }:
   bus.nc.publish(`settled.${source}`, toBinary(EventsSettledSchema, report));
 }
 
-export interface SettledReportsOptions {
+interface SettledReportsOptions {
   bus: Bus;
   source: string;
   settle: (reports: SettledReport[]) => Promise<void>;

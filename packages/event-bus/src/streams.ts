@@ -22,7 +22,7 @@ const WORK_QUEUE = { retention: RetentionPolicy.Workqueue, discard: DiscardPolic
  * The streams. A broker that crashed may keep messages that were acknowledged and give them to nobody (seen with 2.9.10);
  * they are removed at an age that no message in use reaches.
  */
-export const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings>> = {
+const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings>> = {
   /** Usage, execution and audit records on their way to Postgres. */
   RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /**

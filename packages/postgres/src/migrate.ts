@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inTransaction, type Pool, type Queryable } from "./pool.ts";
 
-export interface Migrations {
+interface Migrations {
   pool: Pool;
   /** The schema that the migrations fill; their log is `<schema>.migrations`. */
   schema: string;

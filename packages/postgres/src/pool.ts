@@ -60,27 +60,37 @@ export function createPool(options: PoolOptions): Pool {
  * resolves although one of its statements failed, as Postgres commits nothing then. A client whose rollback fails (the
  * server went down) does not go back to the pool. When the connection breaks during the commit, the outcome is unknown.
  */
-export async function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+export function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
+  return withClient(pool, async (client, discard) => {
+    try {
+      await client.query("begin");
+      const result = await work(client);
+      const { command } = await client.query("commit");
+      if (command !== "COMMIT") throw new Error("nothing was committed: a statement of the transaction had failed");
+      return result;
+    } catch (error) {
+      await client.query("rollback").catch(discard);
+      throw error;
+    }
+  });
+}
+
+/** Lends `work` a client of the pool, which gets it back unless its connection broke or `work` called `discard`. */
+export async function withClient<T>(
+  pool: Pool,
+  work: (client: Client, discard: (reason: Error) => void) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // Without a listener, a connection that breaks between two statements would crash the process.
-  const onError = (error: Error) => {
-    broken = error;
+  const discard = (reason: Error) => {
+    broken = reason;
   };
-  client.on("error", onError);
+  // Without a listener, a connection that breaks between two statements would crash the process.
+  client.on("error", discard);
   try {
-    await client.query("begin");
-    const result = await work(client);
-    const { command } = await client.query("commit");
-    if (command !== "COMMIT") throw new Error("nothing was committed: a statement of the transaction had failed");
-    return result;
-  } catch (error) {
-    await client.query("rollback").catch((rollbackError: Error) => {
-      broken = rollbackError;
-    });
-    throw error;
+    return await work(client, discard);
   } finally {
-    client.off("error", onError);
+    client.off("error", discard);
     client.release(broken);
   }
 }

@@ -1,13 +1,13 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /** When a connection turns hostile: instead of the greeting, of the response to `begin`, of a query's result, or idle. */
-export type HostileStage = "connect" | "begin" | "query" | "idle";
+type HostileStage = "connect" | "begin" | "query" | "idle";
 
 /**
  * What it does then: sends nothing more, closes the connection, sends endless rows, announces a row of a gigabyte, sends
  * more rows than requested, or sends bytes that are not a message.
  */
-export type HostileManner = "mute" | "hang-up" | "flood" | "huge-row" | "too-many-rows" | "garbage";
+type HostileManner = "mute" | "hang-up" | "flood" | "huge-row" | "too-many-rows" | "garbage";
 
 /** A server that speaks enough of the Postgres protocol to accept connections, and then misbehaves. */
 export interface HostilePostgres extends AsyncDisposable {

@@ -4,7 +4,7 @@ import { isIPv4 } from "node:net";
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode } from "dns-packet";
 
 /** The addresses of a name, of both families; none: there is no such name; "mute": the server does not respond. */
-export type Zone = (host: string, family: 4 | 6) => readonly string[] | "mute";
+type Zone = (host: string, family: 4 | 6) => readonly string[] | "mute";
 
 const NO_SUCH_NAME = 3;
 const TTL_S = 3_600;

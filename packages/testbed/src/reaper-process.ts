@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 /** A process that cleans up after a test run, even one that was killed. */
-export type Reaper = {
+type Reaper = {
   /** Cleans up now; returns when no server of the run is left and its data is gone. */
   reap(): Promise<void>;
 };

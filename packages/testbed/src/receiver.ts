@@ -13,7 +13,7 @@ const POLL_EVERY_MS = 5;
 export type Behave = (request: ReceivedRequest, index: number) => Behaviour;
 
 /** How to start a receiver; without `behave` it responds with 200 to everything. */
-export type ReceiverOptions = {
+type ReceiverOptions = {
   readonly behave?: Behave;
   /** `true`: with a certificate for localhost, 127.0.0.1 and ::1 from a new authority. */
   readonly tls?: boolean | LoopbackCertificate;

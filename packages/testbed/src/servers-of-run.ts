@@ -1,7 +1,7 @@
 import { inject } from "vitest";
 
 /** The servers that all tests of a run use; `runFolder` holds all data of the run and is removed after it. */
-export type ServersOfRun = {
+type ServersOfRun = {
   readonly databaseUrl: string;
   readonly natsUrl: string;
   readonly redisUrl: string;

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** A way to a server on loopback whose connections can be broken. */
-export interface TcpProxy extends AsyncDisposable {
+interface TcpProxy extends AsyncDisposable {
   /** The server's URL, with the port of the proxy. */
   readonly url: string;
   /** Connections made so far. */

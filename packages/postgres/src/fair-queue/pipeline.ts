@@ -1,5 +1,5 @@
 import pg from "pg";
-import { createPool, type Pool, type PoolOptions } from "../pool.ts";
+import { createPool, type Pool, type PoolOptions, withClient } from "../pool.ts";
 
 /** One statement of a pipelined transaction. It is prepared under its name, so equal names mean equal text. */
 export interface Statement {
@@ -46,30 +46,20 @@ const COMMIT_UNLOCKING_EARLY = "commit; select pg_logical_emit_message(true, 'fa
  * locks. When one fails, none has any effect and the first failure is thrown. Returns the results in order, once
  * everything is on disk (unless a statement turns that off for its transaction).
  */
-export async function pipelined(
+export function pipelined(
   pool: Pool,
   statements: readonly Statement[],
   { unlockEarly = false }: CommitOptions = {},
 ): Promise<pg.QueryResult[]> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  const onError = (error: Error) => {
-    broken = error;
-  };
-  client.on("error", onError);
-  try {
+  return withClient(pool, async (client, discard) => {
     const begun = client.query(unlockEarly ? BEGIN_UNLOCKING_EARLY : "begin");
     const running = statements.map((statement) => client.query(statement));
     const ended = client.query(unlockEarly ? COMMIT_UNLOCKING_EARLY : "commit");
     const outcomes = await Promise.allSettled([begun, ...running, ended]);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
-    if (failed) throw failed.reason;
-    return outcomes.slice(1, -1).map((outcome) => (outcome as PromiseFulfilledResult<pg.QueryResult>).value);
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError)) broken ??= error as Error;
-    throw error;
-  } finally {
-    client.off("error", onError);
-    client.release(broken);
-  }
+    if (!failed)
+      return outcomes.slice(1, -1).map((outcome) => (outcome as PromiseFulfilledResult<pg.QueryResult>).value);
+    if (!(failed.reason instanceof pg.DatabaseError)) discard(failed.reason);
+    throw failed.reason;
+  });
 }
