@@ -4,10 +4,8 @@ import { inboxMessageReceived } from "./types/inbox-message-received.ts";
 import { inboxThreadCreated } from "./types/inbox-thread-created.ts";
 import { inboxThreadStatusChanged } from "./types/inbox-thread-status-changed.ts";
 import { publicToolSubmitted } from "./types/public-tool-submitted.ts";
-import { scheduledTaskCompleted } from "./types/scheduled-task-completed.ts";
-import { scheduledTaskFailed } from "./types/scheduled-task-failed.ts";
-import { socialConnected } from "./types/social-connected.ts";
-import { socialRevoked } from "./types/social-revoked.ts";
+import { scheduledTaskCompleted, scheduledTaskFailed } from "./types/scheduled-task.ts";
+import { socialConnected, socialRevoked } from "./types/social.ts";
 import { toolCompleted } from "./types/tool-completed.ts";
 import { webhookTest } from "./types/webhook-test.ts";
 

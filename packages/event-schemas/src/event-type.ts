@@ -32,7 +32,7 @@ export interface EventType {
 }
 
 /** How the report of another service becomes the data of an event. */
-export interface ReportSource {
+interface ReportSource {
   /** The member of `EventReport.event`. */
   readonly case: NonNullable<ReportedEvent["case"]>;
   /** Data, or why nothing is sent; undefined: no event of this type. Throws an InvalidField that names a wrong field. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { create, type DescMessage } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
 import { EventReportSchema } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -8,7 +8,6 @@ import { describe, expect, it } from "vitest";
 import { displayName, EVENT_TYPES, eventTypeOf, schemaPath } from "../src/catalogue.ts";
 import { API_VERSION, eventSchema, exampleEvent } from "../src/envelope.ts";
 import type { EventType } from "../src/event-type.ts";
-import { reportedData } from "../src/reported-data.ts";
 
 type Json = Record<string, unknown>;
 
@@ -96,15 +95,6 @@ it("[EVT-7] every report becomes an event of the catalogue", () => {
   const reported = new Set(EVENT_TYPES.flatMap(({ report }) => (report ? [report.case] : [])));
   expect([...reported].sort()).toEqual(cases.sort());
 });
-
-it.each(EVENT_TYPES.flatMap((kind) => (kind.report ? [{ ...kind, report: kind.report }] : [])))(
-  "[EVT-6] the example report of $type becomes its example event",
-  ({ type, report, example }) => {
-    const { event } = create(EventReportSchema, { event: report.example });
-    const data = reportedData({ event });
-    expect(data).toContainEqual({ type, data: example });
-  },
-);
 
 it("[WVER-1] all types have the same format version", () => {
   expect(API_VERSION).toBe("2026-11-01");

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, schemaPath } from "@toolgate/event-schemas/catalogue";
+import { displayName, EVENT_TYPES, schemaPath } from "@toolgate/event-schemas/catalogue";
 import { exampleEvent } from "@toolgate/event-schemas/envelope";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ describe("the published event types", () => {
     const { event_types } = response.json();
     expect(event_types).toEqual(
       EVENT_TYPES.map((kind) => ({
-        type: kind.type === "custom" ? "custom.<name>" : kind.type,
+        type: displayName(kind),
         description: kind.sent,
         schema: `https://gate.example${schemaPath(kind)}`,
       })),

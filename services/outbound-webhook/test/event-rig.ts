@@ -33,7 +33,7 @@ export interface EventRig extends AsyncDisposable {
   bodies(workspaceId: string, count: number): Promise<Body[]>;
 }
 
-export const OCCURRED_AT = new Date("2026-11-18T11:06:40.900Z");
+const OCCURRED_AT = new Date("2026-11-18T11:06:40.900Z");
 
 /** Everything that an endpoint can subscribe to, custom events by their wildcard. */
 export const ALL_TYPES = EVENT_TYPES.filter(({ subscribable }) => subscribable !== false).map(({ type }) =>
@@ -51,7 +51,7 @@ export function newReport(workspaceId: string, event: Reported, sourceId: string
   };
 }
 
-export function eventClient(service: Service): Client<typeof EventService> {
+function eventClient(service: Service): Client<typeof EventService> {
   const log = createLogger({ service: "test", level: "silent" });
   return createClient(
     EventService,

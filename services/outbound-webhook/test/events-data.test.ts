@@ -1,7 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import { EVENT_TYPES } from "@toolgate/event-schemas/catalogue";
-import { reportedData } from "@toolgate/event-schemas/reported-data";
-import { EventReportSchema } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changed, type EventRig, REPORTS, type Reported, schemaErrors, startEventRig } from "./event-rig.ts";
 
@@ -23,10 +20,10 @@ describe("the data of a reported event", () => {
   afterAll(() => rig[Symbol.asyncDispose]());
 
   /** What the receiver gets for a report, checked against the published schemas. */
-  async function received(event: Reported, count = 1) {
+  async function received(event: Reported) {
     const workspaceId = await rig.subscriber();
     const ids = await rig.report(workspaceId, event);
-    const bodies = await rig.bodies(workspaceId, count);
+    const bodies = await rig.bodies(workspaceId, ids.length);
     expect(bodies.map((body) => [body.type, schemaErrors(body)])).toEqual(bodies.map((body) => [body.type, null]));
     expect(bodies.map(({ id }) => id).sort()).toEqual([...ids].sort());
     for (const { id, ...envelope } of bodies) {
@@ -42,15 +39,12 @@ describe("the data of a reported event", () => {
 
   it("[EVT-6] every type's example report arrives as its example event", async () => {
     for (const { type, report, example } of EVENT_TYPES) {
-      if (!report) continue;
-      const { event } = create(EventReportSchema, { event: report.example });
-      const expected = reportedData({ event }) as { type: string; data: object }[];
-      expect(await received(report.example, expected.length)).toContainEqual({ type, data: example });
+      if (report) expect(await received(report.example)).toContainEqual({ type, data: example });
     }
   });
 
   it("[EVT-9] [EVT-33] [EVT-34] a thread's first message is sent as inbox.thread.created", async () => {
-    expect(await received(REPORTS.firstMessage, 2)).toContainEqual({
+    expect(await received(REPORTS.firstMessage)).toContainEqual({
       type: "inbox.thread.created",
       data: {
         thread: { chat_id: "email:ada@example.com:7731", channel: "email", status: "open" },
@@ -60,7 +54,7 @@ describe("the data of a reported event", () => {
   });
 
   it("[EVT-10] [EVT-37] [EVT-38] a thread's first message is also sent as inbox.message.received", async () => {
-    expect(await received(REPORTS.firstMessage, 2)).toContainEqual({
+    expect(await received(REPORTS.firstMessage)).toContainEqual({
       type: "inbox.message.received",
       data: {
         thread: { chat_id: "email:ada@example.com:7731", channel: "email", is_new: true },
@@ -70,7 +64,7 @@ describe("the data of a reported event", () => {
   });
 
   it("[EVT-35] [EVT-43] a message has its attachments' names and sizes, and the channel email", async () => {
-    const [message] = await received(REPORTS.firstMessage, 2);
+    const [message] = await received(REPORTS.firstMessage);
     expect(message?.data.message.attachments).toEqual([
       { filename: "invoice.pdf", mimetype: "application/pdf", size: 48_211 },
     ]);

@@ -32,7 +32,7 @@ const CALLERS = { KEY, CHAT, TASK, PUBLIC, HOOK, TEST };
 
 const inTestMode = (caller: Caller) => ({ ...caller, value: { ...caller.value, testMode: true } }) as Caller;
 
-describe("what runs of tools report to a receiver", () => {
+describe("events of tool runs", () => {
   let outbound: OutboundRig;
   let runner: ToolRunnerRig;
   let runs: Client<typeof RunService>;
@@ -93,7 +93,7 @@ describe("what runs of tools report to a receiver", () => {
       ...request,
     });
 
-  /** What arrives because of the work, in the order of its types. A later event of the same source is waited for. */
+  /** The events that `work` causes, sorted by type. Waits for a marker event that is sent after it. */
   async function reported(work: () => Promise<unknown>): Promise<(Body & { hop: string })[]> {
     const before = outbound.requestsTo("/runs").length;
     await work();
@@ -124,11 +124,11 @@ describe("what runs of tools report to a receiver", () => {
     ["chat", "EVT-25", CHAT],
     ["scheduled_task", "EVT-27", TASK],
     ["public_api", "EVT-28", PUBLIC],
-  ])("[EVT-8] [EVT-23] a start by %s reports tool.completed [%s]", async (entryType, _rule, caller) => {
-    const answers: string[] = [];
+  ])("[EVT-8] [EVT-23] a run started by %s sends tool.completed [%s]", async (entryType, _rule, caller) => {
+    const executionIds: string[] = [];
     const events = await reported(async () => {
-      answers.push((await run(caller, "reported", { n: 3, password: "p" })).executionId);
-      answers.push((await run(caller, "reported", { fail: true })).executionId);
+      executionIds.push((await run(caller, "reported", { n: 3, password: "p" })).executionId);
+      executionIds.push((await run(caller, "reported", { fail: true })).executionId);
     });
     expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual([null, null]);
     const data = events.map((event) => event.data).sort((a, b) => Number(b.success) - Number(a.success));
@@ -138,7 +138,7 @@ describe("what runs of tools report to a receiver", () => {
         success: true,
         error: null,
         entry_type: entryType,
-        execution_id: answers[0],
+        execution_id: executionIds[0],
         duration_ms: expect.any(Number),
         args: { n: 3, password: "[entfernt]" },
         result: { success: true, n: 3, token: "[entfernt]" },
@@ -148,7 +148,7 @@ describe("what runs of tools report to a receiver", () => {
         success: false,
         error: expect.stringContaining("no stock"),
         entry_type: entryType,
-        execution_id: answers[1],
+        execution_id: executionIds[1],
         duration_ms: expect.any(Number),
         args: { fail: true },
         result: {},
@@ -157,7 +157,7 @@ describe("what runs of tools report to a receiver", () => {
     expect(events.map(({ hop }) => hop)).toEqual(["1", "1"]);
   });
 
-  it("[EVT-30] [LOOP-1] the command-line test, hook runs and what an assistant does for a hook report no tool.completed", async () => {
+  it("[EVT-30] [LOOP-1] command-line tests, hook runs and an assistant's runs for a hook send no tool.completed", async () => {
     const forHook = { case: "chat", value: { ...CHAT.value, hop: 2 } } as Caller;
     const events = await reported(async () => {
       for (const caller of [TEST, HOOK, forHook]) {
@@ -167,14 +167,14 @@ describe("what runs of tools report to a receiver", () => {
     expect(events).toEqual([]);
   });
 
-  it("[EVT-29] a tool that another tool calls reports no tool.completed, whoever started it", async () => {
+  it("[EVT-29] a tool called by another tool sends no tool.completed, for any caller", async () => {
     const events = await reported(async () => {
       for (const caller of Object.values(CALLERS)) await run(caller, "outer", { n: 1 });
     });
     expect(events).toEqual([]);
   });
 
-  it("[EVT-59] [EVT] in test mode nothing is sent, neither tool.completed nor custom events", async () => {
+  it("[EVT-59] test mode sends neither tool.completed nor custom events", async () => {
     const events = await reported(async () => {
       for (const caller of [CHAT, TASK, PUBLIC, HOOK, TEST].map(inTestMode)) {
         expect((await run(caller, "reported", { n: 1 })).outcome.case).toBe("resultJson");
@@ -192,7 +192,7 @@ describe("what runs of tools report to a receiver", () => {
     ["TEST", "1"],
     ["HOOK", "2"],
   ] as const)(
-    "[EVT-17] [EVT-53] [LOOP-2] custom events of a run by %s go out as passed, with hop %s, from sub-tools too",
+    "[EVT-17] [EVT-53] [LOOP-2] custom events of a run by %s, also from nested runs, are sent as passed, with hop %s",
     async (name, hop) => {
       const events = await reported(async () => {
         await run(CALLERS[name], "emits", { n: 1 });
@@ -208,7 +208,7 @@ describe("what runs of tools report to a receiver", () => {
     },
   );
 
-  it("[TOOL-3] [TOOL-4] [IN-48] what is not released stays closed to key, public API and hook, and open inside", async () => {
+  it("[TOOL-3] [TOOL-4] [IN-48] a tool that is not released cannot be called by key, public API or hook, but from inside", async () => {
     for (const [name, caller] of Object.entries(CALLERS)) {
       const { outcome } = await run(caller, "closed");
       expect([name, outcome.case]).toEqual([
@@ -218,8 +218,8 @@ describe("what runs of tools report to a receiver", () => {
     }
   });
 
-  it("[EVT] a caller from inside says which hop it is, and brings no idempotency key", async () => {
-    const faults: [Caller, object][] = [
+  it("[EVT] a chat or scheduled task must give its hop, and no idempotency key", async () => {
+    const invalid: [Caller, object][] = [
       [{ case: "chat", value: { chatId: "c" } }, {}],
       [{ case: "scheduledTask", value: { taskId: "t", hop: 3 } }, {}],
       [{ case: "chat", value: { chatId: "a\0b", hop: 1 } }, {}],
@@ -227,7 +227,7 @@ describe("what runs of tools report to a receiver", () => {
       [CHAT, { idempotencyKey: "k" }],
       [{ case: undefined }, {}],
     ];
-    for (const [caller, request] of faults) {
+    for (const [caller, request] of invalid) {
       await expect(run(caller, "closed", {}, request)).rejects.toMatchObject({ code: Code.InvalidArgument });
     }
   });

@@ -62,7 +62,7 @@ describe("the attempts of a delivery, one by one", () => {
       expect(Buffer.from(body).equals(request.body)).toBe(true);
     }
     expect(payload).toBe(String(requests[0]?.body));
-    expect(attemptLog[0]).toMatchObject({ responseCode: 500, response: "é".repeat(1_000), error: "answered 500" });
+    expect(attemptLog[0]).toMatchObject({ responseCode: 500, response: "é".repeat(1_000), error: "status 500" });
     expect(attemptLog[1]).toMatchObject({ responseCode: 204, response: "", error: "" });
   });
 

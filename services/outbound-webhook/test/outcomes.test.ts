@@ -30,7 +30,7 @@ const CASES: Case[] = [
   {
     name: "[OUT-39] [OUT-42] 302 is a failed attempt and not followed",
     behaviour: { status: 302, headers: { location: "/elsewhere" } },
-    expected: { ...RETRYING, responseCode: 302, error: "answered 302" },
+    expected: { ...RETRYING, responseCode: 302, error: "status 302" },
   },
   {
     name: "[OUT-40] 404 is a failed attempt",

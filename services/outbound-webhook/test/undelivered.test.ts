@@ -72,7 +72,7 @@ describe("what is undelivered", () => {
     });
     expect(of(cancelled)).toMatchObject({
       reason: UndeliveredReason.CANCELLED,
-      error: "answered 500",
+      error: "status 500",
       responseCode: 500,
       deliveryIds: [await deliveryOf("w-why", cancelled)],
     });

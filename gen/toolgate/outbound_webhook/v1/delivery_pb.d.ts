@@ -48,7 +48,7 @@ export declare type Delivery = Message<"toolgate.outbound_webhook.v1.Delivery"> 
   attempts: number;
 
   /**
-   * Of the last attempt; 0 when there was no response.
+   * Of the last attempt; 0 if there was no response.
    *
    * @generated from field: uint32 response_code = 7;
    */
@@ -67,7 +67,7 @@ export declare type Delivery = Message<"toolgate.outbound_webhook.v1.Delivery"> 
   response: string;
 
   /**
-   * Why the last attempt failed, in neutral words.
+   * Why the last attempt failed.
    *
    * @generated from field: string error = 10;
    */
@@ -79,7 +79,7 @@ export declare type Delivery = Message<"toolgate.outbound_webhook.v1.Delivery"> 
   createdAt?: Timestamp | undefined;
 
   /**
-   * Only while that time is still to come.
+   * Set only while it is in the future.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 12;
    */
@@ -101,15 +101,14 @@ export declare type Delivery = Message<"toolgate.outbound_webhook.v1.Delivery"> 
   waitsFor: Wait;
 
   /**
-   * With WAIT_SLOT the time at which it was due, with WAIT_RETRY that of the failed attempt's end. Not set for an attempt
-   * under way.
+   * With WAIT_SLOT, when it became due; with WAIT_RETRY, when the failed attempt ended. Otherwise not set.
    *
    * @generated from field: google.protobuf.Timestamp waits_since = 16;
    */
   waitsSince?: Timestamp | undefined;
 
   /**
-   * With WAIT_SLOT, as things are now.
+   * With WAIT_SLOT: the cap that is full now.
    *
    * @generated from field: toolgate.outbound_webhook.v1.Cap full_cap = 17;
    */
@@ -187,14 +186,14 @@ export declare type Attempt = Message<"toolgate.outbound_webhook.v1.Attempt"> & 
   response: string;
 
   /**
-   * Address connected to; empty when there was none.
+   * The address connected to; empty if there was no connection.
    *
    * @generated from field: string address = 7;
    */
   address: string;
 
   /**
-   * Milliseconds of the phases; 0 when a phase was not reached.
+   * Duration of each phase in milliseconds; 0 if it was not reached.
    *
    * @generated from field: uint32 dns_ms = 8;
    */
@@ -223,14 +222,14 @@ export declare type Attempt = Message<"toolgate.outbound_webhook.v1.Attempt"> & 
   signedAt?: Timestamp | undefined;
 
   /**
-   * As sent. Host and Content-Length follow from URL and body. Empty for attempts of versions that did not keep signed_at.
+   * As sent, except Host and Content-Length. Empty for attempts of old versions that did not keep signed_at.
    *
    * @generated from field: repeated toolgate.outbound_webhook.v1.Header headers = 13;
    */
   headers: Header[];
 
   /**
-   * The signatures are left out of the headers: the endpoint was deleted, or its secret replaced since.
+   * The headers lack the signatures, because the endpoint was deleted or its secret was replaced since.
    *
    * @generated from field: bool signatures_gone = 14;
    */
@@ -253,21 +252,21 @@ export declare type ListDeliveriesRequest = Message<"toolgate.outbound_webhook.v
   workspace: string;
 
   /**
-   * Only this endpoint, when not 0.
+   * Only this endpoint, if not 0.
    *
    * @generated from field: uint64 endpoint_id = 2;
    */
   endpointId: bigint;
 
   /**
-   * Only this event, when set.
+   * Only this event, if set.
    *
    * @generated from field: string event_id = 3;
    */
   eventId: string;
 
   /**
-   * Beside those of `statuses`.
+   * In addition to `statuses`.
    *
    * @generated from field: toolgate.outbound_webhook.v1.DeliveryStatus status = 4;
    */
@@ -293,7 +292,7 @@ export declare type ListDeliveriesRequest = Message<"toolgate.outbound_webhook.v
   eventType: string;
 
   /**
-   * Any of these, when there is one.
+   * Any of these; empty: any status.
    *
    * @generated from field: repeated toolgate.outbound_webhook.v1.DeliveryStatus statuses = 8;
    */
@@ -342,7 +341,7 @@ export declare type ListDeliveriesResponse = Message<"toolgate.outbound_webhook.
   deliveries: Delivery[];
 
   /**
-   * Empty on the last page, and on no other.
+   * Empty only on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -405,15 +404,15 @@ export declare type GetDeliveryResponse = Message<"toolgate.outbound_webhook.v1.
   body: Uint8Array;
 
   /**
-   * From the event to the start of the first attempt. For tests, resends and replays from the making of the delivery. An
-   * event's own time is in whole seconds.
+   * From the time of the event, which is in whole seconds, to the start of the first attempt. For tests, resends and
+   * replays, from the creation of the delivery.
    *
    * @generated from field: google.protobuf.Duration first_attempt_after = 5;
    */
   firstAttemptAfter?: Duration | undefined;
 
   /**
-   * From the same time to the end of the delivery.
+   * From the same start to the end of the delivery.
    *
    * @generated from field: google.protobuf.Duration ended_after = 6;
    */
@@ -503,7 +502,7 @@ export declare type GetDeliveryAsCurlResponse = Message<"toolgate.outbound_webho
   signedAt?: Timestamp | undefined;
 
   /**
-   * Until then receivers accept the signature.
+   * Receivers accept the signature until then.
    *
    * @generated from field: google.protobuf.Timestamp valid_until = 3;
    */
@@ -549,7 +548,7 @@ export declare type GetEndpointBacklogResponse = Message<"toolgate.outbound_webh
   waiting: number;
 
   /**
-   * There are more than were counted.
+   * There are more.
    *
    * @generated from field: bool waiting_is_more = 2;
    */
@@ -561,28 +560,28 @@ export declare type GetEndpointBacklogResponse = Message<"toolgate.outbound_webh
   inFlight: number;
 
   /**
-   * When the delivery that has waited longest for a slot was due. Not set when none is due.
+   * When the delivery that has waited longest for a slot became due. Not set if none is due.
    *
    * @generated from field: google.protobuf.Timestamp oldest_due_at = 4;
    */
   oldestDueAt?: Timestamp | undefined;
 
   /**
-   * When the next waits for its retry to come. Not set when something is due, or nothing waits.
+   * When the next retry is due. Not set if a delivery is due or none is waiting.
    *
    * @generated from field: google.protobuf.Timestamp next_due_at = 5;
    */
   nextDueAt?: Timestamp | undefined;
 
   /**
-   * The last attempt failed: the endpoint shares few slots with others like it.
+   * The last attempt failed: the endpoint shares a few slots with other failing endpoints.
    *
    * @generated from field: bool failing = 6;
    */
   failing: boolean;
 
   /**
-   * Which cap holds up what is due, as things are now.
+   * The cap that delays the due deliveries now.
    *
    * @generated from field: toolgate.outbound_webhook.v1.Cap full_cap = 7;
    */
@@ -617,22 +616,23 @@ export declare type DebugSignatureRequest = Message<"toolgate.outbound_webhook.v
   body: Uint8Array;
 
   /**
-   * Header lines as received: X-Service-Signature, or webhook-id, webhook-timestamp and webhook-signature. Others may be
-   * among them; X-Service-Delivery leads to what was really sent. The mere value of X-Service-Signature will do.
+   * Header lines as received: X-Service-Signature, or webhook-id, webhook-timestamp and webhook-signature. Other headers
+   * may be included; X-Service-Delivery lets the body be compared with the one sent. The value of X-Service-Signature
+   * alone is enough.
    *
    * @generated from field: string headers = 4;
    */
   headers: string;
 
   /**
-   * When the receiver got it; now when not set.
+   * When the receiver got it; default: now.
    *
    * @generated from field: google.protobuf.Timestamp received_at = 5;
    */
   receivedAt?: Timestamp | undefined;
 
   /**
-   * The delivery, when it is not among the headers.
+   * The delivery, if it is not in the headers.
    *
    * @generated from field: string delivery_id = 6;
    */
@@ -655,14 +655,14 @@ export declare type DebugSignatureResponse = Message<"toolgate.outbound_webhook.
   scheme: SignatureScheme;
 
   /**
-   * What is wrong with the form of the headers; empty when they are well-formed.
+   * Why the headers are malformed; empty if they are well-formed.
    *
    * @generated from field: string header_fault = 2;
    */
   headerFault: string;
 
   /**
-   * The time is at most 300 s off.
+   * The time is off by at most 300 s.
    *
    * @generated from field: bool time_within_tolerance = 3;
    */
@@ -676,29 +676,28 @@ export declare type DebugSignatureResponse = Message<"toolgate.outbound_webhook.
   secondsOff: bigint;
 
   /**
-   * A signature among the headers is that of exactly this body at that time. Not looked at when the headers are not
-   * well-formed.
+   * A signature in the headers matches exactly this body and time. Not checked if the headers are malformed.
    *
    * @generated from field: bool signature_matches = 5;
    */
   signatureMatches: boolean;
 
   /**
-   * What explains a signature that does not match; empty when it matches or nothing explains it.
+   * Why the signature does not match; empty if it matches or the reason is unknown.
    *
    * @generated from field: repeated toolgate.outbound_webhook.v1.SignatureMistake mistakes = 6;
    */
   mistakes: SignatureMistake[];
 
   /**
-   * The secret was replaced after the time in the signature, which may explain it too.
+   * The secret was replaced after the time in the signature, which may also be the reason.
    *
    * @generated from field: bool secret_replaced_since = 7;
    */
   secretReplacedSince: boolean;
 
   /**
-   * Where the body first differs from the one that was sent, counted from 0. Set when the delivery is known and differs.
+   * Index of the first byte that differs from the body sent. Set if the delivery is known and the body differs.
    *
    * @generated from field: optional uint32 body_differs_at = 8;
    */
@@ -793,21 +792,21 @@ export declare const DeliveryKindSchema: GenEnum<DeliveryKind>;
  */
 export enum Wait {
   /**
-   * It has ended.
+   * The delivery has ended.
    *
    * @generated from enum value: WAIT_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Its time has come, but a cap is full or older deliveries go first.
+   * It is due, but a cap is full or older deliveries go first.
    *
    * @generated from enum value: WAIT_SLOT = 1;
    */
   SLOT = 1,
 
   /**
-   * The last attempt failed, and the wait before the next one is not over.
+   * The last attempt failed, and the next one is not due yet.
    *
    * @generated from enum value: WAIT_RETRY = 2;
    */
@@ -833,22 +832,21 @@ export declare const WaitSchema: GenEnum<Wait>;
  */
 export enum Cap {
   /**
-   * No cap is full: it is about to start, or older deliveries go first.
+   * No cap is full: the delivery is about to start, or older ones go first.
    *
    * @generated from enum value: CAP_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * As many attempts to this endpoint are under way as there may be: one, when its last attempt failed or one takes
-   * unusually long.
+   * The endpoint has its maximum of attempts under way: one if its last attempt failed or one takes unusually long.
    *
    * @generated from enum value: CAP_ENDPOINT = 1;
    */
   ENDPOINT = 1,
 
   /**
-   * As many attempts of this workspace are under way as there may be.
+   * The workspace has its maximum of attempts under way.
    *
    * @generated from enum value: CAP_WORKSPACE = 2;
    */
@@ -908,7 +906,7 @@ export enum SignatureMistake {
   UNSPECIFIED = 0,
 
   /**
-   * The body is JSON that was parsed and written again: other spaces, escapes or order.
+   * The body is JSON that was parsed and serialised again, with other spaces, escapes or order.
    *
    * @generated from enum value: SIGNATURE_MISTAKE_BODY_RESERIALISED = 1;
    */
@@ -922,14 +920,14 @@ export enum SignatureMistake {
   TRAILING_NEWLINE = 2,
 
   /**
-   * LF became CRLF or the other way round.
+   * LF became CRLF, or CRLF became LF.
    *
    * @generated from enum value: SIGNATURE_MISTAKE_LINE_ENDINGS = 3;
    */
   LINE_ENDINGS = 3,
 
   /**
-   * UTF-8 was read as Latin-1, or written as such.
+   * The UTF-8 body was read or written as Latin-1.
    *
    * @generated from enum value: SIGNATURE_MISTAKE_ENCODING = 4;
    */
@@ -943,7 +941,7 @@ export enum SignatureMistake {
   SURROUNDING_SPACE = 5,
 
   /**
-   * Other than what was sent, in another way.
+   * The body differs from the one sent in some other way.
    *
    * @generated from enum value: SIGNATURE_MISTAKE_OTHER_BODY = 6;
    */
@@ -978,14 +976,14 @@ export enum SignatureMistake {
   TIME_NOT_SIGNED = 10,
 
   /**
-   * Something other than a full stop stands between the parts of the signed text.
+   * The parts of the signed text are not separated by a full stop.
    *
    * @generated from enum value: SIGNATURE_MISTAKE_SEPARATOR = 11;
    */
   SEPARATOR = 11,
 
   /**
-   * The text of the other scheme was signed: with webhook-id, or without.
+   * The text of the other scheme was signed: with webhook-id, or without it.
    *
    * @generated from enum value: SIGNATURE_MISTAKE_OTHER_SCHEME = 12;
    */
@@ -999,7 +997,7 @@ export enum SignatureMistake {
   TIME_OF_OTHER_ATTEMPT = 13,
 
   /**
-   * The digest is right but written in the other scheme's way: hexadecimal or base64.
+   * The digest is right but in the encoding of the other scheme, hexadecimal or base64.
    *
    * @generated from enum value: SIGNATURE_MISTAKE_DIGEST_FORM = 14;
    */
@@ -1018,8 +1016,7 @@ export declare const SignatureMistakeSchema: GenEnum<SignatureMistake>;
  */
 export declare const DeliveryService: GenService<{
   /**
-   * Newest first. A page may be short, even empty, although there is more: then next_page_token goes on where the search
-   * stopped.
+   * Newest first. A page may be short or even empty although there are more: next_page_token continues the search.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.DeliveryService.ListDeliveries
    */
@@ -1037,8 +1034,8 @@ export declare const DeliveryService: GenService<{
     output: typeof GetDeliveryResponseSchema;
   },
   /**
-   * Sends the event of a delivery again: a new delivery id, the same event id.
-   * An inactive endpoint fails with failed_precondition.
+   * Sends the event of a delivery again, with a new delivery id and the same event id.
+   * Fails with failed_precondition if the endpoint is inactive.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.DeliveryService.ResendDelivery
    */
@@ -1048,8 +1045,8 @@ export declare const DeliveryService: GenService<{
     output: typeof ResendDeliveryResponseSchema;
   },
   /**
-   * A command for a POSIX shell that sends the same body to the endpoint's present URL, signed for now. The endpoint's
-   * secret is not in it. A deleted endpoint or a body that is gone fails with failed_precondition.
+   * A POSIX shell command that sends the same body to the endpoint's current URL, signed now. It does not contain the
+   * endpoint's secret. Fails with failed_precondition if the endpoint is deleted or the body is no longer kept.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.DeliveryService.GetDeliveryAsCurl
    */
@@ -1059,7 +1056,7 @@ export declare const DeliveryService: GenService<{
     output: typeof GetDeliveryAsCurlResponseSchema;
   },
   /**
-   * What waits for an endpoint, and since when.
+   * How many deliveries wait for an endpoint, and since when.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.DeliveryService.GetEndpointBacklog
    */
@@ -1069,8 +1066,8 @@ export declare const DeliveryService: GenService<{
     output: typeof GetEndpointBacklogResponseSchema;
   },
   /**
-   * Tells which part of a signature does not match, and names the usual mistake that would explain it. Never answers
-   * with a signature.
+   * Finds out which part of a signature does not match, and which common mistake explains it. The response never contains
+   * a signature.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.DeliveryService.DebugSignature
    */

@@ -43,7 +43,7 @@ export declare type Endpoint = Message<"toolgate.outbound_webhook.v1.Endpoint"> 
   active: boolean;
 
   /**
-   * Finally failed deliveries in a row; five deactivate the endpoint.
+   * Failed deliveries in a row; five deactivate the endpoint.
    *
    * @generated from field: uint32 failures_in_a_row = 6;
    */
@@ -376,13 +376,13 @@ export declare type SendTestEventResponse = Message<"toolgate.outbound_webhook.v
 export declare const SendTestEventResponseSchema: GenMessage<SendTestEventResponse>;
 
 /**
- * Management of outgoing webhook endpoints. Ids of another workspace answer not_found.
+ * Management of outgoing webhook endpoints. Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.outbound_webhook.v1.EndpointService
  */
 export declare const EndpointService: GenService<{
   /**
-   * Registers an endpoint. The answer is the only one (besides a rotation's) that holds the secret.
+   * Registers an endpoint. Only this response and that of RotateSecret contain the secret.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.CreateEndpoint
    */
@@ -427,7 +427,7 @@ export declare const EndpointService: GenService<{
     output: typeof DeleteEndpointResponseSchema;
   },
   /**
-   * Replaces the secret; the old one stops being valid at once, also for queued retries.
+   * Replaces the secret; the old one is invalid at once, also for queued retries.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.RotateSecret
    */

@@ -125,7 +125,7 @@ export const SendTestEventResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_outbound_webhook_v1_endpoint, 15);
 
 /**
- * Management of outgoing webhook endpoints. Ids of another workspace answer not_found.
+ * Management of outgoing webhook endpoints. Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.outbound_webhook.v1.EndpointService
  */

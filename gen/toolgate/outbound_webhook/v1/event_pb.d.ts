@@ -58,15 +58,15 @@ export declare type EventReport = Message<"toolgate.outbound_webhook.v1.EventRep
   hop: number;
 
   /**
-   * Checked like any other, and not sent.
+   * The report is checked like any other, but nothing is sent.
    *
    * @generated from field: bool test_mode = 5;
    */
   testMode: boolean;
 
   /**
-   * The source's own id of what happened, 1 to 200 characters. Reports of the same workspace, kind and id are one event,
-   * however often and at whatever time they come (for 33 days).
+   * The source's own id of the event, 1 to 200 characters. Reports with the same workspace, type and id are one event,
+   * even if they are repeated with another time (for 33 days).
    *
    * @generated from field: string source_id = 6;
    */
@@ -127,8 +127,8 @@ export declare type EventReport = Message<"toolgate.outbound_webhook.v1.EventRep
 export declare const EventReportSchema: GenMessage<EventReport>;
 
 /**
- * A customer's message came in: inbox.message.received. The first one of a thread is inbox.thread.created as well.
- * Messages of widget chats are no inbox messages and not sent.
+ * A customer's message arrived: inbox.message.received, and for the first one of a thread also inbox.thread.created.
+ * Messages of widget chats are not inbox messages, so they are not sent.
  *
  * @generated from message toolgate.outbound_webhook.v1.InboxMessageReceived
  */
@@ -174,7 +174,7 @@ export declare type InboxThread = Message<"toolgate.outbound_webhook.v1.InboxThr
   status: ThreadStatus;
 
   /**
-   * The message is the thread's first.
+   * The message is the first of its thread.
    *
    * @generated from field: bool is_new = 4;
    */
@@ -221,7 +221,7 @@ export declare type InboxMessage = Message<"toolgate.outbound_webhook.v1.InboxMe
     case: "text";
   } | {
     /**
-     * Reduced to plain text first; what is past the first 1,000,000 characters of HTML is not read.
+     * Converted to plain text first; only the first 1,000,000 characters of HTML are read.
      *
      * @generated from field: string html = 5;
      */
@@ -237,7 +237,7 @@ export declare type InboxMessage = Message<"toolgate.outbound_webhook.v1.InboxMe
   receivedAt: string;
 
   /**
-   * Described, never sent; at most the first 50 of them.
+   * Only described, never sent; at most the first 50.
    *
    * @generated from field: repeated toolgate.outbound_webhook.v1.InboxAttachment attachments = 7;
    */
@@ -285,7 +285,7 @@ export declare type InboxAttachment = Message<"toolgate.outbound_webhook.v1.Inbo
   filename: string;
 
   /**
-   * Such as application/pdf; application/octet-stream when it is no media type.
+   * Such as application/pdf; sent as application/octet-stream if it is not a media type.
    *
    * @generated from field: string mimetype = 2;
    */
@@ -306,8 +306,7 @@ export declare type InboxAttachment = Message<"toolgate.outbound_webhook.v1.Inbo
 export declare const InboxAttachmentSchema: GenMessage<InboxAttachment>;
 
 /**
- * inbox.thread.status_changed. Not sent when both statuses are the same, so that a change of assignment or category
- * never is.
+ * inbox.thread.status_changed. Not sent when both statuses are the same, as after a change of assignment or category.
  *
  * @generated from message toolgate.outbound_webhook.v1.InboxThreadStatusChanged
  */
@@ -394,7 +393,7 @@ export declare type ScheduledTaskFailed = Message<"toolgate.outbound_webhook.v1.
   durationMs: number;
 
   /**
-   * In the tool's words; stacks are cut off.
+   * The tool's error message; stack traces are removed.
    *
    * @generated from field: optional string error = 4;
    */
@@ -424,35 +423,35 @@ export declare type PublicToolSubmitted = Message<"toolgate.outbound_webhook.v1.
   success: boolean;
 
   /**
-   * Of the page; http or https. Only scheme, host and port are sent.
+   * URL of the page, http or https. Only scheme, host and port are sent.
    *
    * @generated from field: string origin = 3;
    */
   origin: string;
 
   /**
-   * The caller's; shortened before anything else is done with it.
+   * The caller's address; shortened before anything else is done with it.
    *
    * @generated from field: string ip = 4;
    */
   ip: string;
 
   /**
-   * The tool carries webhook_event: args and result are sent, redacted. Null otherwise.
+   * The tool has the flag webhook_event: args and result are sent, redacted. Otherwise they are null.
    *
    * @generated from field: bool webhook_event = 5;
    */
   webhookEvent: boolean;
 
   /**
-   * JSON text of an object.
+   * A JSON object.
    *
    * @generated from field: string args_json = 6;
    */
   argsJson: string;
 
   /**
-   * JSON text; empty when there is none.
+   * JSON; empty if there is no result.
    *
    * @generated from field: string result_json = 7;
    */
@@ -493,7 +492,7 @@ export declare const SocialAccountSchema: GenMessage<SocialAccount>;
  */
 export declare type SocialConnected = Message<"toolgate.outbound_webhook.v1.SocialConnected"> & {
   /**
-   * The partner's user; unset for the workspace's own connection.
+   * The partner's user; not set for the workspace's own connection.
    *
    * @generated from field: optional string ref = 1;
    */
@@ -554,7 +553,7 @@ export declare const SocialRevokedSchema: GenMessage<SocialRevoked>;
  */
 export declare type ReportEventsResponse = Message<"toolgate.outbound_webhook.v1.ReportEventsResponse"> & {
   /**
-   * One per report, in their order.
+   * One per report, in the same order.
    *
    * @generated from field: repeated toolgate.outbound_webhook.v1.ReportAnswer answers = 1;
    */
@@ -572,14 +571,14 @@ export declare const ReportEventsResponseSchema: GenMessage<ReportEventsResponse
  */
 export declare type ReportAnswer = Message<"toolgate.outbound_webhook.v1.ReportAnswer"> & {
   /**
-   * evt_…: two for the first message of a thread. Empty when nothing is sent.
+   * evt_…; two for the first message of a thread. Empty if nothing is sent.
    *
    * @generated from field: repeated string event_ids = 1;
    */
   eventIds: string[];
 
   /**
-   * Set when nothing is sent.
+   * Set if nothing is sent.
    *
    * @generated from field: toolgate.outbound_webhook.v1.NotSentReason not_sent = 2;
    */
@@ -650,14 +649,14 @@ export declare type EventType = Message<"toolgate.outbound_webhook.v1.EventType"
   schemaPath: string;
 
   /**
-   * Endpoints may list it; custom events by name or as custom.*
+   * Endpoints can subscribe to it; to custom events by name or as custom.*
    *
    * @generated from field: bool subscribable = 4;
    */
   subscribable: boolean;
 
   /**
-   * Something in this installation sends it. Where not, a subscription is accepted and nothing comes.
+   * A service of this version sends it. If not, a subscription is accepted but no events arrive.
    *
    * @generated from field: bool has_source = 5;
    */
@@ -685,7 +684,7 @@ export enum ThreadStatus {
   OPEN = 1,
 
   /**
-   * For the customer.
+   * Waiting for the customer.
    *
    * @generated from enum value: THREAD_STATUS_WAITING = 2;
    */
@@ -820,15 +819,15 @@ export enum NotSentReason {
 export declare const NotSentReasonSchema: GenEnum<NotSentReason>;
 
 /**
- * What happened, and which kinds of happenings there are.
+ * Events that other services report, and the catalogue of event types.
  *
  * @generated from service toolgate.outbound_webhook.v1.EventService
  */
 export declare const EventService: GenService<{
   /**
-   * The entrance for events of services without an outbox of their own. Answers once the events and their deliveries
-   * are committed; a batch is one transaction. Anything wrong in it fails with invalid_argument that names the field, and
-   * nothing of it is stored.
+   * For services without an outbox of their own. Responds after the events and their deliveries are committed, in one
+   * transaction per batch. If a report is invalid, the call fails with invalid_argument, which names the field, and
+   * nothing of the batch is stored.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.EventService.ReportEvents
    */
@@ -838,7 +837,7 @@ export declare const EventService: GenService<{
     output: typeof ReportEventsResponseSchema;
   },
   /**
-   * The catalogue: what endpoints can receive.
+   * The catalogue: the events that endpoints can receive.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.EventService.ListEventTypes
    */

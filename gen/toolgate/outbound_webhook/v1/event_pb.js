@@ -194,7 +194,7 @@ export const NotSentReason = /*@__PURE__*/
   tsEnum(NotSentReasonSchema);
 
 /**
- * What happened, and which kinds of happenings there are.
+ * Events that other services report, and the catalogue of event types.
  *
  * @generated from service toolgate.outbound_webhook.v1.EventService
  */

@@ -23,14 +23,14 @@ export declare type ReplayRange = Message<"toolgate.outbound_webhook.v1.ReplayRa
   from?: Timestamp | undefined;
 
   /**
-   * Exclusive; now when it is left out or later than now.
+   * Exclusive; default and maximum: now.
    *
    * @generated from field: google.protobuf.Timestamp to = 2;
    */
   to?: Timestamp | undefined;
 
   /**
-   * Only these event types, exactly as they are named; at most 20. Empty: all.
+   * Only these event types, without wildcards; at most 20. Empty: all.
    *
    * @generated from field: repeated string types = 3;
    */
@@ -86,15 +86,15 @@ export declare const PreviewReplayRequestSchema: GenMessage<PreviewReplayRequest
  */
 export declare type PreviewReplayResponse = Message<"toolgate.outbound_webhook.v1.PreviewReplayResponse"> & {
   /**
-   * Exact, unless there may be more.
+   * Exact, unless `more` is set.
    *
    * @generated from field: uint32 events = 1;
    */
   events: number;
 
   /**
-   * Counting ended after 100,000 entries of the log, of which REPLAY_SELECTION_ALL also reads those that it does not send:
-   * there may be more events than were counted. The counts by type are those of the events counted.
+   * Counting stopped after 100,000 log entries, so there may be more events. With REPLAY_SELECTION_ALL, these include
+   * entries that are not sent. The counts by type cover the counted events.
    *
    * @generated from field: bool more = 2;
    */
@@ -106,7 +106,7 @@ export declare type PreviewReplayResponse = Message<"toolgate.outbound_webhook.v
   types: EventTypeCount[];
 
   /**
-   * Of the events counted.
+   * Of the counted events.
    *
    * @generated from field: google.protobuf.Timestamp oldest = 4;
    */
@@ -118,7 +118,7 @@ export declare type PreviewReplayResponse = Message<"toolgate.outbound_webhook.v
   newest?: Timestamp | undefined;
 
   /**
-   * At the rate, when the endpoint keeps up; a lower bound when there may be more.
+   * At this rate, if the endpoint keeps up; a lower bound if there may be more events.
    *
    * @generated from field: uint32 estimated_seconds = 6;
    */
@@ -238,21 +238,21 @@ export declare type Replay = Message<"toolgate.outbound_webhook.v1.Replay"> & {
   eventsAtStart: number;
 
   /**
-   * There may have been more than that.
+   * There may have been more.
    *
    * @generated from field: bool more_at_start = 7;
    */
   moreAtStart: boolean;
 
   /**
-   * Events looked at so far.
+   * Events considered so far.
    *
    * @generated from field: uint32 considered = 8;
    */
   considered: number;
 
   /**
-   * Deliveries made.
+   * Deliveries created.
    *
    * @generated from field: uint32 sent = 9;
    */
@@ -264,36 +264,34 @@ export declare type Replay = Message<"toolgate.outbound_webhook.v1.Replay"> & {
   delivered: number;
 
   /**
-   * Failed finally.
-   *
    * @generated from field: uint32 failed = 11;
    */
   failed: number;
 
   /**
-   * Left out, because they were delivered, or on their way, or pulled meanwhile.
+   * Events left out because they were delivered, under way or pulled in the meantime.
    *
    * @generated from field: uint32 skipped = 12;
    */
   skipped: number;
 
   /**
-   * Deliveries that were cancelled: by the cancellation of the replay, or because the endpoint became inactive. The
-   * latter are made anew when it is active again.
+   * Deliveries cancelled with the replay, or because the endpoint became inactive. The latter are created again when it
+   * is active again.
    *
    * @generated from field: uint32 cancelled = 13;
    */
   cancelled: number;
 
   /**
-   * Deliveries under way, those that wait for a retry among them.
+   * Deliveries under way, including those waiting for a retry.
    *
    * @generated from field: uint32 outstanding = 14;
    */
   outstanding: number;
 
   /**
-   * Time of the last event looked at.
+   * Time of the last event considered.
    *
    * @generated from field: google.protobuf.Timestamp position = 15;
    */
@@ -312,7 +310,7 @@ export declare type Replay = Message<"toolgate.outbound_webhook.v1.Replay"> & {
   startedBy: string;
 
   /**
-   * When the last delivery will have been made, at the rate; absent when that can't be told.
+   * When the last delivery will be created at this rate; not set if unknown.
    *
    * @generated from field: google.protobuf.Timestamp estimated_end = 18;
    */
@@ -324,7 +322,7 @@ export declare type Replay = Message<"toolgate.outbound_webhook.v1.Replay"> & {
   finishedAt?: Timestamp | undefined;
 
   /**
-   * E-mail address; empty when it was not cancelled by a user.
+   * E-mail address; empty if no user cancelled it.
    *
    * @generated from field: string cancelled_by = 20;
    */
@@ -384,7 +382,7 @@ export declare type ListReplaysRequest = Message<"toolgate.outbound_webhook.v1.L
   workspace: string;
 
   /**
-   * Only this endpoint, when not 0.
+   * Only this endpoint, if not 0.
    *
    * @generated from field: uint64 endpoint_id = 2;
    */
@@ -474,22 +472,22 @@ export declare const CancelReplayResponseSchema: GenMessage<CancelReplayResponse
  */
 export enum ReplaySelection {
   /**
-   * As REPLAY_SELECTION_UNDELIVERED.
+   * Same as REPLAY_SELECTION_UNDELIVERED.
    *
    * @generated from enum value: REPLAY_SELECTION_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * What is undelivered, by the time of the event.
+   * Undelivered events, by the time of the event.
    *
    * @generated from enum value: REPLAY_SELECTION_UNDELIVERED = 1;
    */
   UNDELIVERED = 1,
 
   /**
-   * Whatever the endpoint got or should have got, by the time at which the event came in for it (for events that met
-   * an inactive endpoint: the time of the event). Events whose delivery is still under way are left out.
+   * All events that the endpoint received or should have received, by the time they arrived for it (for events that it
+   * missed while inactive, by the time of the event). Events whose delivery is still under way are left out.
    *
    * @generated from enum value: REPLAY_SELECTION_ALL = 2;
    */
@@ -516,21 +514,21 @@ export enum ReplayState {
   RUNNING = 1,
 
   /**
-   * The endpoint is inactive; goes on when it is activated.
+   * The endpoint is inactive; the replay continues when it is activated.
    *
    * @generated from enum value: REPLAY_STATE_PAUSED = 2;
    */
   PAUSED = 2,
 
   /**
-   * Every delivery of it has ended.
+   * All its deliveries have ended.
    *
    * @generated from enum value: REPLAY_STATE_DONE = 3;
    */
   DONE = 3,
 
   /**
-   * By a user, or with the endpoint's deletion.
+   * By a user, or because the endpoint was deleted.
    *
    * @generated from enum value: REPLAY_STATE_CANCELLED = 4;
    */
@@ -543,8 +541,8 @@ export enum ReplayState {
 export declare const ReplayStateSchema: GenEnum<ReplayState>;
 
 /**
- * Sends the events of a range of time to an endpoint again: new delivery ids, the same event ids and bytes.
- * Ids of another workspace answer not_found.
+ * Sends the events of a time range to an endpoint again, with new delivery ids and the same event ids and bytes.
+ * Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.outbound_webhook.v1.ReplayService
  */
@@ -560,8 +558,8 @@ export declare const ReplayService: GenService<{
     output: typeof PreviewReplayResponseSchema;
   },
   /**
-   * Starts a replay that goes on until it is done or cancelled. An inactive endpoint or one with a running replay
-   * fails with failed_precondition; more than 5 running replays of a workspace with resource_exhausted.
+   * Starts a replay that runs until it is done or cancelled. Fails with failed_precondition if the endpoint is inactive or
+   * has a running replay, and with resource_exhausted if the workspace has 5 running replays.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.ReplayService.StartReplay
    */
@@ -589,8 +587,8 @@ export declare const ReplayService: GenService<{
     output: typeof ListReplaysResponseSchema;
   },
   /**
-   * Makes no delivery any more and cancels those made that still wait, also for a retry. Attempts on the wire end.
-   * A replay that has ended stays as it is.
+   * Creates no more deliveries and cancels those that are waiting, including for a retry. Attempts under way are finished.
+   * Does nothing if the replay has ended.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.ReplayService.CancelReplay
    */

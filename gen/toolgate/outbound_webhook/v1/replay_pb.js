@@ -128,8 +128,8 @@ export const ReplayState = /*@__PURE__*/
   tsEnum(ReplayStateSchema);
 
 /**
- * Sends the events of a range of time to an endpoint again: new delivery ids, the same event ids and bytes.
- * Ids of another workspace answer not_found.
+ * Sends the events of a time range to an endpoint again, with new delivery ids and the same event ids and bytes.
+ * Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.outbound_webhook.v1.ReplayService
  */

@@ -28,7 +28,7 @@ export declare type SignedRequest = Message<"toolgate.outbound_webhook.v1.Signed
   signature: string;
 
   /**
-   * The bytes that are signed: JSON of the request of UndeliveredService without workspace and endpoint. At most 256 KB.
+   * The signed bytes: the request of UndeliveredService as JSON, without workspace and endpoint. At most 256 KB.
    *
    * @generated from field: bytes body = 3;
    */
@@ -106,9 +106,9 @@ export declare type AcknowledgeSignedResponse = Message<"toolgate.outbound_webho
 export declare const AcknowledgeSignedResponseSchema: GenMessage<AcknowledgeSignedResponse>;
 
 /**
- * UndeliveredService for the customer's own server, which proves with the endpoint's secret that it is the receiver: it
- * signs the request as deliveries are signed. Called by the gateway with what came in. A wrong signature and an endpoint
- * that is not there answer the same unauthenticated.
+ * UndeliveredService for the customer's own server, which signs the request with the endpoint's secret in the way that
+ * deliveries are signed. The gateway passes on what it receives. A wrong signature and an unknown endpoint both fail with
+ * the same unauthenticated error.
  *
  * @generated from service toolgate.outbound_webhook.v1.SignedPullService
  */

@@ -48,14 +48,14 @@ export declare type UndeliveredEvent = Message<"toolgate.outbound_webhook.v1.Und
   eventAt?: Timestamp | undefined;
 
   /**
-   * When the last delivery ended, or when the event came to the inactive endpoint.
+   * When the last delivery ended, or when the event arrived for the inactive endpoint.
    *
    * @generated from field: google.protobuf.Timestamp undelivered_at = 7;
    */
   undeliveredAt?: Timestamp | undefined;
 
   /**
-   * Of the last attempt; empty and 0 when there was none.
+   * Of the last attempt; empty and 0 if there was none.
    *
    * @generated from field: string error = 8;
    */
@@ -67,7 +67,7 @@ export declare type UndeliveredEvent = Message<"toolgate.outbound_webhook.v1.Und
   responseCode: number;
 
   /**
-   * The latest 10 at most, oldest first.
+   * At most the latest 10, oldest first.
    *
    * @generated from field: repeated string delivery_ids = 10;
    */
@@ -79,7 +79,7 @@ export declare type UndeliveredEvent = Message<"toolgate.outbound_webhook.v1.Und
   pulledAt?: Timestamp | undefined;
 
   /**
-   * E-mail address of who acknowledged it; "endpoint's secret" for a call that was signed with it.
+   * E-mail address of the user who acknowledged it; "endpoint's secret" if the call was signed with it.
    *
    * @generated from field: string pulled_by = 12;
    */
@@ -102,21 +102,21 @@ export declare type ListUndeliveredRequest = Message<"toolgate.outbound_webhook.
   workspace: string;
 
   /**
-   * Only this endpoint, when not 0.
+   * Only this endpoint, if not 0.
    *
    * @generated from field: uint64 endpoint_id = 2;
    */
   endpointId: bigint;
 
   /**
-   * Only these event types, exactly as they are named; at most 20. Not with the state PULLED.
+   * Only these event types, without wildcards; at most 20. Not allowed with the state PULLED.
    *
    * @generated from field: repeated string types = 3;
    */
   types: string[];
 
   /**
-   * Inclusive. Of the event; with the state PULLED, of the acknowledgement.
+   * Inclusive. Time of the event; with the state PULLED, of the acknowledgement.
    *
    * @generated from field: google.protobuf.Timestamp from = 4;
    */
@@ -191,7 +191,7 @@ export declare type CountUndeliveredRequest = Message<"toolgate.outbound_webhook
   workspace: string;
 
   /**
-   * Only this endpoint, when not 0.
+   * Only this endpoint, if not 0.
    *
    * @generated from field: uint64 endpoint_id = 2;
    */
@@ -239,7 +239,7 @@ export declare type UndeliveredCount = Message<"toolgate.outbound_webhook.v1.Und
   events: number;
 
   /**
-   * There are more than that.
+   * There are more.
    *
    * @generated from field: bool more = 3;
    */
@@ -267,15 +267,15 @@ export declare type PullUndeliveredRequest = Message<"toolgate.outbound_webhook.
   endpointId: bigint;
 
   /**
-   * 1 to 100, default 50. Fewer come when the bodies would be over 3.75 MB together.
+   * 1 to 100, default 50. Fewer are returned if the bodies would exceed 3.75 MB together.
    *
    * @generated from field: uint32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * next_cursor of an earlier answer; empty to start with the oldest. What becomes undelivered later always comes after
-   * it, so that a cursor may be kept for good. After a restore of the database from a backup it starts with the oldest.
+   * next_cursor of an earlier response; empty to start with the oldest. Events that become undelivered later always come
+   * after it, so a cursor never expires. After the database was restored from a backup, it starts with the oldest again.
    *
    * @generated from field: string cursor = 4;
    */
@@ -298,14 +298,14 @@ export declare type PullUndeliveredResponse = Message<"toolgate.outbound_webhook
   events: PulledEvent[];
 
   /**
-   * Behind the last event; the place of the request when there is none.
+   * After the last event; the cursor of the request if there are no events.
    *
    * @generated from field: string next_cursor = 2;
    */
   nextCursor: string;
 
   /**
-   * There are more behind the cursor now.
+   * There are more after the cursor now.
    *
    * @generated from field: bool more = 3;
    */
@@ -333,15 +333,15 @@ export declare type PulledEvent = Message<"toolgate.outbound_webhook.v1.PulledEv
   eventType: string;
 
   /**
-   * The exact text that a delivery would have had as its body, in UTF-8.
+   * The exact body of a delivery, in UTF-8.
    *
    * @generated from field: string body = 3;
    */
   body: string;
 
   /**
-   * The headers that a delivery would have had, signed for now, but those that only a delivery has: names in lower case.
-   * webhook-id is the event id.
+   * The headers of a delivery, signed now, with names in lower case. Headers with the delivery's id and attempt are left
+   * out, and webhook-id is the event id.
    *
    * @generated from field: map<string, string> headers = 4;
    */
@@ -397,14 +397,14 @@ export declare const AcknowledgeUndeliveredRequestSchema: GenMessage<Acknowledge
  */
 export declare type AcknowledgeUndeliveredResponse = Message<"toolgate.outbound_webhook.v1.AcknowledgeUndeliveredResponse"> & {
   /**
-   * How many of them are acknowledged now, also by earlier calls.
+   * How many of them are acknowledged now, including by earlier calls.
    *
    * @generated from field: uint32 acknowledged = 1;
    */
   acknowledged: number;
 
   /**
-   * Those that were neither undelivered nor acknowledged: delivered, or not known.
+   * Those that were neither undelivered nor acknowledged: delivered, or unknown.
    *
    * @generated from field: repeated string ignored_event_ids = 2;
    */
@@ -422,7 +422,7 @@ export declare const AcknowledgeUndeliveredResponseSchema: GenMessage<Acknowledg
  */
 export enum UndeliveredState {
   /**
-   * As UNDELIVERED_STATE_UNDELIVERED.
+   * Same as UNDELIVERED_STATE_UNDELIVERED.
    *
    * @generated from enum value: UNDELIVERED_STATE_UNSPECIFIED = 0;
    */
@@ -434,7 +434,7 @@ export enum UndeliveredState {
   UNDELIVERED = 1,
 
   /**
-   * Acknowledged by the customer: the history of what was pulled.
+   * Pulled and acknowledged by the customer.
    *
    * @generated from enum value: UNDELIVERED_STATE_PULLED = 2;
    */
@@ -456,21 +456,21 @@ export enum UndeliveredReason {
   UNSPECIFIED = 0,
 
   /**
-   * The last delivery failed finally.
+   * The last delivery failed.
    *
    * @generated from enum value: UNDELIVERED_REASON_FAILED = 1;
    */
   FAILED = 1,
 
   /**
-   * The last delivery was cancelled, because the endpoint or a replay was.
+   * The last delivery was cancelled, because the endpoint was deactivated or a replay was cancelled.
    *
    * @generated from enum value: UNDELIVERED_REASON_CANCELLED = 2;
    */
   CANCELLED = 2,
 
   /**
-   * The endpoint was inactive when the event came.
+   * The endpoint was inactive when the event arrived.
    *
    * @generated from enum value: UNDELIVERED_REASON_SKIPPED = 3;
    */
@@ -487,7 +487,7 @@ export declare const UndeliveredReasonSchema: GenEnum<UndeliveredReason>;
  */
 export enum UndeliveredOrder {
   /**
-   * As UNDELIVERED_ORDER_NEWEST_FIRST.
+   * Same as UNDELIVERED_ORDER_NEWEST_FIRST.
    *
    * @generated from enum value: UNDELIVERED_ORDER_UNSPECIFIED = 0;
    */
@@ -510,9 +510,9 @@ export enum UndeliveredOrder {
 export declare const UndeliveredOrderSchema: GenEnum<UndeliveredOrder>;
 
 /**
- * The events that an endpoint should have got and did not: no delivery of the event to it was delivered or is under way,
- * and the last one failed finally or was cancelled, or there was none because the endpoint was inactive. Kept for 30 days
- * from the last delivery. Ids of another workspace answer not_found.
+ * Events that an endpoint should have received but did not: no delivery of the event to it succeeded or is under way, and
+ * the last one failed or was cancelled, or there was none because the endpoint was inactive. Kept for 30 days after the
+ * last delivery. Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.outbound_webhook.v1.UndeliveredService
  */
@@ -526,7 +526,7 @@ export declare const UndeliveredService: GenService<{
     output: typeof ListUndeliveredResponseSchema;
   },
   /**
-   * How many there are of each endpoint.
+   * The number of undelivered events per endpoint.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.UndeliveredService.CountUndelivered
    */
@@ -536,8 +536,9 @@ export declare const UndeliveredService: GenService<{
     output: typeof CountUndeliveredResponseSchema;
   },
   /**
-   * For the customer's own server: the events with their exact bodies and fresh signatures, in the order in which they
-   * became undelivered. Changes nothing: what is not acknowledged comes again. Works on inactive endpoints.
+   * For the customer's own server: the events with their exact bodies and new signatures, in the order in which they
+   * became undelivered. Changes nothing: events are returned again until they are acknowledged. Works for inactive
+   * endpoints.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.UndeliveredService.PullUndelivered
    */
@@ -547,7 +548,7 @@ export declare const UndeliveredService: GenService<{
     output: typeof PullUndeliveredResponseSchema;
   },
   /**
-   * Says that the customer has these events: they leave the list. Safe to repeat.
+   * The customer has these events: removes them from the list. Safe to repeat.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.UndeliveredService.AcknowledgeUndelivered
    */

@@ -126,9 +126,9 @@ export const UndeliveredOrder = /*@__PURE__*/
   tsEnum(UndeliveredOrderSchema);
 
 /**
- * The events that an endpoint should have got and did not: no delivery of the event to it was delivered or is under way,
- * and the last one failed finally or was cancelled, or there was none because the endpoint was inactive. Kept for 30 days
- * from the last delivery. Ids of another workspace answer not_found.
+ * Events that an endpoint should have received but did not: no delivery of the event to it succeeded or is under way, and
+ * the last one failed or was cancelled, or there was none because the endpoint was inactive. Kept for 30 days after the
+ * last delivery. Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.outbound_webhook.v1.UndeliveredService
  */

@@ -1,17 +1,11 @@
-/** Below what a terminal takes as one line. */
+/** Terminals limit the length of a pasted line. */
 const MAX_PIECE_BYTES = 2_000;
-
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
-const TILDE = 0x7e;
-const OCTAL_DIGITS = 3;
 const QUOTED_QUOTE_BYTES = 4;
 
 /** No control or invisible characters, and nothing that was not UTF-8. */
 const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]*$/u;
 
-/** What is sent, and when that was signed. */
-export interface CurlRequest {
+interface CurlRequest {
   url: string;
   headers: Record<string, string>;
   body: Uint8Array;
@@ -20,9 +14,9 @@ export interface CurlRequest {
 }
 
 /**
- * A command for any POSIX shell that sends exactly this. The body goes through a pipe, because an argument of a program
- * may not be as long, and in pieces, because a line that is pasted may not either. Text stands as it is in single quotes,
- * where no character but the quote means anything; what is not printable is written as octal escapes.
+ * A command for any POSIX shell that sends exactly this request. The body is piped to curl because it can be too long for
+ * an argument, and split into pieces because it can be too long for a line. Text is in single quotes, where only the quote
+ * has a meaning; a body with other than printable characters is written as octal escapes.
  */
 export function curlCommand({ url, headers, body, signedAt, validUntil }: CurlRequest): string {
   const note = `signed for this command at ${signedAt.toISOString()}, accepted until ${validUntil.toISOString()}`;
@@ -34,7 +28,7 @@ export function curlCommand({ url, headers, body, signedAt, validUntil }: CurlRe
   return `: ${quote(note)}\n${onLines(printf(body))} | ${onLines(curl)}\n`;
 }
 
-/** A word that every POSIX shell reads back as the same text. */
+/** A word that every POSIX shell reads as this text. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -50,25 +44,25 @@ function printf(body: Uint8Array): string[] {
   return [`printf ${plain ? "'%s'" : "'%b'"}`, ...pieces(tokens).map(quote)];
 }
 
-/** As `printf '%b'` reads it. */
+/** A byte in the notation of `printf '%b'`. */
 function escapeByte(byte: number): string {
-  if (byte === BACKSLASH) return "\\\\";
-  if (byte >= SPACE && byte <= TILDE) return String.fromCharCode(byte);
-  return `\\0${byte.toString(8).padStart(OCTAL_DIGITS, "0")}`;
+  const character = String.fromCharCode(byte);
+  if (character === "\\") return "\\\\";
+  return character >= " " && character <= "~" ? character : `\\0${byte.toString(8).padStart(3, "0")}`;
 }
 
-/** Joins tokens to pieces of moderate length; characters and escapes stay whole. */
+/** Joins characters or escapes to pieces of moderate length; at least one piece. */
 function pieces(tokens: Iterable<string>): string[] {
-  const made: string[] = [];
+  const full: string[] = [];
   let piece = "";
   let bytes = 0;
   for (const token of tokens) {
     piece += token;
     bytes += token === "'" ? QUOTED_QUOTE_BYTES : Buffer.byteLength(token);
     if (bytes < MAX_PIECE_BYTES) continue;
-    made.push(piece);
+    full.push(piece);
     piece = "";
     bytes = 0;
   }
-  return piece === "" && made.length > 0 ? made : [...made, piece];
+  return piece === "" && full.length > 0 ? full : [...full, piece];
 }

@@ -22,7 +22,7 @@ const bodyOf = (change: Partial<ReportedEvent>) => {
 };
 
 describe("an incoming event", () => {
-  it("[EVT-1] [EVT-2] [EVT-5] [EVT-6] becomes an envelope that is JSON with data as it was reported", () => {
+  it("[EVT-1] [EVT-5] [EVT-6] becomes an envelope with the id, the workspace and the data that were reported", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),
@@ -42,6 +42,11 @@ describe("an incoming event", () => {
         },
       ),
     );
+  });
+
+  it("[EVT-2] [EVT-3] [EVT-4] has its type, the format's version and the time of the event in the envelope", () => {
+    const { type, api_version, created } = JSON.parse(bodyOf({ type: "custom.other" }));
+    expect([type, api_version, created]).toEqual(["custom.other", "2026-11-01", "2026-11-15T12:34:56Z"]);
   });
 
   it("[LOOP-2] a hop of 2 or more is 2, anything else is 1", () => {
@@ -66,18 +71,18 @@ describe("an incoming event", () => {
     },
   );
 
-  it("[EVT-18] [EVT-19] refuses types that nobody may report", () => {
+  it("[EVT-18] [EVT-19] refuses types that services must not report", () => {
     for (const type of ["webhook.test", "chat.message.created", "custom.*", "custom.Ä", "", "tool.completed "]) {
       expect(checkEvent(reported({ type }), NOW).ok).toBe(false);
     }
   });
 });
 
-describe("the time under which an event is kept", () => {
+describe("the time under which an event is stored", () => {
   const later = fc.integer({ min: 0, max: 3 * DAY_MS });
   const createdAgo = (ageMs: number) => Math.floor((NOW.getTime() - ageMs) / 1000);
 
-  it("[OUT-57] is the event's own whenever it is handled, from a day before that time to two days after it", () => {
+  it("[OUT-57] is the event's own, from a day before that time to two days after it", () => {
     fc.assert(
       fc.property(later, (ageMs) => {
         const created = createdAgo(ageMs - DAY_MS + 1_000);
@@ -87,7 +92,7 @@ describe("the time under which an event is kept", () => {
     );
   });
 
-  it("[OUT] is now for what no partition may be there for, with the event's own time beside it", () => {
+  it("[OUT] is now for an event that may have no partition, and its own time is kept too", () => {
     for (const ageMs of [-400 * DAY_MS, -DAY_MS - 1_000, 2 * DAY_MS + 1_000, 4_000 * DAY_MS]) {
       const created = createdAgo(ageMs);
       expect(storageTime(created, NOW)).toEqual({ createdAt: NOW, movedFrom: new Date(created * 1000) });

@@ -9,6 +9,7 @@ export interface ReportedEvent {
   workspaceId: string;
   workspace: string;
   type: string;
+  /** Unix seconds. */
   created: bigint;
   dataJson: string;
   hop: number;
@@ -18,9 +19,9 @@ export interface ReportedEvent {
 /** An event as it is stored. */
 export interface StoredEvent {
   id: string;
-  /** The key of its partition. */
+  /** Decides the partition. */
   createdAt: Date;
-  /** Its own time, when the same event may have another `createdAt` next time: then its id alone tells it. */
+  /** The event's own time, if a repetition of the event may be stored at another `createdAt`. */
   movedFrom: Date | null;
   workspaceId: string;
   type: string;
@@ -30,22 +31,22 @@ export interface StoredEvent {
   requestId?: string;
 }
 
-export type EventCheck = { ok: true; event: StoredEvent } | { ok: false; reason: string };
+type EventCheck = { ok: true; event: StoredEvent } | { ok: false; reason: string };
 
 const EVENT_ID = /^evt_[0-9a-f]{32}$/;
 const MAX_ID_CHARS = 128;
-const MAX_CREATED_SECONDS = 253_402_300_799n;
+const LAST_SECOND_OF_9999 = 253_402_300_799n;
 const DAY_MS = 86_400_000;
-/** Partitions are there for an event's own time as long as it is not later or earlier than this. */
+/** Events that are at most this late or early have a partition for their own time. */
 export const MAX_DAYS_LATE = 2;
 const MAX_DAYS_EARLY = 1;
 
-/** Decides whether a message is an event of the catalogue in the right form, and builds what is stored of it. */
+/** Decides whether a message is a well-formed event of the catalogue, and builds what is stored. */
 export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
   if (!EVENT_ID.test(reported.eventId)) return refuse("event_id is not evt_ and 32 hex characters");
   if (!isSubscribable(reported.type)) return refuse("type is not in the catalogue");
   if (!isIdentity(reported.workspaceId) || !isIdentity(reported.workspace)) return refuse("workspace is malformed");
-  if (reported.created > MAX_CREATED_SECONDS) return refuse("created is not a time in seconds");
+  if (reported.created > LAST_SECOND_OF_9999) return refuse("created is not a time in seconds");
   if (!isObjectJson(reported.dataJson)) return refuse("data is not a JSON object");
   const createdSeconds = Number(reported.created);
   const body = envelopeBytes({ ...reported, id: reported.eventId, createdSeconds });
@@ -67,8 +68,8 @@ export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
 }
 
 /**
- * The time under which an event is kept: its own, so that a repeated message meets the stored row. Only what comes too
- * late, or from a clock too far ahead, for the partitions is moved to now; whoever stores it looks for it in both places.
+ * The time under which an event is stored: its own, so that a repeated message finds the stored row. Events that are too
+ * late or too early for the partitions are stored under the current time; the store looks for repetitions in both places.
  */
 export function storageTime(createdSeconds: number, now: Date): Pick<StoredEvent, "createdAt" | "movedFrom"> {
   const created = new Date(createdSeconds * 1000);
@@ -77,7 +78,7 @@ export function storageTime(createdSeconds: number, now: Date): Pick<StoredEvent
   return { createdAt: now, movedFrom: created };
 }
 
-/** A new event id. [EVT-1] */
+/** [EVT-1] */
 export function newEventId(): string {
   return `evt_${randomBytes(16).toString("hex")}`;
 }

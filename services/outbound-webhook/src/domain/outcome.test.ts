@@ -32,6 +32,6 @@ describe("the outcome of an attempt", () => {
 
   it("[OUT-37] [OUT-38] without a response the reason is the worker's", () => {
     expect(outcomeOf(attempt(1, 0))).toMatchObject({ verdict: "failed", error: "timeout (dns)" });
-    expect(outcomeOf(attempt(1, 302))).toMatchObject({ verdict: "failed", error: "answered 302" });
+    expect(outcomeOf(attempt(1, 302))).toMatchObject({ verdict: "failed", error: "status 302" });
   });
 });

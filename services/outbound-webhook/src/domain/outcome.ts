@@ -3,39 +3,37 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Waits after the first, second, … failed attempt. [OUT-45] */
-export const RETRY_WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 12 * HOUR_MS] as const;
+const RETRY_WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 12 * HOUR_MS] as const;
 
 /** [OUT-44] */
 export const MAX_ATTEMPTS = RETRY_WAITS_MS.length + 1;
 
-/** Time for one attempt, from the name lookup to the response's headers. [OUT-34] */
+/** Time for one attempt, from the DNS lookup to the response headers. [OUT-34] */
 export const ATTEMPT_DEADLINE_MS = 10 * SECOND_MS;
 
-/** What is read of a response. [OUT-14] */
+/** How much of a response is read. [OUT-14] */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** What is kept and shown of a response. [OUT-13] */
+/** How much of a response is kept and shown. [OUT-13] */
 export const MAX_RESPONSE_CHARS = 1_000;
 
-/** Finally failed deliveries in a row that deactivate an endpoint. [OUT-48] */
+/** Failed deliveries in a row that deactivate an endpoint. [OUT-48] */
 export const FAILURES_TO_DEACTIVATE = 5;
 
-export type Verdict = "delivered" | "failed";
-
 export interface Outcome {
-  verdict: Verdict;
-  /** When the next attempt is due, counted from the end of this one; undefined when there is none. */
+  verdict: "delivered" | "failed";
+  /** When the next attempt is due; undefined if there is none. */
   retryAt?: Date;
-  /** Why it failed, in neutral words. */
+  /** Why the attempt failed. */
   error: string;
 }
 
-/** What follows from the end of an attempt. [OUT-33] [OUT-37..47] */
+/** The outcome of an attempt that has ended. [OUT-33] [OUT-37..47] */
 export function outcomeOf(attempt: { number: number; responseCode: number; error: string; endedAt: Date }): Outcome {
   const { number, responseCode, endedAt } = attempt;
   if (responseCode >= 200 && responseCode < 300) return { verdict: "delivered", error: "" };
   if (responseCode === 410) return { verdict: "failed", error: "gone" };
-  const error = responseCode === 0 ? attempt.error : `answered ${responseCode}`;
+  const error = responseCode === 0 ? attempt.error : `status ${responseCode}`;
   const waitMs = RETRY_WAITS_MS[number - 1];
   if (waitMs === undefined) return { verdict: "failed", error };
   return { verdict: "failed", error, retryAt: new Date(endedAt.getTime() + waitMs) };

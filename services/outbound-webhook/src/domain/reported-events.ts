@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto";
+import { EVENT_TYPES } from "@toolgate/event-schemas/catalogue";
+import type { EventData } from "@toolgate/event-schemas/event-type";
 import { InvalidField, line, seconds } from "@toolgate/event-schemas/fields";
-import { reportedData } from "@toolgate/event-schemas/reported-data";
-import { type EventReport, NotSentReason } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import {
+  type EventReport,
+  EventReportSchema,
+  NotSentReason,
+} from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { checkEvent, type StoredEvent } from "./incoming-event.ts";
 
 const MAX_SOURCE_ID_CHARS = 200;
@@ -28,6 +33,26 @@ export function reportedEvents(report: EventReport, now: Date): StoredEvent[] | 
     // The source may report the same event again with another time.
     return { ...check.event, movedFrom: new Date(Number(created) * 1000) };
   });
+}
+
+function reportedData({ event }: EventReport): { type: string; data: EventData }[] | NotSentReason {
+  if (event.case === undefined) throw new InvalidField("event", "missing");
+  const events: { type: string; data: EventData }[] = [];
+  for (const { type, report } of EVENT_TYPES) {
+    if (report?.case !== event.case) continue;
+    try {
+      const data = report.dataOf(event.value);
+      if (typeof data === "number") return data;
+      if (data) events.push({ type, data });
+    } catch (error) {
+      throw error instanceof InvalidField ? error.within(protoNameOf(event.case)) : error;
+    }
+  }
+  return events;
+}
+
+function protoNameOf(localName: string): string {
+  return EventReportSchema.fields.find((field) => field.localName === localName)?.name ?? localName;
 }
 
 /** The same id whenever the source reports this again, and another for each type that the report stands for. [EVT-1] */

@@ -1,14 +1,14 @@
 import { fullCaps, type QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 
-/** Attempts under way, at one endpoint and around it. */
+/** Attempts under way to an endpoint and in its workspace. */
 export interface Slots {
   endpoint: number;
   workspace: number;
-  /** Whether the last attempt to this endpoint failed. */
+  /** The last attempt to this endpoint failed. */
   failing: boolean;
-  /** Whether it is in doubt: failing, or an attempt to it takes unusually long. */
+  /** The endpoint is in doubt: failing, or an attempt to it takes unusually long. */
   doubtful: boolean;
-  /** Of all endpoints of the workspace in doubt. */
+  /** Attempts to all endpoints in doubt of the workspace. */
   doubtfulEndpoints: number;
 }
 
@@ -20,7 +20,7 @@ export type Waiting =
   | { for: "in-flight" }
   | { for: "nothing" };
 
-/** Why an endpoint gets no slot now, the narrowest reason first. */
+/** Why an endpoint gets no slot now; the narrowest reason comes first. */
 export function fullCapOf(slots: Slots, caps: QueueCaps): FullCap {
   const { perGroup, perMember, perDoubtful, failingPerGroup } = fullCaps(caps);
   if (slots.endpoint >= (slots.doubtful ? perDoubtful : perMember)) return "endpoint";
@@ -29,7 +29,7 @@ export function fullCapOf(slots: Slots, caps: QueueCaps): FullCap {
   return "none";
 }
 
-/** What a delivery waits for. The queue is what counts: what is not in it is not tried. */
+/** What a delivery waits for, according to the queue: a delivery that is not in the queue is not tried again. */
 export function waitingOf(
   delivery: { createdAt: Date; attemptedAt: Date | null; dueAt: Date | null; leased: boolean; slots: Slots },
   caps: QueueCaps,

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, EVENT_TYPES_PATH, eventTypeOf, schemaPath } from "@toolgate/event-schemas/catalogue";
+import { displayName, EVENT_TYPES, EVENT_TYPES_PATH, eventTypeOf, schemaPath } from "@toolgate/event-schemas/catalogue";
 import { eventSchema } from "@toolgate/event-schemas/envelope";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
@@ -36,7 +36,7 @@ export function eventTypeRoutes(context: Context) {
 function catalogue(rootUrl: string): object {
   return {
     event_types: EVENT_TYPES.map((kind) => ({
-      type: kind.type === "custom" ? "custom.<name>" : kind.type,
+      type: displayName(kind),
       description: kind.sent,
       schema: `${rootUrl}${schemaPath(kind)}`,
     })),

@@ -41,22 +41,14 @@ export const CAP: Record<FullCap, Cap> = {
 type DeliveryInit = MessageInitShape<typeof DeliverySchema>;
 
 export function toDelivery(row: DeliveryRow, caps: QueueCaps, now: Date): DeliveryInit {
-  const { id, eventId, eventType, attempts, responseCode, durationMs, response, error, requestId } = row;
+  const { endpointId, kind, status, createdAt, finishedAt, ...rest } = row;
   return {
-    id,
-    eventId,
-    eventType,
-    endpointId: BigInt(row.endpointId),
-    kind: KIND[row.kind],
-    status: STATUS[row.status],
-    attempts,
-    responseCode,
-    durationMs,
-    response,
-    error,
-    requestId,
-    createdAt: timestampFromDate(row.createdAt),
-    ...(row.finishedAt && { finishedAt: timestampFromDate(row.finishedAt) }),
+    ...rest,
+    endpointId: BigInt(endpointId),
+    kind: KIND[kind],
+    status: STATUS[status],
+    createdAt: timestampFromDate(createdAt),
+    ...(finishedAt && { finishedAt: timestampFromDate(finishedAt) }),
     ...waitFields(waitingOf(row, caps, now)),
   };
 }

@@ -27,7 +27,7 @@ export const createEndpoint: Handler<Context, typeof EndpointService.method.crea
   const { description } = request;
   refuseIf(eventsViolation(events) ?? descriptionViolation(description));
   const target = await checkUrl(request.url);
-  if (!target.ok) throw invalidArgument(target.fault);
+  if (!target.ok) throw invalidArgument(target.violation);
   const { url } = target;
   const secret = generateSecret();
   const endpoint = await inTransaction(pool, async (client) => {

@@ -21,7 +21,7 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
   refuseIf(events && eventsViolation(events));
   refuseIf(description === undefined ? undefined : descriptionViolation(description));
   const target = request.url === undefined ? undefined : await checkUrl(request.url);
-  if (target && !target.ok) throw invalidArgument(target.fault);
+  if (target && !target.ok) throw invalidArgument(target.violation);
   const row = await inTransaction(pool, async (client) => {
     await lockWorkspace(client, key.workspaceId);
     const at = now();
