@@ -103,9 +103,9 @@ const REFUSED: readonly [title: string, make: (body: string) => string | undefin
   ],
 ];
 
-test("[OUT-26] [OUT-28] the value to test with in docs/receivers.md is right", async () => {
+test("[OUT-26] [OUT-28] the test values in docs/receivers.md are right", async () => {
   const page = await readFile(new URL("../../../docs/receivers.md", import.meta.url), "utf8");
-  const section = page.split("### A value to test with")[1] ?? "";
+  const section = page.split("### Test values")[1] ?? "";
   const value = (name: string) => section.split(`| ${name} | \``)[1]?.split("` |")[0] ?? "";
   const [secret, body, id] = [value("secret"), value("body"), value("`webhook-id`")];
   const time = Number(value("`t`, `webhook-timestamp`"));

@@ -4,7 +4,7 @@ import { freePort } from "@toolgate/local-servers/port-book";
 import { expect, test } from "vitest";
 import { runToolgate } from "./running-toolgate.ts";
 
-test("a port that somebody takes while the services start makes them start anew", async () => {
+test("services start again on other ports when another program takes one of theirs", async () => {
   const port = await freePort();
   const thief = createServer().listen(port, "127.0.0.1");
   await once(thief, "listening");
@@ -21,4 +21,4 @@ test("a port that somebody takes while the services start makes them start anew"
   await toolgate.saveTool("echo", { external_api: true, handler: "export default async (args) => args;" });
   const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
   expect((await toolgate.call("echo", secret)).status).toBe(200);
-});
+}, 120_000);

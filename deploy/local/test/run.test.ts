@@ -13,7 +13,7 @@ import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
 
 const RUN = fileURLToPath(new URL("../src/run.ts", import.meta.url));
-const START_DEADLINE_MS = 60_000;
+const START_DEADLINE_MS = 120_000;
 const STOP_DEADLINE_MS = 15_000;
 
 async function startRun(env: Record<string, string> = {}) {
@@ -67,7 +67,7 @@ test("a run whose terminal has gone goes on, and stops in order when it is asked
   // The run has printed its address, and prints once more that it stops.
   expect((await interrupt(run.child)).code).toBe(0);
   expect(children.filter(isAlive)).toEqual([]);
-}, 90_000);
+}, 150_000);
 
 test.each(["single", "split"])(
   "a start that waits for a silent server is given up in time (%s)",
@@ -86,5 +86,5 @@ test.each(["single", "split"])(
     expect(elapsedMs).toBeLessThan(STOP_DEADLINE_MS);
     expect(children.filter(isAlive)).toEqual([]);
   },
-  90_000,
+  150_000,
 );
