@@ -38,11 +38,11 @@ describe("compileHandler", () => {
     ["export default () => 1; export default () => 2", "1:32 Duplicate export 'default'"],
     ["await 1; export default () => 1", "1:1 await outside of a function is not available in a handler"],
     ["export default () => 1; with (a) {}", "1:25 'with' in strict mode"],
-  ])("[TOOL-1] refuses %j with its place", (source, expected) => {
+  ])("[TOOL-1] refuses %j and says where", (source, expected) => {
     expect(message(source)).toBe(expected);
   });
 
-  it("[TOOL-1] a text that is larger than the bound or nested too deeply is refused", () => {
+  it("[TOOL-1] a source that is too large or nested too deeply is refused", () => {
     expect(message(`export default () => 1 //${"x".repeat(MAX_SOURCE_BYTES)}`)).toContain("larger than");
     expect(message(`export default () => ${"(".repeat(100_000)}1${")".repeat(100_000)}`)).toContain(
       "nested too deeply",
@@ -53,11 +53,11 @@ describe("compileHandler", () => {
     "export default () => 1; x<!--y /*\n})();}); evil(); (function(){return (function(){ //*/",
     "let x, y; export default () => 1; x<!--y; /*\n})(), (function(){ //*/\n",
     "let x, y; export default () => 1; x<!--y; /*\n})().x(function(){ //*/\n",
-  ])("[TOOL-2] %j cannot leave the factory by the differences between module and script", (source) => {
+  ])("[TOOL-2] %j cannot use the differences between module and script to leave the factory", (source) => {
     expect(compileHandler(source).ok).toBe(false);
   });
 
-  it("[TOOL-1] any text gives a result with places inside the text, and never throws", () => {
+  it("[TOOL-1] any text gives a result or faults with places inside the text, and never throws", () => {
     const word = fc.constantFrom(
       "export",
       "default",

@@ -1,21 +1,27 @@
 import { sandboxChildren, sandboxChildrenEnded, sandboxRuns } from "@toolgate/telemetry/instruments";
 import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
-import { handleChildEnd, handleReport, type ReportContext } from "./pool/child-reports.ts";
+import type { ChildEvents } from "./pool/child.ts";
 import { Children } from "./pool/children.ts";
 import { Placement } from "./pool/placement.ts";
 import { stopped } from "./pool/run.ts";
 import { RunRegistry } from "./pool/run-registry.ts";
-import { takeBackUnbegun, watchChild } from "./pool/watchdog.ts";
+import { watchChild } from "./pool/watchdog.ts";
 import { MAX_MESSAGE_CHARS } from "./protocol/frames.ts";
-import type { SandboxOutcome, SandboxRequest } from "./request.ts";
+import type { SandboxLog, SandboxOutcome, SandboxRequest } from "./request.ts";
+
+/*
+ * The sandbox runs handlers in child processes. `pool/` is the parent: `run-registry.ts` knows every run and its state,
+ * `children.ts` the processes, and `placement.ts` decides which run goes where. `protocol/` is what the two sides share,
+ * `child/` is the child program, and `guest/` the part of it that runs inside an isolate next to the tool.
+ */
 
 const TICK_MS = 20;
 
 export type SandboxPoolOptions = {
   children: number;
   limits?: Partial<PoolLimits>;
-  log: { warn: (fields: Record<string, unknown>, message: string) => void };
+  log: SandboxLog;
   /** Milliseconds of a monotonic clock. */
   now?: () => number;
 };
@@ -32,46 +38,28 @@ export type SandboxPool = AsyncDisposable & {
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const { log, now = () => performance.now() } = options;
   const limits = { ...DEFAULT_POOL_LIMITS, ...options.limits };
-  const placement = new Placement(now, limits.quarantineMs);
+  const placement = new Placement(now, limits.quarantineMs, log);
   const runs = new RunRegistry(placement, limits);
   let timer: NodeJS.Timeout | undefined;
   let upAt = now();
   let closed = false;
 
-  const reports: ReportContext = {
-    runs,
-    limits,
-    blame: ({ request: { codeKey } }, reason) => {
-      log.warn({ codeKey, reason }, "tool version put in quarantine");
-      placement.quarantine(codeKey);
-    },
-  };
-  const settings = {
-    functions: HOST_FUNCTIONS,
-    hostCalls: limits.hostCallsPerRun,
-    hostCallsAtOnce: limits.hostCallsAtOncePerRun,
-    hostCallBytes: limits.hostCallBytes,
-    logLines: limits.logLinesPerRun,
-  };
   const placeRuns = () => {
     if (placement.needsQuarantine) children.openQuarantine();
-    placement.place(children, (run, child) => runs.place(run, child));
+    runs.place(children);
   };
-  const children = new Children(
-    options.children,
-    settings,
-    {
-      onMessage: (child, message) => handleReport(reports, child, message),
-      onFrame: placeRuns,
-      onEnd: (child, end) => {
-        sandboxChildrenEnded.add(1, { reason: child.killedFor === undefined ? "crashed" : "killed" });
-        log.warn({ pid: child.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
-        handleChildEnd(reports, child, end);
-        placeRuns();
-      },
+  const settings = { functions: HOST_FUNCTIONS, ...limits };
+  const events: ChildEvents = {
+    onMessage: (child, message) => runs.handleMessage(child, message),
+    onFrame: placeRuns,
+    onEnd: (child, end) => {
+      sandboxChildrenEnded.add(1, { reason: child.killedFor === undefined ? "crashed" : "killed" });
+      log.warn({ pid: child.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
+      runs.handleChildEnd(child, end);
+      placeRuns();
     },
-    now,
-  );
+  };
+  const children = new Children(options.children, settings, events, now);
 
   const measures = new DisposableStack();
   measures.use(
@@ -99,11 +87,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     else if (time - upAt >= limits.startPatienceMs) runs.endWaiting("No sandbox process is up");
     for (const child of children.all()) {
       watchChild(child, limits, time);
-      if (!child.stalled || child.unbegun === 0) continue;
-      for (const ticket of takeBackUnbegun(child)) {
-        const run = child.assigned.remove(ticket);
-        if (run !== undefined) runs.returnToWaiting(run);
-      }
+      if (child.stalled) runs.moveUnbegun(child);
     }
     runs.expire(time);
     placeRuns();
@@ -113,13 +97,13 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   };
 
   const refusal = ({ workspaceId, argsJson, code, signal }: SandboxRequest): SandboxOutcome | undefined => {
-    if (closed) return stopped("interrupted", "The sandbox is closed", undefined);
-    if (signal?.aborted) return stopped("cancelled", "The caller left", undefined);
+    if (closed) return stopped("interrupted", "The sandbox is closed");
+    if (signal?.aborted) return stopped("cancelled", "The caller left");
     if (argsJson.length > MAX_MESSAGE_CHARS || code.length > MAX_MESSAGE_CHARS) {
-      return stopped("memory", "The tool or its arguments are larger than its memory", undefined);
+      return stopped("memory", "The tool or its arguments are larger than its memory");
     }
     if (runs.hasRoomFor(workspaceId)) return undefined;
-    return stopped("overloaded", `More than the workspace's share of ${limits.activeRuns} runs at once`, undefined);
+    return stopped("overloaded", `More than the workspace's share of ${limits.activeRuns} runs at once`);
   };
 
   return {

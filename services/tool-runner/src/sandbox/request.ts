@@ -11,6 +11,8 @@ export type HostCall = (name: string, argsJson: string, signal: AbortSignal, pac
 /** Resolves to what `encode` returns, or to `"null"` without calling it when the run has ended. */
 export type Paced = (encode: () => string) => Promise<string>;
 
+export type SandboxLog = { warn: (fields: Record<string, unknown>, message: string) => void };
+
 export type SandboxRequest = {
   /** Whose share of the pool the run takes. */
   workspaceId: string;

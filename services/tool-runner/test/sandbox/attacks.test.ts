@@ -5,11 +5,11 @@ import { openPool, runSource, startNeighbours, until } from "./sandbox-harness.t
 
 const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
 
-/** Attacks that must end by a limit, with the ways of ending that are acceptable. */
+/** Attacks that a limit must end, with the outcomes that are acceptable. */
 const LIMITED: [string, string, (SandboxStop | "threw")[]][] = [
   ["an endless loop", "for (;;) {}", ["cpu"]],
   ["an endless loop of jobs", "while (true) await 0", ["cpu"]],
-  ["jobs that breed jobs", "const f = () => Promise.resolve().then(f).then(f); await f()", ["cpu", "memory"]],
+  ["jobs that start more jobs", "const f = () => Promise.resolve().then(f).then(f); await f()", ["cpu", "memory"]],
   ["a catastrophic pattern", "return /^(a+)+$/.test('a'.repeat(40) + 'b')", ["cpu"]],
   ["filling a huge array", "return new Array(1e9).fill(0)", ["cpu", "memory"]],
   [
@@ -26,7 +26,7 @@ const LIMITED: [string, string, (SandboxStop | "threw")[]][] = [
   ["an endless thenable chain", "const t = { then(r) { r(t) } }; return t", ["cpu", "memory"]],
   ["an endless message getter", "throw { get message() { for (;;) {} } }", ["cpu"]],
   [
-    "a rejection nobody handles with an endless getter",
+    "an unhandled rejection with an endless getter",
     "Promise.reject({ get message() { for (;;) {} } }); return {}",
     ["cpu"],
   ],
@@ -42,15 +42,15 @@ const LIMITED: [string, string, (SandboxStop | "threw")[]][] = [
   ["a result that is too large in bytes only", "return 'ü'.repeat(40_000)", ["result-too-large"]],
   ["a result without end", "const a = []; a.push(a); return a", ["unserializable"]],
   ["a flood of host calls", "for (;;) ctx.callTool('x')", ["too-many-host-calls", "cpu"]],
-  ["a host call after another", "for (;;) await ctx.callTool('x')", ["too-many-host-calls"]],
+  ["one host call after another", "for (;;) await ctx.callTool('x')", ["too-many-host-calls"]],
   ["waiting for nothing", "await new Promise(() => {})", ["timeout"]],
   ["blocking the thread", "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)", ["threw"]],
   ["compiled memory", "return new WebAssembly.Memory({ initial: 60_000 })", ["threw"]],
 ];
 
-const KILLERS = new Set(["filling a huge array", "a rejection nobody handles with an endless getter", "a huge power"]);
+const KILLERS = new Set(["filling a huge array", "an unhandled rejection with an endless getter", "a huge power"]);
 
-describe("sandbox limits, with neighbours at work on the same pool", () => {
+describe("sandbox limits, with neighbours in the same pool", () => {
   let pool: SandboxPool;
   beforeAll(() => {
     pool = openPool(2, { quarantineMs: 1 });
@@ -58,19 +58,19 @@ describe("sandbox limits, with neighbours at work on the same pool", () => {
   afterAll(() => pool[Symbol.asyncDispose]());
 
   it.each(LIMITED.map(([name, body, kinds]) => ({ name, body, kinds })))(
-    "[TOOL-2] $name ends the run and no neighbour's",
+    "[TOOL-2] $name ends its own run and no neighbour's",
     async ({ name, body, kinds }) => {
       const neighbours = startNeighbours(pool);
       await until("neighbours at work", () => neighbours.runs() >= 8);
       const children = pool.pids();
-      const limits = kinds.includes("timeout") ? { wallMs: 300 } : {};
+      const limits = { ...(kinds.includes("timeout") && { wallMs: 300 }), cpuMs: kinds.includes("cpu") ? 300 : 10_000 };
       const outcome = await runSource(pool, handler(body), { limits });
       const before = neighbours.runs();
       await until("neighbours go on", () => neighbours.runs() >= before + 8);
       const { failures } = await neighbours.stop();
       expect(kinds).toContain(outcome.kind);
-      // Where the engine does not let go, its process is killed, and with it what neighbours had already begun there
-      // with effects outside; each of the four loses one run at most, and is told so.
+      // Where the engine cannot be interrupted, its process is killed, and with it the neighbours' runs that had called
+      // the host: at most one of each of the four, with the outcome "interrupted".
       const mayBeKilled = KILLERS.has(name) || kinds.includes("memory");
       if (!mayBeKilled) expect(pool.pids()).toEqual(expect.arrayContaining(children));
       expect(failures.filter(({ kind }) => !(mayBeKilled && kind === "interrupted"))).toEqual([]);

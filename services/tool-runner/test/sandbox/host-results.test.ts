@@ -8,14 +8,14 @@ const allAtOnce = (calls: number) => `export default async (args, ctx) => {
   return lengths.reduce((sum, length) => sum + length, 0);
 }`;
 
-describe("answers of the host", () => {
+describe("results of host calls", () => {
   const calls = 20;
-  // Each quote is two characters of the answer and four of the frame: together they are more than one frame may hold.
+  // Each quote is two characters of the result and four of the frame, so together they exceed the largest frame.
   const heavy = JSON.stringify('"'.repeat(4 * 1024 * 1024 - 16));
   const heavySum = calls * (4 * 1024 * 1024 - 16);
 
   it(
-    "[TOOL-2] answers that no single frame could hold reach their run, and the neighbours work on meanwhile",
+    "[TOOL-2] results that do not fit into one frame together reach their run, and neighbours go on meanwhile",
     async () => {
       await using pool = openPool(2);
       const neighbours = startNeighbours(pool);
@@ -30,7 +30,7 @@ describe("answers of the host", () => {
   );
 
   it(
-    "[TOOL-2] of one run's host calls a bounded number is under way; the others wait in the run",
+    "[TOOL-2] a bounded number of host calls of one run is under way, and the others wait in the run",
     async () => {
       await using pool = openPool(1);
       let underWay = 0;
@@ -46,8 +46,8 @@ describe("answers of the host", () => {
       const result = resultOf(pool, allAtOnce(200), { onHostCall, limits });
       for (let answered = 0; answered < 200; answered += 1) {
         await until("a call under way", () => gates.length > 0, DEADLINE_MS);
-        // The last of a full set only, so that more than the bound would show.
-        if (answered === 0) await until("as many as may be", () => gates.length >= 16, DEADLINE_MS);
+        // Only once, so that more calls than the bound would show later.
+        if (answered === 0) await until("as many calls as the bound allows", () => gates.length >= 16, DEADLINE_MS);
         gates.shift()?.();
       }
       expect(await result).toBe(600);
@@ -57,14 +57,14 @@ describe("answers of the host", () => {
   );
 
   it(
-    "[TOOL-2] no more answers are made for a run than it takes",
+    "[TOOL-2] no more results are made while a run has not taken those before",
     async () => {
       await using pool = openPool(1, { killGraceMs: 30_000 });
       const [pid] = pool.pids();
       let made = 0;
       const encode = () => {
         made += 1;
-        // Held up while the first ones are on their way.
+        // The child is stopped while the first results are on their way.
         if (made === 1) process.kill(pid as number, "SIGSTOP");
         return heavy;
       };
@@ -79,12 +79,12 @@ describe("answers of the host", () => {
         return paced(encode);
       };
       const result = resultOf(pool, allAtOnce(calls), { onHostCall, limits });
-      await until("calls and their first answers", () => asked === 16 && made >= 3, DEADLINE_MS);
+      await until("calls and their first results", () => asked === 16 && made >= 3, DEADLINE_MS);
       for (let turns = 0; turns < 1_000; turns += 1) await new Promise((resolve) => setImmediate(resolve));
       const madeUntaken = made;
       process.kill(pid as number, "SIGCONT");
       expect(await result).toBe(heavySum);
-      // 16 MiB and the one that went over it.
+      // 16 MiB, and the result that exceeded them.
       expect(madeUntaken).toBe(3);
     },
     DEADLINE_MS,

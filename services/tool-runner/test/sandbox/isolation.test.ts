@@ -4,7 +4,7 @@ import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
 const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
 
-/** Each tries to leave something behind for the next run, in strict and in sloppy code. */
+/** Each tries to leave something behind for the next run, in strict and in sloppy mode. */
 const TRAPS = [
   "Object.prototype.trap = 1",
   "Array.prototype.then = (f) => f(1)",
@@ -57,7 +57,7 @@ describe("sandbox isolation", () => {
   });
   afterAll(() => pool[Symbol.asyncDispose]());
 
-  it("[TOOL-2] nothing that a run does to the realm reaches the next run", async () => {
+  it("[TOOL-2] nothing that a run does to the realm affects the next run", async () => {
     const codeKey = "same-tool-same-isolate";
     const source = `export default async (args, ctx) => {
       if (!args.attack) return await (${PROBE.slice("export default ".length)})(args, ctx);
@@ -73,7 +73,7 @@ describe("sandbox isolation", () => {
     }
   });
 
-  it("[TOOL-2] every object that a tool can reach without making it is frozen", async () => {
+  it("[TOOL-2] every object that a tool can reach without creating it is frozen", async () => {
     const source = handler(`
       const seen = new Set(), open = [], pending = [[globalThis, 'global']];
       const literals = [[], {}, () => {}, async () => {}, function* () {}, async function* () {}, /x/, 'x', 1, 1n, true,
@@ -104,7 +104,7 @@ describe("sandbox isolation", () => {
     }
   });
 
-  it("[TOOL-2] no way leads from what a tool holds to a host object", async () => {
+  it("[TOOL-2] a tool cannot reach a host object from anything that it holds", async () => {
     const source = handler(`
       const roots = [globalThis, ctx, args, ctx.callTool, ctx.log, console];
       try { await ctx.callTool('refused') } catch (error) { roots.push(error) }
@@ -127,7 +127,7 @@ describe("sandbox isolation", () => {
     expect(["thrown", "none", "null"]).toContain(caller);
   });
 
-  it("[TOOL-2] an error of the host arrives with message, name and code and nothing else", async () => {
+  it("[TOOL-2] an error of a host call arrives with its message, name and code and nothing else", async () => {
     const source = handler(`try { await ctx.callTool('x') } catch (error) {
       return { keys: Reflect.ownKeys(error).sort(), message: error.message, name: error.name, code: error.code,
         plain: Object.getPrototypeOf(error) === Error.prototype, stack: error.stack }
@@ -145,7 +145,7 @@ describe("sandbox isolation", () => {
     expect(String(found.stack)).not.toMatch(/node:|sandbox|\.ts/u);
   });
 
-  it("[TOOL-2] a stack trace names places in the tool's own source only", async () => {
+  it("[TOOL-2] a stack trace names only places in the tool's own source", async () => {
     const outcome = await runSource(pool, "export default async () => {\n  null.x;\n}");
     expect(outcome).toMatchObject({ kind: "threw", message: expect.stringMatching(/^TypeError: /u) });
     const stack = outcome.kind === "threw" ? (outcome.stack ?? "") : "";
@@ -153,7 +153,7 @@ describe("sandbox isolation", () => {
     expect(stack).not.toMatch(/node:|\.ts|file:/u);
   });
 
-  it("[TOOL-2] hacks of promise species and thenables change only the run's own values", async () => {
+  it("[TOOL-2] tricks with promise species and thenables change only the run's own values", async () => {
     const source = handler(`
       class Odd extends Promise { static get [Symbol.species]() { return function (f) { f(() => {}, () => {}) } } }
       const p = Promise.resolve({ real: true }); Object.defineProperty(p, 'constructor', { value: Odd });
@@ -164,7 +164,7 @@ describe("sandbox isolation", () => {
     expect(await resultOf(pool, source)).toEqual({ p: { real: true }, viaThenable: "t" });
   });
 
-  it("[TOOL-2] a run that forges the engine's failure ends no other run of its isolate", async () => {
+  it("[TOOL-2] a run that imitates an error of the engine ends no other run in its isolate", async () => {
     const source = handler(
       "if (args.wait) return await ctx.callTool('hold'); Promise.reject(new Error('Script execution timed out.')); return 1",
     );

@@ -23,7 +23,7 @@ describe("sandbox pool", () => {
     }
   });
 
-  it("[RO-2] every host function reaches the host with its name and arguments, and nothing is decided inside", async () => {
+  it("[RO-2] every host function reaches the host with its name and arguments, and the sandbox decides nothing", async () => {
     await using pool = openPool(1);
     const calls: string[] = [];
     const source = handler(`
@@ -43,7 +43,7 @@ describe("sandbox pool", () => {
     expect(calls).toEqual(names.split(" ").map((name) => `${name} ["x",{"name":"${name}"}]`));
   });
 
-  it("[TOOL-2] many runs of many tools interleave and each gets its own answer", async () => {
+  it("[TOOL-2] many runs of many tools interleave, and each gets its own result", async () => {
     await using pool = openPool(2);
     const source = handler("const [, n] = await ctx.callTool('plus', args.n); await 0; return { n: n + 1 }");
     const total = 2_000;
@@ -53,7 +53,7 @@ describe("sandbox pool", () => {
     expect(answers).toEqual(Array.from({ length: total }, (_, n) => ({ n: n + 1 })));
   });
 
-  it("[TOOL-2] nested calls that recurse without end are stopped by the bound on active runs", async () => {
+  it("[TOOL-2] the bound on active runs stops endless recursion of nested calls", async () => {
     await using pool = openPool(2, { activeRuns: 400 });
     const source = handler("return await ctx.callTool('self')");
     let depth = 0;
@@ -69,7 +69,7 @@ describe("sandbox pool", () => {
     expect(await resultOf(pool, handler("return 1"))).toBe(1);
   });
 
-  it("[TOOL-2] a child killed in mid-run costs only runs that had called the host, and they are told", async () => {
+  it("[TOOL-2] killing a child interrupts only the runs that had called the host", async () => {
     await using pool = openPool(2);
     const neighbours = startNeighbours(pool);
     await until("neighbours at work", () => neighbours.runs() >= 20);
@@ -94,7 +94,7 @@ describe("sandbox pool", () => {
     expect(pool.pids().some((pid) => before.includes(pid))).toBe(false);
   });
 
-  it("[TOOL-2] a run that a killed child had not begun, or that had no effect, ends well elsewhere", async () => {
+  it("[TOOL-2] runs that a killed child had not begun, or that had no effects, succeed in another child", async () => {
     await using pool = openPool(1);
     await resultOf(pool, handler("return 1"));
     const quick = handler("return { n: args.n }");
@@ -106,7 +106,7 @@ describe("sandbox pool", () => {
     expect(["cpu", "memory"]).toContain((await hanging).kind);
   });
 
-  it("[TOOL-2] a killed child's unbegun starts move, and the one in hand is told", async () => {
+  it("[TOOL-2] runs that a killed child had not begun move to another child, and its current run is interrupted", async () => {
     await using pool = openPool(1, { stallMs: 60_000 });
     await resultOf(pool, handler("return 1"));
     const [pid = 0] = pool.pids();
@@ -125,7 +125,7 @@ describe("sandbox pool", () => {
     expect(await Promise.all(behind)).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it("[TOOL-2] no run that called the host is ever begun a second time", async () => {
+  it("[TOOL-2] a run that has called the host is never begun again", async () => {
     await using pool = openPool(2, { quarantineMs: 1 });
     const begun = new Map<string, number>();
     const source = handler("await ctx.callTool(args.id); return args.id");
@@ -153,7 +153,7 @@ describe("sandbox pool", () => {
     expect(outcomes.filter(({ kind }) => kind === "ok").length).toBeGreaterThan(0);
   });
 
-  it("[TOOL-2] starts behind a busy child are taken back and each runs exactly once", async () => {
+  it("[TOOL-2] runs that wait behind a busy child move to another, and each runs exactly once", async () => {
     await using pool = openPool(2, { stallMs: 30 });
     await resultOf(pool, handler("return 1"));
     const calls = new Map<string, number>();
@@ -173,7 +173,7 @@ describe("sandbox pool", () => {
     expect([...calls.values()].every((times) => times === 1)).toBe(true);
   });
 
-  it("[TOOL-2] a signal ends the run and its host calls", async () => {
+  it("[TOOL-2] the signal of a request ends its run and its host calls", async () => {
     await using pool = openPool(1);
     const leave = new AbortController();
     let hostSignal: AbortSignal | undefined;
@@ -188,7 +188,7 @@ describe("sandbox pool", () => {
     expect(hostSignal?.aborted).toBe(true);
   });
 
-  it("[TOOL-2] arguments, answers and log lines are bounded", async () => {
+  it("[TOOL-2] arguments, results and log lines are bounded", async () => {
     await using pool = openPool(1, { hostCallBytes: 1_000, hostResultBytes: 1_000, logLinesPerRun: 3 });
     const source = handler(`
       for (let n = 0; n < 10; n++) ctx.log('line', n, 'y'.repeat(3000));
@@ -204,7 +204,7 @@ describe("sandbox pool", () => {
     expect(outcome.logs.map((line) => line.length)).toEqual([1_000, 1_000, 1_000]);
   });
 
-  it("[TOOL-2] a tool that does not compile in the engine throws, and says why", async () => {
+  it("[TOOL-2] code that the engine cannot compile ends the run with the reason", async () => {
     await using pool = openPool(1);
     expect(await runSource(pool, handler("return 1"), { code: "(function( {" })).toMatchObject({
       kind: "threw",
@@ -213,7 +213,7 @@ describe("sandbox pool", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "[TOOL-2] a child has no environment and no file but its channel",
+    "[TOOL-2] a child has no environment, and no open file except its progress file",
     async () => {
       await using pool = openPool(1);
       await resultOf(pool, handler("return 1"));
@@ -238,7 +238,7 @@ describe("sandbox pool", () => {
     await until("all children gone", () => !pids.some(isAlive));
   });
 
-  it("[TOOL-2] a tool that overran a limit runs apart from the others for a while", async () => {
+  it("[TOOL-2] code that exceeded a limit runs apart from other code for a while", async () => {
     let clock = 0;
     await using pool = openPool(1, { quarantineMs: 1_000 }, () => performance.now() + clock);
     const source = handler("if (args.loop) for (;;) {} return 1");
@@ -247,17 +247,17 @@ describe("sandbox pool", () => {
     const ordinary = pool.pids();
     expect((await runSource(pool, source, { args: { loop: true }, limits: { cpuMs: 50 } })).kind).toBe("cpu");
     await one();
-    await until("a child for suspects beside the others", () => pool.pids().length === ordinary.length + 1);
+    await until("a child for code in quarantine", () => pool.pids().length === ordinary.length + 1);
     const [stopped = 0] = ordinary;
     process.kill(stopped, "SIGSTOP");
     expect(await one()).toBe(1);
     clock = 2_000;
-    // The watchdog may have ended it meanwhile.
+    // The watchdog may have killed it meanwhile.
     if (isAlive(stopped)) process.kill(stopped, "SIGCONT");
     expect(await one()).toBe(1);
   });
 
-  it("[TOOL-2] more tools than a child keeps warm still run, in turn and at once", async () => {
+  it("[TOOL-2] more tools than a child keeps warm still run, one after another and all at once", async () => {
     await using pool = openPool(1);
     const total = 150;
     const all = () => Promise.all(Array.from({ length: total }, (_, n) => resultOf(pool, `export default () => ${n}`)));
@@ -266,7 +266,7 @@ describe("sandbox pool", () => {
     expect(await all()).toEqual(expected);
   });
 
-  it("[TOOL-2] closing answers what is under way and leaves no process", async () => {
+  it("[TOOL-2] closing the pool ends the runs under way and leaves no process behind", async () => {
     const pool = openPool(2);
     await resultOf(pool, handler("return 1"));
     const pids = pool.pids();

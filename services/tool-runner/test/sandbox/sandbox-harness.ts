@@ -64,7 +64,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Many other tools of other workspaces at work, so that every child has some of them. */
+/** Four other tools that run all the time, so that every child has some of their runs. */
 export type Neighbours = { stop: () => Promise<{ runs: number; failures: SandboxOutcome[] }>; runs: () => number };
 
 export function startNeighbours(pool: SandboxPool): Neighbours {

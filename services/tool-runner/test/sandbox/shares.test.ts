@@ -5,7 +5,7 @@ import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 const HOLD = "await ctx.callTool('hold')";
 const tool = (n: number, body = "") => `export default async (args, ctx) => { ${body}; return ${n}; }`;
 
-/** Runs that stay in a call to their host until they are let go. */
+/** Runs that stay in a host call until `end`. */
 function holding(pool: SandboxPool, workspaceId: string, total: number) {
   const gate = Promise.withResolvers<string>();
   let reached = 0;
@@ -26,7 +26,7 @@ function holding(pool: SandboxPool, workspaceId: string, total: number) {
 }
 
 describe("shares of the sandbox", () => {
-  it("[TOOL-2] tools for which a child has no isolate left wait, and no run ends for them", async () => {
+  it("[TOOL-2] tools for which a child has no isolate wait, and no run is ended to make room", async () => {
     await using pool = openPool(1);
     const many = Array.from({ length: 20 }, (_, n) => holding(pool, `w${n}`, 10));
     const reached = () => many.reduce((sum, each) => sum + each.reached(), 0);
@@ -69,7 +69,7 @@ describe("shares of the sandbox", () => {
     expect(endings.every((kind) => kind === "ok" || kind === "overloaded")).toBe(true);
   });
 
-  it("[ERR-18] a run that no child could begin says so early, and the pool is not ready meanwhile", async () => {
+  it("[ERR-18] a run that no child can begin ends early as not begun, and the pool is not ready meanwhile", async () => {
     await using pool = openPool(1, { startPatienceMs: 300 });
     for (const pid of pool.pids()) process.kill(pid, "SIGSTOP");
     expect(pool.isReady()).toBe(false);
@@ -80,7 +80,7 @@ describe("shares of the sandbox", () => {
     expect(await resultOf(pool, tool(2))).toBe(2);
   });
 
-  it("[ERR-18] a run whose time ended before it could begin was not begun", async () => {
+  it("[ERR-18] a run whose time ends before a child begins it counts as not begun", async () => {
     await using pool = openPool(1);
     const greedy = holding(pool, "greedy", 60);
     await until("the greedy workspace fills its share", () => greedy.reached() >= 40);
@@ -89,7 +89,7 @@ describe("shares of the sandbox", () => {
     await greedy.end();
   });
 
-  it("[ERR-18] a return value that is no JSON is told apart from what the tool throws", async () => {
+  it("[ERR-18] a return value that is not JSON has another outcome than an error that the tool throws", async () => {
     await using pool = openPool(1);
     for (const value of ["10n", "(() => { const a = {}; a.a = a; return a; })()"]) {
       const outcome = await runSource(pool, `export default () => (${value})`);

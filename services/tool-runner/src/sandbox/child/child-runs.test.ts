@@ -2,12 +2,18 @@ import { afterEach, describe, expect, it } from "vitest";
 import { compileHandler } from "../compile.ts";
 import { MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
 import type { FromChild } from "../protocol/messages.ts";
-import { ChildProgress, ProgressFile } from "../protocol/progress-file.ts";
+import { ProgressFile } from "../protocol/progress-file.ts";
 import { ChildRuns } from "./child-runs.ts";
 import type { Isolate } from "./isolate.ts";
 import { MAX_ISOLATES, type ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
 
-const SETTINGS = { functions: ["callTool"], hostCalls: 5, hostCallsAtOnce: 2, hostCallBytes: 1_000, logLines: 5 };
+const SETTINGS = {
+  functions: ["callTool"],
+  hostCallsPerRun: 5,
+  hostCallsAtOncePerRun: 2,
+  hostCallBytes: 1_000,
+  logLinesPerRun: 5,
+};
 
 let progress: ProgressFile;
 afterEach(() => progress.close());
@@ -15,9 +21,9 @@ afterEach(() => progress.close());
 function openChild(source: string, isolates = new ToolIsolates(SETTINGS)) {
   const compiled = compileHandler(source);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
-  progress = new ProgressFile();
+  progress = ProgressFile.create();
   const reports: FromChild[] = [];
-  const runs = new ChildRuns(isolates, new ChildProgress(progress.fd), (message) => reports.push(message));
+  const runs = new ChildRuns(isolates, progress, (message) => reports.push(message));
   runs.handle(["define", 1, compiled.code]);
   const start = (ticket: number, args: unknown = ticket, codeId = 1) =>
     runs.handle(["start", ticket, codeId, JSON.stringify(args), true, false, 1_000, 1_000]);

@@ -1,7 +1,7 @@
 import type { EntryPoints } from "../guest/entry-points.ts";
 import { charsOf, MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
 import type { FailureKind, FromChild, ResultMessage, StartMessage, ToChild } from "../protocol/messages.ts";
-import type { ChildProgress } from "../protocol/progress-file.ts";
+import type { ProgressFile } from "../protocol/progress-file.ts";
 import type { EntryArgs } from "./isolate.ts";
 import type { ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
 
@@ -23,10 +23,10 @@ export class ChildRuns {
   done = 0;
   readonly #runs = new Map<number, ChildRun>();
   readonly #isolates: ToolIsolates;
-  readonly #progress: ChildProgress;
+  readonly #progress: ProgressFile;
   readonly #report: (message: FromChild) => void;
 
-  constructor(isolates: ToolIsolates, progress: ChildProgress, report: (message: FromChild) => void) {
+  constructor(isolates: ToolIsolates, progress: ProgressFile, report: (message: FromChild) => void) {
     this.#isolates = isolates;
     this.#progress = progress;
     this.#report = report;
@@ -116,7 +116,7 @@ export class ChildRuns {
     for (const report of reports as [string, number, ...unknown[]][]) {
       const [kind, from, ...rest] = report;
       if (from !== ticket || !this.#runs.has(ticket)) continue;
-      if (charsOf(report) > MAX_MESSAGE_CHARS) this.#fail(run, "memory", "The tool sent more than its memory holds");
+      if (charsOf(report) > MAX_MESSAGE_CHARS) this.#fail(run, "memory", "The tool sent more than its memory can hold");
       else if (kind === "call") this.#report(["call", ticket, rest[0] as number, rest[1] as string, rest[2] as string]);
       else if (kind === "log") this.#report(["log", ticket, rest[0] as string]);
       else if (kind === "fail") this.#fail(run, rest[0] as FailureKind, rest[1] as string, rest[2] as string);

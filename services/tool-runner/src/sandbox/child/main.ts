@@ -1,7 +1,7 @@
 import { readSync, writeSync } from "node:fs";
 import { createFrameReader, encodeFrame, takeFrame } from "../protocol/frames.ts";
 import type { ChildFrame, FromChild, ToChild } from "../protocol/messages.ts";
-import { ChildProgress } from "../protocol/progress-file.ts";
+import { ProgressFile } from "../protocol/progress-file.ts";
 import { ChildRuns } from "./child-runs.ts";
 import { ToolIsolates } from "./tool-isolates.ts";
 
@@ -18,7 +18,7 @@ const FLUSH_AFTER_MS = 1;
 function main(settings: string): void {
   const isolates = new ToolIsolates(JSON.parse(settings));
   const messages: FromChild[] = [];
-  const runs = new ChildRuns(isolates, new ChildProgress(PROGRESS_FD), (message) => messages.push(message));
+  const runs = new ChildRuns(isolates, new ProgressFile(PROGRESS_FD), (message) => messages.push(message));
   let flushedAt = performance.now();
   let reportedDone = 0;
 

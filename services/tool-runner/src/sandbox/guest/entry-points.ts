@@ -27,7 +27,7 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
     resultChars: number;
     pendingCalls: Map<number, PendingCall>;
   };
-  const { functions, hostCalls: maxCalls, hostCallsAtOnce, hostCallBytes, logLines } = settings;
+  const { functions, hostCallsPerRun, hostCallsAtOncePerRun, hostCallBytes, logLinesPerRun } = settings;
   const { parse, stringify } = JSON;
   const { defineProperty } = Object;
   const messageChars = 2_000;
@@ -56,7 +56,7 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
 
   /** Calls beyond the bound wait here, where their arguments count as the tool's own memory. */
   const sendCalls = (run: GuestRun) => {
-    while (run.callsUnderWay < hostCallsAtOnce && run.waitingCalls.length > 0) {
+    while (run.callsUnderWay < hostCallsAtOncePerRun && run.waitingCalls.length > 0) {
       run.callsUnderWay += 1;
       outbox.push(run.waitingCalls.shift());
     }
@@ -66,8 +66,8 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
     new Promise((resolve, reject) => {
       const argsJson = stringify(args);
       if (!runs.has(run.ticket)) return;
-      if (run.calls >= maxCalls) {
-        settle(run, ["fail", run.ticket, "too-many-host-calls", `More than ${maxCalls} host calls`, ""]);
+      if (run.calls >= hostCallsPerRun) {
+        settle(run, ["fail", run.ticket, "too-many-host-calls", `More than ${hostCallsPerRun} host calls`, ""]);
         return;
       }
       if (argsJson.length > hostCallBytes) throw new RangeError(`The arguments of ${name} are too large`);
@@ -78,7 +78,7 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
     });
 
   const logLine = (run: GuestRun, parts: unknown[]) => {
-    if (run.lines >= logLines || !runs.has(run.ticket)) return;
+    if (run.lines >= logLinesPerRun || !runs.has(run.ticket)) return;
     const words: string[] = [];
     for (const part of parts) words.push(typeof part === "string" ? part : String(stringify(part)));
     run.lines += 1;

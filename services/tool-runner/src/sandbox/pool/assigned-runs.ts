@@ -3,30 +3,14 @@ import type { Run } from "./run.ts";
 
 /** The runs that a child has, and for which tools it therefore holds an isolate. */
 export class AssignedRuns {
+  readonly runsOfTool = new Counts();
+  readonly toolsOfWorkspace = new Counts();
+  /** Tools for which the child had no isolate, since its last run ended. */
+  readonly refusedTools = new Set<string>();
   readonly #runs = new Map<number, Run>();
-  readonly #runsOfTool = new Counts();
-  readonly #toolsOfWorkspace = new Counts();
-  readonly #refusedTools = new Set<string>();
 
   get size(): number {
     return this.#runs.size;
-  }
-
-  get toolCount(): number {
-    return this.#runsOfTool.size;
-  }
-
-  toolCountOf(workspaceId: string): number {
-    return this.#toolsOfWorkspace.of(workspaceId);
-  }
-
-  hasTool(codeKey: string): boolean {
-    return this.#runsOfTool.of(codeKey) > 0;
-  }
-
-  /** Tools for which the child had no isolate, since its last run ended. */
-  get refusedTools(): ReadonlySet<string> {
-    return this.#refusedTools;
   }
 
   get(ticket: number): Run | undefined {
@@ -36,16 +20,16 @@ export class AssignedRuns {
   add(ticket: number, run: Run): void {
     const { codeKey, workspaceId } = run.request;
     this.#runs.set(ticket, run);
-    if (this.#runsOfTool.add(codeKey, 1) === 1) this.#toolsOfWorkspace.add(workspaceId, 1);
+    if (this.runsOfTool.add(codeKey, 1) === 1) this.toolsOfWorkspace.add(workspaceId, 1);
   }
 
   remove(ticket: number): Run | undefined {
     const run = this.#runs.get(ticket);
     if (run === undefined) return undefined;
     this.#runs.delete(ticket);
-    this.#refusedTools.clear();
+    this.refusedTools.clear();
     const { codeKey, workspaceId } = run.request;
-    if (this.#runsOfTool.add(codeKey, -1) === 0) this.#toolsOfWorkspace.add(workspaceId, -1);
+    if (this.runsOfTool.add(codeKey, -1) === 0) this.toolsOfWorkspace.add(workspaceId, -1);
     return run;
   }
 
@@ -53,8 +37,9 @@ export class AssignedRuns {
     return [...this.#runs.keys()].flatMap((ticket) => this.remove(ticket) ?? []);
   }
 
-  refuse(ticket: number): void {
-    const run = this.remove(ticket);
-    if (run !== undefined) this.#refusedTools.add(run.request.codeKey);
+  /** The child had no isolate for this one. */
+  refuse(run: Run): void {
+    this.remove(run.ticket);
+    this.refusedTools.add(run.request.codeKey);
   }
 }

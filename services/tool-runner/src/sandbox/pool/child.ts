@@ -13,7 +13,7 @@ const STDERR_CHARS = 2_000;
 const MAX_CODES = 1_000;
 
 /** A step that the child has not reported as done. */
-type Step = { number: number; run: Run; isStart: boolean; resultChars: number; takenBack: boolean };
+type Step = { number: number; run: Run; isStart: boolean; resultChars: number };
 
 export type ChildEnd = { signal: NodeJS.Signals | null; code: number | null; stderr: string };
 
@@ -28,12 +28,11 @@ export type ChildEvents = {
 export class Child implements RunChild, AsyncDisposable {
   readonly assigned = new AssignedRuns();
   readonly steps: Step[] = [];
-  readonly progress = new ProgressFile();
+  readonly progress = ProgressFile.create();
   /** It has reported that it is up, and has not ended. */
   ready = false;
   /** It has made no progress for a while; set by the watchdog. */
   stalled = false;
-  ended = false;
   killedFor: "cpu" | "memory" | "unresponsive" | undefined;
   /** When it last made progress, and the step that it was working on at the watchdog's last look. */
   progressAt: number;
@@ -41,6 +40,7 @@ export class Child implements RunChild, AsyncDisposable {
   /** Starts that it has not reported as done. */
   unbegun = 0;
   readonly #process: ChildProcess;
+  readonly #closed = Promise.withResolvers<void>();
   readonly #send: (message: ToChild) => void;
   readonly #now: () => number;
   #stepCount = 0;
@@ -96,7 +96,7 @@ export class Child implements RunChild, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#process.kill("SIGKILL");
-    if (!this.ended) await new Promise((resolve) => this.#process.once("close", resolve));
+    await this.#closed.promise;
   }
 
   #codeIdOf({ request: { codeKey, code } }: Run): number {
@@ -111,7 +111,7 @@ export class Child implements RunChild, AsyncDisposable {
   #addStep(run: Run, isStart: boolean, resultChars = 0): number {
     this.#stepCount += 1;
     if (this.steps.length === 0) this.progressAt = this.#now();
-    this.steps.push({ number: this.#stepCount, run, isStart, resultChars, takenBack: false });
+    this.steps.push({ number: this.#stepCount, run, isStart, resultChars });
     run.results.sent(resultChars);
     return this.#stepCount;
   }
@@ -134,10 +134,10 @@ export class Child implements RunChild, AsyncDisposable {
     input.on("error", () => {});
     this.#process.on("error", () => {});
     this.#process.on("close", (code, signal) => {
-      this.ended = true;
       this.ready = false;
       events.onEnd(this, { code, signal, stderr });
       this.progress.close();
+      this.#closed.resolve();
     });
   }
 

@@ -6,8 +6,8 @@ const LONGEST_RESPAWN_MS = 10_000;
 
 /** The child processes: workers, one for code in quarantine once there is any, and a warm spare to replace either. */
 export class Children implements AsyncDisposable {
-  #workers: Child[] = [];
-  #quarantine: Child | undefined;
+  workers: readonly Child[] = [];
+  quarantine: Child | undefined;
   #spare: Child | undefined;
   #wantsQuarantine = false;
   #closed = false;
@@ -27,16 +27,8 @@ export class Children implements AsyncDisposable {
     this.#fill();
   }
 
-  get workers(): readonly Child[] {
-    return this.#workers;
-  }
-
-  get quarantine(): Child | undefined {
-    return this.#quarantine;
-  }
-
   all(): Child[] {
-    return [...this.#workers, this.#quarantine, this.#spare].filter((child) => child !== undefined);
+    return [...this.workers, this.quarantine, this.#spare].filter((child) => child !== undefined);
   }
 
   /** Has a child for code in quarantine from now on. */
@@ -56,8 +48,8 @@ export class Children implements AsyncDisposable {
   #replace(ended: Child): void {
     const hasWorked = ended.assigned.size > 0 || ended.lastStep > 0 || ended.killedFor !== undefined;
     this.#respawnMs = hasWorked ? 0 : Math.min(LONGEST_RESPAWN_MS, Math.max(FIRST_RESPAWN_MS, this.#respawnMs * 2));
-    this.#workers = this.#workers.filter((child) => child !== ended);
-    if (this.#quarantine === ended) this.#quarantine = undefined;
+    this.workers = this.workers.filter((child) => child !== ended);
+    if (this.quarantine === ended) this.quarantine = undefined;
     if (this.#spare === ended) this.#spare = undefined;
     if (hasWorked) this.#fill();
     else
@@ -68,8 +60,8 @@ export class Children implements AsyncDisposable {
   }
 
   #fill(): void {
-    while (this.#workers.length < this.#size) this.#workers.push(this.#takeSpare());
-    if (this.#wantsQuarantine) this.#quarantine ??= this.#takeSpare();
+    while (this.workers.length < this.#size) this.workers = [...this.workers, this.#takeSpare()];
+    if (this.#wantsQuarantine) this.quarantine ??= this.#takeSpare();
     this.#spare ??= this.#spawn();
   }
 

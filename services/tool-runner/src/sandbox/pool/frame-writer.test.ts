@@ -6,7 +6,7 @@ import { createFrameWriter } from "./frame-writer.ts";
 
 const define = (id: number, chars: number): ToChild => ["define", id, "x".repeat(chars)];
 
-test("[TOOL-2] a batch goes out in order and frame by frame, and a frame that is being read shows it", async () => {
+test("[TOOL-2] a batch is sent in order and frame by frame, and reading a large frame counts as progress", async () => {
   const done = Promise.withResolvers<void>();
   const read = createFrameReader();
   const frames: ToChild[][] = [];

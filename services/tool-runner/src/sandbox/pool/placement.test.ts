@@ -33,8 +33,9 @@ describe("the isolates of a child", () => {
   it("[TOOL-2] a child that was full gets no other tool until one of its runs has ended", () => {
     const assigned = new AssignedRuns();
     assigned.add(1, runOf("a", "one"));
-    assigned.add(2, runOf("b", "two"));
-    assigned.refuse(2);
+    const refused = Object.assign(runOf("b", "two"), { ticket: 2 });
+    assigned.add(2, refused);
+    assigned.refuse(refused);
     expect(hasIsolateFor(assigned, runOf("b", "two"))).toBe(false);
     expect(hasIsolateFor(assigned, runOf("c", "three"))).toBe(false);
     expect(hasIsolateFor(assigned, runOf("a", "one"))).toBe(true);

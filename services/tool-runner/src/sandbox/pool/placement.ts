@@ -1,6 +1,8 @@
 import { LRUCache } from "lru-cache";
+import type { SandboxLog } from "../request.ts";
 import type { AssignedRuns } from "./assigned-runs.ts";
 import type { Child } from "./child.ts";
+import type { Children } from "./children.ts";
 import type { Run } from "./run.ts";
 
 /** Starts on their way into a child; more would only wait there instead of here. */
@@ -14,8 +16,6 @@ const MAX_QUARANTINED = 10_000;
 /** The waiting runs of each workspace. A workspace that has had its turn goes to the end of the map. */
 type Queues = Map<string, Run[]>;
 
-type Candidates = { readonly workers: readonly Child[]; readonly quarantine: Child | undefined };
-
 /**
  * Decides which run goes to which child, and when: one run of each workspace in turn, to the child that has its tool
  * warm if possible. Code that has exceeded a limit runs in the quarantine child for a while.
@@ -24,12 +24,16 @@ export class Placement {
   readonly #ordinary: Queues = new Map();
   readonly #suspect: Queues = new Map();
   readonly #quarantined: LRUCache<string, true>;
+  readonly #log: SandboxLog;
 
-  constructor(now: () => number, quarantineMs: number) {
+  constructor(now: () => number, quarantineMs: number, log: SandboxLog) {
+    this.#log = log;
     this.#quarantined = new LRUCache({ max: MAX_QUARANTINED, ttl: quarantineMs, ttlResolution: 0, perf: { now } });
   }
 
-  quarantine(codeKey: string): void {
+  /** Keeps the code of a run that exceeded a limit away from the code of others. */
+  quarantine({ request: { codeKey } }: Run, reason: string): void {
+    this.#log.warn({ codeKey, reason }, "tool version put in quarantine");
     this.#quarantined.set(codeKey, true);
   }
 
@@ -48,7 +52,7 @@ export class Placement {
   }
 
   /** Places as many waiting runs as the children have room for. */
-  place({ workers, quarantine }: Candidates, start: (run: Run, child: Child) => void): void {
+  place({ workers, quarantine }: Children, start: (run: Run, child: Child) => void): void {
     serve(this.#ordinary, workers, start);
     if (quarantine !== undefined) serve(this.#suspect, [quarantine], start);
   }
@@ -112,9 +116,9 @@ function hasRoom(child: Child, run: Run): boolean {
 /** Whether the child has an isolate for the run, or may open one within the workspace's share. */
 export function hasIsolateFor(assigned: AssignedRuns, { request: { codeKey, workspaceId } }: Run): boolean {
   if (assigned.refusedTools.has(codeKey)) return false;
-  if (assigned.hasTool(codeKey)) return true;
+  if (assigned.runsOfTool.of(codeKey) > 0) return true;
   if (assigned.refusedTools.size > 0) return false;
-  return mayTakeOne(assigned.toolCountOf(workspaceId), assigned.toolCount, MAX_TOOLS_PER_CHILD);
+  return mayTakeOne(assigned.toolsOfWorkspace.of(workspaceId), assigned.runsOfTool.size, MAX_TOOLS_PER_CHILD);
 }
 
 /**

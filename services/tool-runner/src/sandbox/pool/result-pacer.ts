@@ -3,12 +3,10 @@ import type { Paced } from "../request.ts";
 /** After a result of this size, or while so much is on its way, the next one waits for a turn of the event loop. */
 const LARGE_CHARS = 64 * 1024;
 
-type WaitingResult = { make: () => void; drop: () => void };
-
 /** Paces the results of one run's host calls: small ones at once, large ones one by one and within a bound. */
 export class ResultPacer {
   readonly #maxChars: number;
-  #waiting: WaitingResult[] = [];
+  #waiting: (() => void)[] = [];
   #charsOnTheWay = 0;
   #scheduled = false;
   #ended = false;
@@ -17,23 +15,16 @@ export class ResultPacer {
     this.#maxChars = maxChars;
   }
 
-  readonly paced: Paced = (encode) =>
-    new Promise((resolve, reject) => {
-      const drop = () => resolve("null");
-      const make = () => {
-        try {
-          const json = encode();
-          if (json.length >= LARGE_CHARS) this.#schedule();
-          resolve(json);
-        } catch (error) {
-          reject(error);
-        }
-      };
-      if (this.#ended) return drop();
-      if (!this.#scheduled && this.#waiting.length === 0 && this.#charsOnTheWay < LARGE_CHARS) return make();
-      this.#waiting.push({ make, drop });
+  readonly paced: Paced = async (encode) => {
+    if (this.#scheduled || this.#waiting.length > 0 || this.#charsOnTheWay >= LARGE_CHARS) {
       this.#schedule();
-    });
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    if (this.#ended) return "null";
+    const json = encode();
+    if (json.length >= LARGE_CHARS) this.#schedule();
+    return json;
+  };
 
   /** A result of this size is on its way to the run. */
   sent(chars: number): void {
@@ -48,17 +39,18 @@ export class ResultPacer {
 
   end(): void {
     this.#ended = true;
-    for (const { drop } of this.#waiting) drop();
+    for (const resolve of this.#waiting) resolve();
     this.#waiting = [];
   }
 
+  /** Lets one waiting result be made in each turn of the event loop while the bound allows it. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
       if (this.#waiting.length === 0 || this.#charsOnTheWay >= this.#maxChars) return;
-      this.#waiting.shift()?.make();
+      this.#waiting.shift()?.();
       this.#schedule();
     });
   }

@@ -1,11 +1,17 @@
 import type { PoolLimits } from "../limits.ts";
+import type { FailureKind, FromChild } from "../protocol/messages.ts";
 import type { SandboxOutcome, SandboxRequest } from "../request.ts";
-import type { Child } from "./child.ts";
+import type { Child, ChildEnd } from "./child.ts";
+import type { Children } from "./children.ts";
 import { Counts } from "./counts.ts";
+import { serveHostCall } from "./host-calls.ts";
 import { mayTakeOne, type Placement } from "./placement.ts";
 import { Run, stopped } from "./run.ts";
+import { takeBackUnbegun } from "./watchdog.ts";
 
 const MAX_TIMES_LOST = 2;
+/** How the engine ends a process that it cannot save, nearly always because memory ran out. */
+const ENGINE_SIGNALS: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", "SIGBUS"]);
 
 /** Every run that has not ended, and the only place where a run changes its state. */
 export class RunRegistry {
@@ -32,40 +38,123 @@ export class RunRegistry {
     return mayTakeOne(this.#runsOfWorkspace.of(workspaceId), this.#runs.size, this.#limits.activeRuns);
   }
 
-  /** A new run, waiting. */
+  /** Adds a waiting run. */
   accept(request: SandboxRequest, now: number, finish: (outcome: SandboxOutcome) => void): void {
     const run = new Run(request, now + request.limits.wallMs, this.#limits.hostResultCharsPerRun, finish);
     this.#runs.add(run);
     this.#runsOfWorkspace.add(request.workspaceId, 1);
     this.#placement.add(run);
     if (request.signal === undefined) return;
-    run.onAbort = () => this.stop(run, stopped("cancelled", "The caller left", run));
+    run.onAbort = () => this.#stop(run, stopped("cancelled", "The caller left", run));
     request.signal.addEventListener("abort", run.onAbort, { once: true });
   }
 
-  /** Waiting to placed. */
-  place(run: Run, child: Child): void {
-    run.state = "placed";
-    run.child = child;
-    run.ticket = child.start(run);
+  /** Places waiting runs on children with room for them. */
+  place(children: Children): void {
+    this.#placement.place(children, (run, child) => {
+      run.state = "placed";
+      run.child = child;
+      run.ticket = child.start(run);
+    });
   }
 
-  /** Placed to waiting: the child has not begun the run, so another may have it. */
-  returnToWaiting(run: Run): void {
+  /** Carries out what a message from a child means for its run. */
+  handleMessage(child: Child, message: FromChild): void {
+    const run = child.assigned.get(message[1]);
+    if (run === undefined) return;
+    if (message[0] === "call") this.#callHost(run, message[2], message[3], message[4]);
+    else if (message[0] === "log") {
+      if (run.logs.length < this.#limits.logLinesPerRun) run.logs.push(message[2]);
+    } else if (message[0] === "full") {
+      child.assigned.refuse(run);
+      this.#returnToWaiting(run);
+    } else {
+      child.assigned.remove(run.ticket);
+      if (message[0] === "skipped") this.#returnToWaiting(run);
+      else if (message[0] === "lost") this.#recover(run);
+      else if (message[0] === "fail") this.#fail(run, message[2], message[3], message[4], message[5]);
+      else this.#end(run, { kind: "ok", resultJson: message[2], cpuMs: message[3], logs: run.logs });
+    }
+  }
+
+  /** Ends or saves the runs of a child that has ended. */
+  handleChildEnd(child: Child, end: ChildEnd): void {
+    const lastStep = child.progress.currentStep();
+    const culprit = child.steps.find(({ number }) => number === lastStep)?.run;
+    for (const run of child.assigned.removeAll()) {
+      if (run.ticket > lastStep) this.#returnToWaiting(run);
+      else if (run !== culprit) this.#recover(run);
+      else this.#endCulprit(run, child, end);
+    }
+  }
+
+  /** Moves the runs that a stalled child has not begun. */
+  moveUnbegun(child: Child): void {
+    for (const run of takeBackUnbegun(child)) this.#returnToWaiting(run);
+  }
+
+  expire(now: number): void {
+    for (const run of this.#runs) {
+      if (run.deadline > now) continue;
+      if (run.state === "placed") this.#stop(run, stopped("timeout", "The run took too long", run));
+      else this.#end(run, stopped("overloaded", "The run's time ended before it began", run));
+    }
+  }
+
+  endWaiting(reason: string): void {
+    for (const run of this.#runs) if (run.state === "waiting") this.#end(run, stopped("overloaded", reason, run));
+  }
+
+  endAll(): void {
+    for (const run of this.#runs) this.#end(run, stopped("interrupted", "The sandbox is closed", run));
+  }
+
+  #callHost(run: Run, callId: number, name: string, argsJson: string): void {
+    if (run.state === "ended") return;
+    run.hostCalls += 1;
+    const { hostCallsPerRun, hostCallsAtOncePerRun } = this.#limits;
+    if (run.hostCalls > hostCallsPerRun) {
+      this.#stop(run, stopped("too-many-host-calls", `More than ${hostCallsPerRun} host calls`, run));
+    } else if (run.hostCallsUnderWay >= hostCallsAtOncePerRun) {
+      // Its isolate should have held this call back.
+      this.#stop(run, stopped("too-many-host-calls", `More than ${hostCallsAtOncePerRun} host calls at once`, run));
+    } else void serveHostCall(run, callId, name, argsJson, this.#limits);
+  }
+
+  #fail(run: Run, kind: FailureKind, message: string, stack: string, cpuMs: number): void {
+    if (kind === "cpu" || kind === "memory") this.#placement.quarantine(run, kind);
+    if (kind !== "threw") this.#end(run, stopped(kind, message, run, cpuMs));
+    else this.#end(run, { kind, message, ...(stack !== "" && { stack }), cpuMs, logs: run.logs });
+  }
+
+  /** Ends the run that its child was working on when it ended, and blames it if it exceeded a limit. */
+  #endCulprit(run: Run, { killedFor }: Child, { signal }: ChildEnd): void {
+    const reason = killedFor ?? (signal !== null && ENGINE_SIGNALS.has(signal) ? signal : "unresponsive");
+    if (reason === "unresponsive") {
+      this.#end(run, stopped("interrupted", "The sandbox process ended during the run", run));
+      return;
+    }
+    this.#placement.quarantine(run, reason);
+    if (reason === "cpu") this.#end(run, stopped("cpu", "The tool used up its cpu limit", run));
+    else this.#end(run, stopped("memory", "The tool used up its memory limit", run));
+  }
+
+  /** For a placed run that its child has not begun. */
+  #returnToWaiting(run: Run): void {
     if (run.state === "ended") return;
     run.state = "waiting";
     run.child = undefined;
     this.#placement.addFirst(run);
   }
 
-  /** Its isolate or child ended through no fault of the run: waiting again if it had no effects, otherwise ended. */
-  recover(run: Run): void {
+  /** For a run whose isolate or child ended through no fault of its own: begun again only if it had no effects. */
+  #recover(run: Run): void {
     run.timesLost += 1;
-    if (run.hostCalls === 0 && run.timesLost <= MAX_TIMES_LOST) this.returnToWaiting(run);
-    else this.end(run, stopped("interrupted", "The run was cut off by a fault that was not its own", run));
+    if (run.hostCalls === 0 && run.timesLost <= MAX_TIMES_LOST) this.#returnToWaiting(run);
+    else this.#end(run, stopped("interrupted", "The run was cut off by a fault that was not its own", run));
   }
 
-  end(run: Run, outcome: SandboxOutcome): void {
+  #end(run: Run, outcome: SandboxOutcome): void {
     if (run.state === "ended") return;
     run.state = "ended";
     this.#runs.delete(run);
@@ -77,24 +166,8 @@ export class RunRegistry {
   }
 
   /** Ends a run from outside; its child drops it and confirms with `lost`. */
-  stop(run: Run, outcome: SandboxOutcome): void {
-    this.end(run, outcome);
+  #stop(run: Run, outcome: SandboxOutcome): void {
+    this.#end(run, outcome);
     run.child?.cancel(run.ticket);
-  }
-
-  expire(now: number): void {
-    for (const run of this.#runs) {
-      if (run.deadline > now) continue;
-      if (run.state === "placed") this.stop(run, stopped("timeout", "The run took too long", run));
-      else this.end(run, stopped("overloaded", "The run's time ended before it began", run));
-    }
-  }
-
-  endWaiting(reason: string): void {
-    for (const run of this.#runs) if (run.state === "waiting") this.end(run, stopped("overloaded", reason, run));
-  }
-
-  endAll(): void {
-    for (const run of this.#runs) this.end(run, stopped("interrupted", "The sandbox is closed", run));
   }
 }

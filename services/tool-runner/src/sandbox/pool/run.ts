@@ -43,6 +43,6 @@ export class Run {
   }
 }
 
-export function stopped(kind: SandboxStop, message: string, run: Run | undefined, cpuMs = 0): SandboxOutcome {
+export function stopped(kind: SandboxStop, message: string, run?: Run, cpuMs = 0): SandboxOutcome {
   return { kind, message, cpuMs, logs: run?.logs ?? [] };
 }

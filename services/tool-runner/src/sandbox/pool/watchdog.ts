@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { PoolLimits } from "../limits.ts";
 import type { Child } from "./child.ts";
+import type { Run } from "./run.ts";
 
 const PAGES_PER_MIB = 256;
 
@@ -31,13 +32,12 @@ function residentMib(pid: number | undefined): number {
 }
 
 /**
- * Takes back from a stalled child the runs that it has not begun, and returns the tickets that are certain. A start that
- * the child begins at the same moment either runs or is reported as skipped.
+ * Takes back the runs that a child has not begun, and returns those of which that is certain. One that the child begins
+ * at the same moment either runs or is reported as skipped.
  */
-export function takeBackUnbegun(child: Child): number[] {
-  child.progress.takeBack(child.progress.currentStep() + 1, child.steps.at(-1)?.number ?? 0);
-  const begun = child.progress.currentStep();
-  const unbegun = child.steps.filter((step) => step.isStart && !step.takenBack && step.number > begun);
-  for (const step of unbegun) step.takenBack = true;
-  return unbegun.map(({ number }) => number);
+export function takeBackUnbegun({ progress, steps, assigned, unbegun }: Child): Run[] {
+  if (unbegun === 0) return [];
+  progress.takeBack(progress.currentStep() + 1, steps.at(-1)?.number ?? 0);
+  const begun = progress.currentStep();
+  return steps.flatMap(({ number, isStart }) => (isStart && number > begun && assigned.remove(number)) || []);
 }

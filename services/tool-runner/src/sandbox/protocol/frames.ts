@@ -1,4 +1,5 @@
-const HEAD_BYTES = 4;
+/** A frame is one line of JSON. */
+const NEWLINE = "\n".charCodeAt(0);
 export const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 /** Messages are added to a frame up to this size; a larger message has a frame of its own. */
 export const FRAME_CHARS = 1024 * 1024;
@@ -19,38 +20,28 @@ export function takeFrame<M extends readonly unknown[]>(messages: M[]): M[] {
   return messages.splice(0, end < 0 ? messages.length : end);
 }
 
-/** A frame is the length of its JSON in four bytes, and the JSON. */
 export function encodeFrame(value: unknown): Buffer {
-  const json = JSON.stringify(value);
-  const frame = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(json));
-  frame.writeUInt32LE(frame.length - HEAD_BYTES, 0);
-  frame.write(json, HEAD_BYTES);
-  return frame;
+  return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
 /** Splits a stream of bytes into the values of its frames. Throws when a frame is too large. */
 export function createFrameReader(): (chunk: Buffer) => unknown[] {
   let parts: Buffer[] = [];
   let held = 0;
-  let needed = HEAD_BYTES;
   return (chunk) => {
-    parts.push(chunk);
-    held += chunk.length;
-    if (held < needed) return [];
-    const bytes = parts.length === 1 ? chunk : Buffer.concat(parts);
     const frames: unknown[] = [];
     let at = 0;
-    for (;;) {
-      needed = HEAD_BYTES;
-      if (bytes.length - at < needed) break;
-      needed += bytes.readUInt32LE(at);
-      if (needed > MAX_FRAME_BYTES) throw new RangeError("A sandbox frame is too large");
-      if (bytes.length - at < needed) break;
-      frames.push(JSON.parse(bytes.toString("utf8", at + HEAD_BYTES, at + needed)));
-      at += needed;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
+      const last = chunk.subarray(at, end);
+      const line = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+      frames.push(JSON.parse(line.toString()));
+      parts = [];
+      held = 0;
+      at = end + 1;
     }
-    held = bytes.length - at;
-    parts = held > 0 ? [bytes.subarray(at)] : [];
+    held += chunk.length - at;
+    if (held > MAX_FRAME_BYTES) throw new RangeError("A sandbox frame is too large");
+    if (at < chunk.length) parts.push(chunk.subarray(at));
     return frames;
   };
 }

@@ -1,3 +1,5 @@
+import type { PoolLimits } from "../limits.ts";
+
 /**
  * What the pool and a child send each other: JSON arrays, many in one frame. A *step* makes the child enter an isolate:
  * the start of a run, or the result of one of its host calls. Steps are numbered for each child, and a run is known to
@@ -26,14 +28,10 @@ export type ResultMessage =
   | ["reject", step: number, ticket: number, callId: number, message: string, name: string, code: string];
 
 /** The same for all runs in a pool; a child gets it as its argument. */
-export type GuestSettings = {
-  /** Names of the host functions. */
-  functions: readonly string[];
-  hostCalls: number;
-  hostCallsAtOnce: number;
-  hostCallBytes: number;
-  logLines: number;
-};
+export type GuestSettings = { functions: readonly string[] } & Pick<
+  PoolLimits,
+  "hostCallsPerRun" | "hostCallsAtOncePerRun" | "hostCallBytes" | "logLinesPerRun"
+>;
 
 export type FailureKind = "threw" | "cpu" | "memory" | "result-too-large" | "unserializable" | "too-many-host-calls";
 
