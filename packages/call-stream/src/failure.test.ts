@@ -14,7 +14,7 @@ test("code and message of every Connect code survive the frame", () => {
   );
 });
 
-test("a number that is no Connect code becomes unknown", () => {
+test("a number that is not a Connect code becomes unknown", () => {
   fc.assert(
     fc.property(fc.constantFrom(0, 17, 18, 255, 0xffff_ffff), (code) => {
       const failure = { $typeName: "toolgate.call_stream.v1.Failure" as const, code, message: "m" };

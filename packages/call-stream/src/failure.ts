@@ -21,7 +21,7 @@ export function toFailure(error: ConnectError): Failure {
   return { $typeName: "toolgate.call_stream.v1.Failure", code: error.code, message: error.rawMessage };
 }
 
-/** The failure in a frame; a number that is no Connect code becomes `unknown`. */
+/** The failure in a frame; a number that is not a Connect code becomes `unknown`. */
 export function fromFailure(failure: Failure): ConnectError {
   const known = failure.code >= FIRST_CODE && failure.code <= LAST_CODE;
   return new ConnectError(failure.message, known ? failure.code : Code.Unknown);

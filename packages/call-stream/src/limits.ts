@@ -7,7 +7,7 @@ export const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 /** Largest batch that is read: the usual message limit of gRPC. */
 export const READ_MAX_BYTES = 4 * 1024 * 1024;
 
-/** Largest encoded request or response; the rest is room for its frame. */
+/** Largest encoded request or response, which leaves room for its frame. */
 export const MAX_MESSAGE_BYTES = READ_MAX_BYTES - 1024;
 
 /** Longest message of a failure; the rest is cut off. */

@@ -93,7 +93,7 @@ export class StreamPool<O> {
       const startedMs = performance.now();
       await this.#openOnce(address, retired);
       if (retired.aborted) return;
-      // A stream that lasted was healthy: its end is no reason to wait longer.
+      // A stream that lasted was healthy: after it, the waits start short again.
       failures = performance.now() - startedMs > reconnect.maxMs ? 0 : failures + 1;
       void this.#addresses.refresh();
       await delay(backoffMs(reconnect, failures), undefined, { signal: retired }).catch(() => undefined);

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Call } from "../src/call.ts";
 import { neverSent } from "../src/call.ts";
-import { answer, ask, failureOf } from "./verify-client.ts";
+import { ask, failureOf, responseTo } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 
 export type Subject = AsyncDisposable & { readonly call: Call<VerifyRequest, VerifyResponse> };
@@ -49,7 +49,7 @@ function results(open: OpenSubject): void {
   test("replies that come in any order reach their own callers", async () => {
     const held = new Map<string, () => void>();
     await using subject = await open(
-      ({ tool }) => new Promise((resolve) => held.set(tool, () => resolve(answer(tool)))),
+      ({ tool }) => new Promise((resolve) => held.set(tool, () => resolve(responseTo(tool)))),
     );
     const orders = fc.shuffledSubarray([...Array(30).keys()], { minLength: 30 });
     await fc.assert(
@@ -94,7 +94,7 @@ function failures(open: OpenSubject): void {
   test("a handler that throws before its first await fails its call only", async () => {
     await using subject = await open(({ tool }) => {
       if (tool === "bad") throw new ConnectError("bad", Code.FailedPrecondition);
-      return Promise.resolve(answer(tool));
+      return Promise.resolve(responseTo(tool));
     });
     const bad = failureOf(subject.call(ask("bad"), { timeoutMs: LONG_MS }));
     const good = subject.call(ask("good"), { timeoutMs: LONG_MS });
@@ -164,7 +164,7 @@ function cancellation(open: OpenSubject): void {
     let runs = 0;
     await using subject = await open(async ({ tool }) => {
       runs += 1;
-      return answer(tool);
+      return responseTo(tool);
     });
     for (const timeoutMs of [0, -1, Number.NaN]) {
       const error = await failureOf(subject.call(ask("t"), { timeoutMs }));
@@ -177,7 +177,7 @@ function cancellation(open: OpenSubject): void {
   });
 
   test("a settled call leaves no listener on the caller's signal", async () => {
-    await using subject = await open(async ({ tool }) => answer(tool));
+    await using subject = await open(async ({ tool }) => responseTo(tool));
     const { signal } = new AbortController();
     const call = subject.call(ask("t"), { timeoutMs: LONG_MS, signal });
     expect(getEventListeners(signal, "abort")).toHaveLength(1);
@@ -189,7 +189,7 @@ function cancellation(open: OpenSubject): void {
 function load(open: OpenSubject): void {
   test("a call above the limit is refused at once, and the next one is taken when another has ended", async () => {
     const held: (() => void)[] = [];
-    const handler: VerifyHandler = ({ tool }) => new Promise((resolve) => held.push(() => resolve(answer(tool))));
+    const handler: VerifyHandler = ({ tool }) => new Promise((resolve) => held.push(() => resolve(responseTo(tool))));
     await using subject = await open(handler, { maxInFlight: 8 });
     const calls = [...Array(8).keys()].map((i) => subject.call(ask(`${i}`), { timeoutMs: LONG_MS }));
     const error = await failureOf(subject.call(ask("ninth"), { timeoutMs: LONG_MS }));
@@ -210,7 +210,7 @@ function load(open: OpenSubject): void {
       if (number % 3 === 0) await new Promise(setImmediate);
       if (number % 7 === 0) throw new ConnectError(tool, Code.Aborted);
       if (number % 11 === 0) await never();
-      return answer(tool);
+      return responseTo(tool);
     });
     const caller = new AbortController();
     const outcomes = [...Array(3000).keys()].map((i) =>

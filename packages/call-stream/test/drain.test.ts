@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST } from "../src/limits.ts";
-import { answer, ask, verifyClient } from "./verify-client.ts";
+import { ask, responseTo, verifyClient } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
@@ -28,7 +28,7 @@ test("a draining server finishes its open calls, the next ones go elsewhere, and
     async ({ tool }) => {
       seen[name] += 1;
       await new Promise((resolve) => setTimeout(resolve, 2));
-      return answer(tool);
+      return responseTo(tool);
     };
   await using first = await startVerifyServer(handler("first"));
   await using second = await startVerifyServer(handler("second"));
@@ -51,7 +51,7 @@ test("a draining server finishes its open calls, the next ones go elsewhere, and
 test("a call that is open when its server drains is answered on the old stream", async () => {
   let release: (() => void) | undefined;
   await using server = await startVerifyServer(
-    ({ tool }) => new Promise((resolve) => (release = () => resolve(answer(tool)))),
+    ({ tool }) => new Promise((resolve) => (release = () => resolve(responseTo(tool)))),
     { limits: { drainGraceMs: 1 } },
   );
   let refusedStreams = 0;
@@ -72,7 +72,7 @@ test("a call on a draining server may stay silent for longer than it takes to no
   await using server = await startVerifyServer(async ({ tool }) => {
     begun = true;
     await release.promise;
-    return answer(tool);
+    return responseTo(tool);
   });
   await using client = verifyClient(() => [server.address]);
   const call = client.call(ask("quiet"), { timeoutMs: LONG_MS });
@@ -92,7 +92,7 @@ test("a server is idle once its calls have ended, or after the wait", async () =
   await using server = await startVerifyServer(async ({ tool }) => {
     begun = true;
     await release.promise;
-    return answer(tool);
+    return responseTo(tool);
   });
   await using client = verifyClient(() => [server.address]);
   const call = client.call(ask("open"), { timeoutMs: LONG_MS });
@@ -110,7 +110,7 @@ test("a server is idle once its calls have ended, or after the wait", async () =
 });
 
 test("a restart of the only server at the same address fails no call", async () => {
-  const handler: VerifyHandler = async ({ tool }) => answer(tool);
+  const handler: VerifyHandler = async ({ tool }) => responseTo(tool);
   await using old = await startVerifyServer(handler);
   await using client = verifyClient(() => [old.address]);
   let going = true;

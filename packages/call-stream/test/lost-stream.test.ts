@@ -5,7 +5,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { neverSent } from "../src/call.ts";
 import { spawnServer } from "./spawn-server.ts";
-import { answer, ask, failureOf, verifyClient } from "./verify-client.ts";
+import { ask, failureOf, responseTo, verifyClient } from "./verify-client.ts";
 import { listening, startVerifyServer } from "./verify-server.ts";
 
 const LONG_MS = 20_000;
@@ -64,7 +64,7 @@ test("calls that a lost stream has not sent move to another one", async () => {
   // The server reads nothing, so the first request fills the window, and the others stay here.
   await eventually(() => opened?.state.localWindowSize === 0);
   const moved = [...Array(5).keys()].map((i) => client.call(ask(`moved ${i}`, big), { timeoutMs: LONG_MS }));
-  await using server = await startVerifyServer(async ({ tool }) => answer(tool));
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
   addresses[0] = server.address;
   for (const session of sessions) session.destroy();
   mute.close();
@@ -81,7 +81,7 @@ test("a call waits for a stream, and fails as never sent when none comes up", as
   const waiting = ["a", "b"].map((tool) => client.call(ask(tool), { timeoutMs: LONG_MS }));
   const third = await failureOf(client.call(ask("c"), { timeoutMs: LONG_MS }));
   expect([third.code, neverSent(third)]).toEqual([Code.ResourceExhausted, true]);
-  await using server = await startVerifyServer(async ({ tool }) => answer(tool));
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
   addresses.push(server.address);
   expect((await Promise.all(waiting)).map((response) => response.key?.keyName)).toEqual(["a", "b"]);
 });
@@ -95,7 +95,7 @@ test("a call with much time left does not wait for a server that stays down", as
 test("a failed lookup is reported, and the known addresses are kept", async () => {
   const reported: unknown[] = [];
   let failing = false;
-  await using server = await startVerifyServer(async ({ tool }) => answer(tool));
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
   await using client = verifyClient(
     () => {
       if (failing) throw new Error("no such name");
@@ -129,7 +129,7 @@ test("a client that vanishes aborts the handlers of its calls", async () => {
   const signals: AbortSignal[] = [];
   await using server = await startVerifyServer((_, { signal }) => {
     signals.push(signal);
-    return once(signal, "abort").then(() => answer("too late"));
+    return once(signal, "abort").then(() => responseTo("too late"));
   });
   const client = verifyClient(() => [server.address]);
   const calls = ["a", "b"].map((tool) => failureOf(client.call(ask(tool), { timeoutMs: LONG_MS })));

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { neverSent } from "../src/call.ts";
 import { MAX_MESSAGE_BYTES } from "../src/limits.ts";
 import { streamTransport } from "../src/transport.ts";
-import { answer, ask, failureOf, verifyClient } from "./verify-client.ts";
+import { ask, failureOf, responseTo, verifyClient } from "./verify-client.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
 const LONG_MS = 20_000;
@@ -36,7 +36,7 @@ async function exchange(
 }
 
 test("a stream opens with an empty batch, answers each call once and ends when all are answered", async () => {
-  await using server = await startVerifyServer(async ({ tool }) => answer(tool));
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
   const replies = await exchange(server.address, async function* (received) {
     await eventually(() => received.length === 1);
     yield batch([1, 2, 3], "a");
@@ -50,7 +50,7 @@ test("a stream opens with an empty batch, answers each call once and ends when a
 test("a server refuses the calls above its limit, counting handlers that run on after a cancel", async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  await using server = await startVerifyServer(({ tool }) => released.then(() => answer(tool)), {
+  await using server = await startVerifyServer(({ tool }) => released.then(() => responseTo(tool)), {
     limits: { maxInFlight: 2 },
   });
   const replies = await exchange(server.address, async function* (received) {
@@ -74,7 +74,7 @@ test("a server has its own upper limit on deadlines, also for calls without one"
 });
 
 test("a request that cannot be decoded fails alone", async () => {
-  await using server = await startVerifyServer(async ({ tool }) => answer(tool));
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
   const bad = create(CallBatchSchema, { calls: [{ id: 9, request: Uint8Array.of(0xff, 0xff), timeoutMs: LONG_MS }] });
   const replies = await exchange(server.address, async function* () {
     yield bad;
@@ -97,7 +97,7 @@ test("an id that is already open ends the stream", async () => {
 test("a client that keeps sending after the grace time of a drain is refused, and cannot stop the server from draining", async () => {
   let release: (() => void) | undefined;
   await using server = await startVerifyServer(
-    ({ tool }) => new Promise((resolve) => (release = () => resolve(answer(tool)))),
+    ({ tool }) => new Promise((resolve) => (release = () => resolve(responseTo(tool)))),
     { limits: { drainGraceMs: 0 } },
   );
   let replies: readonly ReplyBatch[] = [];
@@ -127,7 +127,7 @@ test("a server takes no more calls from a client that does not read, which gets 
   await using server = await startVerifyServer(
     async ({ tool }) => {
       taken += 1;
-      return answer(tool, big);
+      return responseTo(tool, big);
     },
     { limits: { maxInFlight: 100 } },
   );
@@ -160,7 +160,7 @@ test("a server takes no more calls from a client that does not read, which gets 
 
 test("a message that is too large fails its own call only, in either direction", async () => {
   const big = "x".repeat(MAX_MESSAGE_BYTES);
-  await using server = await startVerifyServer(async ({ tool }) => answer(tool, tool === "grow" ? big : ""));
+  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool, tool === "grow" ? big : ""));
   await using client = verifyClient(() => [server.address]);
   const call = (tool: string) => client.call(ask(tool), { timeoutMs: LONG_MS });
   const [grown, huge, small] = [failureOf(call("grow")), failureOf(call(big)), call("small")];

@@ -1,10 +1,10 @@
 // A server in a process of its own, for tests that kill or stop it. Answers every call except those named "hang"; any
 // message drains it.
-import { answer } from "./verify-client.ts";
+import { responseTo } from "./verify-client.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
 const server = await startVerifyServer(
-  ({ tool }) => (tool === "hang" ? new Promise(() => undefined) : Promise.resolve(answer(tool, `${process.pid}`))),
+  ({ tool }) => (tool === "hang" ? new Promise(() => undefined) : Promise.resolve(responseTo(tool, `${process.pid}`))),
   { port: Number(process.argv[2] ?? 0) },
 );
 process.send?.(server.port);

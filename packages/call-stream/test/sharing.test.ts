@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { answer, ask, verifyClient } from "./verify-client.ts";
+import { ask, responseTo, verifyClient } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 import { startVerifyServer } from "./verify-server.ts";
 
@@ -11,7 +11,7 @@ function counting(): { handler: VerifyHandler; count: number } {
     count: 0,
     handler: async ({ tool }: { tool: string }) => {
       counted.count += 1;
-      return answer(tool);
+      return responseTo(tool);
     },
   };
   return counted;
@@ -35,14 +35,14 @@ test("two servers share the calls", async () => {
   expect(Math.min(a.count, b.count)).toBeGreaterThan(150);
 });
 
-test("a server that does not answer gets few of the calls", async () => {
+test("a server that does not responseTo gets few of the calls", async () => {
   const healthy = counting();
   const held: (() => void)[] = [];
   const warm = counting();
   await using first = await startVerifyServer(healthy.handler);
   await using second = await startVerifyServer((request, context) => {
     if (request.tool === "warm up") return warm.handler(request, context);
-    return new Promise((resolve) => held.push(() => resolve(answer(request.tool))));
+    return new Promise((resolve) => held.push(() => resolve(responseTo(request.tool))));
   });
   await using client = verifyClient(() => [first.address, second.address]);
   const call = (tool: string) => client.call(ask(tool), { timeoutMs: LONG_MS });
@@ -65,7 +65,7 @@ test("an address that is no longer listed finishes its calls and gets no more", 
   const old = counting();
   await using first = await startVerifyServer((request, context) => {
     if (request.tool !== "open") return old.handler(request, context);
-    return new Promise((resolve) => (release = () => resolve(answer("open"))));
+    return new Promise((resolve) => (release = () => resolve(responseTo("open"))));
   });
   const next = counting();
   await using second = await startVerifyServer(next.handler);

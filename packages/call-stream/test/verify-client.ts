@@ -32,8 +32,8 @@ export function ask(tool: string, secretHash = new Uint8Array(0)): VerifyRequest
   return create(VerifyRequestSchema, { secretHash, tool });
 }
 
-/** The answer to `ask`, by which a caller knows its own. */
-export function answer(tool: string, workspace = ""): VerifyResponse {
+/** The response to `ask`, which names its request. */
+export function responseTo(tool: string, workspace = ""): VerifyResponse {
   return create(VerifyResponseSchema, { key: { keyName: tool, workspace } });
 }
 

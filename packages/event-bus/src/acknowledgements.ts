@@ -10,7 +10,7 @@ export interface HeldMessage {
 type Reply = (message: JsMsg) => void;
 
 /**
- * What the broker is told about messages, and only ever about those of its present consumer: an acknowledgement names a
+ * What the broker is told about messages, and only about those of its present consumer: an acknowledgement names a
  * message by its sequence number alone, and after a wipe of the broker the numbers start again, so that one for a lost
  * message would remove a new message that nobody has handled.
  */

@@ -114,9 +114,9 @@ async function runSession(options: ConsumeOptions, { onSession, onMessage }: Ses
 
 /** A consumer that the broker no longer knows delivers nothing: ends the iteration, so that it is created again. */
 async function stopWhenGone(messages: ConsumerMessages, onLost: () => void): Promise<void> {
-  const gone = new Set(["consumer_not_found", "stream_not_found", "consumer_deleted", "no_responders"]);
+  const lost = new Set(["consumer_not_found", "stream_not_found", "consumer_deleted", "no_responders"]);
   for await (const { type } of messages.status()) {
-    if (gone.has(type)) onLost();
+    if (lost.has(type)) onLost();
     else if (type !== "heartbeats_missed") continue;
     void messages.close();
     return;

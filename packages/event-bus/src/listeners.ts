@@ -10,7 +10,7 @@ export interface EventListener {
 
 export const FAN_OUT: EventListener = { name: "outbound-webhook-fan-out", subject: "events.>", isRequired: true };
 
-/** Everyone who receives events. A listener that is added here gets all events that are still in an outbox. */
+/** All listeners. One that is added here gets all events that are still in an outbox. */
 export const EVENT_LISTENERS: readonly EventListener[] = [FAN_OUT];
 
 /** The names of those that must have the events of `source`. */

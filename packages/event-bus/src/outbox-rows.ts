@@ -56,7 +56,7 @@ export async function postpone(
   );
 }
 
-/** Deletes the events that every one of `required` has now reported, and notes who has the others. */
+/** Deletes the events that all `required` listeners have reported now, and notes which listeners have the others. */
 export async function settleRows(
   db: Queryable,
   schema: string,

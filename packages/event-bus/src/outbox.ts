@@ -28,7 +28,7 @@ export interface Outbox extends AsyncDisposable {
    */
   add(event: WorkspaceEvent): Promise<void>;
   /**
-   * Publishes again, to those who lack it, what was not settled in time; deletes what nobody lacks any more because a
+   * Publishes what was not settled in time again, to the listeners that lack it. Deletes what none lacks any more because a
    * listener was removed. Returns how many events it dealt with; run in a loop by `runOutboxSweeper`.
    */
   sweep(now: Date): Promise<number>;
@@ -134,7 +134,7 @@ function encodeBatch(rows: OutboxRow[]): Uint8Array {
   return writer.finish();
 }
 
-/** The messages of a sweep: an event that nobody has goes to every listener, any other one to those who lack it. */
+/** The messages of a sweep: an event that no listener has goes to all of them, any other to those that lack it. */
 function messagesOf(rows: DueRow[], required: readonly string[]) {
   const byLacking = Map.groupBy(rows, ({ settledBy }) =>
     settledBy.length === 0 ? "" : required.filter((name) => !settledBy.includes(name)).join(","),

@@ -27,7 +27,7 @@ const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings
   RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /**
    * Events on their way to their listeners, each with a consumer of its own. Nothing holds the stream up: it forgets the
-   * oldest events, which their outbox publishes again to whoever has not got them.
+   * oldest events, which their outbox publishes again to the listeners that lack them.
    */
   EVENTS: {
     subjects: ["events.>"],

@@ -107,9 +107,9 @@ test("what stays unsettled is published again after growing waits", async () => 
 
 test("several replicas sweep each event once", async () => {
   await using rig = await outboxRig();
-  const away = await connectBus({ servers: rig.server.url, name: "away" });
-  const adding = rig.outboxOn(away);
-  await away.nc.close();
+  const closed = await connectBus({ servers: rig.server.url, name: "closed" });
+  const adding = rig.outboxOn(closed);
+  await closed.nc.close();
   const ids = Array.from({ length: 700 }, (_, index) => `evt_${index}`);
   await Promise.all(ids.map((id) => adding.add(event(id))));
   const replicas = [rig.outbox, rig.outboxOn(rig.bus), rig.outboxOn(rig.bus)];

@@ -10,7 +10,7 @@ import { storedMessages } from "./stored-messages.ts";
 
 const text = new TextEncoder();
 
-/** Publishes one after the other until told to stop; what resolved is in `written`. */
+/** Publishes one message after the other until `stop`; those whose publish resolved are in `written`. */
 function publishOnAndOn(bus: Bus) {
   const written: string[] = [];
   const stop = new AbortController();

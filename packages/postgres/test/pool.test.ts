@@ -14,11 +14,11 @@ async function backendOf(client: Client): Promise<number> {
 test("a transaction is committed when its work resolves, and rolled back when it rejects", async () => {
   await using rig = await databaseRig();
   await rig.pool.query("create table kept (id int)");
-  const answer = await inTransaction(rig.pool, async (client) => {
+  const result = await inTransaction(rig.pool, async (client) => {
     await client.query("insert into kept values (1)");
     return "done";
   });
-  expect([answer, await count(rig.pool)]).toEqual(["done", 1]);
+  expect([result, await count(rig.pool)]).toEqual(["done", 1]);
   const failed = inTransaction(rig.pool, async (client) => {
     await client.query("insert into kept values (2)");
     throw new Error("changed my mind");
@@ -110,7 +110,7 @@ test("committed data survive a kill of the server, and the pool still works", as
   await Promise.all(lanes);
   const rows = await count(pool);
   expect(rows).toBeGreaterThanOrEqual(committed);
-  // A commit whose answer was lost may have happened.
+  // A commit whose response was lost may have happened.
   expect(rows).toBeLessThanOrEqual(committed + 4);
   await pool.end();
 });

@@ -6,7 +6,7 @@ const runFolder = process.argv[2];
 if (!runFolder) throw new Error("usage: reaper.ts <folder of a test run>");
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => {});
 
-// The input ends when the test run closes it, or when the test run is no more.
+// The input ends when the test run closes it or dies.
 for await (const _ of process.stdin);
 const folders = await readdir(runFolder, { withFileTypes: true }).catch(() => []);
 const servers = folders.filter((entry) => entry.isDirectory()).map(({ name }) => join(runFolder, name));

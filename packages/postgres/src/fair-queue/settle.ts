@@ -91,7 +91,7 @@ function usualAfter(usualMs: string, held: string): string {
  * Statements for `pipelined` that undo a claim of items. With `failingUntil` they wait until then, and their members
  * count as failing.
  */
-export function handBackStatements(
+export function undoClaimStatements(
   queue: FairQueue,
   items: readonly { itemId: string; groupId: string }[],
   leaseUntil: Date,
@@ -100,7 +100,7 @@ export function handBackStatements(
   return [
     lockGroups(queue.schema, [...new Set(items.map((item) => item.groupId))]),
     {
-      name: `${queue.schema}_queue_hand_back`,
+      name: `${queue.schema}_queue_undo_claim`,
       text: `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt,
     coalesce($3::timestamptz, q.due_at) as next_due,

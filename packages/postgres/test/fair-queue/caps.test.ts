@@ -134,9 +134,9 @@ describe("fair queue", () => {
   it("[FAIR] returned items can be claimed at once, and other leases stay as they are", async () => {
     await rig.add(many(2, "a", 1));
     const claimed = await rig.claim(at(0));
-    await rig.handBack(claimed, at(1));
+    await rig.undoClaim(claimed, at(1));
     expect(await rig.claim(at(2))).toEqual([]);
-    await rig.handBack(claimed, at(0));
+    await rig.undoClaim(claimed, at(0));
     expect((await rig.claim(at(2))).map((item) => item.itemId).sort()).toEqual(
       claimed.map((item) => item.itemId).sort(),
     );

@@ -61,7 +61,7 @@ describe("members in doubt", () => {
     await rig.add(many(1, 1));
     expect(await claimed(0)).toEqual([1]);
     await rig.add(many(2, 1, 0.1));
-    await rig.handBack(await rig.claim(at(0.1)), at(0.1));
+    await rig.undoClaim(await rig.claim(at(0.1)), at(0.1));
     expect(await claimed(1)).toEqual([]);
   });
 

@@ -5,7 +5,7 @@ import type { FairQueue } from "../../src/fair-queue/caps.ts";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";
 import { lockGroups, makeAndLockGroups } from "../../src/fair-queue/lock.ts";
 import { createPipelinePool, pipelined } from "../../src/fair-queue/pipeline.ts";
-import { expiredGroups, expireStatements, handBackStatements, settleParts } from "../../src/fair-queue/settle.ts";
+import { expiredGroups, expireStatements, settleParts, undoClaimStatements } from "../../src/fair-queue/settle.ts";
 import { fairQueueTables } from "../../src/fair-queue/tables.ts";
 import { createPool, type Pool } from "../../src/pool.ts";
 
@@ -45,7 +45,7 @@ export interface QueueRig extends AsyncDisposable {
   add(items: NewItem[], pool?: Pool): Promise<string[]>;
   claim(now: Date, options?: { maxGroups?: number; pool?: Pool; queue?: FairQueue }): Promise<Item[]>;
   settle(settlements: Settlement[], at: Date, pool?: Pool): Promise<void>;
-  handBack(items: Item[], claimedAt: Date): Promise<void>;
+  undoClaim(items: Item[], claimedAt: Date): Promise<void>;
   expire(now: Date): Promise<number>;
   /** Queries outside the pipeline. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
@@ -63,8 +63,8 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
     add: (items, pool = own) => add(pool, queue, items),
     claim: (now, options = {}) => claim(options.pool ?? own, options.queue ?? queue, now, options.maxGroups ?? 50),
     settle: (settlements, at, pool = own) => settle(pool, queue, settlements, at),
-    async handBack(items, claimedAt) {
-      await pipelined(own, handBackStatements(queue, items, new Date(claimedAt.getTime() + LEASE_MS)));
+    async undoClaim(items, claimedAt) {
+      await pipelined(own, undoClaimStatements(queue, items, new Date(claimedAt.getTime() + LEASE_MS)));
     },
     async expire(now) {
       const [found] = await pipelined(own, [expiredGroups("work", now, 100)]);

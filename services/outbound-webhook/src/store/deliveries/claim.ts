@@ -1,7 +1,7 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
-import { expiredGroups, expireStatements, handBackStatements } from "@toolgate/postgres/fair-queue/settle";
+import { expiredGroups, expireStatements, undoClaimStatements } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 
 /** A delivery that is in flight from now until `leaseUntil`, with all that an attempt needs. */
@@ -66,7 +66,7 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
     },
     async handBack(deliveries, leaseUntil, failingUntil) {
       const items = deliveries.map((delivery) => ({ itemId: delivery.deliveryId, groupId: delivery.workspaceId }));
-      await pipelined(pool, handBackStatements(queue, items, leaseUntil, failingUntil));
+      await pipelined(pool, undoClaimStatements(queue, items, leaseUntil, failingUntil));
     },
     async expireLeases(now) {
       const [found] = await pipelined(pool, [expiredGroups(queue.schema, now, ITEMS_PER_EXPIRY)]);
