@@ -1,11 +1,11 @@
--- What calls with an idempotency key ended with. Kept for 24 hours; daily partitions.
+-- The outcomes of calls with an idempotency key. Kept for 24 hours; daily partitions.
 create table tool_runner.idempotent_calls (
   key_id text not null,
   tool text not null,
   idempotency_key text not null,
   claimed_at timestamptz not null,
   body_hash bytea not null,
-  -- interrupted: the process that ran it is gone, and what it had done by then is not known.
+  -- interrupted: the process that ran it is gone, and nobody knows what it did before.
   state text not null check (state in ('running', 'ok', 'failed', 'interrupted')),
   lease_until timestamptz not null,
   execution_id text not null default '',

@@ -4,7 +4,7 @@ create table tool_runner.sheets (
   primary key (workspace_id, name)
 );
 
--- Filled cells only; row and column count from 1.
+-- Only filled cells; rows and columns count from 1.
 create table tool_runner.sheet_cells (
   workspace_id uuid not null,
   sheet text not null,

@@ -1,4 +1,4 @@
--- Who changed what, on its way to the audit log.
+-- Audit entries on their way to the audit log.
 create table tool_runner.audit_outbox (
   id uuid primary key,
   at timestamptz not null,

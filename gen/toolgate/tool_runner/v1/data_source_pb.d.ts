@@ -198,8 +198,8 @@ export declare type SaveSecretRequest = Message<"toolgate.tool_runner.v1.SaveSec
   value: string;
 
   /**
-   * Where the secret may be sent, 1 to 20; a call elsewhere that names it fails. "api.example.com" is https on port 443,
-   * "api.example.com:8443" https on that port; unencrypted only where it says so: "http://api.example.com:8080".
+   * 1 to 20 hosts that the secret may be sent to; a call to another host that names it fails. "api.example.com" means
+   * https on port 443, "api.example.com:8443" https on that port, and "http://api.example.com:8080" an unencrypted call.
    *
    * @generated from field: repeated string hosts = 4;
    */
@@ -492,7 +492,7 @@ export declare type ReadSheetRequest = Message<"toolgate.tool_runner.v1.ReadShee
   name: string;
 
   /**
-   * A1 or A1:B2; empty means all that is filled, at most 10,000 cells.
+   * A1 or A1:B2; empty means everything from A1 to the last filled row and column. At most 10,000 cells.
    *
    * @generated from field: string range = 3;
    */
@@ -510,7 +510,7 @@ export declare const ReadSheetRequestSchema: GenMessage<ReadSheetRequest>;
  */
 export declare type ReadSheetResponse = Message<"toolgate.tool_runner.v1.ReadSheetResponse"> & {
   /**
-   * Rows of cells; empty cells are null.
+   * Rows of cells; an empty cell is null.
    *
    * @generated from field: google.protobuf.ListValue values = 1;
    */
@@ -573,7 +573,7 @@ export enum QueryMode {
   READ = 1,
 
   /**
-   * Refused in a read-only context.
+   * Refused in a read-only run.
    *
    * @generated from enum value: QUERY_MODE_WRITE = 2;
    */
@@ -586,7 +586,7 @@ export enum QueryMode {
 export declare const QueryModeSchema: GenEnum<QueryMode>;
 
 /**
- * What tools work with: the workspace's own database, its prepared queries, secrets, variables and sheets.
+ * What tools use: the workspace's own database, its prepared queries, secrets, variables and sheets.
  *
  * @generated from service toolgate.tool_runner.v1.DataSourceService
  */
@@ -629,7 +629,7 @@ export declare const DataSourceService: GenService<{
   },
   /**
    * Creates or replaces a secret. Tools name it as {{secret:NAME}} in the URL, the headers and the body of an api call,
-   * and in URL and headers of ctx.fetch; the value is put in outside the sandbox, for the secret's hosts only.
+   * and in the URL and headers of ctx.fetch. The value is filled in outside the sandbox, and only for the secret's hosts.
    *
    * @generated from rpc toolgate.tool_runner.v1.DataSourceService.SaveSecret
    */
@@ -657,7 +657,7 @@ export declare const DataSourceService: GenService<{
     output: typeof DeleteSecretResponseSchema;
   },
   /**
-   * Creates or replaces a variable: a text that handlers read with ctx.variable(name), and api calls as {{variable:NAME}}.
+   * Creates or replaces a variable: text that handlers read with ctx.variable(name), and api calls as {{variable:NAME}}.
    *
    * @generated from rpc toolgate.tool_runner.v1.DataSourceService.SaveVariable
    */

@@ -228,7 +228,7 @@ export const QueryMode = /*@__PURE__*/
   tsEnum(QueryModeSchema);
 
 /**
- * What tools work with: the workspace's own database, its prepared queries, secrets, variables and sheets.
+ * What tools use: the workspace's own database, its prepared queries, secrets, variables and sheets.
  *
  * @generated from service toolgate.tool_runner.v1.DataSourceService
  */

@@ -38,7 +38,7 @@ export declare type Execution = Message<"toolgate.tool_runner.v1.Execution"> & {
   toolVersion: number;
 
   /**
-   * api_key and the like.
+   * The kind of caller: api_key and others.
    *
    * @generated from field: string entry_type = 5;
    */
@@ -96,7 +96,7 @@ export declare type Execution = Message<"toolgate.tool_runner.v1.Execution"> & {
   readOnly: boolean;
 
   /**
-   * What the run asked of its host, in the order of the answers; at most 100.
+   * The host calls of the run, in the order in which they ended; at most 100.
    *
    * @generated from field: repeated toolgate.tool_runner.v1.HostCall host_calls = 15;
    */
@@ -128,14 +128,14 @@ export declare const ExecutionSchema: GenMessage<Execution>;
  */
 export declare type HostCall = Message<"toolgate.tool_runner.v1.HostCall"> & {
   /**
-   * callTool, fetch and the like.
+   * callTool, fetch or another host function.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The tool, prepared query, sheet or host that was named; never a value.
+   * The tool, prepared query, sheet or host that it named; never a value.
    *
    * @generated from field: string target = 2;
    */
@@ -147,14 +147,14 @@ export declare type HostCall = Message<"toolgate.tool_runner.v1.HostCall"> & {
   durationMs: number;
 
   /**
-   * Empty when it succeeded: READ_ONLY and the like.
+   * Empty when it succeeded, otherwise READ_ONLY or another code.
    *
    * @generated from field: string error_code = 4;
    */
   errorCode: string;
 
   /**
-   * A dry run recorded it instead of doing it.
+   * A dry run recorded the write instead of making it.
    *
    * @generated from field: bool recorded = 5;
    */
@@ -177,7 +177,7 @@ export declare type ListExecutionsRequest = Message<"toolgate.tool_runner.v1.Lis
   workspace: string;
 
   /**
-   * Only this tool, when set.
+   * Only runs of this tool, if set.
    *
    * @generated from field: string tool = 2;
    */
@@ -196,7 +196,7 @@ export declare type ListExecutionsRequest = Message<"toolgate.tool_runner.v1.Lis
   pageToken: string;
 
   /**
-   * api_key, dry_run and the like, when set.
+   * Only runs with this entry type, if set: api_key, dry_run and others.
    *
    * @generated from field: string entry_type = 5;
    */
@@ -208,7 +208,7 @@ export declare type ListExecutionsRequest = Message<"toolgate.tool_runner.v1.Lis
   success: Success;
 
   /**
-   * Started at or after, and before.
+   * The run started at or after the first time, and before the second.
    *
    * @generated from field: google.protobuf.Timestamp started_from = 7;
    */

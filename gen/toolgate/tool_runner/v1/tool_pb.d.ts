@@ -298,7 +298,7 @@ export declare type ToolVersion = Message<"toolgate.tool_runner.v1.ToolVersion">
   savedBy: string;
 
   /**
-   * It is the version that runs.
+   * This version runs now.
    *
    * @generated from field: bool current = 4;
    */
@@ -463,7 +463,7 @@ export declare type DryRunResponse = Message<"toolgate.tool_runner.v1.DryRunResp
     case: "invalidArguments";
   } | {
     /**
-     * What went wrong, with the detail that the log keeps.
+     * What went wrong, with the detail from the log.
      *
      * @generated from field: string error = 5;
      */
@@ -472,7 +472,7 @@ export declare type DryRunResponse = Message<"toolgate.tool_runner.v1.DryRunResp
   } | { case: undefined; value?: undefined };
 
   /**
-   * What was recorded instead of done, in order; at most 200.
+   * The writes that were recorded instead of made, in order; at most 200.
    *
    * @generated from field: repeated toolgate.tool_runner.v1.RecordedWrite writes = 6;
    */
@@ -490,7 +490,7 @@ export declare const DryRunResponseSchema: GenMessage<DryRunResponse>;
  */
 export declare type RecordedWrite = Message<"toolgate.tool_runner.v1.RecordedWrite"> & {
   /**
-   * The tool whose run asked for it.
+   * The tool that made the call.
    *
    * @generated from field: string tool = 1;
    */
@@ -543,7 +543,7 @@ export declare const CheckToolsRequestSchema: GenMessage<CheckToolsRequest>;
  */
 export declare type CheckToolsResponse = Message<"toolgate.tool_runner.v1.CheckToolsResponse"> & {
   /**
-   * The names of the request that exist, carry the release and are not async.
+   * The names of the request that exist, are released and are not async.
    *
    * @generated from field: repeated string released = 1;
    */
@@ -643,14 +643,15 @@ export declare type ToolDescription = Message<"toolgate.tool_runner.v1.ToolDescr
   argsFixtureJson: string;
 
   /**
-   * By its kind it can't but read: a prepared query or a GET, without external_api_write.
+   * It can only read, because of its kind: a prepared query or a GET, without external_api_write.
    *
    * @generated from field: bool read_only = 7;
    */
   readOnly: boolean;
 
   /**
-   * external_api_write is exactly true. A tool that is neither may still send mails and call other services.
+   * external_api_write is exactly true. A tool that is neither read-only nor may write can send mails and call other
+   * services.
    *
    * @generated from field: bool may_write = 8;
    */
@@ -720,16 +721,15 @@ export declare type ExplainReleaseResponse = Message<"toolgate.tool_runner.v1.Ex
 export declare const ExplainReleaseResponseSchema: GenMessage<ExplainReleaseResponse>;
 
 /**
- * Management of tool definitions. Ids of another workspace answer not_found.
+ * Management of tool definitions. Tools of another workspace give not_found.
  *
  * @generated from service toolgate.tool_runner.v1.ToolService
  */
 export declare const ToolService: GenService<{
   /**
-   * Creates a tool, or saves a new version of one. A definition that cannot work fails with
-   * invalid_argument and the place of the fault. One that newly sets an exposure flag to true
-   * fails with already_exists-like conflict (aborted, HTTP 409) unless confirm_exposure is true.
-   * Once this has answered, every later call runs the new version.
+   * Creates a tool, or saves a new version of one. An invalid definition fails with invalid_argument and the paths of its
+   * violations. One that newly sets an exposure flag to true fails with aborted (HTTP 409) unless confirm_exposure is true.
+   * After the response, every call runs the new version.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.SaveTool
    */
@@ -783,7 +783,7 @@ export declare const ToolService: GenService<{
     output: typeof GetToolVersionResponseSchema;
   },
   /**
-   * Saves an old version anew, as the newest; a deleted tool comes back. Every exposure flag that the old version sets
+   * Saves an old version again, as the newest; this brings back a deleted tool. Every exposure flag of the old version
    * counts as newly set, so it needs confirm_exposure.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.RestoreToolVersion
@@ -794,9 +794,9 @@ export declare const ToolService: GenService<{
     output: typeof RestoreToolVersionResponseSchema;
   },
   /**
-   * Runs a tool as a call by key would, for at most 15 seconds, and records what it would have written: mails, events,
-   * cells of sheets, and calls with another method than GET or HEAD are not made; writing queries run in a transaction
-   * that is rolled back (sequences advance all the same). Logged with the entry type dry_run; causes no event.
+   * Runs a tool as a call by key would, for at most 15 seconds, and records its writes instead of making them: mails,
+   * events, cells of sheets, and calls with a method other than GET or HEAD. Writing queries run in a transaction that is
+   * rolled back (sequences still advance). The run is logged with the entry type dry_run and causes no event.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.DryRun
    */
@@ -806,7 +806,7 @@ export declare const ToolService: GenService<{
     output: typeof DryRunResponseSchema;
   },
   /**
-   * Which of the named tools a key may list, and which carry the release (for key management).
+   * Which of the named tools are released for keys (for key management).
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.CheckTools
    */
@@ -816,7 +816,7 @@ export declare const ToolService: GenService<{
     output: typeof CheckToolsResponseSchema;
   },
   /**
-   * What callers by key are told about tools (OpenAPI, MCP): those of the names that are released and not async.
+   * Descriptions of tools for callers by key (OpenAPI, MCP): of the names that are released and not async.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.DescribeTools
    */

@@ -8,7 +8,7 @@ export interface MailSettings {
   from: string;
 }
 
-/** Resolves once the mail server has taken the mail. */
+/** Resolves once the mail server has accepted the mail. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
 const TIMEOUT_MS = 10_000;
@@ -24,7 +24,7 @@ export function createMailer({ smtpUrl, from }: MailSettings): SendMail & Dispos
     socketTimeout: TIMEOUT_MS,
   });
   const send: SendMail = async (mail) => {
-    // A mail's text comes from tools: it names no file and no URL.
+    // The text comes from tools, so it must not make the mailer read files or URLs.
     await transport.sendMail({ from, ...mail, disableFileAccess: true, disableUrlAccess: true });
   };
   return Object.assign(send, { [Symbol.dispose]: () => transport.close() });

@@ -10,7 +10,7 @@ const TABLES = [
   { table: IDEMPOTENT_BYTES_TABLE, retentionDays: 1 },
 ];
 
-/** [LOG-8] [LOG-9] Safe to repeat. Returns the names of the partitions dropped. */
+/** [LOG-8] [LOG-9] The daily job. Safe to repeat. Returns the names of the dropped partitions. */
 export function keepPartitions(db: Queryable, now: Date): Promise<string[]> {
   return keepDailyTables(db, TABLES, now);
 }

@@ -6,7 +6,7 @@ import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
 import { insertExecutions } from "../store/executions.ts";
 
-/** Writes the runs that any replica has made. */
+/** Stores the runs of every replica. */
 export function consumeExecutionRecords(deps: {
   bus: Bus;
   pool: Pool;

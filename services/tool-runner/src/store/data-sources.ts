@@ -1,4 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { firstRow } from "./rows.ts";
 
 export async function saveDataSource(db: Queryable, workspaceId: string, sealedUrl: Buffer): Promise<void> {
   await db.query(
@@ -9,9 +10,6 @@ export async function saveDataSource(db: Queryable, workspaceId: string, sealedU
 }
 
 export async function findDataSource(db: Queryable, workspaceId: string): Promise<Buffer | undefined> {
-  const found = await db.query(
-    `select sealed_url as "sealedUrl" from tool_runner.data_sources where workspace_id = $1`,
-    [workspaceId],
-  );
-  return found.rows[0]?.sealedUrl;
+  const select = `select sealed_url as "sealedUrl" from tool_runner.data_sources where workspace_id = $1`;
+  return (await firstRow<{ sealedUrl: Buffer }>(db, select, [workspaceId]))?.sealedUrl;
 }

@@ -1,42 +1,31 @@
 import type { ExecutionRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
+import { allRows } from "./rows.ts";
 
 export const EXECUTIONS_TABLE = "tool_runner.executions";
 
-/** Writes records once each, however often they arrive. */
+/** Stores each record once, even if it arrives several times. */
 export async function insertExecutions(db: Queryable, records: ExecutionRecord[]): Promise<void> {
-  const rows = records.map((record) => ({
-    id: record.id,
-    parent_id: record.parentId || null,
-    workspace_id: record.workspaceId,
-    tool: record.tool,
-    tool_version: record.toolVersion,
-    entry_type: record.entryType,
-    chat_id: record.chatId,
-    caller_id: record.callerId,
-    started_at_ms: Number(record.startedAtMs),
-    duration_ms: record.durationMs,
-    success: record.success,
-    error: record.error,
-    args: record.argsJson,
-    result: record.resultJson,
-    read_only: record.readOnly,
-    host_calls: record.hostCallsJson || "[]",
-    logs: record.logsJson || "[]",
-    request_id: record.requestId,
+  const rows = records.map(({ parentId, startedAtMs, hostCallsJson, logsJson, ...record }) => ({
+    ...record,
+    parentId: parentId || null,
+    startedAtMs: Number(startedAtMs),
+    hostCallsJson: hostCallsJson || "[]",
+    logsJson: logsJson || "[]",
   }));
   await db.query({
     name: "insert_executions",
     text: `insert into tool_runner.executions
              (id, parent_id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id, started_at, duration_ms,
               success, error, args, result, read_only, host_calls, logs, request_id)
-           select id, parent_id, workspace_id, tool, tool_version, entry_type, chat_id, caller_id,
-             to_timestamp(started_at_ms / 1000.0), duration_ms, success, error, args::json, result::json, read_only,
-             host_calls::json, logs::json, request_id
+           select id, "parentId", "workspaceId", tool, "toolVersion", "entryType", "chatId", "callerId",
+             to_timestamp("startedAtMs" / 1000.0), "durationMs", success, error, "argsJson"::json, "resultJson"::json,
+             "readOnly", "hostCallsJson"::json, "logsJson"::json, "requestId"
            from json_to_recordset($1) as r
-             (id uuid, parent_id uuid, workspace_id uuid, tool text, tool_version integer, entry_type text,
-              chat_id text, caller_id text, started_at_ms bigint, duration_ms integer, success boolean, error text,
-              args text, result text, read_only boolean, host_calls text, logs text, request_id text)
+             (id uuid, "parentId" uuid, "workspaceId" uuid, tool text, "toolVersion" integer, "entryType" text,
+              "chatId" text, "callerId" text, "startedAtMs" bigint, "durationMs" integer, success boolean, error text,
+              "argsJson" text, "resultJson" text, "readOnly" boolean, "hostCallsJson" text, "logsJson" text,
+              "requestId" text)
            on conflict do nothing`,
     values: [JSON.stringify(rows)],
   });
@@ -70,8 +59,8 @@ const COLUMNS = `id, parent_id as "parentId", tool, tool_version as "toolVersion
 
 export type ExecutionCursor = { startedAt: string; id: string };
 
-/** What is undefined does not narrow the list. */
-export interface ExecutionFilter {
+/** An undefined member filters nothing. */
+interface ExecutionFilter {
   tool: string | undefined;
   entryType: string | undefined;
   callerId: string | undefined;
@@ -92,10 +81,8 @@ const CONDITIONS: Record<Exclude<keyof ExecutionFilter, "success">, (place: stri
   startedBefore: (place) => `started_at < ${place}`,
 };
 
-/**
- * Newest first, after the cursor. Each filter is a condition of its own, so that the planner sees which index fits.
- */
-export async function listExecutions(
+/** Newest first, after the cursor. The statement contains only the filters in use, so that the planner picks an index. */
+export function listExecutions(
   db: Queryable,
   workspaceId: string,
   filter: ExecutionFilter,
@@ -108,30 +95,30 @@ export async function listExecutions(
     const value = filter[name as keyof typeof CONDITIONS];
     if (value !== undefined) conditions.push(condition(place(value)));
   }
-  // Literals, so that the planner finds the partial indexes.
+  // Literals, so that the planner can use the partial indexes.
   if (filter.success !== undefined) conditions.push(filter.success ? "success" : "not success");
   if (filter.entryType !== undefined && filter.entryType !== "api_key") conditions.push("entry_type <> 'api_key'");
   if (after) {
     conditions.push(`started_at <= ${place(after.startedAt)}::timestamptz`);
     conditions.push(`(started_at, id) < (${place(after.startedAt)}::timestamptz, ${place(after.id)}::uuid)`);
   }
-  const listed = await db.query(
+  return allRows(
+    db,
     `select ${COLUMNS} from tool_runner.executions where ${conditions.join(" and ")}
      order by started_at desc, id desc limit ${place(limit)}`,
     values,
   );
-  return listed.rows;
 }
 
 const MAX_CHILDREN_SHOWN = 200;
 
-/** The run and the runs that it called, oldest first; empty when there is no such run in the workspace. */
-export async function findExecutionTree(db: Queryable, workspaceId: string, id: string): Promise<ExecutionRow[]> {
-  const found = await db.query(
+/** The run and the runs that it called, oldest first; empty if the workspace has no such run. */
+export function findExecutionTree(db: Queryable, workspaceId: string, id: string): Promise<ExecutionRow[]> {
+  return allRows(
+    db,
     `select ${COLUMNS} from tool_runner.executions
      where workspace_id = $1 and (id = $2 or parent_id = $2)
      order by started_at, id limit ${MAX_CHILDREN_SHOWN}`,
     [workspaceId, id],
   );
-  return found.rows;
 }

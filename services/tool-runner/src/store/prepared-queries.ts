@@ -1,4 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { allRows, changesRow, firstRow } from "./rows.ts";
 
 export const MAX_QUERIES = 1_000;
 
@@ -9,48 +10,35 @@ export interface PreparedQueryRow {
 }
 
 /** False when the workspace has as many as it may have. */
-export async function savePreparedQuery(
+export function savePreparedQuery(
   db: Queryable,
   workspaceId: string,
   savedBy: string,
-  query: PreparedQueryRow,
+  { name, sql, mode }: PreparedQueryRow,
 ): Promise<boolean> {
-  const saved = await db.query(
+  return changesRow(
+    db,
     `insert into tool_runner.prepared_queries (workspace_id, name, sql, mode, saved_by)
      select $1, $2, $3, $4, $5
      where (select count(*) from tool_runner.prepared_queries where workspace_id = $1 and name <> $2) < ${MAX_QUERIES}
      on conflict (workspace_id, name)
      do update set sql = excluded.sql, mode = excluded.mode, saved_by = excluded.saved_by, saved_at = now()`,
-    [workspaceId, query.name, query.sql, query.mode, savedBy],
+    [workspaceId, name, sql, mode, savedBy],
   );
-  return saved.rowCount === 1;
 }
 
-export async function findPreparedQuery(
-  db: Queryable,
-  workspaceId: string,
-  name: string,
-): Promise<PreparedQueryRow | undefined> {
-  const found = await db.query(
-    `select name, sql, mode from tool_runner.prepared_queries where workspace_id = $1 and name = $2`,
-    [workspaceId, name],
-  );
-  return found.rows[0];
+export function findPreparedQuery(db: Queryable, workspaceId: string, name: string) {
+  const select = "select name, sql, mode from tool_runner.prepared_queries where workspace_id = $1 and name = $2";
+  return firstRow<PreparedQueryRow>(db, select, [workspaceId, name]);
 }
 
 /** By name. */
-export async function listPreparedQueries(db: Queryable, workspaceId: string): Promise<PreparedQueryRow[]> {
-  const listed = await db.query(
-    `select name, sql, mode from tool_runner.prepared_queries where workspace_id = $1 order by name`,
-    [workspaceId],
-  );
-  return listed.rows;
+export function listPreparedQueries(db: Queryable, workspaceId: string): Promise<PreparedQueryRow[]> {
+  const select = "select name, sql, mode from tool_runner.prepared_queries where workspace_id = $1 order by name";
+  return allRows(db, select, [workspaceId]);
 }
 
-export async function deletePreparedQuery(db: Queryable, workspaceId: string, name: string): Promise<boolean> {
-  const deleted = await db.query("delete from tool_runner.prepared_queries where workspace_id = $1 and name = $2", [
-    workspaceId,
-    name,
-  ]);
-  return deleted.rowCount === 1;
+export function deletePreparedQuery(db: Queryable, workspaceId: string, name: string): Promise<boolean> {
+  const deletion = "delete from tool_runner.prepared_queries where workspace_id = $1 and name = $2";
+  return changesRow(db, deletion, [workspaceId, name]);
 }

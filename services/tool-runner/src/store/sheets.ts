@@ -1,5 +1,6 @@
 import type { Client, Queryable } from "@toolgate/postgres/pool";
 import type { Cell, Range } from "../domain/data/a1-range.ts";
+import { allRows, changesRow, firstRow } from "./rows.ts";
 
 export interface SheetRef {
   workspaceId: string;
@@ -13,66 +14,38 @@ export interface PlacedCell {
 }
 
 const IN_RANGE = `workspace_id = $1 and sheet = $2 and row_number between $3 and $5 and column_number between $4 and $6`;
-const placesOf = ({ workspaceId, sheet }: SheetRef, { top, left, bottom, right }: Range) => [
-  workspaceId,
-  sheet,
-  top,
-  left,
-  bottom,
-  right,
-];
 
 export async function listSheets(db: Queryable, workspaceId: string): Promise<string[]> {
-  const listed = await db.query("select name from tool_runner.sheets where workspace_id = $1 order by name", [
-    workspaceId,
-  ]);
-  return listed.rows.map(({ name }) => name);
+  const select = "select name from tool_runner.sheets where workspace_id = $1 order by name";
+  return (await allRows<{ name: string }>(db, select, [workspaceId])).map(({ name }) => name);
 }
 
 export async function sheetExists(db: Queryable, { workspaceId, sheet }: SheetRef): Promise<boolean> {
-  const found = await db.query("select 1 from tool_runner.sheets where workspace_id = $1 and name = $2", [
-    workspaceId,
-    sheet,
-  ]);
-  return found.rows.length === 1;
+  const select = "select 1 from tool_runner.sheets where workspace_id = $1 and name = $2";
+  return (await firstRow(db, select, [workspaceId, sheet])) !== undefined;
 }
 
-/** Makes the sheet where it is missing, and locks it. Returns how many sheets the workspace has. */
+/** Creates a missing sheet, and locks it. Returns how many sheets the workspace has. */
 export async function lockSheet(client: Client, { workspaceId, sheet }: SheetRef): Promise<number> {
-  await client.query("insert into tool_runner.sheets (workspace_id, name) values ($1, $2) on conflict do nothing", [
-    workspaceId,
-    sheet,
-  ]);
-  await client.query("select 1 from tool_runner.sheets where workspace_id = $1 and name = $2 for update", [
-    workspaceId,
-    sheet,
-  ]);
-  const counted = await client.query("select count(*) as sheets from tool_runner.sheets where workspace_id = $1", [
-    workspaceId,
-  ]);
-  return counted.rows[0].sheets;
+  const insert = "insert into tool_runner.sheets (workspace_id, name) values ($1, $2) on conflict do nothing";
+  await client.query(insert, [workspaceId, sheet]);
+  const lock = "select 1 from tool_runner.sheets where workspace_id = $1 and name = $2 for update";
+  await client.query(lock, [workspaceId, sheet]);
+  const count = "select count(*) as sheets from tool_runner.sheets where workspace_id = $1";
+  return (await client.query(count, [workspaceId])).rows[0].sheets;
 }
 
 export async function writeCells(db: Queryable, { workspaceId, sheet }: SheetRef, cells: PlacedCell[]): Promise<void> {
+  const [rows, columns] = [cells.map(({ row }) => row), cells.map(({ column }) => column)];
   await db.query(
     `insert into tool_runner.sheet_cells (workspace_id, sheet, row_number, column_number, value)
      select $1, $2, r, c, v from unnest($3::int[], $4::int[], $5::jsonb[]) as cells (r, c, v)
      on conflict (workspace_id, sheet, row_number, column_number) do update set value = excluded.value`,
-    [
-      workspaceId,
-      sheet,
-      cells.map(({ row }) => row),
-      cells.map(({ column }) => column),
-      cells.map(({ value }) => JSON.stringify(value)),
-    ],
+    [workspaceId, sheet, rows, columns, cells.map(({ value }) => JSON.stringify(value))],
   );
 }
 
-export async function emptyCells(
-  db: Queryable,
-  { workspaceId, sheet }: SheetRef,
-  cells: Omit<PlacedCell, "value">[],
-): Promise<void> {
+export async function emptyCells(db: Queryable, { workspaceId, sheet }: SheetRef, cells: PlacedCell[]): Promise<void> {
   await db.query(
     `delete from tool_runner.sheet_cells using unnest($3::int[], $4::int[]) as emptied (r, c)
      where workspace_id = $1 and sheet = $2 and row_number = r and column_number = c`,
@@ -81,21 +54,18 @@ export async function emptyCells(
 }
 
 /** Returns how many filled cells there were. */
-export async function deleteCells(db: Queryable, place: SheetRef, range: Range): Promise<number> {
-  const deleted = await db.query(`delete from tool_runner.sheet_cells where ${IN_RANGE}`, placesOf(place, range));
+export async function deleteCells(db: Queryable, ref: SheetRef, range: Range): Promise<number> {
+  const deleted = await db.query(`delete from tool_runner.sheet_cells where ${IN_RANGE}`, parametersOf(ref, range));
   return deleted.rowCount ?? 0;
 }
 
-/** Filled cells of the range. */
-export async function findCells(db: Queryable, place: SheetRef, range: Range): Promise<PlacedCell[]> {
-  const found = await db.query(
-    `select row_number as row, column_number as column, value from tool_runner.sheet_cells where ${IN_RANGE}`,
-    placesOf(place, range),
-  );
-  return found.rows;
+/** The filled cells of the range. */
+export function findCells(db: Queryable, ref: SheetRef, range: Range): Promise<PlacedCell[]> {
+  const select = `select row_number as row, column_number as column, value from tool_runner.sheet_cells where ${IN_RANGE}`;
+  return allRows(db, select, parametersOf(ref, range));
 }
 
-/** How many cells are filled, and the last row and column that hold one. */
+/** How many cells are filled, and the last row and the last column with a filled one. */
 export async function measureSheet(
   db: Queryable,
   { workspaceId, sheet }: SheetRef,
@@ -108,10 +78,11 @@ export async function measureSheet(
   return measured.rows[0];
 }
 
-export async function deleteSheet(db: Queryable, { workspaceId, sheet }: SheetRef): Promise<boolean> {
-  const deleted = await db.query("delete from tool_runner.sheets where workspace_id = $1 and name = $2", [
-    workspaceId,
-    sheet,
-  ]);
-  return deleted.rowCount === 1;
+export function deleteSheet(db: Queryable, { workspaceId, sheet }: SheetRef): Promise<boolean> {
+  const deletion = "delete from tool_runner.sheets where workspace_id = $1 and name = $2";
+  return changesRow(db, deletion, [workspaceId, sheet]);
+}
+
+function parametersOf({ workspaceId, sheet }: SheetRef, { top, left, bottom, right }: Range): unknown[] {
+  return [workspaceId, sheet, top, left, bottom, right];
 }

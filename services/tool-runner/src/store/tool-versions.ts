@@ -1,7 +1,8 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { allRows, firstRow } from "./rows.ts";
 import type { ToolRow } from "./tools.ts";
 
-type ToolPlace = { workspaceId: string; name: string };
+type ToolRef = { workspaceId: string; name: string };
 
 interface VersionRow {
   version: number;
@@ -11,13 +12,14 @@ interface VersionRow {
 }
 
 /** Newest first, older than `before`; also of a deleted tool. */
-export async function listVersions(
+export function listVersions(
   db: Queryable,
-  { workspaceId, name }: ToolPlace,
+  { workspaceId, name }: ToolRef,
   limit: number,
   before: number | undefined,
 ): Promise<VersionRow[]> {
-  const listed = await db.query(
+  return allRows(
+    db,
     `select v.version, v.saved_at as "savedAt", v.saved_by as "savedBy",
        v.version = t.version and t.deleted_at is null as current
      from tool_runner.tool_versions v
@@ -26,18 +28,13 @@ export async function listVersions(
      order by v.version desc limit $3`,
     [workspaceId, name, limit, before ?? null],
   );
-  return listed.rows;
 }
 
-export async function findVersion(
-  db: Queryable,
-  { workspaceId, name }: ToolPlace,
-  version: number,
-): Promise<ToolRow | undefined> {
-  const found = await db.query(
+export function findVersion(db: Queryable, { workspaceId, name }: ToolRef, version: number) {
+  return firstRow<ToolRow>(
+    db,
     `select name, version, definition, saved_at as "savedAt", saved_by as "savedBy" from tool_runner.tool_versions
      where workspace_id = $1 and name = $2 and version = $3`,
     [workspaceId, name, version],
   );
-  return found.rows[0];
 }

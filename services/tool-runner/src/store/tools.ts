@@ -1,4 +1,5 @@
 import type { Client, Queryable } from "@toolgate/postgres/pool";
+import { allRows, changesRow, firstRow } from "./rows.ts";
 
 export interface ToolRow {
   name: string;
@@ -12,39 +13,34 @@ const COLUMNS = `t.name, t.version, v.definition, v.saved_at as "savedAt", v.sav
 const CURRENT = `tool_runner.tools t
   join tool_runner.tool_versions v on v.workspace_id = t.workspace_id and v.name = t.name and v.version = t.version`;
 
-export async function findTool(db: Queryable, workspaceId: string, name: string): Promise<ToolRow | undefined> {
-  const found = await db.query(
-    `select ${COLUMNS} from ${CURRENT} where t.workspace_id = $1 and t.name = $2 and t.deleted_at is null`,
-    [workspaceId, name],
-  );
-  return found.rows[0];
+export function findTool(db: Queryable, workspaceId: string, name: string): Promise<ToolRow | undefined> {
+  const select = `select ${COLUMNS} from ${CURRENT} where t.workspace_id = $1 and t.name = $2 and t.deleted_at is null`;
+  return firstRow(db, select, [workspaceId, name]);
 }
 
-/** The flags that a release hangs on, without the rest of the definition, which may be large. */
-export async function findReleaseFlags(
-  db: Queryable,
-  workspaceId: string,
-  names: string[],
-): Promise<{ name: string; flags: unknown }[]> {
-  const found = await db.query(
+/** The flags that decide about the release, without the rest of the definition, which may be large. */
+export function findReleaseFlags(db: Queryable, workspaceId: string, names: string[]) {
+  return allRows<{ name: string; flags: unknown }>(
+    db,
     `select t.name, json_build_object('external_api', v.external_api, 'async', v.async) as flags
      from ${CURRENT} where t.workspace_id = $1 and t.name = any($2::text[]) and t.deleted_at is null`,
     [workspaceId, names],
   );
-  return found.rows;
 }
 
-/** What a tool says about itself: its definition without its body, which may be large. By name. */
+/** What describes a tool: its definition without its body, which may be large. */
 interface ToolOutline {
   name: string;
   version: number;
   outline: unknown;
-  /** What its body is: a prepared query, a GET of an `api` tool, or something else. */
+  /** A prepared query, an `api` tool with GET, or something else. */
   body: "query" | "get" | "other";
 }
 
-export async function findOutlines(db: Queryable, workspaceId: string, names: string[]): Promise<ToolOutline[]> {
-  const found = await db.query(
+/** By name. */
+export function findOutlines(db: Queryable, workspaceId: string, names: string[]): Promise<ToolOutline[]> {
+  return allRows(
+    db,
     `select t.name, t.version, v.definition - '{handler,api,query}'::text[] as outline,
        case when v.definition ? 'query' then 'query'
          when v.definition #>> '{api,method}' = 'GET' then 'get' else 'other' end as body
@@ -53,32 +49,23 @@ export async function findOutlines(db: Queryable, workspaceId: string, names: st
      order by t.name`,
     [workspaceId, names],
   );
-  return found.rows;
 }
 
 /** By name, after the cursor. */
-export async function listTools(
-  db: Queryable,
-  workspaceId: string,
-  limit: number,
-  afterName: string,
-): Promise<ToolRow[]> {
-  const listed = await db.query(
+export function listTools(db: Queryable, workspaceId: string, limit: number, afterName: string): Promise<ToolRow[]> {
+  return allRows(
+    db,
     `select ${COLUMNS} from ${CURRENT}
      where t.workspace_id = $1 and t.name > $3 and t.deleted_at is null
      order by t.name limit $2`,
     [workspaceId, limit, afterName],
   );
-  return listed.rows;
 }
 
 /** Tools that are not deleted. */
 export async function countTools(db: Queryable, workspaceId: string): Promise<number> {
-  const counted = await db.query(
-    "select count(*) as tools from tool_runner.tools where workspace_id = $1 and deleted_at is null",
-    [workspaceId],
-  );
-  return counted.rows[0].tools;
+  const count = "select count(*) as tools from tool_runner.tools where workspace_id = $1 and deleted_at is null";
+  return (await db.query(count, [workspaceId])).rows[0].tools;
 }
 
 /** The definition that a save replaces, locked. Undefined for a tool that is new or was deleted. */
@@ -118,12 +105,12 @@ export async function insertVersion(
   return saved.rows[0];
 }
 
-/** Returns false when there was none. */
-export async function deleteTool(db: Queryable, workspaceId: string, name: string): Promise<boolean> {
-  const deleted = await db.query(
+/** False when there was none. */
+export function deleteTool(db: Queryable, workspaceId: string, name: string): Promise<boolean> {
+  return changesRow(
+    db,
     `update tool_runner.tools set deleted_at = now()
      where workspace_id = $1 and name = $2 and deleted_at is null`,
     [workspaceId, name],
   );
-  return deleted.rowCount === 1;
 }

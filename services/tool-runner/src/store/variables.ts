@@ -1,20 +1,17 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { allRows, changesRow } from "./rows.ts";
 
 export const MAX_VARIABLES = 200;
 
-interface VariableRow {
-  name: string;
-  value: string;
-}
-
 /** False when the workspace has as many as it may have. */
-export async function saveVariable(
+export function saveVariable(
   db: Queryable,
   workspaceId: string,
   savedBy: string,
-  { name, value }: VariableRow,
+  { name, value }: { name: string; value: string },
 ): Promise<boolean> {
-  const saved = await db.query(
+  return changesRow(
+    db,
     `insert into tool_runner.variables (workspace_id, name, value, saved_by)
      select $1, $2, $3, $4
      where (select count(*) from tool_runner.variables where workspace_id = $1 and name <> $2) < ${MAX_VARIABLES}
@@ -22,21 +19,15 @@ export async function saveVariable(
      set value = excluded.value, saved_by = excluded.saved_by, saved_at = now()`,
     [workspaceId, name, value, savedBy],
   );
-  return saved.rowCount === 1;
 }
 
 /** By name. */
-export async function listVariables(db: Queryable, workspaceId: string): Promise<VariableRow[]> {
-  const listed = await db.query("select name, value from tool_runner.variables where workspace_id = $1 order by name", [
-    workspaceId,
-  ]);
-  return listed.rows;
+export function listVariables(db: Queryable, workspaceId: string): Promise<{ name: string; value: string }[]> {
+  const select = "select name, value from tool_runner.variables where workspace_id = $1 order by name";
+  return allRows(db, select, [workspaceId]);
 }
 
-export async function deleteVariable(db: Queryable, workspaceId: string, name: string): Promise<boolean> {
-  const deleted = await db.query("delete from tool_runner.variables where workspace_id = $1 and name = $2", [
-    workspaceId,
-    name,
-  ]);
-  return deleted.rowCount === 1;
+export function deleteVariable(db: Queryable, workspaceId: string, name: string): Promise<boolean> {
+  const deletion = "delete from tool_runner.variables where workspace_id = $1 and name = $2";
+  return changesRow(db, deletion, [workspaceId, name]);
 }
