@@ -2,7 +2,6 @@ import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { createPipelinePool, pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { cancelledRecord } from "../src/events/attempt-record.ts";
 import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
 import { deliveryQueue } from "../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "./outbound-rig.ts";
@@ -24,9 +23,13 @@ test("[FAIR-5] a workspace that was served for 20 s goes behind one that waits, 
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
     const [, claimed] = await pipelined(pool, claimFirst({ now, leaseUntil, maxGroups: 1 }));
     const rows = claimed?.rows ?? [];
-    const ended = rows.map((row) =>
-      cancelledRecord({ deliveryId: row.item_id, workspaceId: row.group_id, number: row.attempt }, now),
-    );
+    const ended = rows.map(({ item_id: deliveryId, group_id: workspaceId, attempt: number }) => ({
+      deliveryId,
+      workspaceId,
+      number,
+      endedAt: now,
+      verdict: "cancelled" as const,
+    }));
     await applyResults(ended, now);
     return rows[0]?.group_id;
   }

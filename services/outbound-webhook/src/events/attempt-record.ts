@@ -30,7 +30,7 @@ export function toRecord(result: AttemptResult, now: Date): AttemptRecord | unde
     connectMs: Math.min(result.connectMs, MAX_INT4),
     tlsMs: Math.min(result.tlsMs, MAX_INT4),
     firstByteMs: Math.min(result.firstByteMs, MAX_INT4),
-    outcome: outcomeOf({ number, responseCode, error: result.error, endedAt }),
+    ...outcomeOf({ number, responseCode, error: result.error, endedAt }),
   };
 }
 
@@ -38,28 +38,4 @@ export function toRecord(result: AttemptResult, now: Date): AttemptRecord | unde
 function timeOf(seconds: bigint): Date | null {
   const time = new Date(Number(seconds) * 1000);
   return seconds === 0n || Number.isNaN(time.getTime()) ? null : time;
-}
-
-/** The record of a claimed delivery that is not to be sent any more. */
-export function cancelledRecord(
-  { deliveryId, workspaceId, number }: { deliveryId: string; workspaceId: string; number: number },
-  now: Date,
-): AttemptRecord {
-  return {
-    deliveryId,
-    workspaceId,
-    number,
-    startedAt: now,
-    signedAt: null,
-    endedAt: now,
-    responseCode: 0,
-    durationMs: 0,
-    response: "",
-    address: "",
-    dnsMs: 0,
-    connectMs: 0,
-    tlsMs: 0,
-    firstByteMs: 0,
-    outcome: "cancelled",
-  };
 }

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import type { ApplyResults } from "../store/deliveries/apply-results.ts";
+import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
-import { cancelledRecord } from "./attempt-record.ts";
 import { prepareAttempt, type SendAttempts } from "./attempt-sender.ts";
 import type { WakeUp } from "./wake-up.ts";
 
@@ -54,7 +53,15 @@ async function claimAndSend(options: DispatcherOptions, sending: Set<Promise<voi
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const { deliveries, full } = await options.store.claim(now, leaseUntil);
   const unwanted = deliveries.filter((delivery) => !delivery.wanted);
-  const cancelled = unwanted.map((delivery) => cancelledRecord(delivery, now));
+  const cancelled = unwanted.map(
+    ({ deliveryId, workspaceId, number }): CancelRecord => ({
+      deliveryId,
+      workspaceId,
+      number,
+      endedAt: now,
+      verdict: "cancelled",
+    }),
+  );
   if (cancelled.length > 0) await options.applyResults(cancelled, now);
   const wanted = deliveries.filter((delivery) => delivery.wanted);
   if (wanted.length > 0) {

@@ -4,7 +4,7 @@ import { consumeBatches } from "@toolgate/event-bus/consume";
 import { type AttemptResult, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { deliveriesEnded } from "@toolgate/telemetry/instruments";
 import { createdAtOf } from "../domain/delivery-id.ts";
-import type { ApplyResults, AttemptRecord } from "../store/deliveries/apply-results.ts";
+import type { ApplyResults } from "../store/deliveries/apply-results.ts";
 import type { ClaimStore } from "../store/deliveries/claim.ts";
 import { toRecord } from "./attempt-record.ts";
 import { leaseOf } from "./attempt-sender.ts";
@@ -45,7 +45,7 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
       const records = made.map((result) => toRecord(result, now)).filter((record) => record !== undefined);
       // Results first: a delivery that has one is no longer there to be handed back.
       const findWork = records.length > 0 && (await applyResults(records, now));
-      for (const { outcome } of records) countEnd(outcome);
+      for (const { retryAt, verdict } of records) if (!retryAt) deliveriesEnded.add(1, { outcome: verdict });
       for (const [notAfterMs, ofLease] of Map.groupBy(givenBack, (result) => result.givenBackNotAfterMs)) {
         await handBack(ofLease, leaseOf(notAfterMs));
       }
@@ -65,9 +65,4 @@ function readResults(data: Uint8Array, onError: (error: unknown) => void): Attem
 
 function partition<T>(items: readonly T[], first: (item: T) => boolean): [T[], T[]] {
   return [items.filter(first), items.filter((item) => !first(item))];
-}
-
-function countEnd(outcome: AttemptRecord["outcome"]): void {
-  if (outcome === "cancelled") deliveriesEnded.add(1, { outcome });
-  else if (outcome.retryAt === undefined) deliveriesEnded.add(1, { outcome: outcome.verdict });
 }

@@ -7,7 +7,7 @@ import { FAILURES_TO_DEACTIVATE, type Outcome } from "../../domain/outcome.ts";
 import { SCHEMA } from "../queue.ts";
 import { cancelWaiting } from "./cancel-waiting.ts";
 
-export interface AttemptRecord {
+export interface AttemptRecord extends Outcome {
   deliveryId: string;
   workspaceId: string;
   number: number;
@@ -24,8 +24,11 @@ export interface AttemptRecord {
   connectMs: number;
   tlsMs: number;
   firstByteMs: number;
-  /** "cancelled": there was no attempt, and there will be none. */
-  outcome: Outcome | "cancelled";
+}
+
+/** Ends a claimed delivery without an attempt. */
+export interface CancelRecord extends Pick<AttemptRecord, "deliveryId" | "workspaceId" | "number" | "endedAt"> {
+  verdict: "cancelled";
 }
 
 /**
@@ -34,7 +37,7 @@ export interface AttemptRecord {
  * for endpoints that this deactivated, or that were deleted meanwhile. Resolves with whether there is work for the freed
  * slots, including work that came in while this waited for the lock.
  */
-export type ApplyResults = (records: readonly AttemptRecord[], now: Date) => Promise<boolean>;
+export type ApplyResults = (records: readonly (AttemptRecord | CancelRecord)[], now: Date) => Promise<boolean>;
 
 export function createApplyResults(pool: Pool, queue: FairQueue): ApplyResults {
   const text = applyText(queue);
@@ -42,7 +45,7 @@ export function createApplyResults(pool: Pool, queue: FairQueue): ApplyResults {
     const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
     const statements = [
       lockGroups(SCHEMA, [...new Set(single.map((record) => record.workspaceId))]),
-      { name: "apply_results", text, values: [JSON.stringify(single.map(toInput)), now, FAILURES_TO_DEACTIVATE] },
+      { name: "apply_results", text, values: [JSON.stringify(single), now, FAILURES_TO_DEACTIVATE] },
     ];
     const [, applied] = await pipelined(pool, statements, { unlockEarly: true });
     const rows = applied?.rows ?? [];
@@ -53,35 +56,16 @@ export function createApplyResults(pool: Pool, queue: FairQueue): ApplyResults {
   };
 }
 
-function toInput({ outcome, ...record }: AttemptRecord) {
-  const { verdict, error, retryAt } = outcome === "cancelled" ? { verdict: outcome, error: "" } : outcome;
-  return {
-    delivery_id: record.deliveryId,
-    number: record.number,
-    verdict,
-    error,
-    retry_at: retryAt,
-    started_at: record.startedAt,
-    signed_at: record.signedAt,
-    ended_at: record.endedAt,
-    response_code: record.responseCode,
-    duration_ms: record.durationMs,
-    response: record.response,
-    address: record.address,
-    dns_ms: record.dnsMs,
-    connect_ms: record.connectMs,
-    tls_ms: record.tlsMs,
-    first_byte_ms: record.firstByteMs,
-  };
-}
-
 /** One statement, so that a batch takes one round trip. */
 function applyText(queue: FairQueue): string {
   return `with input as (
-  select * from json_to_recordset($1::json) as given (delivery_id uuid, number integer, verdict text, error text,
-    retry_at timestamptz, started_at timestamptz, signed_at timestamptz, ended_at timestamptz, response_code integer,
-    duration_ms integer, response text, address text, dns_ms integer, connect_ms integer, tls_ms integer,
-    first_byte_ms integer)
+  select "deliveryId" as delivery_id, number, verdict, error, "retryAt" as retry_at, "startedAt" as started_at,
+    "signedAt" as signed_at, "endedAt" as ended_at, "responseCode" as response_code, "durationMs" as duration_ms, response,
+    address, "dnsMs" as dns_ms, "connectMs" as connect_ms, "tlsMs" as tls_ms, "firstByteMs" as first_byte_ms
+  from json_to_recordset($1::json) as given ("deliveryId" uuid, number integer, verdict text, error text,
+    "retryAt" timestamptz, "startedAt" timestamptz, "signedAt" timestamptz, "endedAt" timestamptz,
+    "responseCode" integer, "durationMs" integer, response text, address text, "dnsMs" integer, "connectMs" integer,
+    "tlsMs" integer, "firstByteMs" integer)
 ),
 
 -- What each record means for its delivery. Records that do not count drop out.

@@ -1,7 +1,5 @@
-import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import type { Queryable } from "@toolgate/postgres/pool";
-import type { EndpointKey } from "../endpoint.ts";
-import { SCHEMA } from "../queue.ts";
+import { type EndpointKey, lockWorkspace } from "../endpoint.ts";
 import type { ReplayRange } from "./preview.ts";
 
 export interface ReplayRow {
@@ -45,7 +43,7 @@ export type StartResult =
 export const MAX_RUNNING_PER_WORKSPACE = 5;
 
 const START = `with target as (
-  select e.id, e.active,
+  select e.active,
     exists (select from outbound_webhook.replay r where r.endpoint_id = e.id and r.state = 'running') as busy,
     (select count(*) from outbound_webhook.replay r
       join outbound_webhook.endpoint o on o.id = r.endpoint_id
@@ -60,7 +58,7 @@ started as (
   from target where active and not busy and running < ${MAX_RUNNING_PER_WORKSPACE}
   returning id
 )
-select target.*, (select id from started) as replay_id from target`;
+select target.active, target.busy, (select id from started) as "replayId" from target`;
 
 /** Starts a replay, unless the endpoint or its workspace has enough of them. To be called in a transaction. */
 export async function startReplay(
@@ -69,7 +67,7 @@ export async function startReplay(
   { range, ...replay }: NewReplay,
   now: Date,
 ): Promise<StartResult> {
-  await db.query(lockGroups(SCHEMA, [workspaceId]));
+  await lockWorkspace(db, workspaceId);
   const started = await db.query(START, [
     workspaceId,
     endpointId,
@@ -83,19 +81,21 @@ export async function startReplay(
     now,
     replay.startedBy,
   ]);
-  const row = started.rows[0];
-  if (!row) return "no-such-endpoint";
-  if (row.replay_id !== null) return { replayId: row.replay_id };
-  if (!row.active) return "endpoint-inactive";
-  return row.busy ? "endpoint-busy" : "workspace-busy";
+  const [target] = started.rows;
+  if (!target) return "no-such-endpoint";
+  if (target.replayId !== null) return { replayId: target.replayId };
+  if (!target.active) return "endpoint-inactive";
+  return target.busy ? "endpoint-busy" : "workspace-busy";
 }
 
 /** Adds the deliveries that have ended since the last step, which the replay has not counted yet. */
-const SELECT = `select r.id, r.endpoint_id, r.from_at, r.to_at, r.types, r.everything, r.rate_per_second,
+const SELECT = `select r.id, r.endpoint_id as "endpointId", r.from_at as "from", r.to_at as "to", r.types, r.everything,
+  r.rate_per_second as "ratePerSecond",
   case when r.state <> 'running' or e.active then r.state when e.deleted_at is null then 'paused' else 'cancelled' end as state,
-  r.events_at_start, r.more_at_start, r.considered, r.sent, r.skipped, r.cursor_at, r.walked, r.started_at, r.started_by,
-  r.finished_at, r.cancelled_by, r.delivered + mine.delivered as delivered, r.failed + mine.failed as failed,
-  r.cancelled + mine.cancelled as cancelled, mine.outstanding
+  r.events_at_start as "eventsAtStart", r.more_at_start as "moreAtStart", r.considered, r.sent, r.skipped,
+  r.cursor_at as position, r.walked, r.started_at as "startedAt", r.started_by as "startedBy",
+  r.finished_at as "finishedAt", r.cancelled_by as "cancelledBy", r.delivered + own.delivered as delivered,
+  r.failed + own.failed as failed, r.cancelled + own.cancelled as cancelled, own.outstanding
 from outbound_webhook.replay r
 join outbound_webhook.endpoint e on e.id = r.endpoint_id
 cross join lateral (
@@ -108,7 +108,7 @@ cross join lateral (
     select status from outbound_webhook.delivery where created_at = m.created_at and id = m.delivery_id limit 1
   ) d on true
   where m.replay_id = r.id
-) mine`;
+) own`;
 
 /** Undefined when the workspace has none of that id. */
 export async function findReplay(
@@ -136,27 +136,6 @@ export async function listReplays(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape is that of SELECT
-function toReplay(row: any): ReplayRow {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    range: { from: row.from_at, to: row.to_at, types: row.types ?? undefined, everything: row.everything },
-    ratePerSecond: row.rate_per_second,
-    state: row.state,
-    eventsAtStart: row.events_at_start,
-    moreAtStart: row.more_at_start,
-    considered: row.considered,
-    sent: row.sent,
-    delivered: row.delivered,
-    failed: row.failed,
-    skipped: row.skipped,
-    cancelled: row.cancelled,
-    outstanding: row.outstanding,
-    position: row.cursor_at,
-    walked: row.walked,
-    startedAt: row.started_at,
-    startedBy: row.started_by,
-    finishedAt: row.finished_at,
-    cancelledBy: row.cancelled_by,
-  };
+function toReplay({ from, to, types, everything, ...row }: any): ReplayRow {
+  return { ...row, range: { from, to, types: types ?? undefined, everything } };
 }
