@@ -1,13 +1,25 @@
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../context.ts";
 import { canonicalIp } from "../domain/addresses.ts";
+import { tagMatches } from "../domain/entity-tag.ts";
 import { LIMIT_FIELDS, rateLimitFields } from "../domain/rate-limit-fields.ts";
 import { apiKeyOf } from "../domain/request-headers.ts";
 import { type ApiResponse, METHOD_NOT_ALLOWED, UNAUTHENTICATED } from "../domain/responses.ts";
 
 export function sendResponse(reply: FastifyReply, { status, body, headers = {} }: ApiResponse): FastifyReply {
   return reply.code(status).headers(headers).header("content-type", "application/json; charset=utf-8").send(body);
+}
+
+/** Sends a document, or 304 if the client already has this version. */
+export function sendDocument(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, tag, type, cacheControl }: { body: Buffer; tag: string; type: string; cacheControl: string },
+): FastifyReply {
+  reply.headers({ "cache-control": cacheControl, etag: tag });
+  if (tagMatches(request.headers["if-none-match"], tag)) return reply.code(304).send();
+  return reply.header("content-type", `${type}; charset=utf-8`).send(body);
 }
 
 /** [LIMIT-3] Headers of every response to a valid key. */
@@ -35,22 +47,7 @@ export async function keyOf(
   return key;
 }
 
-/** Adds a path with one method. Requests with any other are rejected before their body is read. [ERR-13] [ERR-14] */
-export function onlyMethod(
-  app: FastifyInstance,
-  context: CallContext,
-  route: Pick<RouteOptions, "url" | "onRequest" | "handler"> & { method: "GET" | "POST" },
-): void {
-  app.route(route);
-  app.route({
-    method: app.supportedMethods.filter((method) => method !== route.method),
-    url: route.url,
-    onRequest: (request, reply) => rejectMethod(context, request, reply, route.method),
-    handler: async (_, reply) => reply,
-  });
-}
-
-/** [ERR-13] 405 says nothing about the key or the tool; a valid key still sees the state of its limit, uncounted. */
+/** [ERR-13] [ERR-14] 405 says nothing about the key or the tool; a valid key still sees the state of its limit, uncounted. */
 export async function rejectMethod(
   context: CallContext,
   request: FastifyRequest,

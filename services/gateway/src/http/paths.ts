@@ -9,10 +9,10 @@ export const ACKNOWLEDGE_PATH = "/api/v1/webhooks/endpoints/:id/acknowledge";
 
 const SIGNED_PULL = /^\/api\/v1\/webhooks\/endpoints\/[^/]+\/(pull|acknowledge)$/;
 
-/** The one method of a path that has only one; undefined for any other path. */
+/** The one method of a path that has only one; undefined for any other path. `url` is a routable target. */
 export function allowedMethod(url: string): "GET" | "POST" | undefined {
-  if (url.startsWith(TOOLS_PATH)) return "POST";
-  const [path = ""] = url.split("?", 1);
+  const path = decodeURI(url.split(/[?#]/, 1)[0] ?? "");
+  if (path.startsWith(TOOLS_PATH)) return "POST";
   if (path === MCP_PATH || SIGNED_PULL.test(path)) return "POST";
   if (path === EVENT_TYPES_PATH || path.startsWith(`${EVENT_TYPES_PATH}/`)) return "GET";
   return path === OPENAPI_PATH || path === DECLARATIONS_PATH ? "GET" : undefined;

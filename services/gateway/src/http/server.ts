@@ -68,7 +68,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addTelemetry(app);
 
   const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {
-    // A method that the router does not know.
+    // Either the path is unknown, or it has only one method and this is not it.
     const allow = allowedMethod(request.raw.url ?? "");
     return allow ? rejectMethod(context, request, reply, allow) : sendResponse(reply, NOT_FOUND);
   };

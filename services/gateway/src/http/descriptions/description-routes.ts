@@ -4,15 +4,15 @@ import type { Context } from "../../context.ts";
 import { baseUrlOf } from "../../domain/addresses.ts";
 import { toolDeclarations } from "../../domain/descriptions/declarations.ts";
 import { openApiDocument, withServer } from "../../domain/descriptions/openapi.ts";
-import { entityTag, tagMatches } from "../../domain/entity-tag.ts";
+import { entityTag } from "../../domain/entity-tag.ts";
 import { TOOL_UNAVAILABLE } from "../../domain/responses.ts";
-import { keyOf, onlyMethod, sendResponse } from "../key-api.ts";
+import { keyOf, sendDocument, sendResponse } from "../key-api.ts";
 import { DECLARATIONS_PATH, OPENAPI_PATH } from "../paths.ts";
 import type { CachedDescription } from "./description-cache.ts";
 
 interface Format {
   url: string;
-  contentType: string;
+  type: string;
   /** The part that is cached: the same for every address. */
   write(tools: ToolDescription[]): string;
   addressed?(written: CachedDescription, baseUrl: string): CachedDescription;
@@ -21,7 +21,7 @@ interface Format {
 const FORMATS: readonly Format[] = [
   {
     url: OPENAPI_PATH,
-    contentType: "application/json; charset=utf-8",
+    type: "application/json",
     write: (tools) => JSON.stringify(openApiDocument(tools)),
     addressed: ({ body, tag }, baseUrl) => ({
       body: withServer(body, baseUrl),
@@ -30,7 +30,7 @@ const FORMATS: readonly Format[] = [
   },
   {
     url: DECLARATIONS_PATH,
-    contentType: "application/typescript; charset=utf-8",
+    type: "application/typescript",
     write: (tools) => toolDeclarations(tools),
   },
 ];
@@ -39,11 +39,7 @@ const FORMATS: readonly Format[] = [
 export function descriptionRoutes(context: Context) {
   return async (app: FastifyInstance): Promise<void> => {
     for (const format of FORMATS) {
-      onlyMethod(app, context, {
-        method: "GET",
-        url: format.url,
-        handler: (request, reply) => describe(context, format, request, reply),
-      });
+      app.get(format.url, (request, reply) => describe(context, format, request, reply));
     }
   };
 }
@@ -60,7 +56,5 @@ async function describe(
   if (key.workspaceLocked) return sendResponse(reply, TOOL_UNAVAILABLE);
   const written = await descriptions.get(key, format.url, async () => format.write(await describeTools(key)));
   const { body, tag } = format.addressed?.(written, baseUrlOf(publicUrl, request)) ?? written;
-  reply.headers({ "cache-control": "private, no-store", etag: tag });
-  if (tagMatches(request.headers["if-none-match"], tag)) return reply.code(304).send();
-  return reply.header("content-type", format.contentType).send(body);
+  return sendDocument(request, reply, { body, tag, type: format.type, cacheControl: "private, no-store" });
 }

@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { REPLAYED_HEADER, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
-import { dropLimitHeaders, keyOf, onlyMethod, sendResponse, setLimitHeaders } from "../key-api.ts";
+import { dropLimitHeaders, keyOf, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
 import { MAX_BODY_BYTES } from "../tools/request-body.ts";
 import { type McpExchange, mcpServer } from "./mcp-server.ts";
@@ -41,9 +41,7 @@ export function mcpRoutes(context: Context) {
       done(null, body),
     );
     app.decorateRequest("verifiedKey", undefined);
-    onlyMethod(app, context, {
-      method: "POST",
-      url: MCP_PATH,
+    app.post(MCP_PATH, {
       async onRequest(request, reply) {
         reply.header("cache-control", "no-store");
         request.verifiedKey = await keyOf(context, request, reply);

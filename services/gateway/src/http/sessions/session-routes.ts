@@ -22,7 +22,7 @@ import { clearedCookie, cookieToken, csrfTokenOf, sessionCookie } from "../../do
 import { sendResponse } from "../key-api.ts";
 import { isSecure, loginOfRequest } from "./login-of-request.ts";
 
-export interface SessionOptions {
+interface SessionOptions {
   keyAuth: Transport;
   log: Logger;
   now: () => number;

@@ -4,18 +4,16 @@ import type { Violation } from "../../domain/responses.ts";
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** A body as received; empty where a violation says why it could not be read. */
-export interface RequestBody {
+interface RequestBody {
   bytes: Uint8Array;
   violation?: Violation;
 }
-
-export const EMPTY_BODY: RequestBody = { bytes: new Uint8Array() };
 
 const TOO_LARGE = unreadable(`body larger than ${MAX_BODY_BYTES} bytes`);
 const CUT_SHORT = unreadable("body ended too early");
 
 function unreadable(message: string): RequestBody {
-  return { ...EMPTY_BODY, violation: { field: "", rule: "body", message } };
+  return { bytes: new Uint8Array(), violation: { field: "", rule: "body", message } };
 }
 
 /**

@@ -3,9 +3,9 @@ import { eventSchema } from "@toolgate/event-schemas/envelope";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { baseUrlOf } from "../../domain/addresses.ts";
-import { entityTag, tagMatches } from "../../domain/entity-tag.ts";
+import { entityTag } from "../../domain/entity-tag.ts";
 import { NOT_FOUND } from "../../domain/responses.ts";
-import { onlyMethod, sendResponse } from "../key-api.ts";
+import { sendDocument, sendResponse } from "../key-api.ts";
 
 const CACHE_CONTROL = "public, max-age=3600";
 const SCHEMA_FILE = /^(.+)\.json$/;
@@ -14,21 +14,15 @@ const SCHEMA_FILE = /^(.+)\.json$/;
 export function eventTypeRoutes(context: Context) {
   return async (app: FastifyInstance): Promise<void> => {
     const rootUrl = (request: FastifyRequest) => baseUrlOf(context.publicUrl, request).replace(/\/$/, "");
-    onlyMethod(app, context, {
-      method: "GET",
-      url: EVENT_TYPES_PATH,
-      handler: (request, reply) => send(request, reply, "application/json", catalogue(rootUrl(request))),
-    });
-    onlyMethod(app, context, {
-      method: "GET",
-      url: `${EVENT_TYPES_PATH}/:file`,
-      handler: (request, reply) => {
-        const [, type] = SCHEMA_FILE.exec((request.params as { file: string }).file) ?? [];
-        const kind = type === undefined ? undefined : eventTypeOf(type);
-        if (!kind) return sendResponse(reply, NOT_FOUND);
-        const schema = eventSchema(kind, `${rootUrl(request)}${schemaPath(kind)}`);
-        return send(request, reply, "application/schema+json", schema);
-      },
+    app.get(EVENT_TYPES_PATH, (request, reply) =>
+      send(request, reply, "application/json", catalogue(rootUrl(request))),
+    );
+    app.get(`${EVENT_TYPES_PATH}/:file`, (request, reply) => {
+      const [, type] = SCHEMA_FILE.exec((request.params as { file: string }).file) ?? [];
+      const kind = type === undefined ? undefined : eventTypeOf(type);
+      if (!kind) return sendResponse(reply, NOT_FOUND);
+      const schema = eventSchema(kind, `${rootUrl(request)}${schemaPath(kind)}`);
+      return send(request, reply, "application/schema+json", schema);
     });
   };
 }
@@ -43,10 +37,7 @@ function catalogue(rootUrl: string): object {
   };
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, contentType: string, document: object): FastifyReply {
+function send(request: FastifyRequest, reply: FastifyReply, type: string, document: object): FastifyReply {
   const body = Buffer.from(JSON.stringify(document));
-  const tag = entityTag(body);
-  reply.headers({ "cache-control": CACHE_CONTROL, etag: tag });
-  if (tagMatches(request.headers["if-none-match"], tag)) return reply.code(304).send();
-  return reply.header("content-type", `${contentType}; charset=utf-8`).send(body);
+  return sendDocument(request, reply, { body, tag: entityTag(body), type, cacheControl: CACHE_CONTROL });
 }

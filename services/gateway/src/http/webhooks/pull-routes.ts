@@ -8,7 +8,6 @@ import {
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../../context.ts";
-import { onlyMethod } from "../key-api.ts";
 import { ACKNOWLEDGE_PATH, PULL_PATH } from "../paths.ts";
 import { readBody } from "../tools/request-body.ts";
 import { upstreamResponse } from "../upstream-response.ts";
@@ -30,11 +29,7 @@ export function pullRoutes(context: CallContext, outboundWebhook: Transport) {
   const client = createClient(SignedPullService, outboundWebhook);
   return async (app: FastifyInstance): Promise<void> => {
     const route = <Desc extends DescMessage>(url: string, schema: Desc, call: SignedCall<Desc>) =>
-      onlyMethod(app, context, {
-        method: "POST",
-        url,
-        handler: (request, reply) => pull(context, request, reply, schema, call),
-      });
+      app.post(url, (request, reply) => pull(context, request, reply, schema, call));
     route(PULL_PATH, PullUndeliveredResponseSchema, (request, options) => client.pullSigned({ request }, options));
     route(ACKNOWLEDGE_PATH, AcknowledgeUndeliveredResponseSchema, (request, options) =>
       client.acknowledgeSigned({ request }, options),
