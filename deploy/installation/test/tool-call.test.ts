@@ -19,9 +19,9 @@ interface LoggedCall {
   durationMs: number;
 }
 
-/** Answers in which the causes of a refusal could show. */
+/** What of a response could reveal the cause of a refusal. */
 function shape({ status, headers, text }: { status: number; headers: Headers; text: string }) {
-  const varying = new Set(["date", "ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset"]);
+  const varying = new Set(["date", "ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"]);
   return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) };
 }
 
