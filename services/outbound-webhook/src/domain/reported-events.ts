@@ -13,7 +13,7 @@ const MAX_SOURCE_ID_CHARS = 200;
 const MAX_IDENTITY_CHARS = 128;
 const EVENT_ID_HEX_CHARS = 32;
 
-/** The events that a report stands for, as they are stored, or why nothing is sent. Throws an InvalidField. */
+/** The events of a report, as they are stored, or why nothing is sent. Throws an InvalidField. */
 export function reportedEvents(report: EventReport, now: Date): StoredEvent[] | NotSentReason {
   const workspaceId = line(report.workspaceId, "workspace_id", MAX_IDENTITY_CHARS);
   const workspace = line(report.workspace, "workspace", MAX_IDENTITY_CHARS);
@@ -55,7 +55,7 @@ function protoNameOf(localName: string): string {
   return EventReportSchema.fields.find((field) => field.localName === localName)?.name ?? localName;
 }
 
-/** The same id whenever the source reports this again, and another for each type that the report stands for. [EVT-1] */
+/** The same id whenever the source repeats the report; each event of a report has its own. [EVT-1] */
 function eventIdOf(workspaceId: string, type: string, sourceId: string): string {
   const hash = createHash("sha256").update(`${type}\n${workspaceId}\n${sourceId}`).digest("hex");
   return `evt_${hash.slice(0, EVENT_ID_HEX_CHARS)}`;
