@@ -10,8 +10,8 @@ const FUNCTION_TYPES: ReadonlySet<string> = new Set([
   "ArrowFunctionExpression",
 ]);
 
-export type SourceFault = { line: number; column: number; message: string };
-export type CompileResult = { ok: true; code: string } | { ok: false; faults: SourceFault[] };
+type SourceFault = { line: number; column: number; message: string };
+type CompileResult = { ok: true; code: string } | { ok: false; faults: SourceFault[] };
 
 /**
  * Checks a handler's source, an ES module with one default export, and turns it into the text of a factory. The factory

@@ -18,7 +18,7 @@ import type { SandboxLog, SandboxOutcome, SandboxRequest } from "./request.ts";
 
 const TICK_MS = 20;
 
-export type SandboxPoolOptions = {
+type SandboxPoolOptions = {
   children: number;
   limits?: Partial<PoolLimits>;
   log: SandboxLog;

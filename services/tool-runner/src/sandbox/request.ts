@@ -1,6 +1,3 @@
-/** How much a run may use; the caller decides for each run. */
-export type SandboxRunLimits = { wallMs: number; cpuMs: number; resultBytes: number };
-
 /**
  * Carries out a host call. `argsJson` is a JSON array of the arguments; the result is JSON. A rejection becomes an Error
  * in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends. `paced` delays making a
@@ -22,7 +19,7 @@ export type SandboxRequest = {
   code: string;
   argsJson: string;
   context: { readOnly: boolean; testMode: boolean };
-  limits: SandboxRunLimits;
+  limits: { wallMs: number; cpuMs: number; resultBytes: number };
   onHostCall: HostCall;
   signal?: AbortSignal;
 };

@@ -10,7 +10,7 @@ const BYTES_PER_MIB = 1024 * 1024;
 const ENTRY_NAMES = ["install", "start", "resolve", "reject", "cancel", "drain"] as const;
 
 export type EntryArgs = readonly (string | number | boolean)[];
-export type EntryOutcome = "done" | "cpu" | "memory";
+type EntryOutcome = "done" | "cpu" | "memory";
 
 /** One isolate with one hardened realm. This is the only file that knows the engine. */
 export class Isolate implements Disposable {
