@@ -8,6 +8,7 @@ import { startOpsServer } from "@toolgate/service-host/ops-server";
 import { createReadiness } from "@toolgate/service-host/readiness";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { startMetrics } from "@toolgate/telemetry/sdk";
+import { startTracing } from "@toolgate/telemetry/tracing";
 import { receiverCaFile } from "./demo/receiver.ts";
 import { installationSecrets } from "./installation-secrets.ts";
 import { startSplit, type Topology } from "./split.ts";
@@ -79,6 +80,7 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
     TARGET_CA_FILE: settings.targetCaFile ?? receiverCaFile(settings.dataDir),
     // The demo workspace's data lives in this machine's own server.
     ALLOWED_DATA_SOURCES: "127.0.0.0/8,::1/128",
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),
     ...settings.env,
   };
 }
@@ -88,6 +90,7 @@ async function startInProcess(env: Record<string, string>, log: TopologySettings
   const destination = { write: (line: string) => log(line.trimEnd()) };
   const logger = createLogger({ service: "toolgate", level: LOG_LEVEL, destination });
   const metrics = startMetrics();
+  const tracing = await startTracing("toolgate", env);
   const single = await startSingle(readAllConfigs(env), logger);
   const readiness = createReadiness(() => single.ready());
   const ops = await startOpsServer({ readiness, host: HOST, port: 0, scrape: metrics.scrape });
@@ -98,6 +101,7 @@ async function startInProcess(env: Record<string, string>, log: TopologySettings
       await single.drain();
       await single[Symbol.asyncDispose]();
       await ops[Symbol.asyncDispose]();
+      await tracing?.[Symbol.asyncDispose]();
       await metrics[Symbol.asyncDispose]();
     },
     pids: () => ({ toolgate: process.pid }),

@@ -1,6 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Code } from "@connectrpc/connect";
 import { currentRequestId } from "@toolgate/telemetry/request";
+import { currentTraceparent } from "@toolgate/telemetry/trace";
 import type { CallContext, CallOptions } from "./call.ts";
 import { neverSentError } from "./call.ts";
 
@@ -56,6 +57,7 @@ export class StreamCaller<O> extends Caller<O> {
   /** The stream that the call is on. */
   connection: { forget(caller: StreamCaller<O>): void } | undefined;
   readonly requestId = currentRequestId();
+  readonly traceparent = currentTraceparent();
   readonly #cancel: (caller: StreamCaller<O>) => void;
 
   constructor(request: Uint8Array, options: CallOptions, cancel: (caller: StreamCaller<O>) => void) {

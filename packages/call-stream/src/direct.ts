@@ -5,7 +5,7 @@ import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { callerGone, deadlineExceeded, publicError } from "./failure.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./limits.ts";
-import { measureRpc } from "./measure.ts";
+import { observeRpc } from "./measure.ts";
 
 type DirectCallOptions = {
   /** Full name of the RPC, for metrics. */
@@ -72,13 +72,10 @@ class DirectCalls<I, O> {
   }
 
   async #run(caller: DirectCaller<O>, request: I): Promise<void> {
-    const started = performance.now();
     try {
-      const response = await this.#handler(request, caller.context);
-      measureRpc(this.#rpc, started);
+      const response = await observeRpc(this.#rpc, () => this.#handler(request, caller.context));
       if (this.#waiting.delete(caller)) caller.succeed(response);
     } catch (error) {
-      measureRpc(this.#rpc, started, error);
       if (this.#waiting.delete(caller)) caller.fail(publicError(error, this.#onError));
     } finally {
       this.#running -= 1;

@@ -1,14 +1,24 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { rpcDuration } from "@toolgate/telemetry/instruments";
+import { inSpan, isTracing, SpanKind } from "@toolgate/telemetry/trace";
 
 const MS_PER_SECOND = 1_000;
+const SERVER = { kind: SpanKind.SERVER };
 
-/** Counts one served RPC. `error` is what it failed with, if it did. */
-export function measureRpc(rpc: string, startedMs: number, error?: unknown): void {
-  const code = error === undefined ? "ok" : (Code[codeOf(error)] ?? "Unknown").toLowerCase();
-  rpcDuration.record((performance.now() - startedMs) / MS_PER_SECOND, { rpc, code });
+/** Serves one RPC, measured and, if the request is traced, in a span. `rpc` is its full name. */
+export async function observeRpc<T>(rpc: string, serve: () => Promise<T>): Promise<T> {
+  const started = performance.now();
+  try {
+    const response = await (isTracing() ? inSpan(rpc, serve, SERVER) : serve());
+    record(rpc, started, "ok");
+    return response;
+  } catch (error) {
+    const code = error instanceof ConnectError ? error.code : Code.Internal;
+    record(rpc, started, Code[code].toLowerCase());
+    throw error;
+  }
 }
 
-function codeOf(error: unknown): Code {
-  return error instanceof ConnectError ? error.code : Code.Internal;
+function record(rpc: string, startedMs: number, code: string): void {
+  rpcDuration.record((performance.now() - startedMs) / MS_PER_SECOND, { rpc, code });
 }

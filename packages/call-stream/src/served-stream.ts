@@ -3,13 +3,14 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import { runForRequest } from "@toolgate/telemetry/request";
+import { spanOf } from "@toolgate/telemetry/trace";
 import type { CallHandler } from "./call.ts";
 import { OpenCall } from "./caller.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { callerGone, deadlineExceeded, publicError, toFailure } from "./failure.ts";
 import { MAX_MESSAGE_BYTES } from "./limits.ts";
-import { measureRpc } from "./measure.ts";
+import { observeRpc } from "./measure.ts";
 import { ReplyQueue } from "./reply-queue.ts";
 
 type ServedStreamSettings<I extends DescMessage, O extends DescMessage> = {
@@ -34,6 +35,7 @@ class ServedCall extends OpenCall {
 /** The server's side of one stream. */
 export class ServedStream<I extends DescMessage, O extends DescMessage> {
   readonly #settings: ServedStreamSettings<I, O>;
+  readonly #rpc: string;
   readonly #lost: AbortSignal;
   readonly #replies: ReplyQueue;
   /** Calls whose callers wait for a reply. */
@@ -51,6 +53,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   /** `lost` aborts when the stream has ended for whatever reason. */
   constructor(settings: ServedStreamSettings<I, O>, lost: AbortSignal) {
     this.#settings = settings;
+    this.#rpc = `${settings.method.parent.typeName}/${settings.method.name}`;
     this.#lost = lost;
     this.#replies = new ReplyQueue(settings.maxInFlight);
   }
@@ -81,10 +84,12 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #accept(batch: CallBatch): void {
     const { maxTimeoutMs } = this.#settings;
     const nowMs = performance.now();
-    for (const { id, request, timeoutMs, requestId } of batch.calls) {
+    for (const { id, request, timeoutMs, requestId, traceparent } of batch.calls) {
       if (this.#open.has(id)) throw new ConnectError(`call ${id} is already open`, Code.InvalidArgument);
       const allowedMs = timeoutMs === 0 ? maxTimeoutMs : Math.min(timeoutMs, maxTimeoutMs);
-      runForRequest({ requestId }, () => this.#begin(new ServedCall(id, nowMs + allowedMs), request));
+      runForRequest({ requestId, span: spanOf(traceparent) }, () =>
+        this.#begin(new ServedCall(id, nowMs + allowedMs), request),
+      );
     }
     for (const id of batch.cancelled) this.#cancel(id);
   }
@@ -105,14 +110,10 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   /** Never rejects: every failure becomes a reply. */
   async #run(call: ServedCall, bytes: Uint8Array): Promise<void> {
     const { method, handler, onError } = this.#settings;
-    const rpc = `${method.parent.typeName}/${method.name}`;
-    const started = performance.now();
     try {
-      const response = await handler(this.#decode(bytes), call);
-      measureRpc(rpc, started);
+      const response = await observeRpc(this.#rpc, () => handler(this.#decode(bytes), call));
       if (this.#open.get(call.id) === call) this.#reply(call, toBinary(method.output, response));
     } catch (error) {
-      measureRpc(rpc, started, error);
       // A handler that was told to stop may fail in any way; nobody waits for its reply.
       if (this.#open.get(call.id) === call) this.#fail(call, publicError(error, onError));
     } finally {

@@ -151,14 +151,14 @@ export class StreamConnection<O> {
       caller.sent = true;
       caller.request = NOTHING;
       const timeoutMs = Math.max(1, Math.min(Math.ceil(caller.deadlineMs - nowMs), MAX_TIMEOUT_ON_WIRE_MS));
-      const { id, requestId } = caller;
+      const { id, requestId, traceparent } = caller;
       calls.push({
         $typeName: "toolgate.call_stream.v1.Call",
         id,
         request,
         timeoutMs,
         requestId,
-        traceparent: "",
+        traceparent,
       });
     }
     const cancelled = this.#cancelled;

@@ -1,5 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type Metrics, startMetrics } from "@toolgate/telemetry/sdk";
+import { startTracing } from "@toolgate/telemetry/tracing";
 import { type Env, type EnvReader, readAll, readConfig } from "./env.ts";
 import { hotCallStreams, unaryRoutes } from "./hot-calls.ts";
 import { createLogger, type Logger } from "./logger.ts";
@@ -54,6 +55,7 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
     await using peers = remotePeers(peerUrls, { log, internalToken: host.internalToken });
     await using metrics = startMetrics();
+    await using _tracing = await startTracing(name, env);
     const starting = definition.start(config, { log, now: Date.now, peers });
     await run(name, starting, { ...host, scrape: metrics.scrape }, log, stopped);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { currentRequestId } from "@toolgate/telemetry/request";
+import { currentRequest } from "@toolgate/telemetry/request";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { redacted } from "./redact.ts";
 
@@ -22,8 +22,8 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
       level,
       base: { service },
       mixin: () => {
-        const requestId = currentRequestId();
-        return requestId === "" ? {} : { requestId };
+        const { requestId = "", span } = currentRequest() ?? {};
+        return { ...(requestId !== "" && { requestId }), ...(span && { traceId: span.traceId }) };
       },
       formatters: {
         level: (label) => ({ level: label }),

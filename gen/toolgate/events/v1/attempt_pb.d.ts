@@ -92,6 +92,13 @@ export declare type Attempt = Message<"toolgate.events.v1.Attempt"> & {
    * @generated from field: uint64 signed_at_seconds = 9;
    */
   signedAtSeconds: bigint;
+
+  /**
+   * W3C trace context of the delivery's event; empty when it was not traced.
+   *
+   * @generated from field: string traceparent = 10;
+   */
+  traceparent: string;
 };
 
 /**

@@ -12,7 +12,7 @@ import { managementRoutes } from "./management/management-routes.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { allowedMethod } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
-import { addTelemetry, requestIds } from "./telemetry.ts";
+import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
 import { toolRoutes } from "./tools/tool-routes.ts";
 import { rejectUnparsable } from "./unparsable.ts";
 import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
@@ -45,10 +45,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     descriptions: createDescriptionCache(calls.now),
     publicUrl: options.publicUrl,
   };
+  const isTrusted = trustedBy(trustedProxies);
   const app = fastify({
     logger: false,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
-    genReqId: requestIds(trustedProxies),
+    genReqId: (request) => requestIdOf(request, isTrusted),
     exposeHeadRoutes: false,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -65,7 +66,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     clientErrorHandler: rejectUnparsable,
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  addTelemetry(app);
+  addTelemetry(app, isTrusted);
 
   const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {
     // Either the path is unknown, or it has only one method and this is not it.

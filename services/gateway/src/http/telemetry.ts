@@ -1,37 +1,75 @@
 import type { IncomingMessage } from "node:http";
 import proxyAddr from "@fastify/proxy-addr";
 import { httpDuration } from "@toolgate/telemetry/instruments";
-import { runForRequest } from "@toolgate/telemetry/request";
+import { type RequestScope, runForRequest } from "@toolgate/telemetry/request";
 import { isRequestId, newRequestId, REQUEST_ID_HEADER } from "@toolgate/telemetry/request-id";
-import type { FastifyInstance } from "fastify";
+import { isTracing, type Span, SpanKind, SpanStatusCode, spanOf, startSpan } from "@toolgate/telemetry/trace";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    scope: RequestScope;
+    span: Span | undefined;
+  }
+}
+
+const SERVER_ERROR = 500;
 const MS_PER_SECOND = 1_000;
 
-/** The id of a request: the one that a trusted proxy gave it, or else a new one. */
-export function requestIds(trustedProxies: string[]): (request: IncomingMessage) => string {
-  if (trustedProxies.length === 0) return newRequestId;
+export type IsTrusted = (request: IncomingMessage) => boolean;
+
+/** Whether a request comes from one of our own proxies, which may name its id and its trace. */
+export function trustedBy(trustedProxies: string[]): IsTrusted {
+  if (trustedProxies.length === 0) return () => false;
   const isTrusted = proxyAddr.compile(trustedProxies);
-  return ({ headers, socket }) => {
-    const given = headers[REQUEST_ID_HEADER];
-    if (typeof given !== "string" || !isRequestId(given)) return newRequestId();
-    return isTrusted(socket.remoteAddress ?? "", 0) ? given : newRequestId();
-  };
+  return ({ socket }) => isTrusted(socket.remoteAddress ?? "", 0);
+}
+
+/** The id of a request: the one that a trusted proxy gave it, or else a new one. */
+export function requestIdOf(request: IncomingMessage, isTrusted: IsTrusted): string {
+  const given = request.headers[REQUEST_ID_HEADER];
+  return typeof given === "string" && isRequestId(given) && isTrusted(request) ? given : newRequestId();
 }
 
 /** Puts its id on each response, handles each request with its id at hand, and measures it. */
-export function addTelemetry(app: FastifyInstance): void {
+export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
+  app.decorateRequest("scope");
+  app.decorateRequest("span");
   app.addHook("onRequest", (request, reply, done) => {
     reply.header(REQUEST_ID_HEADER, request.id);
-    runForRequest({ requestId: request.id }, done);
+    const span = isTracing() ? startRequestSpan(request, isTrusted) : undefined;
+    request.span = span;
+    request.scope = { requestId: request.id, span: span?.spanContext() };
+    runForRequest(request.scope, done);
   });
   // Again, as a body may have been read by a callback of the connection.
-  app.addHook("preValidation", (request, _reply, done) => runForRequest({ requestId: request.id }, done));
+  app.addHook("preValidation", (request, _reply, done) => runForRequest(request.scope, done));
   app.addHook("onResponse", (request, reply, done) => {
     httpDuration.record(reply.elapsedTime / MS_PER_SECOND, {
       method: request.method,
       route: request.routeOptions.url ?? "none",
       status: reply.statusCode,
     });
+    if (request.span) endRequestSpan(request.span, request, reply.statusCode);
     done();
   });
+}
+
+/** Callers must not choose what is recorded, which costs time: only our proxies may. */
+function startRequestSpan({ method, id, raw }: FastifyRequest, isTrusted: IsTrusted): Span | undefined {
+  const { traceparent } = raw.headers;
+  const parent = typeof traceparent === "string" && isTrusted(raw) ? spanOf(traceparent) : undefined;
+  return startSpan(method, parent, { kind: SpanKind.SERVER, attributes: { "toolgate.request_id": id } });
+}
+
+function endRequestSpan(span: Span, { method, routeOptions }: FastifyRequest, status: number): void {
+  const route = routeOptions.url ?? "none";
+  span.updateName(`${method} ${route}`);
+  span.setAttributes({
+    "http.request.method": method,
+    "http.route": route,
+    "http.response.status_code": status,
+  });
+  if (status >= SERVER_ERROR) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
 }

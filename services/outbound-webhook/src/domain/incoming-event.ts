@@ -29,6 +29,8 @@ export interface StoredEvent {
   body: Buffer;
   /** Id of the HTTP request that caused it; left out: the one that is current when it is stored. */
   requestId?: string;
+  /** W3C trace context; left out: the current one. */
+  traceparent?: string;
 }
 
 type EventCheck = { ok: true; event: StoredEvent } | { ok: false; reason: string };

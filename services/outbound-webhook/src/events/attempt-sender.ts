@@ -43,6 +43,7 @@ export function prepareAttempt(
     notAfterMs: BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - REPORT_MARGIN_MS),
     workspaceId,
     signedAtSeconds: BigInt(signingTime(now)),
+    traceparent: delivery.traceparent ?? "",
   });
 }
 

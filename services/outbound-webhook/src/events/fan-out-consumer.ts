@@ -6,6 +6,7 @@ import { reportSettled } from "@toolgate/event-bus/settled-reports";
 import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
+import { type Span, SpanKind, spanOf, startSpan, traceparentOf } from "@toolgate/telemetry/trace";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import type { FanOut } from "../store/deliveries/fan-out.ts";
 import { type ParkedMessage, parkMessages } from "../store/parked-message.ts";
@@ -49,17 +50,19 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
   const now = options.now();
   const events: StoredEvent[] = [];
   const parked: ParkedMessage[] = [];
+  const spans: Span[] = [];
   const settled = new Map<string, string[]>();
   for (const message of messages) {
     const ids = settled.get(message.subject) ?? [];
     settled.set(message.subject, ids);
-    readMessage(message, now, { events, parked, ids });
+    readMessage(message, now, { events, parked, ids, spans });
   }
   let deliveries = 0;
   for (let start = 0; start < events.length; start += EVENTS_PER_TRANSACTION) {
     const chunk = events.slice(start, start + EVENTS_PER_TRANSACTION);
     deliveries += await fanOutOrPark(chunk, now, options.fanOut, parked);
   }
+  for (const span of spans) span.end();
   if (parked.length > 0) {
     options.onError(new Error(`${parked.length} messages parked, the first because: ${parked[0]?.reason}`));
     await parkMessages(options.pool, parked, now);
@@ -71,13 +74,13 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
 function readMessage(
   { subject, data }: Message,
   now: Date,
-  into: { events: StoredEvent[]; parked: ParkedMessage[]; ids: string[] },
+  into: { events: StoredEvent[]; parked: ParkedMessage[]; ids: string[]; spans: Span[] },
 ): void {
   try {
     for (const reported of fromBinary(WorkspaceEventBatchSchema, data).events) {
       const check = checkEvent(reported, now);
       into.ids.push(reported.eventId);
-      if (check.ok) into.events.push(check.event);
+      if (check.ok) into.events.push(traced(check.event, reported.traceparent, into.spans));
       else {
         const payload = Buffer.from(toJsonString(WorkspaceEventSchema, reported));
         into.parked.push({ subject, reason: check.reason, payload });
@@ -86,6 +89,15 @@ function readMessage(
   } catch (error) {
     into.parked.push({ subject, reason: `not readable: ${(error as Error).message}`, payload: data });
   }
+}
+
+/** Its deliveries go on in the event's trace, below a span of the fan-out. */
+function traced(event: StoredEvent, traceparent: string, spans: Span[]): StoredEvent {
+  const parent = spanOf(traceparent);
+  const span = parent && startSpan("fan-out", parent, { kind: SpanKind.CONSUMER });
+  if (!span) return { ...event, traceparent };
+  spans.push(span);
+  return { ...event, traceparent: traceparentOf(span.spanContext()) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { type Attempt, type AttemptResult, AttemptResultSchema } from "@toolgate
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SafeFetchResult, Timings } from "@toolgate/safe-fetch/result";
 import { attemptDuration } from "@toolgate/telemetry/instruments";
+import { inSpanOf, SpanKind } from "@toolgate/telemetry/trace";
 import { ATTEMPT_DEADLINE_MS, MAX_RESPONSE_BYTES } from "../domain/outcome.ts";
 import { responseText } from "../domain/response-text.ts";
 
@@ -18,7 +19,20 @@ export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): bool
  * Makes one attempt. Whatever the receiver does is a result, not an error. Undefined when this process aborted the
  * attempt; the delivery is then handed out again.
  */
-export async function runAttempt(
+export function runAttempt(
+  attempt: Attempt,
+  safeFetch: Pick<SafeFetch, "send">,
+  now: () => Date,
+): Promise<AttemptResult | undefined> {
+  if (attempt.traceparent === "") return sendAttempt(attempt, safeFetch, now);
+  const attributes = { "toolgate.delivery_id": attempt.deliveryId, "toolgate.attempt": attempt.number };
+  return inSpanOf(attempt.traceparent, "attempt", () => sendAttempt(attempt, safeFetch, now), {
+    kind: SpanKind.CLIENT,
+    attributes,
+  });
+}
+
+async function sendAttempt(
   attempt: Attempt,
   safeFetch: Pick<SafeFetch, "send">,
   now: () => Date,

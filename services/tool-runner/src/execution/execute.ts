@@ -1,4 +1,5 @@
 import { keepRequest } from "@toolgate/telemetry/request";
+import { inSpan, isTracing } from "@toolgate/telemetry/trace";
 import { newExecutionId } from "../domain/calls/execution-id.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
@@ -40,12 +41,24 @@ const PLATFORM_FAULTS: ReadonlySet<SandboxOutcome["kind"]> = new Set(["interrupt
  * whose record is added to `scope.records`. A fault of the platform is returned with the run, since the run may have
  * written something before. Rejects only if the run did not start.
  */
-export async function execute(
+export function execute(
   deps: ExecuteDependencies,
   tool: LoadedTool,
   args: Record<string, unknown>,
   scope: RunScope,
   parent?: { run: Run; signal: AbortSignal },
+): Promise<Execution> {
+  if (!isTracing()) return executeOnce(deps, tool, args, scope, parent);
+  const attributes = { "toolgate.tool": tool.name };
+  return inSpan("run", () => executeOnce(deps, tool, args, scope, parent), { attributes });
+}
+
+async function executeOnce(
+  deps: ExecuteDependencies,
+  tool: LoadedTool,
+  args: Record<string, unknown>,
+  scope: RunScope,
+  parent: { run: Run; signal: AbortSignal } | undefined,
 ): Promise<Execution> {
   const run: Run = {
     id: newExecutionId(),

@@ -4,6 +4,7 @@ import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { currentRequestId } from "@toolgate/telemetry/request";
+import { currentTraceparent } from "@toolgate/telemetry/trace";
 import type { StoredEvent } from "../../domain/incoming-event.ts";
 import { SCHEMA } from "../queue.ts";
 
@@ -33,6 +34,7 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
           now,
           events.map((event) => event.movedFrom),
           events.map((event) => event.requestId ?? currentRequestId()),
+          events.map((event) => event.traceparent ?? currentTraceparent()),
         ],
       },
     ];
@@ -44,8 +46,8 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
 function fanOutText(queue: FairQueue): string {
   return `with incoming as materialized (
   select distinct on (id, created_at) *
-  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[], $9::text[])
-    as given (id, created_at, workspace_id, type, hop, body, moved_from, request_id)
+  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[], $9::text[], $10::text[])
+    as given (id, created_at, workspace_id, type, hop, body, moved_from, request_id, traceparent)
   where not exists (select from outbound_webhook.moved_event moved where moved.id = given.id)
     and (moved_from is null or not exists (
       select from outbound_webhook.event e where e.created_at = given.moved_from and e.id = given.id
@@ -69,8 +71,8 @@ subscribers as materialized (
   where incoming.type = any(e.events) or (incoming.type like 'custom.%' and 'custom.*' = any(e.events))
 ),
 new_events as (
-  insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id, skipped_endpoints)
-  select created_at, id, workspace_id, type, hop, body, request_id, (
+  insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id, traceparent, skipped_endpoints)
+  select created_at, id, workspace_id, type, hop, body, request_id, traceparent, (
     select array_agg(s.endpoint_id) from subscribers s
     where s.id = incoming.id and s.created_at = incoming.created_at and not s.active
   )

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Outbox } from "@toolgate/event-bus/outbox";
 import { WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { currentRequestId } from "@toolgate/telemetry/request";
+import { currentTraceparent, inSpan, SpanKind } from "@toolgate/telemetry/trace";
 import { completedData, customEventViolation } from "../../domain/calls/webhook-event-data.ts";
 import { isJsonObject, ownValue } from "../../domain/json-object.ts";
 import { ToolError } from "../errors.ts";
@@ -23,18 +24,19 @@ const EVENT_ID_BYTES = 16;
 
 export function createWebhookEvents(outbox: Outbox, now: () => number): WebhookEvents {
   const add = (type: string, dataJson: string, scope: RunScope) =>
-    outbox.add(
-      create(WorkspaceEventSchema, {
-        eventId: `evt_${randomBytes(EVENT_ID_BYTES).toString("hex")}`,
-        workspaceId: scope.workspaceId,
-        workspace: scope.workspace,
-        type,
-        created: BigInt(Math.floor(now() / 1000)),
-        dataJson,
-        hop: scope.hop,
-        requestId: currentRequestId(),
-      }),
-    );
+    inSpan("outbox", () => outbox.add(eventOf(type, dataJson, scope)), { kind: SpanKind.PRODUCER });
+  const eventOf = (type: string, dataJson: string, scope: RunScope) =>
+    create(WorkspaceEventSchema, {
+      eventId: `evt_${randomBytes(EVENT_ID_BYTES).toString("hex")}`,
+      workspaceId: scope.workspaceId,
+      workspace: scope.workspace,
+      type,
+      created: BigInt(Math.floor(now() / 1000)),
+      dataJson,
+      hop: scope.hop,
+      requestId: currentRequestId(),
+      traceparent: currentTraceparent(),
+    });
   return {
     async completed({ id, tool, scope, durationMs, args, result: redactedResult, error: runError }) {
       const result = redactedResult.value();

@@ -1,0 +1,123 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "./otlp-receiver.ts";
+import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+
+const VERIFY = "toolgate.key_auth.v1.VerifyService/Verify";
+const RUN = "toolgate.tool_runner.v1.RunService/Run";
+const HTTP = "POST /api/v1/tools/*";
+const EXPECTED = [
+  HTTP,
+  `${HTTP} > ${VERIFY}`,
+  `${HTTP} > ${RUN}`,
+  `${HTTP} > ${RUN} > run`,
+  `${HTTP} > ${RUN} > run > run`,
+  `${HTTP} > ${RUN} > run > run > outbox`,
+  `${HTTP} > ${RUN} > run > run > outbox > fan-out`,
+  `${HTTP} > ${RUN} > run > run > outbox > fan-out > attempt`,
+];
+const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
+const PARENT_ID = "b7ad6b7169203331";
+
+describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
+  let toolgate: RunningToolgate;
+  let collector: OtlpReceiver;
+  let secret: string;
+  beforeAll(async () => {
+    collector = await startOtlpReceiver();
+    toolgate = await runToolgate(kind, {
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_BSP_SCHEDULE_DELAY: "100",
+        OTEL_TRACES_SAMPLER: "parentbased_always_on",
+        TRUSTED_PROXIES: "127.0.0.1",
+      },
+    });
+    await toolgate.saveTool("inner", {
+      handler: `export default async (args, ctx) => {
+        await ctx.emitWebhook("order.added", {});
+        return { success: true };
+      };`,
+    });
+    await toolgate.saveTool("outer", {
+      external_api: true,
+      external_api_write: true,
+      handler: 'export default async (args, ctx) => { await ctx.callTool("inner", {}); return { success: true }; };',
+    });
+    await toolgate.createEndpoint(["custom.*"]);
+    ({ secret } = await toolgate.createKey({ name: "k", tools: ["outer"] }));
+  });
+  afterAll(async () => {
+    await toolgate?.[Symbol.asyncDispose]();
+    await collector?.[Symbol.asyncDispose]();
+  });
+
+  const call = (traceparent: string) =>
+    toolgate.request("/api/v1/tools/outer", {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, traceparent },
+    });
+  const spansOf = (traceId: string, complete: string) =>
+    eventually(() => {
+      const spans = collector.spans.filter((span) => span.traceId === traceId);
+      return spans.some(({ name }) => name === complete) && spans.some(({ name }) => name === HTTP) && spans;
+    });
+
+  test("one trace leads from the HTTP call through verification, runs, outbox and fan-out to the attempt", async () => {
+    expect((await call(`00-${TRACE_ID}-${PARENT_ID}-01`)).status).toBe(200);
+    const spans = await eventually(() => {
+      const received = collector.spans.filter(({ traceId }) => traceId === TRACE_ID);
+      expect(new Set(received.map((span) => path(span, received)))).toEqual(new Set(EXPECTED));
+      expect(received.length).toBe(EXPECTED.length);
+      return received;
+    });
+    expect(spans.find(({ name }) => name === HTTP)?.parentId).toBe(PARENT_ID);
+  });
+
+  test("a proxy's decision not to record holds for the whole trace, and a malformed traceparent starts a new one", async () => {
+    const unrecorded = TRACE_ID.replaceAll("0", "1");
+    expect((await call(`00-${unrecorded}-${PARENT_ID}-00`)).status).toBe(200);
+    const before = collector.spans.length;
+    expect((await call(`00-${"0".repeat(32)}-${PARENT_ID}-01`)).status).toBe(200);
+    const fresh = await eventually(() => collector.spans.slice(before).find(({ name }) => name === HTTP) ?? false);
+    expect([fresh.parentId, fresh.traceId]).toEqual(["", expect.not.stringMatching(/^0+$/)]);
+    await spansOf(fresh.traceId, "attempt");
+    expect(collector.spans.filter(({ traceId }) => traceId === unrecorded)).toEqual([]);
+  });
+
+  test("management calls are traced through the services", async () => {
+    await toolgate.manage("tool_runner.v1.ExecutionService/ListExecutions", {});
+    const rpc = "toolgate.tool_runner.v1.ExecutionService/ListExecutions";
+    const span = await eventually(() => collector.spans.find(({ name }) => name === rpc) ?? false);
+    const trace = await eventually(() => {
+      const spans = collector.spans.filter(({ traceId }) => traceId === span.traceId);
+      return spans.some(({ parentId }) => parentId === "") && spans;
+    });
+    expect(path(span, trace)).toBe(`POST /${rpc} > ${rpc}`);
+  });
+});
+
+test("a caller that is no trusted proxy chooses neither its trace nor whether it is recorded", async () => {
+  await using collector = await startOtlpReceiver();
+  const { url } = collector;
+  await using toolgate = await runToolgate("single", {
+    env: {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces`,
+      OTEL_BSP_SCHEDULE_DELAY: "100",
+      OTEL_TRACES_SAMPLER: "always_on",
+    },
+  });
+  const headers = { traceparent: `00-${TRACE_ID}-${PARENT_ID}-00` };
+  await toolgate.request("/webhooks/event-types", { headers });
+  const span = await eventually(
+    () => collector.spans.find(({ name }) => name === "GET /webhooks/event-types") ?? false,
+  );
+  expect(span.parentId).toBe("");
+  expect(span.traceId).not.toBe(TRACE_ID);
+});
+
+/** The names of a span and those above it. */
+function path(span: ReceivedSpan, spans: ReceivedSpan[]): string {
+  const parent = spans.find(({ spanId }) => spanId === span.parentId);
+  return parent ? `${path(parent, spans)} > ${span.name}` : span.name;
+}
