@@ -19,7 +19,7 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 
 /** For tests. */
 export interface Overrides {
-  /** How often the daily job runs; it is safe to repeat, and late by as much at most. */
+  /** Pause between two runs of the daily job, which is safe to repeat. */
   partitionsEveryMs?: number;
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
-const CALLS = 100;
+/** Few enough for the second of CPU time that a run has, even on a busy machine: each result must be parsed. */
+const CALLS = 50;
 const CHARS = 170_000;
 const DEADLINE_MS = 60_000;
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => runner[Symbol.asyncDispose]());
 
 test(
-  "[TOOL-2] a run that fetches as many large results as it may gets only a few of them between two calls of a neighbour",
+  "[TOOL-2] a run that fetches many large results gets only a few of them between two calls of a neighbour",
   async () => {
     await runner.resultOf({ tool: "quick" });
     let underWay = true;

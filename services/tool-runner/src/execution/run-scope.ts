@@ -34,7 +34,7 @@ export interface RunScope {
   usedSecrets: Set<string>;
   /** performance.now() at which the call must have ended. */
   deadline: number;
-  /** Log records that are being published; the call is answered once all are durable. */
+  /** Log records that are being published; the response waits until all are stored. */
   records: Promise<void>[];
 }
 

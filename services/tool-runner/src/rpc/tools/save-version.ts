@@ -30,7 +30,7 @@ export async function saveVersion(
   return insertVersion(client, { workspaceId, name, definition, savedBy: email });
 }
 
-/** Fails with invalid_argument and all that is wrong. */
+/** Fails with invalid_argument and every violation. */
 export function mustBeValid(definition: unknown): void {
   const checked = checkDefinition(definition, compileHandler);
   if (checked.ok) return;
