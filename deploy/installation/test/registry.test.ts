@@ -45,6 +45,13 @@ describe.each(SERVICE_NAMES)("the entry of %s in the service registry", (name) =
     expect(await readFile(new URL("layers.grit", ROOT), "utf8")).toMatch(new RegExp(`[:|]${name}[|)]`));
   });
 
+  test("has the ports that the operators' page gives it", async () => {
+    const { http, rpc, ops } = entry.ports;
+    const ports = [...(rpc ? [`RPC_PORT=${rpc}`] : []), ...(http ? [`PORT=${http}`] : []), `OPS_PORT=${ops}`].join(" ");
+    const page = await readFile(new URL("docs/operators.md", ROOT), "utf8");
+    expect(page).toContain(`${ports} node services/${name}/src/main.ts`);
+  });
+
   test("gives no process role a need that the service has not", () => {
     const needs = Object.values(entry.roles ?? {}).flatMap((role) => role.needs);
     expect(needs.filter((need) => !entry.needs.includes(need))).toEqual([]);

@@ -37,7 +37,7 @@ export function readHostConfig(env: Env): HostConfig {
 /**
  * Runs one service as this process: starts it, serves its RPCs and probes, and logs a line "started" with its ports. On
  * SIGTERM or SIGINT it drains and ends with exit code 0; further signals change nothing, and a signal during the start
- * abandons the start. A service that cannot start logs one fatal line with the reason and ends with exit code 1. Ends
+ * cancels the start. A service that cannot start logs one fatal line with the reason and ends with exit code 1. Ends
  * within a second of its last line even when something is still open, such as a connection that could not be made.
  */
 export async function launch<C>(definition: ServiceDefinition<C>, env: Env = process.env): Promise<void> {
@@ -74,10 +74,10 @@ async function run(
   log: Logger,
   stopped: Promise<string>,
 ): Promise<void> {
-  // A start that was abandoned may still fail.
+  // A start that was cancelled may still fail.
   starting.catch(() => {});
   await using service = await Promise.race([starting, stopped.then(() => undefined)]);
-  if (service === undefined) return log.info({ signal: await stopped }, "start given up");
+  if (service === undefined) return log.info({ signal: await stopped }, "start cancelled");
   const readiness = createReadiness(() => service.ready());
   const draining = new AbortController();
   const unary = unaryRoutes(name, service);

@@ -105,7 +105,7 @@ test("a signal during a start that hangs ends it with 0", async () => {
   await service.entry("starting");
   service.process.kill("SIGTERM");
   expect(await service.exited).toEqual([0, null]);
-  expect(messages(service.entries)).toEqual(["starting", "start given up", "stopped"]);
+  expect(messages(service.entries)).toEqual(["starting", "start cancelled", "stopped"]);
 });
 
 test("a drain that fails still closes everything, and is exit code 1", async () => {

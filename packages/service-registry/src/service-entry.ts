@@ -23,7 +23,6 @@ interface ProcessRole {
 export interface Variable {
   readonly name: string;
   readonly meaning: string;
-  readonly required?: boolean;
   /** Must not be logged or shown. */
   readonly secret?: boolean;
 }
@@ -42,5 +41,7 @@ export interface ServiceEntry {
   readonly optionalPeers?: readonly string[];
   /** Absent: every process of the service does all its work. */
   readonly roles?: Readonly<Record<string, ProcessRole>>;
+  /** The ports that the operators' page and charts give it; a process takes free ones when it is told none. */
+  readonly ports: { readonly http?: number; readonly rpc?: number; readonly ops: number };
   readonly variables: readonly Variable[];
 }

@@ -43,6 +43,7 @@ export const SERVICES = {
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 10, min: 1, max: 200 },
     peers: [],
+    ports: { rpc: 7002, ops: 7102 },
     variables: [
       ...OUTGOING,
       ...MAIL,
@@ -57,6 +58,7 @@ export const SERVICES = {
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 10, min: 1, max: 200 },
     peers: ["tool-runner"],
+    ports: { rpc: 7001, ops: 7101 },
     variables: [],
   },
   "outbound-webhook": {
@@ -75,6 +77,7 @@ export const SERVICES = {
       // It connects to servers of strangers, so it holds nothing that they could be after.
       worker: { servesRpcs: false, needs: ["nats"] },
     },
+    ports: { rpc: 7003, ops: 7103 },
     variables: [
       ...OUTGOING,
       ...MAIL,
@@ -91,6 +94,7 @@ export const SERVICES = {
     schema: undefined,
     needs: ["nats"],
     peers: ["key-auth", "tool-runner", "outbound-webhook"],
+    ports: { http: 8080, ops: 7100 },
     variables: [
       { name: "HTTP_HOST", meaning: "address that the HTTP server binds" },
       { name: "PORT", meaning: "port of the HTTP server" },
