@@ -3,7 +3,6 @@ import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { isJsonObject } from "../../domain/json.ts";
-import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { REPLAYED_HEADER, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
 import { dropLimitHeaders, keyOf, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
@@ -65,7 +64,7 @@ async function serve(
   if (Array.isArray(message)) return reply.code(400).send(NO_BATCHES);
   // A tools/call is counted and logged before the lock rejects it.
   if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
-  const exchange = exchangeOf(request, key);
+  const exchange: McpExchange = { key, request };
   const response = await handler.fetch(
     new Request(REQUEST_URL, { method: "POST", headers: forwardedHeaders(request), body: "{}" }),
     { parsedBody: message, authInfo: { token: "", clientId: key.keyId, scopes: [], extra: { exchange } } },
@@ -101,15 +100,4 @@ function forwardedHeaders(request: FastifyRequest): [string, string][] {
   return Object.entries(request.headers)
     .filter(([name]) => !NOT_FORWARDED.has(name))
     .map(([name, value]) => [name, String(value)]);
-}
-
-function exchangeOf(request: FastifyRequest, key: KeyVerdict): McpExchange {
-  const idempotency = readIdempotencyKey(request.headers[IDEMPOTENCY_KEY_HEADER]);
-  return {
-    key,
-    apiKey: apiKeyOf(request.headers.authorization) ?? "",
-    clientIp: request.ip,
-    idempotencyKey: idempotency.key,
-    bodyFault: idempotency.violation,
-  };
 }

@@ -1,19 +1,18 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type Tool } from "@modelcontextprotocol/server";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { argumentsSchema } from "../../domain/descriptions/described-tool.ts";
 import { sorted } from "../../domain/descriptions/openapi.ts";
-import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } from "../../domain/responses.ts";
+import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
+import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED } from "../../domain/responses.ts";
 import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "../tools/tool-call.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
 export interface McpExchange {
   key: KeyVerdict;
-  apiKey: string;
-  clientIp: string;
-  idempotencyKey: string;
-  bodyFault: Violation | undefined;
+  request: FastifyRequest;
   call?: VerifiedCall;
   response?: ApiResponse;
 }
@@ -66,11 +65,12 @@ async function callTool(
   tool: string,
   args: Record<string, unknown>,
 ): Promise<ApiResponse> {
-  const { apiKey, clientIp, bodyFault, idempotencyKey } = exchange;
-  const call = await verifyCall(context, { apiKey, tool, clientIp });
+  const { headers, ip: clientIp } = exchange.request;
+  const call = await verifyCall(context, { apiKey: apiKeyOf(headers.authorization), tool, clientIp });
   if (!call) return UNAUTHENTICATED;
   exchange.call = call;
   const body = Buffer.from(JSON.stringify({ args }));
+  const { key: idempotencyKey, violation: bodyFault } = readIdempotencyKey(headers[IDEMPOTENCY_KEY_HEADER]);
   const response = refusalOf(call) ?? (await runVerified(context, call, { body, bodyFault, idempotencyKey }));
   await logCall(context, call, response.status);
   return response;
