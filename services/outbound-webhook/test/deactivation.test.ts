@@ -65,19 +65,19 @@ describe("deactivation", () => {
     expect(mails.mails).toHaveLength(before + 1);
   });
 
-  it("[OUT-36] a success in between starts the count anew", async () => {
+  it("[OUT-36] a success in between resets the failure count", async () => {
     const { id } = await rig.register("w-between", "/between");
     for (const status of [410, 410, 410, 410, 200, 410]) await deliver("w-between", status);
     expect(await endpointOf("w-between", id)).toMatchObject({ active: true, failuresInARow: 1 });
   });
 
-  it("[OUT-47] 410 does not deactivate by itself", async () => {
+  it("[OUT-47] a single 410 does not deactivate the endpoint", async () => {
     const { id } = await rig.register("w-once", "/once");
     await deliver("w-once", 410);
     expect(await endpointOf("w-once", id)).toMatchObject({ active: true, failuresInARow: 1 });
   });
 
-  it("[OUT] deactivation cancels outstanding retries, and they count for nothing", async () => {
+  it("[OUT] deactivation cancels outstanding retries, which do not count as failures", async () => {
     const { id } = await rig.register("w-cancel", "/cancel");
     for (let count = 0; count < 3; count += 1) await deliver("w-cancel", 500);
     await rig.endpoints({ workspaceId: "w-cancel" }).updateEndpoint({ endpointId: id, active: false });
@@ -91,7 +91,7 @@ describe("deactivation", () => {
     expect(await endpointOf("w-cancel", id)).toMatchObject({ active: false, failuresInARow: 0 });
   });
 
-  it("[OUT] an event while the endpoint is inactive makes no delivery, is kept as skipped, and is not caught up", async () => {
+  it("[OUT] an event that meets an inactive endpoint is kept as skipped, and not delivered after activation", async () => {
     const { id } = await rig.register("w-skip", "/skip");
     const endpoints = rig.endpoints({ workspaceId: "w-skip" });
     await endpoints.updateEndpoint({ endpointId: id, active: false });
@@ -121,7 +121,7 @@ describe("deactivation", () => {
     expect(rig.requestsTo("/again")).toHaveLength(3);
   });
 
-  it("[OUT] an attempt on the wire when its endpoint is deactivated ends and is recorded, without a retry", async () => {
+  it("[OUT] an attempt in flight when its endpoint is deactivated ends and is recorded, without a retry", async () => {
     const { id } = await rig.register("w-wire", "/wire");
     rig.receiver.behave(() => ({ status: 500, delayMs: 700 }));
     await rig.report({ workspaceId: "w-wire" });

@@ -52,7 +52,7 @@ describe("the dispatcher", () => {
   const queued = async () => (await rig.pool.query("select * from outbound_webhook.queue_item")).rows;
   const members = async () => (await rig.pool.query("select * from outbound_webhook.queue_member")).rows;
 
-  it("[OUT-57] hands back only what did not get to the workers: nothing that they have is sent again", async () => {
+  it("[OUT-57] hands back only what did not reach the workers: they get nothing twice", async () => {
     await rig.register("w", "/1");
     await rig.register("w", "/2");
     await rig.report({ workspaceId: "w" });
@@ -121,7 +121,7 @@ describe("the dispatcher", () => {
     expect(await queued()).toEqual([]);
   });
 
-  it("[FAIR-1] results make another claim only when something waits for the slots that they free", async () => {
+  it("[FAIR-1] results cause another claim only when something waits for the slots that they free", async () => {
     const { databaseUrl = "" } = rig.config.core ?? {};
     const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "rings" });
     running.defer(() => pool.end());
@@ -145,7 +145,7 @@ describe("the dispatcher", () => {
     expect(await queued()).toEqual([]);
   });
 
-  it("[OUT] a message that the broker refuses does not keep the others from the workers", async () => {
+  it("[OUT] a message that the broker refuses does not hold up the others", async () => {
     const bodies = [...Array(16).fill(1), 2 * 1024 ** 2, 1];
     const attempts = bodies.map((bytes, index) =>
       create(AttemptSchema, { deliveryId: String(index), body: Buffer.alloc(bytes) }),
@@ -155,7 +155,7 @@ describe("the dispatcher", () => {
     expect((await rig.bus.jsm.streams.info("ATTEMPTS")).state.messages).toBe(2);
   });
 
-  it("[FAIR] a delivery that can't be signed keeps no slot, waits, and counts its endpoint as failing", async () => {
+  it("[FAIR] a delivery that cannot be signed frees its slot, waits, and makes its endpoint count as failing", async () => {
     await rig.register("w", "/w");
     await rig.report({ workspaceId: "w" });
     dispatch(async () => [], [{ version: 2, key: Buffer.alloc(32, 9) }]);
@@ -189,7 +189,7 @@ describe("the dispatcher", () => {
     expect(await queued()).toEqual([]);
   });
 
-  it("[OUT-57] a result that comes after its lease was taken for run out settles the delivery", async () => {
+  it("[OUT-57] a result that comes after its lease has expired settles the delivery", async () => {
     await rig.register("w", "/w");
     await rig.report({ workspaceId: "w" });
     await eventually(async () => (await queued()).length === 1);

@@ -46,7 +46,7 @@ describe("fairness", () => {
       rig = await startOutboundRig();
     });
 
-    it("[FAIR-3] [OUT-56] endpoints that hang delay no sibling: they hold 2 slots at most until they fail", async () => {
+    it("[FAIR-3] [OUT-56] endpoints that hang do not delay others: they hold at most 2 slots until they fail", async () => {
       rig.receiver.behave((request) => (request.path === "/w/hung" ? { hang: "before-status" } : {}));
       await rig.register("w", "/w/hung", ["custom.hung"]);
       await rig.register("w", "/w/fine", ["custom.fine"]);
@@ -57,7 +57,7 @@ describe("fairness", () => {
       expect(rig.requestsTo("/w/hung")).toHaveLength(2);
     });
 
-    it("[FAIR] an endpoint that begins to hang holds one slot, unless the next event comes within 100 ms", async () => {
+    it("[FAIR] an endpoint that starts to hang holds one slot, unless the next event comes within 100 ms", async () => {
       rig.receiver.behave((request) => (request.path.startsWith("/w/hung") ? { hang: "before-status" } : {}));
       for (const name of ["hung1", "hung2", "hung3"]) await rig.register("w", `/w/${name}`, ["custom.hung"]);
       await rig.register("w", "/w/fine", ["custom.fine"]);
@@ -110,7 +110,7 @@ describe("fairness", () => {
     });
   });
 
-  it("[FAIR-2] [FAIR-3] the caps hold exactly on the wire with three dispatchers and three workers", async () => {
+  it("[FAIR-2] [FAIR-3] the caps hold exactly with three dispatchers and three workers", async () => {
     const both = ["dispatcher", "worker"] as const;
     rig = await startOutboundRig({ instances: [["manager", "fan-out"], both, both, both] });
     const census = new Census();

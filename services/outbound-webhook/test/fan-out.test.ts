@@ -31,7 +31,7 @@ describe("the fan-out", () => {
     expect(await count("event", "w-twice")).toBe(2);
   });
 
-  it("[OUT] an event that comes days late is delivered, and once when it comes again", async () => {
+  it("[OUT] an event that is reported days late, and again, is delivered once", async () => {
     await rig.register("w-late", "/late");
     const event = newEvent({ workspaceId: "w-late" }, new Date(rig.clock.now().getTime() - 12.5 * 86_400_000));
     await rig.reportMany([event]);
@@ -62,7 +62,7 @@ describe("the fan-out", () => {
     expect(await count("delivery", workspaceId)).toBe(2);
   });
 
-  it("[OUT] what can't be an event is parked with its reason and does not hold up its neighbours", async () => {
+  it("[OUT] a malformed event is parked with its reason and does not hold up the others", async () => {
     await rig.register("w-poison", "/poison");
     const good = () => newEvent({ workspaceId: "w-poison" }, rig.clock.now());
     await rig.bus.js.publish("events.test-source", new Uint8Array([0xff, 0xff, 0xff]));
@@ -94,7 +94,7 @@ describe("the fan-out", () => {
     ]);
   });
 
-  it("[OUT] an event that the database refuses is parked alone, the rest of its batch is delivered", async () => {
+  it("[OUT] an event that the database refuses is parked, and the rest of its batch is delivered", async () => {
     await rig.register("w-refused", "/refused");
     await rig.pool.query(
       "alter table outbound_webhook.event add constraint no_such_type check (type <> 'custom.refused') not valid",
@@ -108,7 +108,7 @@ describe("the fan-out", () => {
     expect((await parked()).slice(before)).toEqual([{ reason: expect.stringContaining("no_such_type") }]);
   });
 
-  it("[OUT] tells the source which events are safe, parked ones too", async () => {
+  it("[OUT] reports to the source which events are settled, including parked ones", async () => {
     await rig.register("w-settled", "/settled");
     const told: string[] = [];
     const subscription = rig.bus.nc.subscribe(settledSubject, {
@@ -126,7 +126,7 @@ describe("the fan-out", () => {
     subscription.unsubscribe();
   });
 
-  it("[OUT] events of a workspace without endpoints are kept, and delivered to nobody", async () => {
+  it("[OUT] events of a workspace without endpoints are stored and not delivered", async () => {
     await rig.report({ workspaceId: "w-nobody" });
     await eventually(async () => (await count("event", "w-nobody")) === 1);
     expect(await count("delivery", "w-nobody")).toBe(0);

@@ -137,7 +137,7 @@ describe("faults", () => {
     expect(request?.headers).toMatchObject({ "x-service-delivery": claimed[0]?.deliveryId, "x-service-attempt": "1" });
   });
 
-  it("[OUT] a worker needs no database and no secret, and reports each result while a neighbour still hangs", async () => {
+  it("[OUT] a worker needs no database and no secret, and reports each result while another attempt still hangs", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out", "dispatcher"]] });
     await spawnService("worker");
     rig.receiver.behave((request) => (request.path === "/hung" ? { hang: "before-status" } : {}));
@@ -153,7 +153,7 @@ describe("faults", () => {
     expect(rows).toEqual([{ count: 1 }]);
   });
 
-  it("[OUT-57] what a killed worker had reported is not made again with its slow neighbour", async () => {
+  it("[OUT-57] an attempt that a killed worker had reported is not made again", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out", "dispatcher"]] });
     const child = await spawnService("worker");
     rig.receiver.behave((request) => (request.path === "/slow" ? { hang: "before-status" } : {}));
@@ -173,7 +173,7 @@ describe("faults", () => {
     expect(rig.requestsTo("/fine")).toHaveLength(1);
   });
 
-  it("[FAIR] a result that comes again, or for another attempt, changes nothing", async () => {
+  it("[FAIR] a repeated result, or one of another attempt, changes nothing", async () => {
     rig = await startOutboundRig();
     rig.receiver.behave(() => ({ status: 500 }));
     const { id } = await rig.register("w", "/w");
@@ -210,7 +210,7 @@ describe("faults", () => {
     expect(endpoint?.failuresInARow).toBe(0);
   });
 
-  it("[OUT] attempts that can't be handed to the workers are handed back, and tried again without waiting for the lease", async () => {
+  it("[OUT] attempts that cannot be sent to the workers are handed back, and tried again before their lease expires", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
     await rig.register("w", "/w");
     await rig.report({ workspaceId: "w" });
@@ -241,7 +241,7 @@ describe("faults", () => {
     );
   });
 
-  it("[OUT] deliveries that fall due while the broker is away leave as soon as it is there again", async () => {
+  it("[OUT] deliveries that become due while the broker is down are sent as soon as it is back", async () => {
     rig = await startOutboundRig();
     await rig.register("w", "/w");
     await rig.report({ workspaceId: "w" });

@@ -84,7 +84,7 @@ describe("the attempts of a delivery, one by one", () => {
     );
   });
 
-  it("[OUT-11] tells the time from the event to the first attempt and to the end", async () => {
+  it("[OUT-11] shows the time from the event to the first attempt and to the end", async () => {
     const { client, deliveryId } = await deliveredAtSecond("w-delays", "/delays");
     const { attemptLog, firstAttemptAfter, endedAfter, delivery, body } = await client.getDelivery({ deliveryId });
     const event = Date.parse(JSON.parse(Buffer.from(body).toString()).created);

@@ -159,7 +159,7 @@ describe("the cost of a search of the delivery log", () => {
     },
   );
 
-  it("[OUT-11] failed deliveries of a rare type are told apart in the index, without a page of the table each", async () => {
+  it("[OUT-11] failed deliveries of a rare type are found in the index, without reading the table", async () => {
     for (const endpointId of [undefined, BUSY_ENDPOINT]) {
       const { rows, ways } = await costOf({
         statuses: ["failed"],
@@ -172,26 +172,26 @@ describe("the cost of a search of the delivery log", () => {
     }
   });
 
-  it("[OUT-11] all custom types together are one walk", async () => {
+  it("[OUT-11] all custom types together are read in one scan", async () => {
     const { ids, rows } = await costOf({ eventType: "custom.*" });
     expect(ids).toHaveLength(50);
     expect(rows).toBeLessThan(1_000);
   });
 
-  it("[OUT-11] what is pending for an endpoint is found by its own queue, however long the workspace's is", async () => {
+  it("[OUT-11] pending deliveries of an endpoint are found in its own queue, however long the workspace's is", async () => {
     const { ids, next, rows } = await costOf({ endpointId: QUIET_ENDPOINT, statuses: ["pending"] });
     expect(ids).toHaveLength(1);
     expect(next).toBeUndefined();
     expect(rows).toBe(1);
   });
 
-  it("[OUT-11] what is pending for an endpoint with a long queue is found by its newest deliveries", async () => {
+  it("[OUT-11] pending deliveries of an endpoint with a long queue are found among its newest deliveries", async () => {
     const { ids, rows } = await costOf({ endpointId: BUSY_ENDPOINT, statuses: ["pending"] });
     expect(ids).toHaveLength(50);
     expect(rows).toBeLessThan(1_000);
   });
 
-  it("[OUT-11] [NFR] reads no more when the statistics know nothing of what has happened since", async () => {
+  it("[OUT-11] [NFR] reads no more rows when the table's statistics are out of date", async () => {
     await pool.query(
       `update outbound_webhook.delivery set status = 'cancelled' where endpoint_id = ${OUTAGE_ENDPOINT} and status = 'delivered'`,
     );

@@ -109,7 +109,7 @@ describe("a delivery as a curl command", () => {
     expect(verified).toMatchObject({ type: "custom.thing" });
   });
 
-  it("[OUT] any bytes arrive as they are, through any shell at hand", async () => {
+  it("[OUT] any bytes arrive unchanged, through any available shell", async () => {
     const anyBytes = fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 3_000 }),
       fc.string({ unit: "binary", minLength: 1 }).map((text) => new TextEncoder().encode(text)),

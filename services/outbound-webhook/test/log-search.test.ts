@@ -107,7 +107,7 @@ describe("a search of the delivery log", () => {
   const option = <T>(arbitrary: fc.Arbitrary<T>) =>
     fc.oneof({ arbitrary: fc.constant(undefined), weight: 2 }, { arbitrary, weight: 1 });
 
-  it("[OUT-11] every combination of filters finds exactly what meets it, newest first, whatever the pages' size", async () => {
+  it("[OUT-11] every combination of filters finds exactly the matching deliveries, newest first, with any page size", async () => {
     const now = rig.clock.now().getTime();
     // Several share a millisecond, several a day, and some lie weeks apart.
     const rows = Array.from({ length: 300 }, (_, index) =>
@@ -159,7 +159,7 @@ describe("a search of the delivery log", () => {
     );
   });
 
-  it("[OUT-11] a range of time begins with its first millisecond and ends before its last", async () => {
+  it("[OUT-11] a time range includes its start and excludes its end", async () => {
     const now = rig.clock.now().getTime();
     const [last, middle, first] = [1, 2, 3].map((hours) => make(1, new Date(now - hours * 3_600_000))) as [
       Made,
@@ -171,7 +171,7 @@ describe("a search of the delivery log", () => {
     expect(found.map(({ id }) => id)).toEqual([middle.id, first.id]);
   });
 
-  it("[OUT-11] pages neither repeat nor miss anything while newer deliveries come in", async () => {
+  it("[OUT-11] pages neither repeat nor miss a delivery while new ones come in", async () => {
     const now = rig.clock.now().getTime();
     const rows = Array.from({ length: 60 }, (_, index) => make(index, new Date(now - index * 1_000)));
     await insert("w-growing", rows);
@@ -189,7 +189,7 @@ describe("a search of the delivery log", () => {
     expect(added).toBeGreaterThan(8);
   });
 
-  it("[OUT-11] a search that finds hardly anything reads a bounded number of rows for a page, and goes on after it", async () => {
+  it("[OUT-11] a search that finds little reads a bounded number of rows per page, and continues from there", async () => {
     const now = rig.clock.now().getTime();
     const rest = { endpoint: 1, type: "custom.a", status: "delivered", kind: "event" } as const;
     const times = Array.from({ length: MAX_ROWS_READ + 1_000 }, (_, index) => new Date(now - index * 100));
@@ -207,7 +207,7 @@ describe("a search of the delivery log", () => {
     expect(second.nextPageToken).toBe("");
   });
 
-  it("[OUT-11] a status, a type or a kind that hardly occurs is found at once among many deliveries", async () => {
+  it("[OUT-11] a rare status, type or kind is found at once among many deliveries", async () => {
     const now = rig.clock.now().getTime();
     const rest = { endpoint: 3, type: "tool.completed", status: "delivered", kind: "event" } as const;
     const rows = Array.from({ length: MAX_ROWS_READ + 5_000 }, (_, index): Made => {

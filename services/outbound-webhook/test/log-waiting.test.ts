@@ -29,7 +29,7 @@ describe("what a delivery waits for", () => {
     });
   const inFlight = (deliveries: Delivery[]) => deliveries.filter(({ waitsFor }) => waitsFor === Wait.IN_FLIGHT).length;
 
-  it("[OUT-11] [FAIR-4] with the endpoint's slots taken the others wait for one, since they were due", async () => {
+  it("[OUT-11] [FAIR-4] with the endpoint's slots taken, the other deliveries wait for a slot from when they are due", async () => {
     behaviours.set("/hang", HANG);
     const { id: endpointId } = await rig.register("w-slots", "/hang");
     await reportMany("w-slots", 5);
@@ -54,7 +54,7 @@ describe("what a delivery waits for", () => {
     expect(backlog.nextDueAt).toBeUndefined();
   });
 
-  it("[OUT-11] [FAIR-3] names the workspace's cap when that is what is full", async () => {
+  it("[OUT-11] [FAIR-3] names the workspace's cap when that one is reached", async () => {
     for (const name of ["/w1", "/w2", "/w3"]) {
       behaviours.set(name, HANG);
       await rig.register("w-full", name);
@@ -64,7 +64,7 @@ describe("what a delivery waits for", () => {
     expect(deliveries.find(({ waitsFor }) => waitsFor === Wait.SLOT)?.fullCap).toBe(Cap.WORKSPACE);
   });
 
-  it("[OUT-11] names the cap of failing endpoints when that is what is full", async () => {
+  it("[OUT-11] names the cap of failing endpoints when that one is reached", async () => {
     for (const name of ["/f1", "/f2", "/f3"]) {
       behaviours.set(name, { status: 500 });
       await rig.register("w-failing", name, [`custom.${name.slice(1)}`]);
@@ -86,7 +86,7 @@ describe("what a delivery waits for", () => {
     });
   });
 
-  it("[OUT-11] [FAIR] an endpoint that fails gets one slot at a time, and that is the cap that is shown", async () => {
+  it("[OUT-11] [FAIR] a failing endpoint gets one slot at a time, and the log names that cap", async () => {
     behaviours.set("/single", { status: 500 });
     const { id: endpointId } = await rig.register("w-single", "/single");
     await rig.report({ workspaceId: "w-single" });
@@ -107,7 +107,7 @@ describe("what a delivery waits for", () => {
     });
   });
 
-  it("[OUT-11] [FAIR] so does one whose attempt takes unusually long, and it counts among the failing ones", async () => {
+  it("[OUT-11] [FAIR] an endpoint whose attempt takes unusually long gets one slot too, and counts among the failing ones", async () => {
     behaviours.set("/slow-failed", { status: 500 });
     const failed = await rig.register("w-slow", "/slow-failed", ["custom.failed"]);
     await rig.report({ workspaceId: "w-slow", type: "custom.failed" });
@@ -152,7 +152,7 @@ describe("what a delivery waits for", () => {
   });
 });
 
-test("[OUT-11] [OUT-43] waits for its retry from the end of the attempt on, then for a slot; a time in the past is never the next attempt's", async () => {
+test("[OUT-11] [OUT-43] waits for its retry from the end of the attempt, then for a slot; the next attempt is never shown in the past", async () => {
   await using rig = await startOutboundRig({ instances: [["manager"], ["fan-out", "dispatcher", "worker"]] });
   rig.receiver.behave(() => ({ status: 503 }));
   const client = rig.deliveries({ workspaceId: "w-retry" });

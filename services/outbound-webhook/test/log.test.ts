@@ -22,7 +22,7 @@ describe("the delivery log", () => {
       return deliveries.length === count && deliveries;
     });
 
-  it("[OUT] pages through everything once, newest first, also while more comes in", async () => {
+  it("[OUT] pages through all deliveries once, newest first, while new ones come in", async () => {
     await rig.register("w-pages", "/pages");
     await rig.reportMany(Array.from({ length: 25 }, () => newEvent({ workspaceId: "w-pages" }, rig.clock.now())));
     const all = await finished("w-pages", 25);
@@ -139,7 +139,7 @@ describe("the delivery log", () => {
     });
   });
 
-  it("[OUT] a failed test event is not retried and counts for nothing", async () => {
+  it("[OUT] a failed test event is not retried and does not count as a failure", async () => {
     const { id } = await rig.register("w-test-fails", "/test-fails");
     rig.receiver.behave(() => ({ status: 500 }));
     const endpoints = rig.endpoints({ workspaceId: "w-test-fails" });

@@ -2,7 +2,7 @@ import { ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_p
 import { expect, test } from "vitest";
 import { startReplayScene } from "./replay-scene.ts";
 
-test("[WMGMT] [MGMT] a replay is started and cancelled with its record for the audit log, or not at all", async () => {
+test("[WMGMT] [MGMT] a replay is started and cancelled together with its audit entry, or not at all", async () => {
   await using scene = await startReplayScene();
   const { pool } = scene.rig;
   const { id } = await scene.backlog(1);
@@ -21,7 +21,7 @@ test("[WMGMT] [MGMT] a replay is started and cancelled with its record for the a
   await auditWorks();
 });
 
-test("[WMGMT] [MGMT] whoever cancels a replay of another workspace leaves no record", async () => {
+test("[WMGMT] [MGMT] cancelling a replay of another workspace leaves no audit entry", async () => {
   await using scene = await startReplayScene();
   const { pool } = scene.rig;
   // The relay empties the outbox.

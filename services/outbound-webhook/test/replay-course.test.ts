@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OutboundRig } from "./outbound-rig.ts";
 import { AT_ONCE, eventsOf, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./replay-scene.ts";
 
-/** Long enough for what a test does meanwhile, and shorter than an attempt may last. */
-const ON_THE_WIRE_MS = 5_000;
+/** Longer than the steps of the test, and shorter than the deadline of an attempt. */
+const SLOW_RESPONSE_MS = 5_000;
 
-describe("the course of a replay", () => {
+describe("the progress of a replay", () => {
   let scene: ReplayScene;
   let rig: OutboundRig;
   beforeEach(async () => {
@@ -16,9 +16,9 @@ describe("the course of a replay", () => {
   });
   afterEach(() => scene[Symbol.asyncDispose]());
 
-  it("[OUT] cancelling makes no delivery any more and cancels those that wait, but not those on the wire", async () => {
+  it("[OUT] a cancelled replay makes no more deliveries and cancels the waiting ones, but not those in flight", async () => {
     const { id } = await scene.backlog(30);
-    rig.receiver.behave((_, index) => (index === 0 ? { status: 500 } : { delayMs: ON_THE_WIRE_MS }));
+    rig.receiver.behave((_, index) => (index === 0 ? { status: 500 } : { delayMs: SLOW_RESPONSE_MS }));
     const replayId = await scene.start(id);
     await rig.start(["dispatcher", "worker"]);
     await eventually(async () => {
@@ -32,20 +32,20 @@ describe("the course of a replay", () => {
     const after = await scene.deliveries();
     expect(after).toHaveLength(made);
     const count = (status: string) => after.filter((delivery) => delivery.status === status).length;
-    const onTheWire = rig.requestsTo("/w").length - 1;
-    expect(onTheWire).toBeGreaterThan(0);
-    expect(count("delivered")).toBe(onTheWire);
-    expect(count("cancelled")).toBe(made - onTheWire);
-    expect(made).toBeGreaterThan(onTheWire);
-    expect(await scene.get(replayId)).toMatchObject({ sent: made, delivered: onTheWire, cancelled: made - onTheWire });
-    expect(await scene.undelivered()).toBe(30 - onTheWire);
+    const inFlight = rig.requestsTo("/w").length - 1;
+    expect(inFlight).toBeGreaterThan(0);
+    expect(count("delivered")).toBe(inFlight);
+    expect(count("cancelled")).toBe(made - inFlight);
+    expect(made).toBeGreaterThan(inFlight);
+    expect(await scene.get(replayId)).toMatchObject({ sent: made, delivered: inFlight, cancelled: made - inFlight });
+    expect(await scene.undelivered()).toBe(30 - inFlight);
     expect((await scene.client().cancelReplay({ replayId })).replay?.finishedAt).toEqual(replay?.finishedAt);
     expect((await rig.pool.query("select from outbound_webhook.queue_item")).rowCount).toBe(0);
   });
 
-  it("[OUT] an attempt that was on the wire when its replay was cancelled is not tried again", async () => {
+  it("[OUT] an attempt in flight when its replay is cancelled is not tried again", async () => {
     const { id } = await scene.backlog(1);
-    rig.receiver.behave(() => ({ status: 500, delayMs: ON_THE_WIRE_MS }));
+    rig.receiver.behave(() => ({ status: 500, delayMs: SLOW_RESPONSE_MS }));
     const replayId = await scene.start(id);
     await rig.start(["dispatcher", "worker"]);
     await eventually(() => rig.requestsTo("/w").length === 1);
@@ -58,7 +58,7 @@ describe("the course of a replay", () => {
     expect(await scene.get(replayId)).toMatchObject({ sent: 1, cancelled: 1, outstanding: 0 });
   });
 
-  it("[OUT] pauses while the endpoint is inactive, goes on afterwards, and makes anew what that cancelled", async () => {
+  it("[OUT] pauses while the endpoint is inactive, then continues and repeats the deliveries that this cancelled", async () => {
     const { id, eventIds } = await scene.backlog(30);
     rig.receiver.behave((_, index) => (index < 3 ? { status: 500 } : {}));
     const replayId = await scene.start(id, { ratePerSecond: 4 });
@@ -134,7 +134,7 @@ describe("the course of a replay", () => {
     expect(await store.step(rig.clock.now())).toMatchObject({ worked: false, nextAt: undefined });
   });
 
-  it("[OUT] makes nothing while the endpoint is inactive, and afterwards not what was pulled meanwhile", async () => {
+  it("[OUT] makes no deliveries while the endpoint is inactive, and leaves out what was pulled meanwhile", async () => {
     const { id, eventIds } = await scene.backlog(AT_ONCE + 2);
     const store = scene.replica();
     const replayId = await scene.start(id);
@@ -155,7 +155,7 @@ describe("the course of a replay", () => {
     expect(eventsOf(rig.requestsTo("/w")).toSorted()).toEqual(others.toSorted());
   });
 
-  it("[OUT] with 100 deliveries waiting for a retry it makes no more until some have ended", async () => {
+  it("[OUT] with 100 deliveries waiting for a retry, it makes no more until some have ended", async () => {
     const { id } = await scene.backlog(110);
     const store = scene.replica();
     await scene.start(id);
@@ -174,7 +174,7 @@ describe("the course of a replay", () => {
     expect(await store.step(rig.clock.now())).toMatchObject({ made: AT_ONCE });
   });
 
-  it("[OUT] what one replay has delivered, another one of everything sends again", async () => {
+  it("[OUT] a replay of everything sends again what another replay has delivered", async () => {
     const { id, eventIds } = await scene.backlog(3);
     await rig.start(["dispatcher", "worker"]);
     await scene.done(await scene.start(id));

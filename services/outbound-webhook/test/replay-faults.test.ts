@@ -20,7 +20,7 @@ describe("a replay under faults", () => {
   });
   afterEach(() => scene[Symbol.asyncDispose]());
 
-  it("[OUT-57] a service stopped and started between the steps loses no event and doubles none", async () => {
+  it("[OUT-57] a service stopped and started between steps neither loses nor repeats an event", async () => {
     const { id, eventIds } = await scene.backlog(60);
     const replayId = await scene.start(id);
     let service: Service | undefined;
@@ -36,7 +36,7 @@ describe("a replay under faults", () => {
     expect(new Set(eventsOf(rig.requestsTo("/w"))).size).toBe(60);
   });
 
-  it("[OUT-57] a step that is cut off before its commit has done nothing", async () => {
+  it("[OUT-57] a step that is interrupted before its commit has no effect", async () => {
     const { id } = await scene.backlog(3);
     const replayId = await scene.start(id);
     const { databaseUrl = "" } = rig.config.core ?? {};
@@ -62,7 +62,7 @@ describe("a replay under faults", () => {
     expect(await scene.replica().step(rig.clock.now())).toMatchObject({ worked: true, made: 3 });
   });
 
-  it("[FAIR] replicas that race for a replay make each delivery once, and nobody waits for the other's row", async () => {
+  it("[FAIR] replicas that compete for a replay make each delivery once, and none waits for the lock of another", async () => {
     const { id, eventIds } = await scene.backlog(40);
     const replayId = await scene.start(id);
     const replicas = [scene.replica(), scene.replica(), scene.replica()];
@@ -85,7 +85,7 @@ describe("a replay under faults", () => {
     holder.release();
   });
 
-  it("[FAIR] of a replay no more are due at once than twice the endpoint's slots: a new event has no others before it", async () => {
+  it("[FAIR] at most twice the endpoint's slots of a replay are due at once, so that a new event waits for no more", async () => {
     const { id } = await scene.backlog(20);
     const store = scene.replica();
     await scene.start(id);
@@ -113,7 +113,7 @@ describe("a replay under faults", () => {
     expect(await scene.done(replayId)).toMatchObject({ sent: 6, delivered: 6 });
   });
 
-  it("[FAIR] a replay whose step fails is put off and does not keep the others from theirs", async () => {
+  it("[FAIR] a replay whose step fails is postponed and does not hold up the others", async () => {
     const { id } = await scene.backlog(2);
     const { id: other } = await rig.register("v", "/v");
     const replayId = await scene.start(id);
@@ -127,7 +127,7 @@ describe("a replay under faults", () => {
     expect((await scene.get(replayId))?.state).toBe(ReplayState.RUNNING);
   });
 
-  it("[OUT] everything once, over many steps, with deliveries and skipped events at the same instant", async () => {
+  it("[OUT] sends everything once over many steps, with deliveries and skipped events of the same time", async () => {
     const { id, eventIds } = await scene.backlog(12);
     await rig.start(["dispatcher", "worker"]);
     await rig.reportMany(Array.from({ length: 12 }, () => newEvent({ workspaceId: "w" }, rig.clock.now())));
@@ -146,7 +146,7 @@ describe("a replay under faults", () => {
     expect(list.deliveries).toHaveLength(36);
   });
 
-  it("[FAIR] a step that fails names its replay, and no other is put off for it", async () => {
+  it("[FAIR] a step that fails names its replay, and only that one is postponed", async () => {
     const { id } = await scene.backlog(2);
     const { id: other } = await rig.register("v", "/v");
     const replayId = await scene.start(id);

@@ -5,9 +5,9 @@ import { runReplays } from "../src/events/replay-loop.ts";
 import { createWakeUp } from "../src/events/wake-up.ts";
 import { AT_ONCE, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./replay-scene.ts";
 
-/** Then whoever waits for the lock gets it, and the test fails. */
+/** After this time the lock is released, and a step that waited for it fails the test. */
 const LOCK_HELD_MS = 5_000;
-/** Three looks and a bit. */
+/** A little more than three passes. */
 const OTHERS = 3_100;
 
 describe("a replay and the deliveries of its workspace", () => {
@@ -27,7 +27,7 @@ describe("a replay and the deliveries of its workspace", () => {
     );
   }
 
-  it("[FAIR] a replay that has found nothing to send yet does not take the lock of its workspace's queue", async () => {
+  it("[FAIR] a replay that has found nothing to send does not lock its workspace's queue", async () => {
     const { id } = await scene.backlog(1);
     await addDeliveries(id, OTHERS);
     const range = { ...scene.wholeRange(), selection: ReplaySelection.ALL, types: ["custom.none"] };
@@ -38,7 +38,7 @@ describe("a replay and the deliveries of its workspace", () => {
     await holder.query(`begin; set local idle_in_transaction_session_timeout = ${LOCK_HELD_MS}`);
     await holder.query("select from outbound_webhook.queue_group where group_id = 'w' for update");
     let position = 0n;
-    for (let look = 0; look < 3; look += 1) {
+    for (let pass = 0; pass < 3; pass += 1) {
       scene.rig.clock.advance(SECOND_MS);
       expect(await store.step(scene.rig.clock.now())).toMatchObject({ worked: true, locked: false, made: 0 });
       const replay = await scene.get(replayId);
@@ -52,7 +52,7 @@ describe("a replay and the deliveries of its workspace", () => {
     expect(await scene.get(replayId)).toMatchObject({ state: ReplayState.DONE, considered: 0, skipped: 0, sent: 0 });
   });
 
-  it("[FAIR] looks that find nothing leave a rest between them", async () => {
+  it("[FAIR] there is a pause between steps that find nothing to send", async () => {
     const { id } = await scene.backlog(1);
     await addDeliveries(id, OTHERS);
     const range = { ...scene.wholeRange(), selection: ReplaySelection.ALL, types: ["custom.none"] };
@@ -62,7 +62,7 @@ describe("a replay and the deliveries of its workspace", () => {
     expect(nextAt?.getTime()).toBeGreaterThan(now.getTime());
   });
 
-  it("[FAIR] each step that held the lock wakes the dispatchers, also one that has made nothing", async () => {
+  it("[FAIR] each step that held the lock wakes the dispatchers, even if it made nothing", async () => {
     const { id } = await scene.backlog(10);
     await scene.start(id);
     const stop = new AbortController();

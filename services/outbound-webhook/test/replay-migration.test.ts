@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const NOW = new Date("2026-11-10T12:00:00Z");
 const LIST = { workspaceId: "w", state: "undelivered", newestFirst: false, limit: 100 } as const;
 
-describe("undelivered events over migrations and time", () => {
+describe("undelivered events and replays over time", () => {
   let database: TestDatabase;
   let pool: Pool;
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe("undelivered events over migrations and time", () => {
     return rows[0].id;
   }
 
-  it("[OUT] the migration is done at once, and what goes on after it is counted with what was before", async () => {
+  it("[OUT] deliveries from before the migration count together with those after it", async () => {
     const older = await mkdtemp(join(serversOfRun().runFolder, "migrations-"));
     const { schema, dir } = migrationsOf("outbound-webhook");
     for (const name of (await readdir(dir)).filter((file) => file < "0005")) {

@@ -26,7 +26,7 @@ describe("the requests for a replay", () => {
   const ago = (seconds: number) => new Date(start.getTime() - seconds * SECOND_MS);
   const range = (secondsAgo: number) => ({ from: timestampFromDate(ago(secondsAgo)) });
 
-  it("[OUT] a preview that has read enough says that there may be more, also when it has found nothing", async () => {
+  it("[OUT] a preview that reaches its limit says that there may be more, even if it has found nothing", async () => {
     const { id } = await rig.register("w-cut", "/cut");
     for (let count = 1; count <= 4; count += 1) {
       await rig.report({ workspaceId: "w-cut" });
@@ -103,7 +103,7 @@ describe("the requests for a replay", () => {
     expect(await client("w-wrong").previewReplay(request).catch(codeOf)).toBe(Code.InvalidArgument);
   });
 
-  it("[WMGMT] endpoints and replays of another workspace are not found; members have no access", async () => {
+  it("[WMGMT] endpoints and replays of another workspace are not found, and members have no access", async () => {
     const { id } = await rig.register("w-own", "/own");
     const { replayId } = await client("w-own").startReplay({ endpointId: id, range: range(60) });
     const stranger = client("w-strange");

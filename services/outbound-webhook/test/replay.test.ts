@@ -154,7 +154,7 @@ describe("replay", () => {
     expect(again.toSorted()).toEqual([...events.slice(0, 3), met].map((event) => event.eventId).toSorted());
   });
 
-  it("[OUT-44] [OUT-46] a delivery of a replay is tried again like any other, and its final failure counts", async () => {
+  it("[OUT-44] [OUT-46] a delivery of a replay is retried like any other, and its final failure counts", async () => {
     const { id } = await rig.register("w-retry", "/retry");
     await skipped("w-retry", id, [30]);
     rig.receiver.behave(() => ({ status: 500 }));
@@ -183,7 +183,7 @@ describe("replay", () => {
     expect(await count("w-retry")).toBe(1);
   });
 
-  it("[OUT] an event that is sent days later keeps its bytes as long as its delivery", async () => {
+  it("[OUT] the bytes of an event that is sent days later are kept as long as its delivery", async () => {
     const { id } = await rig.register("w-old", "/old");
     const [eventId] = await skipped("w-old", id, [30]);
     await advance(3 * DAY_MS);
@@ -200,7 +200,7 @@ describe("replay", () => {
     expect(rows[0].body.equals(rig.requestsTo("/old")[0]?.body)).toBe(true);
   });
 
-  it("[OUT] the bytes of an old event are copied once for the replays of the next days", async () => {
+  it("[OUT] the bytes of an old event are copied once for all replays of the next days", async () => {
     const { id } = await rig.register("w-copy", "/copy");
     const eventId = await rig.report({ workspaceId: "w-copy" });
     await eventually(() => rig.requestsTo("/copy").length === 1);

@@ -86,14 +86,14 @@ describe("retention", () => {
     expect((await pool.query(`select from outbound_webhook.${table}`)).rowCount).toBe(0);
   });
 
-  it("a fresh database takes what is from the day before and what is of today", async () => {
+  it("a new database takes rows of yesterday and today", async () => {
     await keepPartitions(pool, days(100));
     await insert(days(99));
     await insert(days(100));
     expect(await kept()).toEqual([days(99), days(100)].map((date) => date.toISOString().slice(0, 10)));
   });
 
-  it("a connection that is lost meanwhile is an error of that run and not the end of the process", async () => {
+  it("a lost connection fails that run and does not end the process", async () => {
     const blocker = await pool.connect();
     await blocker.query("select pg_advisory_lock(7318411)");
     const own = createPool({ url: database.url, maxConnections: 1, applicationName: "cut" });

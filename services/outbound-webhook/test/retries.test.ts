@@ -63,7 +63,7 @@ describe("retries", () => {
     expect(endpoint).toMatchObject({ active: true, failuresInARow: 1 });
   });
 
-  it("[OUT-21] retries keep the delivery id and the bytes, and take a fresh time and signature", async () => {
+  it("[OUT-21] retries keep the delivery id and the bytes, and have a new time and signature", async () => {
     await rig.register("w-same", "/same");
     await rig.report({ workspaceId: "w-same" });
     await settled("w-same", 1);

@@ -147,7 +147,7 @@ describe("targets", () => {
     },
   );
 
-  it("[SSRF-5] [SSRF-6] a name that has come back is called at the address that was checked, with its own name for TLS", async () => {
+  it("[SSRF-5] [SSRF-6] a name is called at the address that was checked, with its own name for TLS", async () => {
     await using receiver = await startReceiver({ tls: true, host: CALLABLE, port: rig.receiver.port });
     const { name } = await saved("w-back");
     zone.set(name, ["127.0.0.1"]);

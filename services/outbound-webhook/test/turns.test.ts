@@ -9,7 +9,7 @@ import { newEvent, startOutboundRig } from "./outbound-rig.ts";
 const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 const LEASE_MS = 45_000;
 
-test("[FAIR-5] a workspace that was served for 20 s goes behind one that waits, and not a second earlier", async () => {
+test("[FAIR-5] a workspace that was served for 20 s goes behind one that waits, but not earlier", async () => {
   await using rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
   const { databaseUrl = "" } = rig.config.core ?? {};
   await using resources = new AsyncDisposableStack();

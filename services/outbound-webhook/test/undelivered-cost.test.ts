@@ -111,7 +111,7 @@ describe("the cost of the view of undelivered events", () => {
     ],
   ];
 
-  it("[OUT] no question reads more when the history is ten times as long", async () => {
+  it("[OUT] no query reads more rows when the history is ten times as long", async () => {
     await fill(1, SHORT_HISTORY_EVENTS);
     const before = new Map<string, number>();
     for (const [name, ask] of QUESTIONS) before.set(name, await blocksOf(ask));

@@ -28,7 +28,7 @@ describe("the pull of undelivered events", () => {
     return eventId;
   }
 
-  it("[OUT-22] [OUT-28] hands out the exact bytes with signatures that verify as those of a delivery", async () => {
+  it("[OUT-22] [OUT-28] returns the exact bytes with signatures that verify like those of a delivery", async () => {
     const { id, secret } = await rig.register("w-bytes", "/bytes");
     const dataJson = '{"text":"Zoë – \\u00e9 \\ud83d\\ude00 \\"quoted\\"","n":1.50}';
     const eventId = await failing("w-bytes", 1, { dataJson, hop: 2 });
@@ -98,7 +98,7 @@ describe("the pull of undelivered events", () => {
     expect(again[0]?.eventId).toBe(quick[0]);
   });
 
-  it("[OUT-17] an answer holds no more than 3.75 MB of bodies, and at least one event", async () => {
+  it("[OUT-17] a response holds at most 3.75 MB of bodies, and at least one event", async () => {
     const { id } = await rig.register("w-large", "/large");
     await rig.endpoints({ workspaceId: "w-large" }).updateEndpoint({ endpointId: id, active: false });
     const dataJson = JSON.stringify({ text: "é".repeat(126_000) });
@@ -118,7 +118,7 @@ describe("the pull of undelivered events", () => {
     expect(sizes).toEqual([15, 5]);
   });
 
-  it("[OUT] acknowledged events leave the list for good, with who and when, however often it is said", async () => {
+  it("[OUT] acknowledged events leave the list for good, with who and when, however often they are acknowledged", async () => {
     const { id } = await rig.register("w-ack", "/ack");
     const eventIds = [await failing("w-ack", 1), await failing("w-ack", 2)];
     const [first = "", second = ""] = eventIds;
@@ -147,7 +147,7 @@ describe("the pull of undelivered events", () => {
     expect((await client("w-ack").listUndelivered({})).events.map((event) => event.eventId)).toEqual([second]);
   });
 
-  it("[OUT] an event that is on its way again can be acknowledged; one that was delivered cannot", async () => {
+  it("[OUT] an event that is being sent again can be acknowledged; one that was delivered cannot", async () => {
     const { id } = await rig.register("w-way", "/way");
     const eventId = await failing("w-way", 1);
     rig.receiver.behave(() => ({ status: 500 }));
@@ -162,7 +162,7 @@ describe("the pull of undelivered events", () => {
     expect(await acknowledge([delivered])).toMatchObject({ acknowledged: 0, ignoredEventIds: [delivered] });
   });
 
-  it("[WMGMT] refuses cursors and ids that are none", async () => {
+  it("[WMGMT] refuses malformed cursors and ids", async () => {
     const { id } = await rig.register("w-refuse", "/refuse");
     const calls = [
       client("w-refuse").pullUndelivered({ endpointId: id, cursor: "x" }),
@@ -178,7 +178,7 @@ describe("the pull of undelivered events", () => {
     expect(codes).toEqual(Array(5).fill(Code.InvalidArgument));
   });
 
-  it("[OUT] an acknowledgement waits for its turn with the other changes of the workspace", async () => {
+  it("[OUT] an acknowledgement waits for other changes in the workspace", async () => {
     const { id } = await rig.register("w-turn", "/turn");
     const eventId = await failing("w-turn", 1);
     const holder = await rig.pool.connect();

@@ -47,7 +47,7 @@ describe("what is undelivered", () => {
   const deliveryOf = async (workspaceId: string, eventId: string) =>
     (await rig.deliveries({ workspaceId }).listDeliveries({ eventId })).deliveries.at(-1)?.id ?? "";
 
-  it("[OUT] shows what failed finally, was cancelled or met an inactive endpoint, and why; and nothing else", async () => {
+  it("[OUT] shows only what failed, was cancelled or met an inactive endpoint, and why", async () => {
     const { id } = await rig.register("w-why", "/why");
     const failed = await deliver("w-why", 410);
     await deliver("w-why", 200);
@@ -86,7 +86,7 @@ describe("what is undelivered", () => {
     expect(of(failed)?.undeliveredAt).toBeDefined();
   });
 
-  it("[OUT-51] a resend takes the event from the list while it is under way, and for good when it succeeds", async () => {
+  it("[OUT-51] a resend removes the event from the list while it is being sent, and for good when it succeeds", async () => {
     await rig.register("w-resent", "/resent");
     const eventId = await deliver("w-resent", 410);
     const deliveryId = await deliveryOf("w-resent", eventId);
@@ -109,7 +109,7 @@ describe("what is undelivered", () => {
     expect(await list("w-resent")).toEqual([]);
   });
 
-  it("[OUT-51] an event that got through once is not undelivered, whichever of its deliveries fails", async () => {
+  it("[OUT-51] an event that was delivered once is not undelivered, whichever of its deliveries fails", async () => {
     await rig.register("w-through", "/through");
     const late = await deliver("w-through", 500);
     const first = await deliver("w-through", 200);
@@ -126,7 +126,7 @@ describe("what is undelivered", () => {
 
   it.each([
     ["waits for its retry", { status: 500 }, HOUR_MS],
-    ["is on the wire", { delayMs: 2_000 }, 0],
+    ["is in flight", { delayMs: 2_000 }, 0],
   ])(
     "[OUT-51] a first delivery that %s while a resend fails settles the event when it arrives",
     async (name, answer, ms) => {
@@ -151,7 +151,7 @@ describe("what is undelivered", () => {
     },
   );
 
-  it("[OUT] an event that came days late is listed at its own time, whether it failed or was skipped", async () => {
+  it("[OUT] an event that was reported days late is listed under its own time, whether it failed or was skipped", async () => {
     const { id } = await rig.register("w-late", "/late-1");
     await rig.register("w-late", "/late-2");
     await activate("w-late", id, false);
