@@ -23,10 +23,10 @@ debug: setup ## As run in the split topology, with SERVICE=<name> under the insp
 test: setup ## All checks and tests; ends with "N passed, N failed"
 	@exec node deploy/local/src/testing/test.ts
 
-check: setup ## Types, format and lint, proto rules, generated code
+check: setup ## Types, format and lint, layers and import cycles, floating promises, proto rules, generated code
 	@exec node deploy/local/src/testing/check.ts
 
-unit: setup ## The tests beside the code
+unit: setup ## The tests next to the code
 	@exec vitest run /src/
 
 integration: setup ## The tests of whole services, in test/ folders
@@ -40,7 +40,7 @@ gen: setup ## Generates gen/ from proto/, and the documentation of events from p
 format: setup ## Formats the code and applies safe lint fixes
 	@exec biome check --write .
 
-bench: setup ## Measures throughput and latency beside peers, writes bench/RESULTS.md
+bench: setup ## Measures throughput and latency next to peers, writes bench/RESULTS.md
 	@exec node bench/run.ts
 
 bench-large: setup ## Measures management on tables of 10 million rows, writes bench/LARGE-TABLES.md (10 GB of disk)

@@ -6,7 +6,7 @@ export interface OutgoingSettings {
   applicationHosts: string[];
   /** Non-public addresses that may be called; development only. */
   allowedTargets: string[];
-  /** PEM file of certificates that are trusted besides the usual authorities; empty: none. Development only. */
+  /** PEM file of certificates that are trusted as well as the usual authorities; empty: none. Development only. */
   targetCaFile: string;
 }
 

@@ -49,7 +49,7 @@ test("what a handler tells its caller arrives with code, message and details", a
   expect(rig.entries).toEqual([]);
 });
 
-test("unavailable, as a handler says it, can be told from a service that is not there", async () => {
+test("an unavailable error of a handler can be told from a service that is down", async () => {
   const { rig, calls } = await failing(() => {
     throw unavailable("done, repeat the call");
   });

@@ -51,7 +51,7 @@ function launched(env: Record<string, string> = {}): Launched {
 
 const messages = (entries: Record<string, unknown>[]) => entries.map((entry) => entry.msg);
 
-test("starts, says its ports, and ends with 0 after SIGTERM, also when the signal comes twice", async () => {
+test("starts, logs its ports, and ends with 0 after SIGTERM, even when the signal comes twice", async () => {
   await using service = launched();
   const { rpcPort, opsPort } = await service.entry("started");
   expect((await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status).toBe(200);
@@ -64,7 +64,7 @@ test("starts, says its ports, and ends with 0 after SIGTERM, also when the signa
 });
 
 // The call lasts as long as a busy one of management.
-test("a call that is open at SIGINT is answered, and probes are answered meanwhile", async () => {
+test("a call that is open at SIGINT gets its response, and probes get theirs meanwhile", async () => {
   await using service = launched({ CALL_MS: "6000" });
   const { rpcPort, opsPort } = await service.entry("started");
   const client = createClient(SessionService, remoteTransport(`http://127.0.0.1:${rpcPort}`, TOKEN));

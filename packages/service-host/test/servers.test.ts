@@ -36,7 +36,7 @@ test("probes tell life from readiness, and a drain makes unready but not dead", 
   expect(await rig.get("/readyz")).toEqual([503, "draining\n"]);
 });
 
-test("a readiness check that hangs answers unready", async () => {
+test("a readiness check that hangs makes the process unready", async () => {
   await using rig = await opsRig(() => new Promise(() => {}));
   expect(await rig.get("/readyz")).toEqual([503, "not ready: no answer within 2000 ms\n"]);
 });

@@ -31,13 +31,13 @@ const MAIL: readonly Variable[] = [
 ];
 
 /**
- * The one list of services. Services start in this order and stop in the reverse order, so a service stands after those
+ * The one list of services. Services start in this order and stop in the reverse order, so a service comes after those
  * that it calls where possible.
  */
 export const SERVICES = {
   "tool-runner": {
     rpcs: [RunService, ToolService, DataSourceService, ExecutionService],
-    // A tool may take 60 s, besides its wait for the sandbox and the writing of its record.
+    // A tool may take 60 s; waiting for the sandbox and writing the record come on top.
     hotCalls: [{ method: RunService.method.run, stream: RunService.method.runCalls, timeoutMs: 75_000 }],
     schema: "tool_runner",
     needs: ["postgres", "redis", "nats", "sealing-keys"],
