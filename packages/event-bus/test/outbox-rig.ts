@@ -48,11 +48,11 @@ export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]
       }),
     );
   /** Receives until the rig is disposed or `stop` is called; what arrives is appended to `received`. */
-  function receiver(settle: boolean, listener = listeners[0] ?? RECEIVER) {
+  function receiver(settle: boolean, listener = listeners[0] ?? RECEIVER, on: Bus = bus) {
     const received: string[] = [];
     const stopping = new AbortController();
     const done = consumeEvents({
-      bus,
+      bus: on,
       listener,
       maxMessages: 10,
       ackWaitMs: 5_000,
@@ -63,7 +63,7 @@ export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]
         for (const { data, subject } of messages) {
           const eventIds = fromBinary(WorkspaceEventBatchSchema, data).events.map((one) => one.eventId);
           received.push(...eventIds);
-          if (settle) reportSettled(bus, subject, { listener: listener.name, eventIds });
+          if (settle) reportSettled(on, subject, { listener: listener.name, eventIds });
         }
       },
     });
