@@ -16,7 +16,7 @@ const DEADLINE_MS = 5_000;
 const REPORT_MARGIN_MS = 5_000;
 
 /** Attempts that did not reach the broker, and why. */
-export interface SendFailure {
+interface SendFailure {
   attempts: Attempt[];
   error: unknown;
 }

@@ -2,7 +2,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import type { SendMail } from "../clients/mailer.ts";
 import { claimNotices, type DueNotice, settleNotice } from "../store/deactivation-notice.ts";
 
-export interface NoticeMailerOptions {
+interface NoticeMailerOptions {
   pool: Pool;
   listAdminEmails: (workspaceId: string) => Promise<string[]>;
   sendMail: SendMail;

@@ -12,7 +12,7 @@ import type { FanOut } from "../store/deliveries/fan-out.ts";
 import { type ParkedMessage, parkMessages } from "../store/parked-message.ts";
 import { announceWork } from "./wake-up.ts";
 
-export interface FanOutConsumerOptions {
+interface FanOutConsumerOptions {
   bus: Bus;
   pool: Pool;
   fanOut: FanOut;

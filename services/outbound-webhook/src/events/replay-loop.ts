@@ -1,7 +1,7 @@
 import { ReplayStepFailed, type ReplaySteps } from "../store/replay/steps.ts";
 import type { WakeUp } from "./wake-up.ts";
 
-export interface ReplayLoopOptions {
+interface ReplayLoopOptions {
   steps: Pick<ReplaySteps, "step" | "postpone">;
   /** Signalled when a replay was started in this process. */
   wakeUp: WakeUp;

@@ -9,7 +9,7 @@ import type { ClaimStore } from "../store/deliveries/claim.ts";
 import { toRecord } from "./attempt-record.ts";
 import { leaseOf } from "./attempt-sender.ts";
 
-export interface ResultConsumerOptions {
+interface ResultConsumerOptions {
   bus: Bus;
   applyResults: ApplyResults;
   handBack: ClaimStore["handBack"];

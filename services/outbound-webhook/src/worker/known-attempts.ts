@@ -4,7 +4,7 @@ type Result = Promise<AttemptResult | undefined>;
 type AttemptKey = Pick<Attempt, "deliveryId" | "number">;
 
 /** Attempts that this process is making or has made. */
-export interface KnownAttempts {
+interface KnownAttempts {
   /** Makes an attempt; one that is known already resolves with its known result. */
   once(attempt: AttemptKey, make: () => Result): Result;
   has(attempt: AttemptKey): boolean;

@@ -4,7 +4,7 @@ import type { Queryable } from "@toolgate/postgres/pool";
 import type { DeliveryKindName } from "../../domain/delivery-filter.ts";
 
 /** A delivery of a stored event, due at once. */
-export interface NewDelivery {
+interface NewDelivery {
   id: string;
   eventId: string;
   eventType: string;

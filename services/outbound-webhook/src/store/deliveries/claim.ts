@@ -23,7 +23,7 @@ export interface ClaimedDelivery {
   wanted: boolean;
 }
 
-export interface Claim {
+interface Claim {
   deliveries: ClaimedDelivery[];
   /** Whether there may be more that is due. */
   full: boolean;

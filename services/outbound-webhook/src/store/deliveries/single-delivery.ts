@@ -13,7 +13,7 @@ export interface SingleDeliveryStore {
   addResend(workspaceId: string, deliveryId: string, now: Date): Promise<ResendResult>;
 }
 
-export type ResendResult = { deliveryId: string } | "no-such-delivery" | "endpoint-inactive";
+type ResendResult = { deliveryId: string } | "no-such-delivery" | "endpoint-inactive";
 
 const ADD_TEST_EVENT = `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id)
 values ($1, $2, $3, 'webhook.test', 1, $4, $5)`;

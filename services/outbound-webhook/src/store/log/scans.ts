@@ -14,10 +14,10 @@ const IS_CUSTOM = `starts_with(d.event_type, '${CUSTOM_PREFIX}')`;
 const ALL_ROWS = "outbound_webhook.delivery d";
 
 /** Adds a value to the statement and returns its placeholder. */
-export type Bind = (value: unknown) => string;
+type Bind = (value: unknown) => string;
 
 /** The part of a scan that one step reads: the ids from `first`, up to but not including `cursor`. */
-export interface ScanStep {
+interface ScanStep {
   bind: Bind;
   first: string;
   cursor: string;

@@ -21,7 +21,7 @@ const AHEAD_MS = 3_600_000;
 const PLANNER_SETTINGS = `set transaction read only; set local enable_seqscan = off; set local enable_bitmapscan = off;
   set local enable_sort = off; set local jit = off; set local max_parallel_workers_per_gather = 0`;
 
-export interface FoundDeliveries {
+interface FoundDeliveries {
   /** Newest first. */
   ids: string[];
   /** Where to continue; undefined at the end. */

@@ -8,7 +8,7 @@ import type { ReplayJob } from "./job.ts";
 const MAX_BODY_AGE_MS = 2 * 86_400_000;
 
 /** An event that a replay sends. */
-export interface ReplayedEvent {
+interface ReplayedEvent {
   eventId: string;
   eventType: string;
   bodyAt: Date;

@@ -11,7 +11,7 @@ export interface ReplayRange {
   everything: boolean;
 }
 
-export interface ReplayPreview {
+interface ReplayPreview {
   events: number;
   /** Counting ended before the end of the range. */
   more: boolean;

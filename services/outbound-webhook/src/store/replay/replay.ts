@@ -25,7 +25,7 @@ export interface ReplayRow {
   cancelledBy: string;
 }
 
-export interface NewReplay {
+interface NewReplay {
   range: ReplayRange;
   ratePerSecond: number;
   eventsAtStart: number;

@@ -4,7 +4,7 @@ import { lockWorkspace } from "../endpoint.ts";
 import { lockDueReplay, lockReplay, nextStepAt } from "./job.ts";
 import { takeStep, workUnderLock } from "./work.ts";
 
-export interface ReplayStep {
+interface ReplayStep {
   /** Whether there was a replay to work on. */
   worked: boolean;
   /** Whether the workspace's queue was locked: a dispatcher skipped it meanwhile. */

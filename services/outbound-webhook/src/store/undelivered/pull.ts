@@ -24,7 +24,7 @@ const PULL_HISTORY = `select last_value as last,
   md5(concat_ws('.', system_identifier, timeline_id, 'outbound_webhook.undelivered'::regclass::oid)) as history
 from outbound_webhook.undelivered_position, pg_control_system(), pg_control_checkpoint()`;
 
-export interface PulledRow {
+interface PulledRow {
   eventId: string;
   eventType: string;
   eventAt: Date;
