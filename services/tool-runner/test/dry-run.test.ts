@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
+import { type MailTrap, startMailTrap } from "@toolgate/testbed/mail-trap";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type MailTrap, startMailTrap } from "./mail-trap.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const SECRET = "a-secret-value";

@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
+import { type MailTrap, startMailTrap } from "@toolgate/testbed/mail-trap";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type MailTrap, startMailTrap } from "./mail-trap.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const READING = { external_api: true };

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
+import { type MailTrap, startMailTrap } from "@toolgate/testbed/mail-trap";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type MailTrap, startMailTrap } from "./mail-trap.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const WRITING = { external_api: true, external_api_write: true };

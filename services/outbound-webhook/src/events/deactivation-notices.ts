@@ -1,5 +1,5 @@
+import type { SendMail } from "@toolgate/mailer/mailer";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { SendMail } from "../clients/mailer.ts";
 import { claimNotices, type DueNotice, settleNotice } from "../store/deactivation-notice.ts";
 
 interface NoticeMailerOptions {
@@ -16,7 +16,7 @@ export async function mailDueNotices(options: NoticeMailerOptions): Promise<void
   for (const notice of await claimNotices(pool, now())) {
     try {
       const to = await listAdminEmails(notice.workspaceId);
-      if (to.length > 0) await sendMail({ to, ...noticeText(notice) });
+      if (to.length > 0) await sendMail({ to, hideRecipients: true, ...noticeText(notice) });
       await settleNotice(pool, notice);
     } catch (error) {
       onError(error);

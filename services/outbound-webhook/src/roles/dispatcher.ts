@@ -1,10 +1,10 @@
 import type { Bus } from "@toolgate/event-bus/connect";
+import { createMailer } from "@toolgate/mailer/mailer";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loop, Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
 import { createListAdminEmails } from "../clients/admin-emails.ts";
-import { createMailer } from "../clients/mailer.ts";
 import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";

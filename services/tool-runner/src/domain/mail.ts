@@ -1,6 +1,5 @@
+import type { Mail } from "@toolgate/mailer/mailer";
 import { isJsonObject } from "./json-object.ts";
-
-export type Mail = { to: string[]; subject: string; text: string; html?: string };
 
 const MAX_RECIPIENTS = 20;
 const MAX_SUBJECT_CHARS = 500;

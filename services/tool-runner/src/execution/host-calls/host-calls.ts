@@ -1,5 +1,5 @@
+import type { SendMail } from "@toolgate/mailer/mailer";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
-import type { SendMail } from "../../clients/mailer.ts";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
 import { isDeeperThan } from "../../domain/json-object.ts";

@@ -1,4 +1,4 @@
-import type { SendMail } from "../../clients/mailer.ts";
+import type { SendMail } from "@toolgate/mailer/mailer";
 import { readMail } from "../../domain/mail.ts";
 import { ToolError, validated } from "../errors.ts";
 import type { HostCallContext } from "./host-call.ts";

@@ -3,11 +3,11 @@ import { SMTPServer } from "smtp-server";
 
 export interface TrappedMail {
   recipients: string[];
-  /** Headers and body as they came. */
+  /** Headers and body as received. */
   text: string;
 }
 
-/** A real SMTP server that keeps what it is given. */
+/** A real SMTP server that keeps the mails it gets, and refuses recipients named nobody. */
 export interface MailTrap extends AsyncDisposable {
   url: string;
   mails: TrappedMail[];
@@ -24,6 +24,7 @@ export async function startMailTrap(): Promise<MailTrap> {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS"],
+    onRcptTo: ({ address }, _, done) => done(address.startsWith("nobody@") ? new Error("no such mailbox") : null),
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
