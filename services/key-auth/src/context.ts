@@ -5,7 +5,7 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ServiceHost } from "@toolgate/service-host/service";
 import { createTools, type Tools } from "./clients/tools.ts";
 import { createBackground } from "./events/background.ts";
-import { createPasswordTurns, type PasswordTurns } from "./login/password-turns.ts";
+import { createHashLimit, type HashLimit } from "./login/hash-limit.ts";
 import { createLocalThrottle, createRedisThrottle, type LoginThrottle, withFallback } from "./login/throttle.ts";
 import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
@@ -24,7 +24,7 @@ export interface Context {
   verifier: Verifier;
   tokens: Tokens;
   throttle: LoginThrottle;
-  inPasswordTurn: PasswordTurns;
+  limitHashing: HashLimit;
   now: () => Date;
   /** Work that no response waits for; a failure is logged, and the service waits for it when it stops. */
   afterwards: (work: Promise<unknown>) => void;
@@ -61,7 +61,7 @@ export function createContext(
     gate,
     verifier,
     tokens: createTokens({ signingKeys: () => listSigningKeys(pool), box: secretBox, now: clock }),
-    inPasswordTurn: createPasswordTurns(),
+    limitHashing: createHashLimit(),
     throttle: withFallback(
       createRedisThrottle(redis),
       createLocalThrottle(now),

@@ -24,8 +24,7 @@ import {
   MAX_FAILURES_OF_NETWORK,
 } from "../src/login/throttle.ts";
 import { provision } from "../src/operator/provision.ts";
-import { countedFor } from "../src/rpc/check-password.ts";
-import { callerNetwork } from "../src/rpc/client-address.ts";
+import { callerNetwork, countedFor } from "../src/rpc/sessions/check-password.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { RoleName } from "../store/users.ts";
+import type { MemberRole } from "@toolgate/service-host/principal";
 import type { OperatorDependencies } from "./dependencies.ts";
 import { OperatorError } from "./operator-error.ts";
 import { removeRole, setRole } from "./roles.ts";
@@ -49,7 +49,7 @@ function positionals(argv: string[]): string[] {
   }
 }
 
-function roleOf(text: string): RoleName {
+function roleOf(text: string): MemberRole {
   if (text === "member" || text === "manager" || text === "admin") return text;
   throw new OperatorError("a role is member, manager or admin");
 }

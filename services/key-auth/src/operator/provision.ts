@@ -1,17 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import type { MemberRole } from "@toolgate/service-host/principal";
 import { hashPassword } from "../domain/password.ts";
 import { sealingContext } from "../login/signing-keys.ts";
 import { listSigningKeys } from "../store/signing-keys.ts";
-import {
-  ensureWorkspace,
-  findUserByEmail,
-  insertUser,
-  type RoleName,
-  saveMembership,
-  saveUser,
-} from "../store/users.ts";
+import { ensureWorkspace, findUserByEmail, insertUser, saveMembership, saveUser } from "../store/users.ts";
 
 export interface Provisioned {
   workspaceId: string;
@@ -24,7 +18,7 @@ export interface Provisioned {
  */
 export async function provision(
   pool: Pool,
-  account: { workspace: string; email: string; password: string; role: RoleName },
+  account: { workspace: string; email: string; password: string; role: MemberRole },
 ): Promise<Provisioned> {
   const passwordHash = await hashPassword(account.password);
   return inTransaction(pool, async (client) => {
@@ -38,7 +32,7 @@ export async function provision(
 /** As `provision`, but leaves a user that exists as it is, with its password and roles. False: there is one. */
 export async function provisionNew(
   pool: Pool,
-  account: { workspace: string; email: string; password: string; role: RoleName },
+  account: { workspace: string; email: string; password: string; role: MemberRole },
 ): Promise<boolean> {
   const user = { id: randomUUID(), email: account.email, passwordHash: await hashPassword(account.password) };
   return inTransaction(pool, async (client) => {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Client, inTransaction } from "@toolgate/postgres/pool";
+import type { MemberRole } from "@toolgate/service-host/principal";
 import { insertAuditEntry } from "../store/audit.ts";
-import { deleteMembership, findRole, findUserByEmail, type RoleName, saveMembership } from "../store/users.ts";
+import { deleteMembership, findRole, findUserByEmail, saveMembership } from "../store/users.ts";
 import { lockWorkspaceRow } from "../store/workspaces.ts";
 import { OPERATOR } from "./actor.ts";
 import type { OperatorDependencies } from "./dependencies.ts";
@@ -15,7 +16,7 @@ interface Place {
 /** Holds for the next call of the user: roles are looked up at each. */
 export async function setRole(
   { pool, now }: OperatorDependencies,
-  { role, ...place }: Place & { role: RoleName },
+  { role, ...place }: Place & { role: MemberRole },
 ): Promise<string> {
   return inTransaction(pool, async (client) => {
     const { user, workspace } = await find(client, place);
@@ -50,8 +51,8 @@ async function audit(
   deed: {
     user: { id: string; email: string };
     workspace: { id: string };
-    before: RoleName | undefined;
-    after: RoleName | undefined;
+    before: MemberRole | undefined;
+    after: MemberRole | undefined;
     at: Date;
   },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import type { RoleName } from "./users.ts";
+import type { MemberRole } from "@toolgate/service-host/principal";
 
 export interface NewSession {
   id: string;
@@ -49,7 +49,7 @@ export interface SessionRow {
   expiresAt: Date;
   /** Null: the user does not belong to the workspace asked for, or there is none of that code. */
   workspaceId: string | null;
-  role: RoleName | null;
+  role: MemberRole | null;
 }
 
 /** The session's user and the role in one workspace. Undefined: no such session, or it has run out. */

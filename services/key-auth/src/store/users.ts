@@ -1,6 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-
-export type RoleName = "member" | "manager" | "admin";
+import type { MemberRole } from "@toolgate/service-host/principal";
 
 export interface UserRow {
   id: string;
@@ -19,7 +18,7 @@ export async function findUserByEmail(db: Queryable, email: string): Promise<Use
 export interface MembershipRow {
   workspaceId: string;
   workspace: string;
-  role: RoleName;
+  role: MemberRole;
 }
 
 export async function listMemberships(db: Queryable, userId: string): Promise<MembershipRow[]> {
@@ -66,7 +65,7 @@ export async function saveMembership(
   db: Queryable,
   userId: string,
   workspaceId: string,
-  role: RoleName,
+  role: MemberRole,
 ): Promise<void> {
   await db.query(
     `insert into key_auth.memberships (user_id, workspace_id, role) values ($1, $2, $3)
@@ -111,7 +110,7 @@ export async function insertUser(db: Queryable, user: UserRow): Promise<boolean>
   return inserted.rowCount === 1;
 }
 
-export async function findRole(db: Queryable, userId: string, workspaceId: string): Promise<RoleName | undefined> {
+export async function findRole(db: Queryable, userId: string, workspaceId: string): Promise<MemberRole | undefined> {
   const found = await db.query("select role from key_auth.memberships where user_id = $1 and workspace_id = $2", [
     userId,
     workspaceId,

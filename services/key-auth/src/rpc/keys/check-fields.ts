@@ -1,7 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
 import type { Expiry } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
-import type { Tools } from "../clients/tools.ts";
+import type { Tools } from "../../clients/tools.ts";
 import {
   endOfDay,
   MAX_LIMIT,
@@ -10,14 +9,11 @@ import {
   MAX_OVERLAP_S,
   MAX_TOOLS,
   MIN_LIMIT,
-} from "../domain/key.ts";
-import { formatNetwork, parseNetwork } from "../domain/network.ts";
+} from "../../domain/key.ts";
+import { formatNetwork, parseNetwork } from "../../domain/network.ts";
+import { invalid } from "../errors.ts";
 
-export function invalid(field: string, message: string): ConnectError {
-  return new ConnectError(`${field}: ${message}`, Code.InvalidArgument);
-}
-
-/** [KEY-1] The name as stored. */
+/** [KEY-1] Trims the name. */
 export function checkedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === "") throw invalid("name", "must not be empty");
@@ -31,7 +27,7 @@ export function checkedLimit(limit: number): number {
   return limit;
 }
 
-/** [KEY-6] Null: never expires. One in the past is accepted: the key is expired at once. */
+/** [KEY-6] Null: never expires. A time in the past is accepted: the key has then expired. */
 export function checkedExpiry(expiry: Expiry): Date | null {
   if (expiry.at.case === "timestamp") return timestampDate(expiry.at.value);
   if (expiry.at.case !== "date") return null;
@@ -40,23 +36,23 @@ export function checkedExpiry(expiry: Expiry): Date | null {
   return end;
 }
 
-/** [KEY-2] Newly named tools must be released; ones that the key lists already may stay. */
+/** [KEY-2] Tools that are added must be released; tools that the key already lists may stay. */
 export async function checkedTools(
   names: string[],
-  listedBefore: readonly string[],
+  listed: readonly string[],
   workspaceId: string,
   tools: Tools,
 ): Promise<string[]> {
   const unique = [...new Set(names)];
   if (unique.length > MAX_TOOLS) throw invalid("tools", `at most ${MAX_TOOLS}`);
-  const added = unique.filter((name) => !listedBefore.includes(name));
+  const added = unique.filter((name) => !listed.includes(name));
   const released = await tools.released(workspaceId, added);
   const refused = added.filter((name) => !released.has(name));
   if (refused.length > 0) throw invalid("tools", `not released for keys: ${refused.join(", ")}`);
   return unique;
 }
 
-/** The networks in their one spelling, each once. */
+/** Normalized and without duplicates. */
 export function checkedNetworks(texts: string[]): string[] {
   const networks = new Set<string>();
   for (const text of texts) {

@@ -1,19 +1,17 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext } from "@connectrpc/connect";
-import type { RevokeKeyRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
-import type { Context } from "../context.ts";
-import { type KeyRow, lockKey, setRevoked } from "../store/keys.ts";
-import { findLastAdmittedCall } from "../store/usage.ts";
-import { announce } from "./announce.ts";
-import { auditKey } from "./audit.ts";
-import { callsLast24h } from "./calls-last-24h.ts";
-import { noSuchKey } from "./get-key.ts";
-import { keyMessage } from "./key-message.ts";
+import type { Context } from "../../context.ts";
+import { type KeyRow, lockKey, setRevoked } from "../../store/keys.ts";
+import { findLastAdmittedCall } from "../../store/usage.ts";
+import { noSuchKey } from "../errors.ts";
+import { callsLast24h, keyMessage } from "./key-message.ts";
+import { announceChange, auditKey } from "./record-change.ts";
 
-/** [KEY-20] From any state; a second revocation keeps the first one's time. */
-export async function revokeKey(context: Context, request: RevokeKeyRequest, call: HandlerContext) {
+/** [KEY-20] A second revocation keeps the time of the first. */
+export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = async (context, request, call) => {
   const principal = principalOf(call);
   const row = await inTransaction(context.pool, async (client) => {
     const before = await lockKey(client, principal.workspaceId, request.keyId);
@@ -24,16 +22,16 @@ export async function revokeKey(context: Context, request: RevokeKeyRequest, cal
     await auditKey(client, { principal, action: "key.revoke", before, after, at });
     return after;
   });
-  await announce(context, row.id);
+  await announceChange(context, row.id);
   const [calls, lastAcceptedAt] = await Promise.all([callsLast24h(context, [row.id]), lastAccepted(context, row)]);
-  // Without asking for its tools: a revocation depends on no other service.
+  // Does not ask for the key's tools: a revocation must not depend on tool-runner.
   const key = keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available: undefined }, context.now());
   return lastAcceptedAt ? { key, lastAcceptedAt: timestampFromDate(lastAcceptedAt) } : { key };
-}
+};
 
 /**
- * Read after the announcement, after which no replica accepts a call. Redis knows every call that it admitted, the log
- * those that were admitted while Redis was away, and the key what is older than both.
+ * Exact once the change is announced, because no replica accepts another call. Redis knows the calls that it admitted,
+ * the usage log those admitted while Redis was down, and the key's row anything older.
  */
 async function lastAccepted(context: Context, row: KeyRow): Promise<Date | undefined> {
   const [counted, logged] = await Promise.all([

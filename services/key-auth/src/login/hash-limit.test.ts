@@ -1,20 +1,20 @@
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { createPasswordTurns, HASHES_AT_ONCE, MAX_WAITING } from "./password-turns.ts";
+import { createHashLimit, HASHES_AT_ONCE, MAX_WAITING } from "./hash-limit.ts";
 
-test("[MGMT-4] few passwords are hashed at once, and what is too much is refused instead of kept", async () => {
-  const inTurn = createPasswordTurns();
+test("[MGMT-4] a few passwords are hashed at once, and logins are refused when too many wait", async () => {
+  const limitHashing = createHashLimit();
   const hashing = Promise.withResolvers<void>();
-  let [begun, ended] = [0, 0];
+  let [started, ended] = [0, 0];
   const attempts = Array.from({ length: HASHES_AT_ONCE + MAX_WAITING + 1 }, () =>
-    inTurn(async () => {
-      begun += 1;
+    limitHashing(async () => {
+      started += 1;
       await hashing.promise;
       ended += 1;
     }),
   );
   await expect(attempts.at(-1)).rejects.toMatchObject({ code: Code.ResourceExhausted });
-  expect(begun).toBe(HASHES_AT_ONCE);
+  expect(started).toBe(HASHES_AT_ONCE);
   hashing.resolve();
   await Promise.allSettled(attempts);
   expect(ended).toBe(HASHES_AT_ONCE + MAX_WAITING);

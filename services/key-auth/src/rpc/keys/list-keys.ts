@@ -1,12 +1,13 @@
-import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
-import { KeyOrder, KeyStatus, type ListKeysRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { KeyOrder, type KeyService, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
-import type { Context } from "../context.ts";
-import { MAX_NAME_CHARACTERS, type KeyStatus as Status } from "../domain/key.ts";
-import { type KeyCursor, listKeys as listKeyRows, type KeyOrder as Order } from "../store/key-list.ts";
-import { invalid } from "./key-fields.ts";
-import { keyMessages } from "./key-messages.ts";
+import type { Context } from "../../context.ts";
+import { MAX_NAME_CHARACTERS, type KeyStatus as Status } from "../../domain/key.ts";
+import { type KeyCursor, listKeys as listKeyRows, type KeyOrder as Order } from "../../store/key-list.ts";
+import { invalid } from "../errors.ts";
+import { keyMessages } from "./key-message.ts";
 
 const ORDERS: Record<KeyOrder, Order> = {
   [KeyOrder.UNSPECIFIED]: "newest",
@@ -22,7 +23,7 @@ const STATUSES: Record<KeyStatus, Status | undefined> = {
   [KeyStatus.EXPIRED]: "expired",
 };
 
-export async function listKeys(context: Context, request: ListKeysRequest, call: HandlerContext) {
+export const listKeys: Handler<Context, typeof KeyService.method.listKeys> = async (context, request, call) => {
   const { workspaceId } = principalOf(call);
   const size = pageSize(request.pageSize);
   const order = ORDERS[request.order];
@@ -43,9 +44,9 @@ export async function listKeys(context: Context, request: ListKeysRequest, call:
     keys: await keyMessages(context, workspaceId, page),
     nextPageToken: last ? nextPageToken(last.cursor) : "",
   };
-}
+};
 
-/** A name, a time, a count or nothing, as the order has it; what Postgres cannot read is refused below. */
+/** A name, a time or a count, depending on the order. `refuseForgedCursor` refuses what Postgres cannot read. */
 const ANY_VALUE = /^[^\0]{0,400}$/s;
 
 const notOfThisList = () => new ConnectError("page_token: not a token of this list", Code.InvalidArgument);
@@ -56,7 +57,7 @@ function cursorOf(pageToken: string, order: Order): KeyCursor | undefined {
   return cursor;
 }
 
-/** A token that somebody made up: Postgres cannot read its values (class 22, data exception). */
+/** Postgres could not read a value of the token (class 22, data exception). */
 function refuseForgedCursor(error: { code?: unknown }): never {
   if (typeof error.code === "string" && error.code.startsWith("22")) throw notOfThisList();
   throw error;

@@ -1,17 +1,16 @@
-import type { HandlerContext } from "@connectrpc/connect";
-import type { ExplainCallRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
-import type { Context } from "../context.ts";
-import { explainCall as explain } from "../domain/explanation.ts";
-import { type Network, parseNetwork } from "../domain/network.ts";
-import { findKey } from "../store/keys.ts";
-import { findWorkspaceById } from "../store/workspaces.ts";
-import { noSuchKey } from "./get-key.ts";
-import { invalid } from "./key-fields.ts";
+import type { Context } from "../../context.ts";
+import { explainCall as explain } from "../../domain/explanation.ts";
+import { type Network, parseNetwork } from "../../domain/network.ts";
+import { findKey } from "../../store/keys.ts";
+import { findWorkspaceById } from "../../store/workspaces.ts";
+import { invalid, noSuchKey } from "../errors.ts";
 
 const MAX_TOOL_CHARACTERS = 200;
 
-export async function explainCall(context: Context, request: ExplainCallRequest, call: HandlerContext) {
+export const explainCall: Handler<Context, typeof KeyService.method.explainCall> = async (context, request, call) => {
   const { workspaceId } = principalOf(call);
   const { tool, clientIp } = request;
   if (tool === "" || tool.length > MAX_TOOL_CHARACTERS) throw invalid("tool", `1 to ${MAX_TOOL_CHARACTERS} characters`);
@@ -34,7 +33,7 @@ export async function explainCall(context: Context, request: ExplainCallRequest,
     release,
     now,
   });
-}
+};
 
 function isAddress(text: string): boolean {
   return !text.includes("/") && !("fault" in parseNetwork(text));

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
-import type { HandlerContext } from "@connectrpc/connect";
 import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/api-key/secret";
-import type { CreateKeyRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
-import type { Context } from "../context.ts";
-import { DEFAULT_LIMIT } from "../domain/key.ts";
-import { insertKey } from "../store/keys.ts";
-import { auditKey } from "./audit.ts";
-import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./key-fields.ts";
+import type { Context } from "../../context.ts";
+import { DEFAULT_LIMIT } from "../../domain/key.ts";
+import { insertKey } from "../../store/keys.ts";
+import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./check-fields.ts";
 import { keyMessage } from "./key-message.ts";
+import { auditKey } from "./record-change.ts";
 
-export async function createKey(context: Context, request: CreateKeyRequest, call: HandlerContext) {
+export const createKey: Handler<Context, typeof KeyService.method.createKey> = async (context, request, call) => {
   const principal = principalOf(call);
   const { workspaceId, email } = principal;
   const secret = generateSecret();
@@ -34,4 +34,4 @@ export async function createKey(context: Context, request: CreateKeyRequest, cal
   });
   call.responseHeader.set("cache-control", "no-store");
   return { key: keyMessage(row, { callsLast24h: 0, available: new Set(row.tools) }, context.now()), secret };
-}
+};

@@ -1,18 +1,18 @@
-import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/api-key/secret";
-import type { RotateKeyRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
-import type { Context } from "../context.ts";
-import { overlapEnd } from "../domain/key.ts";
-import { findKey, lockKey, replaceSecret } from "../store/keys.ts";
-import { announce } from "./announce.ts";
-import { auditKey } from "./audit.ts";
-import { noSuchKey } from "./get-key.ts";
-import { checkedOverlap } from "./key-fields.ts";
-import { keyMessageOf } from "./key-messages.ts";
+import type { Context } from "../../context.ts";
+import { overlapEnd } from "../../domain/key.ts";
+import { findKey, lockKey, replaceSecret } from "../../store/keys.ts";
+import { noSuchKey } from "../errors.ts";
+import { checkedOverlap } from "./check-fields.ts";
+import { keyMessageOf } from "./key-message.ts";
+import { announceChange, auditKey } from "./record-change.ts";
 
-export async function rotateKey(context: Context, request: RotateKeyRequest, call: HandlerContext) {
+export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = async (context, request, call) => {
   const principal = principalOf(call);
   const overlapSeconds = checkedOverlap(request.overlapSeconds);
   const known = await findKey(context.pool, principal.workspaceId, request.keyId);
@@ -32,14 +32,14 @@ export async function rotateKey(context: Context, request: RotateKeyRequest, cal
     await auditKey(client, { principal, action: "key.rotate", before, after, at: now });
     return after;
   });
-  await announce(context, row.id);
+  await announceChange(context, row.id);
   call.responseHeader.set("cache-control", "no-store");
   return { key: await keyMessageOf(context, row), secret };
-}
+};
 
 /**
- * Before anything changes: a rotation that could not be announced would lose its secret with the answer, and repeating
- * it would end the secret that callers still use.
+ * Checks first that Redis responds. Otherwise the rotation would fail after its commit: the new secret would be lost, and
+ * a second rotation would end the secret that callers still use.
  */
 async function assertAnnounceable({ epochs }: Context, keyId: string): Promise<void> {
   await epochs.raise(`key:${keyId}`).catch(() => {

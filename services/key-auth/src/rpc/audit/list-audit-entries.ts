@@ -1,13 +1,17 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext } from "@connectrpc/connect";
-import type { ListAuditEntriesRequest } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
+import type { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
+import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
-import type { Context } from "../context.ts";
-import type { FieldChange } from "../domain/audit.ts";
-import { type AuditCursor, listAuditEntries as listEntries } from "../store/audit.ts";
+import type { Context } from "../../context.ts";
+import type { FieldChange } from "../../domain/audit.ts";
+import { type AuditCursor, listAuditEntries as listEntries } from "../../store/audit.ts";
 
-export async function listAuditEntries(context: Context, request: ListAuditEntriesRequest, call: HandlerContext) {
+export const listAuditEntries: Handler<Context, typeof AuditService.method.listAuditEntries> = async (
+  context,
+  request,
+  call,
+) => {
   const size = pageSize(request.pageSize);
   const rows = await listEntries(context.pool, {
     workspaceId: principalOf(call).workspaceId,
@@ -30,7 +34,7 @@ export async function listAuditEntries(context: Context, request: ListAuditEntri
     })),
     nextPageToken: last ? nextPageToken({ at: last.cursorAt, id: last.id }) : "",
   };
-}
+};
 
 function changeMessage({ field, before, after }: FieldChange) {
   return { field, beforeJson: jsonOf(before), afterJson: jsonOf(after) };

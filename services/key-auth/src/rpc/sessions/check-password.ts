@@ -1,33 +1,33 @@
 import { createHash } from "node:crypto";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
-import type { Context } from "../context.ts";
-import { MAX_PASSWORD_CHARACTERS, passwordMatches } from "../domain/password.ts";
+import { addressBytes } from "@toolgate/safe-fetch/address";
+import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { MAX_PASSWORD_CHARACTERS, passwordMatches } from "../../domain/password.ts";
 import {
   type Counted,
   MAX_ACCOUNT_FAILURES,
   MAX_ADDRESS_FAILURES,
   MAX_FAILURES_OF_NETWORK,
-} from "../login/throttle.ts";
-import { insertAccountEntries } from "../store/audit.ts";
-import { findUserByEmail, type UserRow } from "../store/users.ts";
-import { callerNetwork } from "./client-address.ts";
+} from "../../login/throttle.ts";
+import { insertAccountEntries } from "../../store/audit.ts";
+import { findUserByEmail, type UserRow } from "../../store/users.ts";
+import { wrongPassword } from "../errors.ts";
 
 const MAX_EMAIL_CHARACTERS = 320;
+const IPV6_NETWORK_BYTES = 8;
 
-/** The user of an e-mail address and password. Refuses alike, and after the same work, whichever is wrong. */
-export function checkPassword(
-  context: Context,
-  given: { email: string; password: string },
-  call: HandlerContext,
-): Promise<UserRow> {
-  return context.inPasswordTurn(() => checkInTurn(context, given, call));
+interface Credentials {
+  email: string;
+  password: string;
 }
 
-async function checkInTurn(
-  context: Context,
-  { email, password }: { email: string; password: string },
-  call: HandlerContext,
-): Promise<UserRow> {
+/** An unknown user and a wrong password get the same error after the same work. */
+export function checkPassword(context: Context, credentials: Credentials, call: HandlerContext): Promise<UserRow> {
+  return context.limitHashing(() => checkWithin(context, credentials, call));
+}
+
+async function checkWithin(context: Context, { email, password }: Credentials, call: HandlerContext): Promise<UserRow> {
   const account = email.slice(0, MAX_EMAIL_CHARACTERS).toLowerCase();
   const counted = countedFor(account, callerNetwork(call));
   const attempt = await context.throttle.begin(counted);
@@ -43,11 +43,12 @@ async function checkInTurn(
     await context.throttle.succeeded(counted);
     return user;
   }
+  // Not awaited: the time of the response must not tell whether the user exists.
   if (user) context.afterwards(recordFailure(context, user));
-  throw new ConnectError("e-mail or password wrong", Code.Unauthenticated);
+  throw wrongPassword();
 }
 
-/** What an attempt counts for. The account at this network stands first: a success forgets its failures. */
+/** The failure counters of an attempt. The account and network come first, because a success resets the first one. */
 export function countedFor(account: string, network: string | undefined): Counted[] {
   const hash = createHash("sha256").update(account).digest("hex");
   const counted = [
@@ -56,6 +57,13 @@ export function countedFor(account: string, network: string | undefined): Counte
   ];
   if (network) counted.push({ name: `address:${network}`, maxFailures: MAX_ADDRESS_FAILURES });
   return counted;
+}
+
+/** The IPv4 address, or the /64 network of an IPv6 address: a caller can pick any address in it. */
+export function callerNetwork(call: Pick<HandlerContext, "requestHeader">): string | undefined {
+  const bytes = addressBytes(call.requestHeader.get(CLIENT_ADDRESS_HEADER) ?? "");
+  if (!bytes) return undefined;
+  return Buffer.from(bytes.length === 4 ? bytes : bytes.slice(0, IPV6_NETWORK_BYTES)).toString("hex");
 }
 
 function recordFailure({ pool, now }: Context, { id, email }: UserRow): Promise<void> {

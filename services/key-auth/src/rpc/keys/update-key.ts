@@ -1,21 +1,21 @@
-import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
-import type { UpdateKeyRequest } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
-import type { Context } from "../context.ts";
-import { type EditableFields, findKey, lockKey, updateKey as updateKeyRow } from "../store/keys.ts";
-import { announce } from "./announce.ts";
-import { auditKey } from "./audit.ts";
-import { noSuchKey } from "./get-key.ts";
-import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./key-fields.ts";
-import { keyMessageOf } from "./key-messages.ts";
+import type { Context } from "../../context.ts";
+import { type EditableFields, findKey, lockKey, updateKey as updateKeyRow } from "../../store/keys.ts";
+import { noSuchKey } from "../errors.ts";
+import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./check-fields.ts";
+import { keyMessageOf } from "./key-message.ts";
+import { announceChange, auditKey } from "./record-change.ts";
 
-export async function updateKey(context: Context, request: UpdateKeyRequest, call: HandlerContext) {
+export const updateKey: Handler<Context, typeof KeyService.method.updateKey> = async (context, request, call) => {
   const principal = principalOf(call);
   const { workspaceId } = principal;
   const known = await findKey(context.pool, workspaceId, request.keyId);
   if (!known) throw noSuchKey();
-  // Asked before the lock is taken: another service answers it.
+  // Before the row is locked, because the check of the tools calls tool-runner.
   const fields: Partial<EditableFields> = {
     ...(request.name !== undefined && { name: checkedName(request.name) }),
     ...(request.limit !== undefined && { limit: checkedLimit(request.limit) }),
@@ -37,8 +37,8 @@ export async function updateKey(context: Context, request: UpdateKeyRequest, cal
     await auditKey(client, { principal, action: "key.edit", before, after, at: context.now() });
     return after;
   });
-  // Thrown here, so that the entry is committed.
+  // Thrown after the transaction, so that its audit entry is committed.
   if (row === "revoked") throw new ConnectError("a revoked key cannot be edited", Code.FailedPrecondition);
-  await announce(context, row.id);
+  await announceChange(context, row.id);
   return { key: await keyMessageOf(context, row) };
-}
+};

@@ -1,0 +1,13 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+
+export function invalid(field: string, message: string): ConnectError {
+  return new ConnectError(`${field}: ${message}`, Code.InvalidArgument);
+}
+
+export function noSuchKey(): ConnectError {
+  return new ConnectError("no such key", Code.NotFound);
+}
+
+export function wrongPassword(): ConnectError {
+  return new ConnectError("e-mail or password wrong", Code.Unauthenticated);
+}

@@ -1,0 +1,71 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Key, KeySchema, KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import type { Context } from "../../context.ts";
+import { countPlan } from "../../domain/call-buckets.ts";
+import { type KeyStatus as Status, statusOf } from "../../domain/key.ts";
+import type { KeyRow } from "../../store/keys.ts";
+import { countCalls } from "../../store/usage.ts";
+
+interface KeyFacts {
+  callsLast24h: number;
+  /** The key's tools that it can call; undefined when tool-runner did not respond. */
+  available: ReadonlySet<string> | undefined;
+}
+
+const DAY_MS = 86_400_000;
+
+const STATUS: Record<Status, KeyStatus> = {
+  active: KeyStatus.ACTIVE,
+  revoked: KeyStatus.REVOKED,
+  expired: KeyStatus.EXPIRED,
+};
+
+/** The messages of keys of one workspace; tool-runner is asked once for the tools of all of them. */
+export async function keyMessages(context: Context, workspaceId: string, rows: KeyRow[]): Promise<Key[]> {
+  const ids = rows.map(({ id }) => id);
+  const names = [...new Set(rows.flatMap(({ tools }) => tools))];
+  const [calls, available] = await Promise.all([
+    callsLast24h(context, ids),
+    // Keys can be listed, and found to be revoked, while tool-runner is down.
+    context.tools.released(workspaceId, names).catch(() => undefined),
+  ]);
+  const now = context.now();
+  return rows.map((row) => keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available }, now));
+}
+
+export async function keyMessageOf(context: Context, row: KeyRow): Promise<Key> {
+  const [message] = await keyMessages(context, row.workspaceId, [row]);
+  return message as Key;
+}
+
+/** [KEY-11] By key id; keys without calls are missing. */
+export function callsLast24h({ pool, now }: Context, keyIds: string[]): Promise<Map<string, number>> {
+  return countCalls(pool, keyIds, countPlan(new Date(now().getTime() - DAY_MS)));
+}
+
+export function keyMessage(row: KeyRow, { callsLast24h, available }: KeyFacts, now: Date): Key {
+  const { id, name, prefix, tools, limit, allowedNetworks } = row;
+  const message = create(KeySchema, { id, name, prefix, tools, limit, allowedNetworks });
+  message.status = STATUS[statusOf(row, now)];
+  message.callsTotal = BigInt(row.callsTotal);
+  message.callsLast24h = BigInt(callsLast24h);
+  message.createdAt = timestampFromDate(row.createdAt);
+  // [MGMT-18] Shown in red.
+  message.unavailableTools = available ? tools.filter((tool) => !available.has(tool)) : [];
+  message.toolsUnchecked = available === undefined && tools.length > 0;
+  for (const [member, date] of [
+    ["expiresAt", row.expiresAt],
+    ["revokedAt", row.revokedAt],
+    ["lastUsedAt", row.lastUsedAt],
+    ["previousSecretValidUntil", overlapEndOf(row, now)],
+  ] as const) {
+    if (date) message[member] = timestampFromDate(date);
+  }
+  return message;
+}
+
+/** Null when the previous secret can no longer be used. */
+function overlapEndOf({ revokedAt, previousSecretValidUntil: until }: KeyRow, now: Date): Date | null {
+  return until && !revokedAt && until > now ? until : null;
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from "node:crypto";
+import type { Epochs } from "@toolgate/epoch/epoch";
+import type { Queryable } from "@toolgate/postgres/pool";
+import { unavailable } from "@toolgate/service-host/errors";
+import type { Principal } from "@toolgate/service-host/principal";
+import { type AuditAction, changesBetween } from "../../domain/audit.ts";
+import { insertAuditEntry } from "../../store/audit.ts";
+import type { KeyRow } from "../../store/keys.ts";
+
+/** Never the secret or its hash. */
+const AUDITED_FIELDS = [
+  "name",
+  "prefix",
+  "tools",
+  "limit",
+  "allowedNetworks",
+  "expiresAt",
+  "revokedAt",
+  "previousSecretValidUntil",
+] as const;
+
+/** Writes the audit entry of a change to a key, in the same transaction. Writes nothing when no field changed. */
+export async function auditKey(
+  db: Queryable,
+  change: { principal: Principal; action: AuditAction; before?: KeyRow; after: KeyRow; at: Date },
+): Promise<void> {
+  const { principal, action, before = {} as Partial<KeyRow>, after, at } = change;
+  const changes = changesBetween<KeyRow>(before, after, AUDITED_FIELDS);
+  if (changes.length === 0) return;
+  await insertAuditEntry(db, {
+    id: randomUUID(),
+    workspaceId: principal.workspaceId,
+    at,
+    actor: { id: principal.userId, name: principal.email },
+    action,
+    targetId: after.id,
+    // A refused edit did not rename the key.
+    target: action === "key.edit_refused" && before.name ? before.name : after.name,
+    changes,
+  });
+}
+
+/** Call it after the commit: from then on every replica loads the key again. */
+export async function announceChange({ epochs }: { epochs: Epochs }, keyId: string): Promise<void> {
+  await epochs.raise(`key:${keyId}`).catch(() => {
+    throw unavailable("done, but not confirmed everywhere yet: repeat the call");
+  });
+}

@@ -1,0 +1,34 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { hashPassword, passwordFault } from "../../domain/password.ts";
+import { insertAccountEntries } from "../../store/audit.ts";
+import { deleteSessionsOfUser } from "../../store/sessions.ts";
+import { replacePasswordHash } from "../../store/users.ts";
+import { invalid } from "../errors.ts";
+import { checkPassword } from "./check-password.ts";
+import { sessionOf } from "./session.ts";
+
+export const changePassword: Handler<Context, typeof SessionService.method.changePassword> = async (
+  context,
+  { token, currentPassword, newPassword },
+  call,
+) => {
+  const session = await sessionOf(context, token);
+  const fault = passwordFault(newPassword);
+  if (fault) throw invalid("new_password", fault);
+  const credentials = { email: session.email, password: currentPassword };
+  const { id, email, passwordHash } = await checkPassword(context, credentials, call);
+  const newHash = await context.limitHashing(() => hashPassword(newPassword));
+  await inTransaction(context.pool, async (client) => {
+    if (!(await replacePasswordHash(client, id, { from: passwordHash, to: newHash }))) {
+      throw new ConnectError("the password was changed at the same time", Code.Aborted);
+    }
+    await deleteSessionsOfUser(client, id, session.id);
+    const actor = { id, name: email };
+    await insertAccountEntries(client, { at: context.now(), actor, action: "password.change", userId: id, email });
+  });
+  return {};
+};

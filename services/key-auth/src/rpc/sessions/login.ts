@@ -1,0 +1,43 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type SessionService, TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { hashToken } from "../../login/tokens.ts";
+import { insertAccountEntries } from "../../store/audit.ts";
+import { deleteExpiredSessions, insertSession } from "../../store/sessions.ts";
+import type { UserRow } from "../../store/users.ts";
+import { wrongPassword } from "../errors.ts";
+import { checkPassword } from "./check-password.ts";
+import { membershipMessages } from "./session.ts";
+
+const TOKEN_BYTES = 32;
+const SESSION_MS = 12 * 3_600_000;
+const JWT_MS = 3_600_000;
+
+export const login: Handler<Context, typeof SessionService.method.login> = async (context, request, call) => {
+  const user = await checkPassword(context, request, call);
+  const { token, expiresAt } = await startSession(context, user, request.tokenKind === TokenKind.JWT);
+  const memberships = await membershipMessages(context, user.id);
+  call.responseHeader.set("cache-control", "no-store");
+  return { token, expiresAt: timestampFromDate(expiresAt), memberships };
+};
+
+async function startSession({ pool, tokens, now }: Context, user: UserRow, asJwt: boolean) {
+  const at = now();
+  const id = randomUUID();
+  const { id: userId, email } = user;
+  const expiresAt = new Date(at.getTime() + (asJwt ? JWT_MS : SESSION_MS));
+  const token = asJwt
+    ? await tokens.issueJwt({ id, userId, email, expiresAt })
+    : randomBytes(TOKEN_BYTES).toString("base64url");
+  await inTransaction(pool, async (client) => {
+    const session = { id, user, tokenHash: asJwt ? null : hashToken(token), expiresAt };
+    if (!(await insertSession(client, session))) throw wrongPassword();
+    const actor = { id: userId, name: email };
+    await insertAccountEntries(client, { at, actor, action: "login.success", userId, email });
+  });
+  await deleteExpiredSessions(pool, at);
+  return { token, expiresAt };
+}
