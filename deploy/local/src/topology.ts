@@ -89,20 +89,20 @@ async function startInProcess(env: Record<string, string>, log: TopologySettings
   // A logger of its own on the standard output would throw when the terminal has gone.
   const destination = { write: (line: string) => log(line.trimEnd()) };
   const logger = createLogger({ service: "toolgate", level: LOG_LEVEL, destination });
-  const metrics = startMetrics();
-  const tracing = await startTracing("toolgate", env);
-  const single = await startSingle(readAllConfigs(env), logger);
+  await using resources = new AsyncDisposableStack();
+  const { scrape } = resources.use(startMetrics());
+  resources.use(await startTracing("toolgate", env));
+  const single = resources.use(await startSingle(readAllConfigs(env), logger));
   const readiness = createReadiness(() => single.ready());
-  const ops = await startOpsServer({ readiness, host: HOST, port: 0, scrape: metrics.scrape });
+  const ops = resources.use(await startOpsServer({ readiness, host: HOST, port: 0, scrape }));
+  const owned = resources.move();
   return {
     baseUrl: `http://${HOST}:${single.port}`,
     opsUrls: [`http://${HOST}:${ops.port}`],
     async stop() {
+      readiness.markDraining();
       await single.drain();
-      await single[Symbol.asyncDispose]();
-      await ops[Symbol.asyncDispose]();
-      await tracing?.[Symbol.asyncDispose]();
-      await metrics[Symbol.asyncDispose]();
+      await owned.disposeAsync();
     },
     pids: () => ({ toolgate: process.pid }),
   };

@@ -1,0 +1,76 @@
+import { ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import { AlwaysOnSampler, InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { afterEach, expect, test } from "vitest";
+import { atMostEvery } from "./metrics.ts";
+import { runForRequest } from "./request.ts";
+import { currentTraceparent, inSpan, inSpanOf, spanOf, startSpan, traceparentOf, traceWith } from "./trace.ts";
+
+const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+afterEach(() => traceWith(undefined));
+
+function traced() {
+  const exporter = new InMemorySpanExporter();
+  const provider = new TracerProvider({
+    sampler: new AlwaysOnSampler(),
+    spanProcessors: [new SimpleSpanProcessor({ exporter })],
+  });
+  traceWith(provider.getTracer("test"));
+  return exporter;
+}
+
+test("while tracing is off nothing is traced, and work only runs", async () => {
+  expect(spanOf(TRACEPARENT)).toBeUndefined();
+  expect(startSpan("a", undefined)).toBeUndefined();
+  expect(await inSpanOf(TRACEPARENT, "a", async () => currentTraceparent())).toBe("");
+});
+
+test("a span goes on in the trace of its traceparent, and names itself as the parent of what follows", async () => {
+  const exporter = traced();
+  const inner = await inSpanOf(TRACEPARENT, "outer", async () => currentTraceparent());
+  const [span] = exporter.getFinishedSpans();
+  expect(span?.spanContext().traceId).toBe(TRACEPARENT.slice(3, 35));
+  expect(inner).toBe(traceparentOf(span?.spanContext()));
+  expect(span?.parentSpanContext?.spanId).toBe(TRACEPARENT.slice(36, 52));
+});
+
+test("what fails is marked with the kind of its error, never with its message", async () => {
+  const exporter = traced();
+  const work = () => Promise.reject(new TypeError("a customer's data"));
+  await expect(inSpanOf(TRACEPARENT, "a", work)).rejects.toThrow("a customer's data");
+  const [span] = exporter.getFinishedSpans();
+  expect(span?.attributes).toEqual({ "error.type": "TypeError" });
+  expect(JSON.stringify([span?.status, span?.events])).not.toContain("customer");
+});
+
+test("an unrecorded trace and work outside of a trace get no spans", async () => {
+  const exporter = traced();
+  await inSpanOf(TRACEPARENT.replace(/01$/, "00"), "a", async () => {});
+  await runForRequest({ requestId: "r" }, () => inSpan("a", async () => {}));
+  await inSpan("a", async () => {});
+  expect(exporter.getFinishedSpans()).toEqual([]);
+  expect(trace.getSpan(ROOT_CONTEXT)).toBeUndefined();
+});
+
+test.each([
+  "",
+  "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+  "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+  "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+  `${TRACEPARENT}-x`,
+])("%j is no traceparent", (traceparent) => {
+  traced();
+  expect(spanOf(traceparent)).toBeUndefined();
+});
+
+test("reads within the pause share a result, and a failure is not kept", async () => {
+  let reads = 0;
+  const read = atMostEvery(60_000, async () => {
+    reads += 1;
+    if (reads === 1) throw new Error("not yet");
+    return reads;
+  });
+  await expect(read()).rejects.toThrow("not yet");
+  expect(await Promise.all([read(), read(), read()])).toEqual([2, 2, 2]);
+});
