@@ -10,8 +10,7 @@ import { createLocalThrottle, createRedisThrottle, type LoginThrottle, withFallb
 import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
 import { loadForVerification } from "./store/verification.ts";
-import { createRedisGate, type Gate } from "./verification/gate.ts";
-import { createLocalCounter } from "./verification/local-counter.ts";
+import { type Admission, createRedisAdmission } from "./verification/admission.ts";
 import { createRowLoader } from "./verification/row-loader.ts";
 import { createVerifier, type Verifier } from "./verification/verifier.ts";
 
@@ -20,7 +19,7 @@ export interface Context {
   pool: Pool;
   epochs: Epochs;
   tools: Tools;
-  gate: Pick<Gate, "used" | "lastAccepted">;
+  admission: Pick<Admission, "used" | "lastAccepted">;
   verifier: Verifier;
   tokens: Tokens;
   throttle: LoginThrottle;
@@ -45,20 +44,19 @@ export function createContext(
   const { log, now, peers } = host;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const clock = () => new Date(now());
-  const gate = createRedisGate(redis);
+  const admission = createRedisAdmission(redis);
   const verifier = createVerifier({
-    gate,
-    load: createRowLoader((hashes) => loadForVerification(pool, hashes)),
-    localCounter: createLocalCounter(),
+    redis,
+    admission,
+    load: createRowLoader((hashes) => loadForVerification(pool, hashes), now),
     now,
-    onGateError: onError("redis cannot decide; deciding from postgres"),
+    onAdmissionError: onError("redis cannot decide; deciding from postgres"),
   });
-  redis.on("ready", () => verifier.forget());
   return {
     pool,
     epochs: createEpochs(redis),
     tools: createTools(peers.transport("tool-runner")),
-    gate,
+    admission,
     verifier,
     tokens: createTokens({ signingKeys: () => listSigningKeys(pool), box: secretBox, now: clock }),
     limitHashing: createHashLimit(),
@@ -68,6 +66,6 @@ export function createContext(
       onError("redis cannot count logins; counting in this process"),
     ),
     now: clock,
-    afterwards: resources.use(createBackground(onError("after the answer"))).add,
+    afterwards: resources.use(createBackground(onError("after the response"))).add,
   };
 }

@@ -1,27 +1,23 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
+import { KEEP_FOR_MS, RELOAD_AFTER_MS, RETRY_AFTER_MS } from "@toolgate/epoch/cache";
 import { createEpochs } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { eventually } from "@toolgate/testbed/eventually";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { expect, test } from "vitest";
 import type { VerificationRow } from "../src/store/verification.ts";
-import { KEEP_FOR_MS, RELOAD_AFTER_MS, RETRY_AFTER_MS } from "../src/verification/cached-keys.ts";
-import { createRedisGate } from "../src/verification/gate.ts";
-import { createLocalCounter } from "../src/verification/local-counter.ts";
-import { createRowLoader, MAX_QUERIES_IN_FLIGHT } from "../src/verification/row-loader.ts";
-import { UNKNOWN_FOR_MS } from "../src/verification/unknown-hashes.ts";
+import { createRedisAdmission } from "../src/verification/admission.ts";
+import { createRowLoader, MAX_QUERIES_IN_FLIGHT, UNKNOWN_FOR_MS } from "../src/verification/row-loader.ts";
 import { createVerifier } from "../src/verification/verifier.ts";
 
-/** A verifier on real epochs, a clock of its own, and rows that a test can take away as Postgres would. */
-async function verifierRig() {
-  const redis = connectRedis({ url: serversOfRun().redisUrl, name: "test", onError: () => {} });
-  await untilReady(redis, 5_000);
-  const row: VerificationRow = {
+function newRow(tools: string[] = []): VerificationRow {
+  return {
     secretHash: randomBytes(32),
     secretValidUntil: null,
     keyId: randomUUID(),
     keyName: "k",
-    tools: [],
+    tools,
     limit: 10_000,
     allowedNetworks: [],
     expiresAt: null,
@@ -30,26 +26,44 @@ async function verifierRig() {
     workspace: "w",
     workspaceLocked: false,
   };
-  const state = { nowMs: 1_000_000, postgres: "here" as "here" | "away" | "silent", loads: 0 };
-  const gateErrors: unknown[] = [];
+}
+
+/** A verifier on real epochs, with its own clock and rows; a test can stop Postgres. */
+async function verifierRig({
+  rows = [newRow()],
+  maxCachedBytes,
+}: {
+  rows?: VerificationRow[];
+  maxCachedBytes?: number;
+} = {}) {
+  const redis = connectRedis({ url: serversOfRun().redisUrl, name: "test", onError: () => {} });
+  await untilReady(redis, 5_000);
+  const row = rows[0] as VerificationRow;
+  const state = { nowMs: 1_000_000, postgres: "up" as "up" | "down" | "silent", loads: 0 };
+  const now = () => state.nowMs;
+  const reconnects = new EventEmitter();
+  const admissionErrors: unknown[] = [];
+  const queryRows = async (hashes: Buffer[]) => {
+    state.loads += 1;
+    if (state.postgres === "down") throw new Error("postgres is down");
+    if (state.postgres === "silent") return new Promise<never>(() => {});
+    const wanted = new Set(hashes.map((hash) => hash.toString("hex")));
+    return rows.filter(({ secretHash }) => wanted.has(secretHash.toString("hex"))).map((found) => ({ ...found }));
+  };
   const verifier = createVerifier({
-    gate: createRedisGate(redis),
-    load: async (secretHash) => {
-      state.loads += 1;
-      if (state.postgres === "away") throw new Error("postgres is away");
-      if (state.postgres === "silent") return new Promise(() => {});
-      return row.secretHash.equals(secretHash) ? { ...row } : undefined;
-    },
-    localCounter: createLocalCounter(),
-    now: () => state.nowMs,
-    onGateError: (error) => gateErrors.push(error),
+    redis: reconnects,
+    admission: createRedisAdmission(redis),
+    load: createRowLoader(queryRows, now),
+    now,
+    onAdmissionError: (error) => admissionErrors.push(error),
+    ...(maxCachedBytes !== undefined && { maxCachedBytes }),
   });
   return {
     state,
     row,
-    verifier,
-    gateErrors,
+    admissionErrors,
     epochs: createEpochs(redis),
+    reconnect: () => reconnects.emit("ready"),
     verify: (secretHash: Uint8Array = row.secretHash) => verifier.verify(secretHash, { count: true, clientIp: "" }),
     async [Symbol.asyncDispose]() {
       redis.disconnect();
@@ -57,12 +71,12 @@ async function verifierRig() {
   };
 }
 
-test("[KEY-21] without Postgres a key that Redis confirms goes on for ten minutes, tried again once a second", async () => {
+test("[KEY-21] without Postgres, a key whose epochs are current works for ten minutes, with a reload tried every second", async () => {
   await using rig = await verifierRig();
   const { state } = rig;
   expect(await rig.verify()).toMatchObject({ admitted: true, used: 1 });
   const loadedAt = state.nowMs;
-  state.postgres = "away";
+  state.postgres = "down";
   state.nowMs = loadedAt + RELOAD_AFTER_MS + 1;
   const before = state.loads;
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => rig.verify()));
@@ -73,13 +87,13 @@ test("[KEY-21] without Postgres a key that Redis confirms goes on for ten minute
   expect(await rig.verify()).toMatchObject({ admitted: true });
   expect(state.loads).toBe(before + 2);
   state.nowMs = loadedAt + KEEP_FOR_MS + 1;
-  await expect(rig.verify()).rejects.toThrow("away");
-  state.postgres = "here";
+  await expect(rig.verify()).rejects.toThrow("down");
+  state.postgres = "up";
   expect(await rig.verify()).toMatchObject({ admitted: true });
-  expect(rig.gateErrors).toEqual([]);
+  expect(rig.admissionErrors).toEqual([]);
 });
 
-test("[KEY-21] a Postgres that does not answer holds no key up that Redis confirms", async () => {
+test("[KEY-21] a Postgres that does not respond does not delay a key whose epochs are current for long", async () => {
   await using rig = await verifierRig();
   await rig.verify();
   rig.state.postgres = "silent";
@@ -87,28 +101,28 @@ test("[KEY-21] a Postgres that does not answer holds no key up that Redis confir
   expect(await rig.verify()).toMatchObject({ admitted: true });
 });
 
-test("[KEY-21] without Postgres a key whose epoch has moved fails, aged or not", async () => {
+test("[KEY-21] without Postgres, a key whose epoch has changed fails, even if its reload was due", async () => {
   await using rig = await verifierRig();
   await rig.verify();
-  rig.state.postgres = "away";
+  rig.state.postgres = "down";
   rig.state.nowMs += RELOAD_AFTER_MS + 1;
   expect(await rig.verify()).toMatchObject({ admitted: true });
   await rig.epochs.raise(`key:${rig.row.keyId}`);
-  await expect(rig.verify()).rejects.toThrow("away");
-  rig.state.postgres = "here";
+  await expect(rig.verify()).rejects.toThrow("down");
+  rig.state.postgres = "up";
   rig.row.revokedAt = new Date(0);
   expect(await rig.verify()).toBeUndefined();
 });
 
-test("[KEY-21] without Postgres nothing is confirmed after the epochs may have gone back", async () => {
+test("[KEY-21] without Postgres, no cached key is used after a reconnect to Redis, whose epochs may be lower", async () => {
   await using rig = await verifierRig();
   await rig.verify();
-  rig.state.postgres = "away";
-  rig.verifier.forget();
-  await expect(rig.verify()).rejects.toThrow("away");
+  rig.state.postgres = "down";
+  rig.reconnect();
+  await expect(rig.verify()).rejects.toThrow("down");
 });
 
-test("[KEY-21] an aged key is loaded once, by all its callers together, and shows what was never announced", async () => {
+test("[KEY-21] callers share the reload of a key, which shows a change whose epoch was never raised", async () => {
   await using rig = await verifierRig();
   await rig.verify();
   const before = rig.state.loads;
@@ -119,7 +133,7 @@ test("[KEY-21] an aged key is loaded once, by all its callers together, and show
   expect(rig.state.loads).toBe(before + 1);
 });
 
-test("[KEY-21] a hash that no key has is looked up once in two seconds", async () => {
+test("[KEY-21] a hash that belongs to no key is looked up once in two seconds", async () => {
   await using rig = await verifierRig();
   const unknown = randomBytes(32);
   for (let call = 0; call < 10; call += 1) expect(await rig.verify(unknown)).toBeUndefined();
@@ -129,24 +143,54 @@ test("[KEY-21] a hash that no key has is looked up once in two seconds", async (
   expect(await rig.verify(unknown)).toMatchObject({ admitted: true });
 });
 
-test("[KEY-21] look-ups have at most four queries under way; what comes meanwhile shares the next", async () => {
-  const queries: { size: number; answer: (rows: VerificationRow[]) => void }[] = [];
+test("[KEY-21] at most four lookup queries run at once; later lookups share the next one", async () => {
+  const queries: { size: number; respond: (rows: VerificationRow[]) => void }[] = [];
   const load = createRowLoader(
-    (hashes) => new Promise((resolve) => void queries.push({ size: hashes.length, answer: resolve })),
+    (hashes) => new Promise((resolve) => void queries.push({ size: hashes.length, respond: resolve })),
+    () => 0,
   );
-  const looks: Promise<unknown>[] = [];
+  const lookups: Promise<unknown>[] = [];
   for (let query = 1; query <= MAX_QUERIES_IN_FLIGHT; query += 1) {
-    looks.push(load(randomBytes(32)));
+    lookups.push(load(randomBytes(32)));
     await eventually(() => queries.length === query);
   }
   for (let tick = 0; tick < 10; tick += 1) {
-    looks.push(load(randomBytes(32)));
+    lookups.push(load(randomBytes(32)));
     await new Promise(setImmediate);
   }
   expect(queries.length).toBe(MAX_QUERIES_IN_FLIGHT);
-  queries[0]?.answer([]);
+  queries[0]?.respond([]);
   await eventually(() => queries.length > MAX_QUERIES_IN_FLIGHT);
   expect(queries.map(({ size }) => size)).toEqual([1, 1, 1, 1, 10]);
-  for (const { answer } of queries) answer([]);
-  expect(new Set(await Promise.all(looks))).toEqual(new Set([undefined]));
+  for (const { respond } of queries) respond([]);
+  expect(new Set(await Promise.all(lookups))).toEqual(new Set([undefined]));
+});
+
+test("[KEY-21] lookups of the same hash share one place in a query", async () => {
+  const sizes: number[] = [];
+  const row = newRow();
+  const load = createRowLoader(
+    async (hashes) => {
+      sizes.push(hashes.length);
+      return [row];
+    },
+    () => 0,
+  );
+  const found = await Promise.all(Array.from({ length: 20 }, () => load(row.secretHash)));
+  expect(new Set(found)).toEqual(new Set([row]));
+  expect(sizes).toEqual([1]);
+});
+
+test("[KEY-21] the cache is bounded by the size of the keys: the keys unused for longest go first", async () => {
+  const tools = Array.from({ length: 500 }, (_, n) => `tool_with_a_long_name_${n}`);
+  const rows = Array.from({ length: 100 }, () => newRow(tools));
+  await using rig = await verifierRig({ rows, maxCachedBytes: 1024 * 1024 });
+  for (const { secretHash } of rows) await rig.verify(secretHash);
+  const loadsOf = async ({ secretHash }: VerificationRow) => {
+    const before = rig.state.loads;
+    expect(await rig.verify(secretHash)).toMatchObject({ admitted: true });
+    return rig.state.loads - before;
+  };
+  for (const recent of rows.slice(-5)) expect(await loadsOf(recent)).toBe(0);
+  for (const old of rows.slice(0, 50)) expect(await loadsOf(old)).toBeGreaterThan(0);
 });

@@ -1,6 +1,6 @@
-/** Calls per key and minute counted in this process alone: the limit while Redis is away. */
+/** Calls per key and minute, counted in this process alone: the limit while Redis is down. */
 export interface LocalCounter {
-  /** Counts a call if the minute has room. */
+  /** Counts a call if the minute has room and `count` is set. */
   take(keyId: string, minute: number, limit: number, count: boolean): { admitted: boolean; used: number };
 }
 

@@ -1,49 +1,74 @@
+import { LRUCache } from "lru-cache";
 import type { VerificationRow } from "../store/verification.ts";
 
-/** Loads rows by secret hash; look-ups of one tick share one query, and so do those that wait for one. */
+/** Loads the row of a secret's hash. */
 export type RowLoader = (secretHash: Uint8Array) => Promise<VerificationRow | undefined>;
 
 const MAX_HASHES_PER_QUERY = 500;
-/** The rest of the service needs connections too. */
+/** Leaves connections for the rest of the service. */
 export const MAX_QUERIES_IN_FLIGHT = 4;
+/** Together these bound what a flood of well-formed keys that do not exist costs. */
+export const UNKNOWN_FOR_MS = 2_000;
+const MAX_UNKNOWN_HASHES = 50_000;
 
 interface Waiting {
   hash: Buffer;
-  resolve: (row: VerificationRow | undefined) => void;
-  reject: (error: unknown) => void;
+  row: PromiseWithResolvers<VerificationRow | undefined>;
 }
 
-export function createRowLoader(load: (hashes: Buffer[]) => Promise<VerificationRow[]>): RowLoader {
-  const waiting: Waiting[] = [];
+/**
+ * Lookups of one tick share a query, and so do lookups that wait because too many queries run.
+ *
+ * Hashes without a row are remembered for a moment. A new key still works at once: its secret is 32 random bytes that
+ * leave this service after the commit, so nobody can have looked it up before.
+ */
+export function createRowLoader(query: (hashes: Buffer[]) => Promise<VerificationRow[]>, now: () => number): RowLoader {
+  const unknownUntil = new LRUCache<string, number>({ max: MAX_UNKNOWN_HASHES });
+  const waiting = new Map<string, Waiting>();
   let inFlight = 0;
   let scheduled = false;
 
-  async function loadAll(batch: Waiting[]): Promise<void> {
+  async function loadAll(batch: [id: string, Waiting][]): Promise<void> {
     inFlight += 1;
     try {
-      const rows = await load(batch.map(({ hash }) => hash));
-      const byHash = new Map(rows.map((row) => [row.secretHash.toString("latin1"), row]));
-      for (const { hash, resolve } of batch) resolve(byHash.get(hash.toString("latin1")));
+      const rows = await query(batch.map(([, { hash }]) => hash));
+      const byId = new Map(rows.map((row) => [idOf(row.secretHash), row]));
+      for (const [id, { row }] of batch) {
+        if (!byId.has(id)) unknownUntil.set(id, now() + UNKNOWN_FOR_MS);
+        row.resolve(byId.get(id));
+      }
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const [, { row }] of batch) row.reject(error);
     } finally {
       inFlight -= 1;
-      flush();
+      startQueries();
     }
   }
 
-  function flush(): void {
+  function startQueries(): void {
     scheduled = false;
-    while (waiting.length > 0 && inFlight < MAX_QUERIES_IN_FLIGHT) {
-      void loadAll(waiting.splice(0, MAX_HASHES_PER_QUERY));
+    while (waiting.size > 0 && inFlight < MAX_QUERIES_IN_FLIGHT) {
+      const batch = [...waiting].slice(0, MAX_HASHES_PER_QUERY);
+      for (const [id] of batch) waiting.delete(id);
+      void loadAll(batch);
     }
   }
 
-  return (secretHash) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ hash: Buffer.from(secretHash), resolve, reject });
-      if (scheduled) return;
+  return async (secretHash) => {
+    const id = idOf(secretHash);
+    if (now() < (unknownUntil.get(id) ?? 0)) return undefined;
+    const joined = waiting.get(id);
+    if (joined) return joined.row.promise;
+    const lookup: Waiting = { hash: Buffer.from(secretHash), row: Promise.withResolvers() };
+    waiting.set(id, lookup);
+    if (!scheduled) {
       scheduled = true;
-      setImmediate(flush);
-    });
+      setImmediate(startQueries);
+    }
+    return lookup.row.promise;
+  };
+}
+
+function idOf(secretHash: Uint8Array): string {
+  return Buffer.from(secretHash).toString("latin1");
 }

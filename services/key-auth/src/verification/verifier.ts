@@ -1,15 +1,13 @@
+import { createEpochCache, type EpochCacheOptions } from "@toolgate/epoch/cache";
 import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
-import { secretHolds, statusOf } from "../domain/key.ts";
 import { minuteWindow } from "../domain/minute-window.ts";
-import { admitsAddress, type Network } from "../domain/network.ts";
 import type { VerificationRow } from "../store/verification.ts";
-import { createCachedKeys, networksOf } from "./cached-keys.ts";
-import type { Gate } from "./gate.ts";
-import type { LocalCounter } from "./local-counter.ts";
+import type { Admission, KeyEpochs } from "./admission.ts";
+import { createLocalCounter } from "./local-counter.ts";
 import type { RowLoader } from "./row-loader.ts";
-import { rememberUnknown } from "./unknown-hashes.ts";
+import { opens, sizeOf, toVerifiableKey, type VerifiableKey } from "./verifiable-key.ts";
 
-/** Undefined: no such key, revoked, expired, replaced, or not to be used from this address. */
+/** Undefined: no such key, revoked, expired, secret replaced, or address not allowed. */
 export type Verdict =
   | (VerificationRow & { admitted: boolean; used: number; resetAt: number; epoch: string })
   | undefined;
@@ -17,76 +15,91 @@ export type Verdict =
 export interface VerifiedCall {
   /** Count the call if it is admitted. */
   count: boolean;
-  /** Address of the caller. */
+  /** The caller's address. */
   clientIp: string;
 }
 
 export interface Verifier {
   verify(secretHash: Uint8Array, call: VerifiedCall): Promise<Verdict>;
-  /** Forgets everything: after a reconnect to Redis its epochs may have gone back. */
-  forget(): void;
 }
 
-export interface VerifierDependencies {
-  gate: Pick<Gate, "decide">;
+export interface VerifierDependencies extends Pick<EpochCacheOptions<KeyEpochs, unknown>, "redis" | "now"> {
+  admission: Pick<Admission, "decide">;
   load: RowLoader;
-  localCounter: LocalCounter;
-  now: () => number;
   /** Told why Redis could not decide. */
-  onGateError: (error: unknown) => void;
+  onAdmissionError: (error: unknown) => void;
+  maxCachedBytes?: number;
 }
 
-/** Whoever gets it caches nothing and loads what it needs. */
+/** Tells the gateway and tool-runner to cache nothing for this call. */
 const UNKNOWN_EPOCH = "0";
-/** Epochs that move at each look are somebody editing in a loop; more than this many reloads is a fault. */
+/** An epoch that changes between every two reads is a fault, not somebody editing. */
 const MAX_RELOADS = 5;
+const MAX_CACHED_KEYS = 50_000;
+const MAX_CACHED_BYTES = 128 * 1024 * 1024;
 
 /**
- * [KEY-21] Decides on a key with one Redis round trip: the cached row counts only while the epochs in Redis are those
- * under which it was loaded. Without Redis every call reads Postgres, and the limit is counted in this process; without
- * Postgres the keys that Redis confirms go on.
+ * [KEY-21] Decides on a key with one round trip to Redis: a cached key is used only while Redis has the epochs under which
+ * it was loaded. While Redis is down, every call reads Postgres and the limit is counted in this process. While Postgres
+ * is down, keys whose epochs are current go on working for as long as the cache keeps them.
  */
-export function createVerifier(dependencies: VerifierDependencies): Verifier {
-  const { gate, localCounter, now, onGateError } = dependencies;
-  const load = rememberUnknown(dependencies.load, now);
-  const cached = createCachedKeys(load, now);
+export function createVerifier({
+  admission,
+  load,
+  redis,
+  now,
+  onAdmissionError,
+  maxCachedBytes = MAX_CACHED_BYTES,
+}: VerifierDependencies): Verifier {
+  const localCounter = createLocalCounter();
+  const cache = createEpochCache<KeyEpochs, VerifiableKey | undefined>({
+    name: "keys",
+    redis,
+    now,
+    isCurrent: (cached, wanted) => cached.key === wanted.key && cached.workspace === wanted.workspace,
+    maxEntries: MAX_CACHED_KEYS,
+    maxBytes: maxCachedBytes,
+    sizeOf: (key) => (key ? sizeOf(key) : 0),
+  });
 
-  async function withoutRedis(secretHash: Uint8Array, { count, clientIp }: VerifiedCall): Promise<Verdict> {
+  async function loadKey(secretHash: Uint8Array): Promise<VerifiableKey | undefined> {
     const row = await load(secretHash);
-    if (!row || !opens(row, networksOf(row), clientIp, now())) return undefined;
+    return row && toVerifiableKey(row);
+  }
+
+  async function verifyWithoutRedis(secretHash: Uint8Array, { count, clientIp }: VerifiedCall): Promise<Verdict> {
+    const key = await loadKey(secretHash);
+    if (!key || !opens(key, clientIp, now())) return undefined;
+    const { row } = key;
     const { minute, resetAt } = minuteWindow(now());
     return { ...row, ...localCounter.take(row.keyId, minute, row.limit, count), resetAt, epoch: UNKNOWN_EPOCH };
   }
 
   return {
-    forget: () => cached.clear(),
     async verify(secretHash, call) {
-      let entry = cached.get(secretHash);
-      cacheLookups.add(1, { cache: "keys", result: entry ? "hit" : "miss" });
-      entry ??= await cached.load(secretHash, undefined);
-      for (let asked = 0; asked <= MAX_RELOADS && entry; asked += 1) {
-        const { row, networks } = entry;
-        const known = cached.known(entry);
-        const open = opens(row, networks, call.clientIp, now());
-        const question = { ...row, known, count: call.count && open };
-        const answer = await gate.decide(question).catch(onGateError);
-        epochsRead.add(1, { source: answer ? "redis" : "none" });
-        if (!answer) return withoutRedis(secretHash, call);
-        if (answer.kind === "stale") {
-          entry = await cached.reload(secretHash, entry, answer.epochs);
-          continue;
+      const id = Buffer.from(secretHash).toString("latin1");
+      const cached = cache.peek(id);
+      // Without epochs, Redis is only asked for the epochs of the key and its workspace.
+      let epochs = cached?.value && cached.epoch;
+      let key = cached?.value ?? (await loadKey(secretHash));
+      for (let reloads = 0; key && reloads <= MAX_RELOADS; reloads += 1) {
+        const { row } = key;
+        const open = opens(key, call.clientIp, now());
+        const request = { ...row, known: epochs, count: call.count && open };
+        const decision = await admission.decide(request).catch(onAdmissionError);
+        epochsRead.add(1, { source: decision ? "redis" : "none" });
+        if (!decision) return verifyWithoutRedis(secretHash, call);
+        if (decision.kind !== "stale") {
+          if (reloads === 0) cacheLookups.add(1, { cache: "keys", result: "hit" });
+          if (!open) return undefined;
+          const { kind, used, resetAt } = decision;
+          return { ...row, admitted: kind === "admitted", used, resetAt, epoch: epochs?.workspace ?? UNKNOWN_EPOCH };
         }
-        if (!open) return undefined;
-        const { kind, used, resetAt } = answer;
-        return { ...row, admitted: kind === "admitted", used, resetAt, epoch: known?.workspace ?? UNKNOWN_EPOCH };
+        epochs = decision.epochs;
+        key = await cache.get(id, epochs, () => loadKey(secretHash));
       }
-      if (entry) throw new Error("the key's epochs did not hold still");
+      if (key) throw new Error("the key's epochs keep changing");
       return undefined;
     },
   };
-}
-
-function opens(row: VerificationRow, networks: readonly Network[], clientIp: string, nowMs: number): boolean {
-  const now = new Date(nowMs);
-  return statusOf(row, now) === "active" && secretHolds(row, now) && admitsAddress(networks, clientIp);
 }

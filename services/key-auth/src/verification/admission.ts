@@ -2,17 +2,17 @@ import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
 import type { Redis } from "ioredis";
 import { SECONDS_PER_MINUTE } from "../domain/minute-window.ts";
 
-/** The epochs under which something was loaded. */
-export interface KnownEpochs {
+/** The epochs of a key and of its workspace. */
+export interface KeyEpochs {
   key: string;
   workspace: string;
 }
 
-export type GateAnswer =
-  /** What is known is older than the epochs: load again. */
-  | { kind: "stale"; epochs: KnownEpochs }
+export type Decision =
+  /** The epochs are not the known ones: load the key again. Nothing was counted. */
+  | { kind: "stale"; epochs: KeyEpochs }
   | ({ kind: "admitted" } & CountedMinute)
-  /** [LIMIT-10] The minute is used up; nothing was counted. */
+  /** [LIMIT-10] The minute is used up. Nothing was counted. */
   | ({ kind: "limited" } & CountedMinute);
 
 export interface CountedMinute {
@@ -21,29 +21,29 @@ export interface CountedMinute {
   resetAt: number;
 }
 
-export interface GateQuestion {
+export interface AdmissionRequest {
   keyId: string;
   workspaceId: string;
-  /** Undefined when nothing is known yet; the answer is then stale. */
-  known: KnownEpochs | undefined;
+  /** The epochs under which the key was loaded; undefined gets the current ones as `stale`. */
+  known: KeyEpochs | undefined;
   limit: number;
-  /** Count the call if it is admitted, and keep its time as the last that was accepted. */
+  /** Count the call if it is admitted, and store its time as the last accepted call. */
   count: boolean;
 }
 
-export interface Gate {
+export interface Admission {
   /**
-   * Decides in one round trip whether what is known still holds and whether the minute has room. [LIMIT-2] The minute is
-   * that of Redis' clock, so that replicas whose own clocks differ count in the same one.
+   * Decides in one round trip whether the known epochs are current and whether the minute has room. [LIMIT-2] The minute
+   * is that of Redis' clock, so that replicas count in the same minute even if their clocks differ.
    */
-  decide(question: GateQuestion): Promise<GateAnswer>;
-  /** Calls of the key counted in the current minute. */
+  decide(request: AdmissionRequest): Promise<Decision>;
+  /** The key's calls counted in the current minute. */
   used(keyId: string): Promise<number>;
-  /** When a call of the key was last counted, by Redis' clock. Undefined: never, or before Redis was wiped. */
+  /** When a call was last counted, by Redis' clock. Undefined: never, or Redis was wiped since. */
   lastAccepted(keyId: string): Promise<Date | undefined>;
 }
 
-/** Names the counter in the script: only there is it known which minute it is. */
+/** The script names the counter, because only Redis knows the minute. */
 const COUNTER_LUA = `
 local function counter_of(prefix)
   local minute = math.floor(tonumber(redis.call('time')[1]) / ${SECONDS_PER_MINUTE})
@@ -51,7 +51,7 @@ local function counter_of(prefix)
 end
 `;
 
-const GATE_LUA = `${EPOCH_LUA}${COUNTER_LUA}
+const ADMISSION_LUA = `${EPOCH_LUA}${COUNTER_LUA}
 local COUNTER_TTL_S = 120
 local ACCEPTED_TTL_S = 7776000
 local key_epoch, workspace_epoch = epoch_of(KEYS[1]), epoch_of(KEYS[2])
@@ -68,8 +68,8 @@ return {1, used, reset_at}`;
 const USED_LUA = `${COUNTER_LUA}
 return tonumber(redis.call('get', (counter_of(KEYS[1]))) or '0')`;
 
-interface GateRedis extends Redis {
-  toolgateGate(
+interface AdmissionRedis extends Redis {
+  toolgateAdmit(
     ...args: [
       epochOfKey: string,
       epochOfWorkspace: string,
@@ -80,16 +80,16 @@ interface GateRedis extends Redis {
   ): Promise<[0, string, string] | [1 | 2, number, number]>;
 }
 
-/** Followed by the minute. */
+/** The minute follows. */
 const counterPrefix = (keyId: string) => `toolgate:calls:${keyId}:`;
 const acceptedKey = (keyId: string) => `toolgate:accepted:${keyId}`;
 
-export function createRedisGate(redis: Redis): Gate {
-  redis.defineCommand("toolgateGate", { numberOfKeys: 4, lua: GATE_LUA });
-  const gate = redis as GateRedis;
+export function createRedisAdmission(redis: Redis): Admission {
+  redis.defineCommand("toolgateAdmit", { numberOfKeys: 4, lua: ADMISSION_LUA });
+  const commands = redis as AdmissionRedis;
   return {
     async decide({ keyId, workspaceId, known, limit, count }) {
-      const [verdict, first, second] = await gate.toolgateGate(
+      const [verdict, first, second] = await commands.toolgateAdmit(
         epochKey(`key:${keyId}`),
         epochKey(`workspace:${workspaceId}`),
         counterPrefix(keyId),
