@@ -1,10 +1,8 @@
-import { addressBytes, hasPrefix } from "./address.ts";
+import { isInNetworks, type Network, parseNetwork } from "@toolgate/ip-address/network";
 import { normalizeHost } from "./host.ts";
 
 /** Decides whether a blocked address may be connected to all the same: in development and in tests only. */
 export type AllowList = (target: { host: string; port: number }, ip: string) => boolean;
-
-type Network = { bytes: readonly number[]; prefixBits: number };
 
 /** Matches nothing: the setting of production. */
 export const ALLOW_NOTHING: AllowList = () => false;
@@ -23,25 +21,11 @@ export function parseAllowList(entries: readonly string[]): AllowList {
   const hostPorts = new Set<string>();
   for (const entry of entries) {
     const network = parseNetwork(entry);
-    if (network !== undefined) networks.push(network);
+    if (!("fault" in network)) networks.push(network);
+    else if (entry.includes("/")) throw new TypeError(`the allow-list entry "${entry}": ${network.fault}`);
     else hostPorts.add(parseHostPort(entry));
   }
-  return ({ host, port }, ip) => {
-    if (hostPorts.has(`${host}:${port}`)) return true;
-    const bytes = addressBytes(ip);
-    return bytes !== undefined && networks.some((network) => hasPrefix(bytes, network.bytes, network.prefixBits));
-  };
-}
-
-function parseNetwork(entry: string): Network | undefined {
-  const [ip = "", prefix, ...rest] = entry.split("/");
-  const bytes = addressBytes(ip);
-  if (bytes === undefined || rest.length > 0) return undefined;
-  const maxBits = bytes.length * 8;
-  if (prefix === undefined) return { bytes, prefixBits: maxBits };
-  const prefixBits = /^[0-9]{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
-  if (!(prefixBits <= maxBits)) throw new TypeError(`bad prefix length in the allow-list entry "${entry}"`);
-  return { bytes, prefixBits };
+  return ({ host, port }, ip) => hostPorts.has(`${host}:${port}`) || isInNetworks(networks, ip);
 }
 
 function parseHostPort(entry: string): string {

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { classifyAddress } from "./address.ts";
+import { isPublicAddress } from "./address.ts";
 import type { AllowList } from "./allow-list.ts";
 import { boundedLookUps } from "./bounded-look-ups.ts";
 import { createHostsFile } from "./hosts-file.ts";
@@ -80,7 +80,7 @@ function judge(
   allowList: AllowList,
 ): CheckedTarget {
   if (addresses.length === 0 || addresses.length > MAX_ADDRESSES_PER_NAME) return { ok: false, reason: "unresolvable" };
-  const allowed = addresses.every((ip) => classifyAddress(ip) === "public" || allowList(target, ip));
+  const allowed = addresses.every((ip) => isPublicAddress(ip) || allowList(target, ip));
   return allowed ? { ok: true, addresses } : { ok: false, reason: "blocked" };
 }
 

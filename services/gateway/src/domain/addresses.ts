@@ -1,13 +1,6 @@
-import ipaddr from "ipaddr.js";
-
 const AUTHORITY = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 const PATH_END = /[?#]/;
-
-/** An IP address in its one canonical form, IPv4 also where it is mapped into IPv6; "" if it is not an address. */
-export function canonicalIp(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : "";
-}
 
 /**
  * Where callers reach this installation: as configured, otherwise as the request was addressed. "/" (relative to the

@@ -1,7 +1,7 @@
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../context.ts";
-import { canonicalIp } from "../domain/addresses.ts";
 import { tagMatches } from "../domain/entity-tag.ts";
 import { LIMIT_FIELDS, rateLimitFields } from "../domain/rate-limit-fields.ts";
 import { apiKeyOf } from "../domain/request-headers.ts";

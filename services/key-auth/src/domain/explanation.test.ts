@@ -1,6 +1,6 @@
+import { type Network, parseNetwork } from "@toolgate/ip-address/network";
 import { expect, test } from "vitest";
 import { type CallFacts, explainCall } from "./explanation.ts";
-import { type Network, parseNetwork } from "./network.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 

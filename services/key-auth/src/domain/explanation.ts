@@ -1,5 +1,5 @@
+import { isInNetworks, type Network } from "@toolgate/ip-address/network";
 import { type KeyStatus, statusOf } from "./key.ts";
-import { admitsAddress, type Network } from "./network.ts";
 
 export interface GateVerdict {
   gate: string;
@@ -55,7 +55,7 @@ function explainKey({ key, now }: CallFacts) {
 function explainNetwork({ networks, clientIp }: CallFacts) {
   if (networks.length === 0) return { passes: true, explanation: "The key may be used from anywhere." };
   if (clientIp === "") return { passes: true, explanation: "Not tried: no address was given." };
-  const passes = admitsAddress(networks, clientIp);
+  const passes = isInNetworks(networks, clientIp);
   return {
     passes,
     explanation: passes

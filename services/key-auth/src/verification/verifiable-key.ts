@@ -1,5 +1,5 @@
+import { isInNetworks, type Network, parseNetwork } from "@toolgate/ip-address/network";
 import { secretHolds, statusOf } from "../domain/key.ts";
-import { admitsAddress, type Network, parseNetwork } from "../domain/network.ts";
 import type { VerificationRow } from "../store/verification.ts";
 
 /** A key's row with its networks parsed. */
@@ -27,7 +27,8 @@ export function toVerifiableKey(row: VerificationRow): VerifiableKey {
 /** Whether the key, the secret and the caller's address are all valid. */
 export function opens({ row, networks }: VerifiableKey, clientIp: string, nowMs: number): boolean {
   const now = new Date(nowMs);
-  return statusOf(row, now) === "active" && secretHolds(row, now) && admitsAddress(networks, clientIp);
+  const mayCallFrom = networks.length === 0 || isInNetworks(networks, clientIp);
+  return statusOf(row, now) === "active" && secretHolds(row, now) && mayCallFrom;
 }
 
 /** Bytes in memory, roughly. */

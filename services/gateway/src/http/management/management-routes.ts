@@ -12,6 +12,7 @@ import {
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import { errorInterceptor } from "@toolgate/service-host/errors";
 import type { Logger } from "@toolgate/service-host/logger";
@@ -25,7 +26,6 @@ import {
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 import type { FastifyInstance } from "fastify";
 import { memberRoleOf } from "../../clients/key-auth.ts";
-import { canonicalIp } from "../../domain/addresses.ts";
 import type { Login } from "../../domain/session-cookie.ts";
 import { containsNul } from "../../domain/text.ts";
 import { loginOfRequest } from "../sessions/login-of-request.ts";

@@ -3,11 +3,10 @@ import { create } from "@bufbuild/protobuf";
 import { UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { shortIp } from "@toolgate/short-ip/short-ip";
+import { canonicalIp, shortIp } from "@toolgate/ip-address/ip-address";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import type { ToolRun } from "../../clients/tool-runner.ts";
 import type { CallContext } from "../../context.ts";
-import { canonicalIp } from "../../domain/addresses.ts";
 import { secondsUntilReset } from "../../domain/rate-limit-fields.ts";
 import {
   type ApiResponse,

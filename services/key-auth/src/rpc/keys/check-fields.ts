@@ -1,5 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Expiry } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { formatNetwork, parseNetwork } from "@toolgate/ip-address/network";
 import type { Tools } from "../../clients/tools.ts";
 import {
   endOfDay,
@@ -10,7 +11,6 @@ import {
   MAX_TOOLS,
   MIN_LIMIT,
 } from "../../domain/key.ts";
-import { formatNetwork, parseNetwork } from "../../domain/network.ts";
 import { invalid } from "../errors.ts";
 
 /** [KEY-1] Trims the name. */

@@ -1,9 +1,9 @@
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { type Network, parseNetwork } from "@toolgate/ip-address/network";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { explainCall as explain } from "../../domain/explanation.ts";
-import { type Network, parseNetwork } from "../../domain/network.ts";
 import { findKey } from "../../store/keys.ts";
 import { findWorkspaceById } from "../../store/workspaces.ts";
 import { invalid, noSuchKey } from "../errors.ts";

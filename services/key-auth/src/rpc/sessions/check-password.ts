@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
-import { addressBytes } from "@toolgate/safe-fetch/address";
+import { parseIp } from "@toolgate/ip-address/ip-address";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { MAX_PASSWORD_CHARACTERS, passwordMatches } from "../../domain/password.ts";
@@ -61,7 +61,7 @@ export function countedFor(account: string, network: string | undefined): Counte
 
 /** The IPv4 address, or the /64 network of an IPv6 address: a caller can pick any address in it. */
 export function callerNetwork(call: Pick<HandlerContext, "requestHeader">): string | undefined {
-  const bytes = addressBytes(call.requestHeader.get(CLIENT_ADDRESS_HEADER) ?? "");
+  const bytes = parseIp(call.requestHeader.get(CLIENT_ADDRESS_HEADER) ?? "")?.toByteArray();
   if (!bytes) return undefined;
   return Buffer.from(bytes.length === 4 ? bytes : bytes.slice(0, IPV6_NETWORK_BYTES)).toString("hex");
 }

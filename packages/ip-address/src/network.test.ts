@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { admitsAddress, formatNetwork, type Network, parseNetwork } from "./network.ts";
+import { formatNetwork, isInNetworks, type Network, parseNetwork } from "./network.ts";
 
 const network = (text: string) => parseNetwork(text) as Network;
 
@@ -52,8 +52,8 @@ test("[KEY] an IPv4 network admits exactly the addresses that share its prefix, 
       const dotted = [24, 16, 8, 0].map((shift) => Math.floor(start / 2 ** shift) % 256).join(".");
       const networks = [network(`${dotted}/${prefixBits}`)];
       const inside = number(ofAddress) >= start && number(ofAddress) < start + size;
-      expect(admitsAddress(networks, ofAddress.join("."))).toBe(inside);
-      expect(admitsAddress(networks, `::ffff:${ofAddress.join(".")}`)).toBe(inside);
+      expect(isInNetworks(networks, ofAddress.join("."))).toBe(inside);
+      expect(isInNetworks(networks, `::ffff:${ofAddress.join(".")}`)).toBe(inside);
     }),
   );
 });
@@ -62,18 +62,17 @@ test("[KEY] an IPv6 network admits its own prefix and no IPv4 address, however i
   fc.assert(
     fc.property(fc.ipV6(), fc.ipV4(), (address, ipv4) => {
       const own = parseNetwork(address);
-      fc.pre(!("fault" in own) && own.bytes.length === 16);
-      expect(admitsAddress([own as Network], address)).toBe(true);
-      expect(admitsAddress([network("::/0")], ipv4)).toBe(false);
+      fc.pre(!("fault" in own) && own[0].kind() === "ipv6");
+      expect(isInNetworks([own as Network], address)).toBe(true);
+      expect(isInNetworks([network("::/0")], ipv4)).toBe(false);
     }),
   );
-  expect(admitsAddress([network("2001:db8::/33")], "2001:db8:7fff::1")).toBe(true);
-  expect(admitsAddress([network("2001:db8::/33")], "2001:db8:8000::1")).toBe(false);
+  expect(isInNetworks([network("2001:db8::/33")], "2001:db8:7fff::1")).toBe(true);
+  expect(isInNetworks([network("2001:db8::/33")], "2001:db8:8000::1")).toBe(false);
 });
 
-test("[KEY] no networks admit anything, networks admit nothing that is no address", () => {
-  expect(admitsAddress([], "")).toBe(true);
+test("[KEY] text that is not an address lies in no network", () => {
   for (const text of ["", "no address", "10.0.0.1, 10.0.0.2"]) {
-    expect(admitsAddress([network("0.0.0.0/0"), network("::/0")], text)).toBe(false);
+    expect(isInNetworks([network("0.0.0.0/0"), network("::/0")], text)).toBe(false);
   }
 });
