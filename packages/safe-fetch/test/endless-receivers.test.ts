@@ -50,7 +50,7 @@ test.each(FLOODS)("%s: reading stops, the connection is closed", async (_title, 
   expect(flood.acceptedBytes()).toBeLessThan(MAX_IN_BUFFERS_BYTES);
 });
 
-test("[OUT-15] bytes behind the answer without end are not read on, and their connection is not used again", async () => {
+test("[OUT] endless bytes after the response are not read, and their connection is not used again", async () => {
   const flood = floodWith(`${HEAD}content-length: 2\r\n\r\nok`, "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil");
   await using receiver = await rawReceiver(flood.onSocket);
   await using safeFetch = loopbackFetch();

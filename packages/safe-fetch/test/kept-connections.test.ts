@@ -129,7 +129,7 @@ test("[OUT-33] a connection that the receiver closes after its answer is not use
   expect(receiver.opened()).toBe(5);
 });
 
-test("[OUT-15] a second answer sent unasked is never taken for that of the next request", async () => {
+test("[OUT] a second response that nobody asked for is never taken for that of the next request", async () => {
   const answer = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n";
   await using receiver = await rawReceiver(answerWith(`${answer}good${answer}evil`));
   await using safeFetch = loopbackFetch();
@@ -139,7 +139,7 @@ test("[OUT-15] a second answer sent unasked is never taken for that of the next 
   }
 });
 
-test("[OUT-56] many sends at once each get their own answer", async () => {
+test("[OUT] many sends at once each get their own response", async () => {
   await using receiver = await httpReceiver((request, response) => response.end(request.url));
   await using safeFetch = loopbackFetch();
   const indexes = Array.from({ length: 300 }, (_value, index) => index);
