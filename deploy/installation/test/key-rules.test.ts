@@ -49,7 +49,7 @@ test("[TOOL-38] [TOOL-45] a browser of another origin is told nothing, and the d
     expect(answer.status).toBe(200);
     expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
   }
-  expect(description.body.info).toMatchObject({ description: expect.stringContaining("Keys belong on servers") });
+  expect(description.body.info).toMatchObject({ description: expect.stringContaining("Keep keys on servers") });
 });
 
 test("[LIMIT-8] [LIMIT-9] Retry-After comes with 429 and with no other status", async () => {
