@@ -21,9 +21,9 @@ interface RelayOptions {
 }
 
 /**
- * Publishes the oldest entries that no other replica is publishing, and deletes them once the broker has written them. A
- * crash in between publishes them again, under the same ids. Returns how many there were. While the broker is down it
- * rejects and keeps them.
+ * Publishes the oldest entries that no other replica is publishing, and deletes them once the broker has written them.
+ * After a crash in between they are published again, under the same ids. Returns how many there were. Rejects while the
+ * broker is down, and keeps the entries.
  */
 export async function relayAuditEntries({ pool, schema, bus }: RelayOptions): Promise<number> {
   return inTransaction(pool, async (client) => {

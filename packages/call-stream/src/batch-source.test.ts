@@ -17,7 +17,7 @@ function collecting(): { source: BatchSource<number[]>; push: (n: number) => voi
   };
 }
 
-test("what is announced within one turn leaves as one batch, the next turn's in the next", async () => {
+test("everything announced in one turn leaves as one batch, the next turn's in another", async () => {
   const { source, push } = collecting();
   const first = source.next();
   push(1);
@@ -41,7 +41,7 @@ test("an end comes after what is pending, an error before it", async () => {
   await expect(failing.source.next()).rejects.toThrow("broken");
 });
 
-test("an announcement with nothing behind it sends no batch", async () => {
+test("an announcement with nothing to send sends no batch", async () => {
   const { source, push } = collecting();
   const next = source.next();
   source.announce();
@@ -50,7 +50,7 @@ test("an announcement with nothing behind it sends no batch", async () => {
   expect(await next).toEqual({ done: false, value: [7] });
 });
 
-test("a source that its reader leaves sends nothing more", async () => {
+test("a source sends nothing more once its reader has left", async () => {
   const { source, push } = collecting();
   push(1);
   await source.return();

@@ -1,5 +1,5 @@
 /**
- * The sending half of a stream as an async iterator: what is announced within one turn of the event loop is sent as one
+ * The sending half of a stream as an async iterator: everything announced in one turn of the event loop is sent as one
  * batch. While the transport is busy writing, the next batch grows, so a slow reader makes batches larger, not more.
  *
  * Not an async generator, which would cost several more promises per batch.
@@ -14,7 +14,7 @@ export class BatchSource<B> implements AsyncIterable<B>, AsyncIterator<B> {
   #ended = false;
   #error: Error | undefined;
 
-  /** `take` returns what has collected, or nothing. If it leaves some, it calls `announce` again. */
+  /** `take` returns what is waiting, or undefined. If it cannot take everything, it calls `announce` again. */
   constructor(take: () => B | undefined) {
     this.#take = take;
   }

@@ -5,7 +5,7 @@ import { currentTraceparent } from "@toolgate/telemetry/trace";
 import type { CallContext, CallOptions } from "./call.ts";
 import { neverSentError } from "./call.ts";
 
-/** One call on the side that waits for it: a promise, its deadline, and the signal that may cancel it. */
+/** The waiting side of one call: a promise, its deadline, and the signal that may cancel it. */
 export abstract class Caller<O> {
   readonly deadlineMs: number;
   readonly promise: Promise<O>;
@@ -46,7 +46,7 @@ export function refusalOf(options: CallOptions, openCalls: number, maxInFlight: 
   return undefined;
 }
 
-/** A caller whose request is encoded, and is with a stream or waits for one. */
+/** A caller whose request is encoded, and has been given to a stream or waits for one. */
 export class StreamCaller<O> extends Caller<O> {
   /** Chosen by the stream that the call is on. */
   id = 0;
@@ -71,7 +71,7 @@ export class StreamCaller<O> extends Caller<O> {
   }
 }
 
-/** One call on the side of its handler: its deadline, and an abort signal that is created when the handler reads it. */
+/** The handler's side of one call: its deadline, and an abort signal that is created when the handler reads it. */
 export class OpenCall implements CallContext {
   readonly deadlineMs: number;
   #controller: AbortController | undefined;

@@ -1,8 +1,8 @@
 import { SWEEP_PERIOD_MS } from "./limits.ts";
 
 /**
- * Deadlines for many open calls at the price of one timer, which checks all of them every 20 ms. It runs only while
- * something is open: it stops by itself at the first check that finds nothing. `deadlineMs` is on `performance.now`.
+ * Deadlines for many open calls with a single timer, which checks all of them every 20 ms. It runs only while
+ * something is open: it stops at the first check that finds nothing. `deadlineMs` is on `performance.now`.
  */
 export class DeadlineSweep<T extends { readonly deadlineMs: number }> {
   readonly #open: () => Iterable<T>;

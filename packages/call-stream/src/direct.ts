@@ -17,8 +17,8 @@ type DirectCallOptions = {
 };
 
 /**
- * A handler of the same process as a `Call`. It fails in the same ways as one over a stream: the same codes and messages,
- * deadline, cancellation, limit. Messages are passed as they are, without a copy.
+ * Makes a `Call` of a handler in the same process. It behaves like a call over a stream: the same error codes and
+ * messages, deadline, cancellation and limit. Messages are passed as they are, without a copy.
  */
 export function directCall<I, O>(handler: CallHandler<I, O>, options: DirectCallOptions): Call<I, O> {
   const direct = new DirectCalls(handler, options);

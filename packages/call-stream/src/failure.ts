@@ -8,7 +8,10 @@ export type ErrorListener = (error: unknown) => void;
 const FIRST_CODE: number = Code.Canceled;
 const LAST_CODE: number = Code.Unauthenticated;
 
-/** What a caller may know of something that a handler threw: code and message of a `ConnectError`, else nothing. */
+/**
+ * The error that a caller sees when a handler throws: a `ConnectError` keeps its code and message, anything else is
+ * opaque.
+ */
 export function publicError(error: unknown, onError: ErrorListener): ConnectError {
   if (error instanceof ConnectError)
     return new ConnectError(error.rawMessage.slice(0, MAX_FAILURE_MESSAGE_CHARS), error.code);
@@ -32,7 +35,7 @@ export function deadlineExceeded(): ConnectError {
   return new ConnectError("the call's time is up", Code.DeadlineExceeded);
 }
 
-/** The failure of a call whose caller has given it up, on either side. */
+/** The failure of a call that its caller has cancelled, on either side. */
 export function callerGone(): ConnectError {
   return new ConnectError("the caller has gone", Code.Canceled);
 }

@@ -7,13 +7,13 @@ export const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 /** Largest batch that is read: the usual message limit of gRPC. */
 export const READ_MAX_BYTES = 4 * 1024 * 1024;
 
-/** Largest encoded request or response, which leaves room for its frame. */
+/** Largest encoded request or response, leaving room for its frame. */
 export const MAX_MESSAGE_BYTES = READ_MAX_BYTES - 1024;
 
 /** Longest message of a failure; the rest is cut off. */
 export const MAX_FAILURE_MESSAGE_CHARS = 4_096;
 
-/** A batch is closed when its messages reach this size; a larger message travels in a batch of its own. */
+/** A batch is closed when its messages reach this size; a larger message travels alone. */
 export const MAX_BATCH_BYTES = 256 * 1024;
 
 /** Requests that wait in a client for a stream or for a slow server. */
@@ -25,7 +25,7 @@ export const MAX_UNSENT_REPLY_BYTES = 16 * 1024 * 1024;
 /** Time between two checks of the deadlines of open calls. */
 export const SWEEP_PERIOD_MS = 20;
 
-/** After this time a draining server refuses calls of a client that goes on sending. */
+/** A draining server refuses new calls after this time. */
 export const DEFAULT_DRAIN_GRACE_MS = 2_000;
 
 /** Longest time that a call waits while no stream is up, before its caller is told that the service is down. */
@@ -37,13 +37,13 @@ export const CONNECT_TIMEOUT_MS = 5_000;
 /** Time between two lookups of the addresses when nothing fails. */
 export const DEFAULT_RESOLVE_EVERY_MS = 5_000;
 
-/** Time that a closing client gives a server to end an idle stream in good order. */
+/** How long a closing client waits for a server to end an idle stream cleanly. */
 export const CLOSE_GRACE_MS = 500;
 
 /** Bytes that the server may send ahead of the reader. */
 export const FLOW_WINDOW_BYTES = 1024 * 1024;
 
-/** Time between two checks of a connection; a dead peer is noticed at the fourth. */
+/** Time between two checks of a connection; a dead peer is detected at the fourth. */
 export const KEEPALIVE_TICK_MS = 1_000;
 
 /** Checks without data from the peer after which it is probed. */

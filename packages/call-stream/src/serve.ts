@@ -6,13 +6,13 @@ import type { ErrorListener } from "./failure.ts";
 import { DEFAULT_DRAIN_GRACE_MS, DEFAULT_MAX_IN_FLIGHT, DEFAULT_MAX_TIMEOUT_MS } from "./limits.ts";
 import { ServedStream } from "./served-stream.ts";
 
-/** Limits of what one stream may ask of a server. */
+/** Limits on each stream that a server accepts. */
 export type ServeLimits = {
   /** Handlers running at a time per stream; further calls fail with `resource_exhausted`. Default 4096. */
   readonly maxInFlight?: number;
   /** Upper bound of every call's deadline in milliseconds. Default 10 minutes. */
   readonly maxTimeoutMs?: number;
-  /** Milliseconds after `drainSignal` during which calls that are on their way are still accepted. Default 2 s. */
+  /** Milliseconds after `drainSignal` during which calls already in transit are still accepted. Default 2 s. */
   readonly drainGraceMs?: number;
 };
 
@@ -45,7 +45,7 @@ export type ServedCalls = {
  * Serves many calls per stream: each has its own deadline and cancellation, replies leave in any order, batched per
  * turn of the event loop. A stream opens with an empty batch, which tells the client that it is up.
  *
- * A client that reads slowly is not read from while more than `maxInFlight` replies or 16 MiB wait for it.
+ * The server stops reading from a slow client while more than `maxInFlight` replies or 16 MiB wait for it.
  */
 export function serveCalls<I extends DescMessage, O extends DescMessage>(options: ServeOptions<I, O>): ServedCalls {
   const { method, handler, limits = {}, onError, drainSignal } = options;

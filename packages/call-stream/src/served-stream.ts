@@ -50,7 +50,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #refusing = false;
   #graceTimer: NodeJS.Timeout | undefined;
 
-  /** `lost` aborts when the stream has ended for whatever reason. */
+  /** `lost` aborts when the stream ends, for any reason. */
   constructor(settings: ServedStreamSettings<I, O>, lost: AbortSignal) {
     this.#settings = settings;
     this.#rpc = `${settings.method.parent.typeName}/${settings.method.name}`;
@@ -114,7 +114,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
       const response = await observeRpc(this.#rpc, () => handler(this.#decode(bytes), call));
       if (this.#open.get(call.id) === call) this.#reply(call, toBinary(method.output, response));
     } catch (error) {
-      // A handler that was told to stop may fail in any way; nobody waits for its reply.
+      // Nobody waits for the reply of a handler that was told to stop, so its failure does not matter.
       if (this.#open.get(call.id) === call) this.#fail(call, publicError(error, onError));
     } finally {
       this.#running -= 1;

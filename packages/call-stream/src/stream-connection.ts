@@ -57,7 +57,7 @@ export class StreamConnection<O> {
     return this.#open.size;
   }
 
-  /** Runs the stream until it ends; resolves with the error, or with nothing if it ended in good order. */
+  /** Runs the stream until it ends; resolves with the error, or with nothing if it ended cleanly. */
   async run(): Promise<ConnectError | undefined> {
     const { streamMethod, transport } = this.#options;
     const connectTimer = setTimeout(() => this.abort("the server did not open the stream in time"), CONNECT_TIMEOUT_MS);

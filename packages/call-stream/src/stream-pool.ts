@@ -22,7 +22,7 @@ type StreamPoolOptions<O> = Omit<StreamConnectionOptions<O>, "transport" | "onUp
   readonly onUp: () => void;
   /** Calls that a stream returns unsent; they can go to another one. */
   readonly onUnsent: (callers: StreamCaller<O>[]) => void;
-  /** A stream or a lookup of the addresses failed; the pool goes on by itself. */
+  /** A stream or a lookup of the addresses failed; the pool tries again. */
   readonly onError: ErrorListener;
 };
 
@@ -58,7 +58,7 @@ export class StreamPool<O> {
     return b.inFlight < a.inFlight ? b : a;
   }
 
-  /** Ends all streams: in good order, or after 500 ms by force. Calls that are still open fail. */
+  /** Ends all streams: cleanly, or after 500 ms by force. Calls that are still open fail. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#addresses.close();
@@ -93,14 +93,14 @@ export class StreamPool<O> {
       const startedMs = performance.now();
       await this.#openOnce(address, retired);
       if (retired.aborted) return;
-      // A stream that lasted was healthy: after it, the waits start short again.
+      // A stream that lasted was healthy, so the waits start short again.
       failures = performance.now() - startedMs > reconnect.maxMs ? 0 : failures + 1;
       void this.#addresses.refresh();
       await delay(backoffMs(reconnect, failures), undefined, { signal: retired }).catch(() => undefined);
     }
   }
 
-  /** Opens a stream and resolves when it takes no more calls; its open calls may go on longer. */
+  /** Opens a stream and resolves when it takes no more calls; its open calls may take longer. */
   #openOnce(address: string, retired: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const transport = this.#transportFor(address);

@@ -3,7 +3,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { READ_MAX_BYTES } from "./limits.ts";
 import { StreamSession } from "./stream-session.ts";
 
-/** A transport with a connection of its own; disposing it closes the connection. */
+/** A transport with its own connection; disposing it closes the connection. */
 type StreamTransport = Transport & Disposable;
 
 /**

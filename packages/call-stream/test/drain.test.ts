@@ -48,7 +48,7 @@ test("a draining server finishes its open calls, the next ones go elsewhere, and
   expect(seen.first).toBe(atDrain.first);
 });
 
-test("a call that is open when its server drains is answered on the old stream", async () => {
+test("a call that is open when its server drains gets its reply on the old stream", async () => {
   let release: (() => void) | undefined;
   await using server = await startVerifyServer(
     ({ tool }) => new Promise((resolve) => (release = () => resolve(responseTo(tool)))),

@@ -35,7 +35,7 @@ async function exchange(
   return replies;
 }
 
-test("a stream opens with an empty batch, answers each call once and ends when all are answered", async () => {
+test("a stream opens with an empty batch, replies to each call once and ends after the last reply", async () => {
   await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
   const replies = await exchange(server.address, async function* (received) {
     await eventually(() => received.length === 1);
@@ -47,7 +47,7 @@ test("a stream opens with an empty batch, answers each call once and ends when a
   expect(new Set(outcomes(replies).values())).toEqual(new Set(["ok"]));
 });
 
-test("a server refuses the calls above its limit, counting handlers that run on after a cancel", async () => {
+test("a server refuses the calls above its limit, counting handlers that still run after a cancel", async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   await using server = await startVerifyServer(({ tool }) => released.then(() => responseTo(tool)), {
@@ -73,7 +73,7 @@ test("a server has its own upper limit on deadlines, also for calls without one"
   expect(Object.fromEntries(outcomes(replies))).toEqual({ 1: "DeadlineExceeded", 2: "DeadlineExceeded" });
 });
 
-test("a request that cannot be decoded fails alone", async () => {
+test("a request that cannot be decoded fails no other call", async () => {
   await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
   const bad = create(CallBatchSchema, { calls: [{ id: 9, request: Uint8Array.of(0xff, 0xff), timeoutMs: LONG_MS }] });
   const replies = await exchange(server.address, async function* () {
@@ -114,7 +114,7 @@ test("a client that keeps sending after the grace time of a drain is refused, an
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   });
-  // The stream ends under a client that is still sending, which HTTP/2 reports to it as a reset or as an end.
+  // The stream ends while the client is still sending, which HTTP/2 reports to it as a reset or as an end.
   await exchanged.catch(() => undefined);
   await drained;
   expect(outcomes([...replies]).get(1)).toBe("ok");

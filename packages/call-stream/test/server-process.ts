@@ -1,4 +1,4 @@
-// A server in a process of its own, for tests that kill or stop it. Answers every call except those named "hang"; any
+// A server in its own process, for tests that kill or stop it. Replies to every call except those named "hang"; any
 // message drains it.
 import { responseTo } from "./verify-client.ts";
 import { startVerifyServer } from "./verify-server.ts";

@@ -31,11 +31,11 @@ test("two servers share the calls", async () => {
   [a.count, b.count] = [0, 0];
   for (let round = 0; round < 20; round += 1) await Promise.all([...Array(20).keys()].map((i) => call(`${i}`)));
   expect(a.count + b.count).toBe(400);
-  // Not a matter of chance: with two servers both are compared for each call.
+  // This does not depend on chance: with two servers, each call compares both.
   expect(Math.min(a.count, b.count)).toBeGreaterThan(150);
 });
 
-test("a server that does not responseTo gets few of the calls", async () => {
+test("a server that does not respond gets few of the calls", async () => {
   const healthy = counting();
   const held: (() => void)[] = [];
   const warm = counting();

@@ -12,29 +12,29 @@ export interface EpochCache<Epoch, T> {
    * nothing. Rejects when the load fails and no cached value may be used instead.
    */
   get(key: string, epoch: Epoch | undefined, load: () => Promise<T>): Promise<T>;
-  /** The cached value without a load, with the epoch it is valid for; that is undefined once a reload is due. */
+  /** The cached value, without loading it, and the epoch it is valid for. Undefined once a reload is due. */
   peek(key: string): { value: T; epoch: Epoch | undefined } | undefined;
 }
 
 export interface EpochCacheOptions<Epoch, T> {
   /** For metrics. */
   name: string;
-  /** The connection that epochs come from. After a reconnect they may be lower, so everything is forgotten. */
+  /** The connection that epochs come from. After a reconnect they may be lower, so the cache is emptied. */
   redis: { on(event: "ready", listener: () => void): unknown };
   /** Milliseconds since 1970. */
   now: () => number;
   /** Whether a value loaded under `cached` is valid for a caller that knows `wanted`. */
   isCurrent: (cached: Epoch, wanted: Epoch) => boolean;
   maxEntries: number;
-  /** A value that is larger than this by itself is not cached. */
+  /** A single value larger than this is not cached. */
   maxBytes: number;
   /** Bytes, roughly. */
   sizeOf: (value: T) => number;
 }
 
-/** How long a change stays unseen at most if its epoch was never raised because the process crashed after the commit. */
+/** Longest time that a change stays unseen if the process crashed after the commit and before raising the epoch. */
 export const RELOAD_AFTER_MS = 30_000;
-/** How long a value whose epoch stays the same is used while it cannot be loaded again. */
+/** How long a value is used while it cannot be loaded again, if its epoch stays the same. */
 export const KEEP_FOR_MS = 600_000;
 /** Pause between two attempts to reload a value. */
 export const RETRY_AFTER_MS = 1_000;
@@ -83,7 +83,7 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
     loads.set(key, started);
     started.value.then(
       (value) => {
-        // Replaced by a load under a newer epoch, or forgotten.
+        // Meanwhile replaced by a load under a newer epoch, or dropped.
         if (loads.get(key) !== started) return;
         loads.delete(key);
         entries.set(key, { epoch, value, loadedAt, retryAt: 0 });

@@ -98,7 +98,7 @@ test("[TOOL] a caller that could use the cached value waits a second for its rel
   expect(state.loads).toBe(2);
 });
 
-test("a look at the cached value tells the epoch until a reload is due, and loads nothing", async () => {
+test("peeking at the cached value returns its epoch until a reload is due, and loads nothing", async () => {
   const { state, cache, get } = cacheRig();
   expect(cache.peek("w")).toBeUndefined();
   await get(5n);

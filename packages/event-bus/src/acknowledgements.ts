@@ -10,16 +10,16 @@ export interface HeldMessage {
 type Reply = (message: JsMsg) => void;
 
 /**
- * What the broker is told about messages, and only about those of its present consumer: an acknowledgement names a
- * message by its sequence number alone, and after a wipe of the broker the numbers start again, so that one for a lost
- * message would remove a new message that nobody has handled.
+ * Acknowledges and refuses messages, but only those of the current consumer. An acknowledgement names a message by its
+ * sequence number alone, and a wiped broker starts numbering again: a late acknowledgement of a lost message would
+ * remove a new one that nobody has handled.
  */
 export class Acknowledgements {
   readonly #held = new Set<HeldMessage>();
   #waiting: [HeldMessage, Reply][] = [];
   #current: Session | undefined;
 
-  /** Sends the replies that waited for a session, if its consumer is still the one that they are for. */
+  /** Sends the replies that waited for a session, if they are for the current consumer. */
   begin(session: Session): void {
     this.#current = session;
     const waiting = this.#waiting;

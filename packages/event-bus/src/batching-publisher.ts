@@ -14,12 +14,15 @@ interface BatchingPublisherOptions<T> {
   /** Bytes of an item as encoded, roughly: a batch that turns out too large for the broker is split. */
   sizeOf: (item: T) => number;
   maxItems?: number;
-  /** How long an item is tried, including its wait and restarts of the broker, before it is rejected. Default 10 s. */
+  /**
+   * How long publishing an item may take, including its wait and restarts of the broker, before it is rejected. Default
+   * 10 s.
+   */
   deadlineMs?: number;
 }
 
 const MAX_ITEMS = 256;
-/** The size limit of a batch: half of what the broker takes by default. */
+/** The size limit of a batch: half of the broker's default limit. */
 export const MAX_MESSAGE_BYTES = 512 * 1024;
 const DEADLINE_MS = 10_000;
 
@@ -39,7 +42,7 @@ export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>)
     maxItems,
     sizeOf,
     maxBytes: MAX_MESSAGE_BYTES,
-    // A publish costs far more than an item: while one is on its way, the next batch grows.
+    // A publish costs far more than an item, so the next batch grows while one is under way.
     maxInFlight: 1,
     commit: (items, openedAtMs) => publishAll(items, openedAtMs + deadlineMs),
   });

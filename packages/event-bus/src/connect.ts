@@ -13,7 +13,7 @@ export interface Bus extends AsyncDisposable {
   readonly breaks: number;
   /** False while the connection is broken, and once it is closed. */
   isConnected(): boolean;
-  /** Calls the listener each time the connection breaks or is closed: no response will come for what was sent before. */
+  /** Calls the listener each time the connection breaks or is closed: requests sent before will get no response. */
   onDisconnect(listener: () => void): () => void;
   /** Resolves once connected or closed, at the latest after `waitMs` or when the signal fires. Never rejects. */
   untilConnected(waitMs: number, signal?: AbortSignal): Promise<void>;
@@ -37,7 +37,7 @@ const API_TIMEOUT_MS = 2_000;
 const CLOSE_WITHIN_MS = 2_000;
 
 /**
- * Connects, and reconnects for ever. Throws when the first connection fails; the message names the servers without their
+ * Connects, and reconnects forever. Throws when the first connection fails; the message names the servers without their
  * credentials. Disposing sends what is still buffered and ends within 2 s, also when the server is down.
  */
 export async function connectBus({ servers, name, log, streamReplicas = 1 }: BusOptions): Promise<Bus> {
@@ -107,7 +107,9 @@ export async function connectBus({ servers, name, log, streamReplicas = 1 }: Bus
   };
 }
 
-/** Settles as the response does, or rejects as soon as the connection breaks: then the response never comes. */
+/**
+ * Settles like the response, or rejects as soon as the connection breaks, because the response will never come then.
+ */
 export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>): Promise<T> {
   if (!bus.isConnected()) throw new Error("not connected to the broker");
   const { promise: broken, reject } = Promise.withResolvers<never>();

@@ -9,7 +9,7 @@ type ConsumeEventsOptions = Omit<ConsumeBatchesOptions, "stream" | "durable" | "
 
 const LISTENERS_HEADER = "Toolgate-Listeners";
 
-/** The headers of a message for some listeners only, whose names `names` lists, separated by commas. */
+/** The headers of a message that is only for the listeners in `names`. */
 export function listenersHeader(names: string): MsgHdrs {
   const created = headers();
   created.set(LISTENERS_HEADER, names);
@@ -17,8 +17,8 @@ export function listenersHeader(names: string): MsgHdrs {
 }
 
 /**
- * `consumeBatches` for one listener of events. Each message is a WorkspaceEventBatch. An event may come more than once,
- * and late: the listener recognises it by its id. Once it is safe in the listener's database, `reportSettled` says so.
+ * `consumeBatches` for one listener of events. Each message is a WorkspaceEventBatch. An event may arrive late or more
+ * than once, so the listener deduplicates by its id and calls `reportSettled` once the event is in its database.
  */
 export function consumeEvents({ listener, handle, ...options }: ConsumeEventsOptions): Promise<void> {
   return consumeBatches({

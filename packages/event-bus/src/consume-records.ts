@@ -7,14 +7,14 @@ type ConsumeRecordsOptions = Pick<
 
 const MAX_MESSAGES = 64;
 const ACK_WAIT_MS = 30_000;
-/** The broker has the records already, and larger batches cost Postgres far less. */
+/** The broker has already stored the records, and larger batches cost Postgres far less. */
 const LINGER_MS = 25;
 const MAX_ACK_PENDING = 1_000;
 
 /**
  * `consumeBatches` with the limits for log records: up to 64 messages at a time, gathered for 25 ms, as nobody waits
  * for the write. Handling a record twice must have the same effect as once: after a restart of the broker or of a
- * replica, what is not acknowledged comes again at once.
+ * replica, unacknowledged records are delivered again at once.
  */
 export function consumeRecords(options: ConsumeRecordsOptions): Promise<void> {
   return consumeBatches({

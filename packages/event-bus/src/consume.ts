@@ -7,17 +7,17 @@ import { type BatchHandling, handleBatch } from "./handle-batch.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 
 export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
-  /** How long a batch waits for more after its first message; for effects that nobody waits for. Default 0. */
+  /** How long a batch waits for more messages after its first one; for work that nobody waits for. Default 0. */
   lingerMs?: number;
 }
 
 /**
- * Hands over batches of whatever has arrived, one batch at a time; the next one collects meanwhile. A batch is
- * acknowledged when `handle` resolves. When it rejects, its halves are handled separately, so that one bad message does
- * not hold up the others; a message that is refused alone comes again, after growing waits. If that happens with a
+ * Hands over the messages that have arrived, one batch at a time, while the next one collects. A batch is acknowledged
+ * when `handle` resolves. When it rejects, its halves are handled separately, so that one bad message does not hold up
+ * the others; a single message that is refused is delivered again, after growing waits. If that happens with a
  * permanent error on its fifth delivery or later, it is parked: reported to `onError` as a `ParkedMessageError` and not
- * sent again. Ends when the signal fires, after the current batch, or when the bus is closed. Survives restarts and wipes
- * of the broker: a message of a lost stream is never acknowledged in place of a new one.
+ * sent again. Ends when the signal fires, after the current batch, or when the bus is closed. Survives restarts and
+ * wipes of the broker: a message of a lost stream is never acknowledged in place of a new one.
  */
 export async function consumeBatches(options: ConsumeBatchesOptions): Promise<void> {
   const { bus, signal, maxMessages, ackWaitMs, lingerMs = 0 } = options;

@@ -26,9 +26,9 @@ export interface ConsumeOptions {
   /** Unacknowledged messages over all replicas. */
   maxAckPending: number;
   /**
-   * Creates the consumer again at the start and after each break of the connection: what is unacknowledged comes again at
-   * once, also what a killed broker would otherwise give to nobody (seen with 2.9.10). For effects that may be repeated:
-   * replicas get messages that others are working on. Default false.
+   * Creates the consumer again at the start and after each break of the connection: unacknowledged messages are
+   * delivered again at once, including those that a killed broker would otherwise deliver to nobody (seen with 2.9.10).
+   * Only for work that may be repeated: replicas also get messages that others are working on. Default false.
    */
   remakeAfterBreak?: boolean;
   signal: AbortSignal;
@@ -100,7 +100,8 @@ async function runSession(options: ConsumeOptions, { onSession, onMessage }: Ses
   });
   onSession?.(session);
   try {
-    // What has arrived is still handed over after a stop; otherwise the broker would send it again only after ackWaitMs.
+    // Messages that have arrived are handed over even after a stop; the broker would send them again only after
+    // ackWaitMs.
     for await (const message of messages) {
       const taken = onMessage(message, session);
       if (taken) await taken;
@@ -154,7 +155,7 @@ async function ensureConsumer(options: ConsumeOptions): Promise<ConsumerInfo> {
 
 const MEASURE_EVERY_MS = 5_000;
 
-/** What the broker holds for the consumer, over all replicas. */
+/** The messages that wait for the consumer, over all replicas. */
 function measureConsumer({ bus, stream, durable: consumer }: ConsumeOptions): Disposable {
   const info = atMostEvery(MEASURE_EVERY_MS, () =>
     unlessDisconnected(bus, () => bus.jsm.consumers.info(stream, consumer)),

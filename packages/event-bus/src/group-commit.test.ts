@@ -18,7 +18,7 @@ function rig(options: Partial<GroupCommitOptions<number>> = {}) {
   return { group, batches, items: () => batches.map((batch) => batch.items) };
 }
 
-test("what is added in one tick is one batch, and a single item is committed at the end of its tick", async () => {
+test("items added in one tick are one batch, and a single item is committed at the end of its tick", async () => {
   const { group, items } = rig();
   for (const item of [1, 2, 3]) void group.add(item);
   await nextTick();
@@ -108,7 +108,7 @@ test("more items or bytes than may wait are refused at once, until there is room
   expect(alone.items()).toEqual([[11]]);
 });
 
-test("disposing commits what waits and waits for it; what is added later is refused", async () => {
+test("disposing commits the waiting items first; later ones are refused", async () => {
   const committed: number[] = [];
   const group = createGroupCommit<number>({
     maxItems: 2,

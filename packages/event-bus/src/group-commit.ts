@@ -8,7 +8,7 @@ export interface GroupCommitOptions<T> {
   /** Makes one batch durable. `openedAtMs` is when its first item was added, on the clock of `performance.now`. */
   commit: (items: T[], openedAtMs: number) => Promise<void>;
   maxItems: number;
-  /** Bytes of an item, so that a batch stays below `maxBytes`; a single larger item gets a batch of its own. */
+  /** Bytes of an item, so that a batch stays below `maxBytes`; a larger item gets its own batch. */
   sizeOf?: (item: T) => number;
   maxBytes?: number;
   /** Commits that may run at once; meanwhile the next batch grows. Default 2. */
@@ -34,8 +34,8 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /**
  * One commit for many items: a single item is committed at the end of its tick; under load, batches grow while earlier
- * ones are being committed. All items of a batch share one promise. Disposing commits what is left and waits for it;
- * what is added afterwards is refused. `waiting` counts the items whose commit has not started.
+ * ones are being committed. All items of a batch share one promise. Disposing commits the items that are left and waits
+ * for that; items added afterwards are refused. `waiting` counts the items whose commit has not started.
  */
 export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommit<T> & { readonly waiting: number } {
   const { maxItems, sizeOf = () => 0, maxBytes = Number.POSITIVE_INFINITY } = options;

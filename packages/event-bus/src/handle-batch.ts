@@ -5,8 +5,8 @@ export interface BatchHandling {
   /** Makes the messages' effects durable; may see a message more than once. */
   handle: (messages: JsMsg[]) => Promise<void>;
   /**
-   * True if a message that was refused alone with this error will always be refused: a data error, never one that
-   * passes (a lost connection, a timeout). Default: none is.
+   * True if a single message refused with this error will always be refused: a data error, never a temporary one (a
+   * lost connection, a timeout). Default: always false.
    */
   isPermanent?: (error: unknown) => boolean;
   onError: (error: unknown) => void;
@@ -30,7 +30,7 @@ export class ParkedMessageError extends Error {
 const DELIVERIES_BEFORE_PARKING = 5;
 const REDELIVER_WAIT_MS = 250;
 const MAX_REDELIVER_WAIT_MS = 5_000;
-/** After so many single messages failed with errors that pass, the fault is not in the messages. */
+/** After this many single messages have failed with temporary errors, the messages are not to blame. */
 const MAX_FAILED_ALONE = 2;
 
 /** Handles a batch, and when it is refused its halves, down to single messages. Never rejects. */

@@ -1,4 +1,4 @@
-/** A part of a service that receives events, through a durable consumer of its own. */
+/** A part of a service that receives events through its own durable consumer. */
 export interface EventListener {
   /** Also the name of the durable consumer. Its replicas share it: each message goes to one of them. */
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { SettledReport } from "./settled-reports.ts";
 
-/** An event as the table holds it. */
+/** A row of the table. */
 export interface OutboxRow {
   eventId: string;
   /** An encoded WorkspaceEvent. */
@@ -42,7 +42,7 @@ export async function claimDue(db: Queryable, schema: string, now: Date, dueAgai
   return claimed.rows.map((row) => ({ eventId: row.event_id, bytes: row.event, settledBy: row.settled_by }));
 }
 
-/** Makes each event due at its own time. Events that are settled meanwhile are no longer there. */
+/** Makes each event due at its own time. Events that were settled in the meantime are no longer there. */
 export async function postpone(
   db: Queryable,
   schema: string,
@@ -79,7 +79,7 @@ export async function settleRows(
     if (eventIds.length > 0) await noteSettled(db, schema, { listener, eventIds }, required);
 }
 
-/** Two statements, so that of two listeners that report at once the later one sees both and deletes. */
+/** Two statements: when two listeners report at once, the later one sees both reports and deletes the event. */
 async function noteSettled(
   db: Queryable,
   schema: string,

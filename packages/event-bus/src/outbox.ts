@@ -18,18 +18,19 @@ import { claimDue, type DueRow, deleteRows, insertRows, type OutboxRow, postpone
 import { receiveSettledReports } from "./settled-reports.ts";
 
 /**
- * Events that a service must not lose, kept in its own Postgres schema until every listener that must have them has
- * reported that it does. So an accepted event survives a crash at any point, also a wiped broker.
+ * Events that a service must not lose, kept in its own Postgres schema until every required listener has reported that
+ * it has them. An accepted event thus survives a crash at any point, and a wiped broker.
  */
 export interface Outbox extends AsyncDisposable {
   /**
-   * Resolves once the event is committed; neighbours of one tick share the commit. Publishing follows by itself. Rejects
-   * an event of more than 900 KiB, which no broker would take.
+   * Resolves once the event is committed; events of one tick share the commit. Publishing follows in the background.
+   * Rejects an event of more than 900 KiB, which is too large for the broker.
    */
   add(event: WorkspaceEvent): Promise<void>;
   /**
-   * Publishes what was not settled in time again, to the listeners that lack it. Deletes what none lacks any more because a
-   * listener was removed. Returns how many events it dealt with; run in a loop by `runOutboxSweeper`.
+   * Publishes events that were not settled in time again, to the listeners that lack them. Deletes events that no
+   * listener lacks any more because one was removed. Returns how many events it handled; run in a loop by
+   * `runOutboxSweeper`.
    */
   sweep(now: Date): Promise<number>;
 }
@@ -51,15 +52,15 @@ interface OutboxOptions {
 
 /** Unsettled events are published again after this time; more than a listener needs for a batch. */
 const SETTLE_WITHIN_MS = 30_000;
-/** What stays unsettled is published again after growing waits, so that a listener that is down is not flooded. */
+/** Unsettled events are published again after growing waits, so that a listener that is down is not flooded. */
 const MAX_REPUBLISH_WAIT_MS = 600_000;
 const PUBLISH_DEADLINE_MS = 5_000;
 const MAX_EVENTS_PER_BATCH = 200;
 const MAX_EVENT_BYTES = 900 * 1024;
-/** While the broker is down, at most so many messages wait for it; the sweeper publishes the others. */
+/** Messages that may wait for a broker that is down; the sweeper publishes the rest. */
 const MAX_PUBLISHING = 32;
 
-/** See `Outbox`. Disposing commits what was added, and waits at most 5 s for the broker to take it. */
+/** See `Outbox`. Disposing commits the events that were added, and waits at most 5 s for the broker to store them. */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { pool, schema, bus, source, listeners = EVENT_LISTENERS, onError } = options;
   const required = requiredListeners(source, listeners);
@@ -73,7 +74,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     async commit(rows) {
       await insertRows(pool, schema, rows, new Date(Date.now() + SETTLE_WITHIN_MS));
       if (publishing.size >= MAX_PUBLISHING) return;
-      // Not awaited: the events are safe, and the sweeper repeats what fails here.
+      // Not awaited: the events are committed, and the sweeper retries failed publishes.
       const sent = publish(rows).catch(onError);
       publishing.add(sent);
       void sent.finally(() => publishing.delete(sent));
@@ -126,7 +127,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-/** A WorkspaceEventBatch of events that are encoded already. */
+/** A WorkspaceEventBatch of encoded events. */
 function encodeBatch(rows: OutboxRow[]): Uint8Array {
   const writer = new BinaryWriter();
   for (const { bytes } of rows)
@@ -144,7 +145,7 @@ function messagesOf(rows: DueRow[], required: readonly string[]) {
   );
 }
 
-/** Splits events into messages that the broker takes. */
+/** Splits events into messages small enough for the broker. */
 function splitBySize(rows: OutboxRow[]): OutboxRow[][] {
   const parts: OutboxRow[][] = [];
   let bytes = 0;
@@ -160,7 +161,7 @@ function splitBySize(rows: OutboxRow[]): OutboxRow[][] {
   return parts;
 }
 
-/** The older an event is, the longer it waits: its age, within bounds. */
+/** An event waits as long as it is old, within bounds. */
 function nextTimes(rows: OutboxRow[], now: Date): { eventId: string; publishAfter: Date }[] {
   return rows.map(({ eventId, bytes }) => {
     const ageMs = now.getTime() - Number(fromBinary(WorkspaceEventSchema, bytes).created) * 1000;

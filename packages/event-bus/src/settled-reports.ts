@@ -8,15 +8,15 @@ const MAX_REPORTS_PER_BATCH = 200;
 /** An event whose listeners all report within this time costs one delete, and no update before it. */
 const GATHER_MS = 50;
 
-/** What one listener has in its own database. */
+/** The events that one listener has in its own database. */
 export interface SettledReport {
   listener: string;
   eventIds: string[];
 }
 
 /**
- * Tells the source of events that `listener` has them in its own database. `subject` is that of their message. Never
- * throws: a report that is lost, or not sent because the bus is closed, costs a repeated publish.
+ * Tells the source of events that `listener` has them in its own database. `subject` is the subject of their message.
+ * Never throws: a report that is lost, or not sent because the bus is closed, costs a repeated publish.
  */
 export function reportSettled(bus: Bus, subject: string, { listener, eventIds }: SettledReport): void {
   if (eventIds.length === 0 || bus.nc.isClosed() || bus.nc.isDraining()) return;
@@ -32,7 +32,7 @@ interface SettledReportsOptions {
   onError: (error: unknown) => void;
 }
 
-/** Hands on the reports of listeners, in batches; each report goes to one replica of the source. */
+/** Receives the reports of listeners, in batches; each report goes to one replica of the source. */
 export function receiveSettledReports({ bus, source, settle, onError }: SettledReportsOptions): AsyncDisposable {
   const group = createGroupCommit<SettledReport>({
     maxItems: MAX_REPORTS_PER_BATCH,

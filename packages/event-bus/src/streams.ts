@@ -15,19 +15,22 @@ interface StreamSettings {
   maxAgeMs: number;
 }
 
-/** Each message has one consumer and is removed once that has acknowledged it. The sender keeps what a full stream refuses. */
+/**
+ * Each message has one consumer and is removed once it has been acknowledged. When the stream is full, the sender keeps
+ * its messages.
+ */
 const WORK_QUEUE = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New };
 
 /**
  * The streams. A broker that crashed may keep messages that were acknowledged and give them to nobody (seen with 2.9.10);
- * they are removed at an age that no message in use reaches.
+ * `maxAgeMs` removes them; no message in use gets that old.
  */
 const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings>> = {
   /** Usage, execution and audit records on their way to Postgres. */
   RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /**
-   * Events on their way to their listeners, each with a consumer of its own. Nothing holds the stream up: it forgets the
-   * oldest events, which their outbox publishes again to the listeners that lack them.
+   * Events on their way to their listeners, each with a consumer of its own. The stream never blocks: when full it
+   * drops the oldest events, which their outbox publishes again to the listeners that lack them.
    */
   EVENTS: {
     subjects: ["events.>"],
@@ -43,9 +46,9 @@ const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings
 export type StreamName = keyof typeof STREAMS;
 
 /**
- * Creates one stream if it is missing (a new or a wiped broker), and replaces one whose retention an earlier version chose,
- * which the broker cannot change: the outboxes publish its events again. `replicas` is the broker's copies of each
- * message. Rejects within seconds while the broker is down.
+ * Creates one stream if it is missing (a new or a wiped broker), and replaces one that an earlier version created with
+ * another retention, which the broker cannot change; the outboxes publish its events again. `replicas` is the broker's
+ * copies of each message. Rejects within seconds while the broker is down.
  */
 export async function ensureStream(bus: Bus, name: StreamName, replicas = bus.streamReplicas): Promise<void> {
   const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch(undefinedIfMissing);
@@ -79,7 +82,7 @@ export async function ensureStreams(bus: Bus, replicas = bus.streamReplicas): Pr
   for (const name of Object.keys(STREAMS) as StreamName[]) await ensureStream(bus, name, replicas);
 }
 
-/** The stream that stores a subject. Throws for a subject that none stores. */
+/** The stream that stores a subject. Throws when no stream stores it. */
 export function streamOf(subject: string): StreamName {
   const prefix = `${subject.split(".")[0]}.>`;
   for (const [name, { subjects }] of Object.entries(STREAMS)) {

@@ -11,7 +11,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-test("a first connection that fails says which servers, and not with which password", async () => {
+test("a failed first connection names the servers but not the password", async () => {
   const [one, other] = [await closedPort(), await closedPort()];
   const servers = `nats://toolgate:hunter2@127.0.0.1:${one}, 127.0.0.1:${other}`;
   await expect(connectBus({ servers, name: "test" })).rejects.toThrow(

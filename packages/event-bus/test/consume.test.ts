@@ -32,7 +32,7 @@ test.each([{ remakeAfterBreak: false }, { remakeAfterBreak: true }])(
   },
 );
 
-test("nothing is acknowledged before its handling has ended, and a message is kept while that takes long", async () => {
+test("a message is acknowledged only after it was handled, and is kept during slow handling", async () => {
   await using rig = await consumeRig();
   const gate = Promise.withResolvers<void>();
   const seen: string[] = [];
@@ -52,7 +52,7 @@ test("nothing is acknowledged before its handling has ended, and a message is ke
   await rig.publish("a", "b", "c");
   // The last two wait for the current batch; the broker must send none of them twice.
   await eventually(() => seen.length > 0);
-  // Each message is kept every 300 ms: 12 signs for three messages take longer than their 600 ms.
+  // Each message is extended every 300 ms, so 12 extensions of three messages take longer than their 600 ms.
   await eventually(() => expect(signsOfWork).toBeGreaterThanOrEqual(12));
   expect(await rig.left()).toBe(3);
   gate.resolve();
@@ -60,7 +60,7 @@ test("nothing is acknowledged before its handling has ended, and a message is ke
   expect(seen).toEqual(["a", "b", "c"]);
 });
 
-test("a refused batch comes again until it is handled", async () => {
+test("a refused batch is delivered again until it is handled", async () => {
   await using rig = await consumeRig();
   let refusals = 0;
   const handled: string[] = [];
@@ -79,7 +79,7 @@ test("a refused batch comes again until it is handled", async () => {
   expect(rig.errors.length).toBeGreaterThan(0);
 });
 
-test("ends after the current batch, and returns what waits", async () => {
+test("ends after the current batch, and returns the waiting messages", async () => {
   await using rig = await consumeRig();
   const [gate, stop] = [Promise.withResolvers<void>(), new AbortController()];
   let current: string[] = [];
@@ -115,7 +115,7 @@ test("ends after the current batch, and returns what waits", async () => {
   await eventually(() => expect(rest.size).toBe(20 - current.length));
 });
 
-test("goes on after a wipe, and acknowledges no new message in place of a lost one", async () => {
+test("continues after a wipe, and acknowledges no new message in place of a lost one", async () => {
   await using rig = await consumeRig();
   const gate = Promise.withResolvers<void>();
   const [first, second] = [[] as string[], [] as string[]];

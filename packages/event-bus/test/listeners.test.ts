@@ -21,7 +21,7 @@ test("every listener gets every event, which stays in the outbox until the last 
   await rig.outbox.add(event("evt_1"));
   await eventually(() => expect([one, other]).toEqual([["evt_1"], ["evt_1"]]));
   await eventually(async () => expect(await rig.settledBy("evt_1")).toEqual(["one"]));
-  // A report that is repeated counts once.
+  // A repeated report counts once.
   reportSettled(rig.bus, `events.${SOURCE}`, settled(ONE, ["evt_1"]));
   reportSettled(rig.bus, `events.${SOURCE}`, settled(OTHER, ["evt_1"]));
   await eventually(async () => expect(await rig.rows()).toEqual([]));
@@ -36,7 +36,7 @@ test("no event is lost for either listener when one is killed and the broker is 
   const before = ids("a", 300);
   const adding = Promise.all(before.map((id) => rig.outbox.add(event(id))));
   await eventually(() => killed.received.length > 0);
-  // Like a kill: what it has in memory is neither acknowledged nor reported.
+  // Like a kill: messages in its memory are neither acknowledged nor reported.
   await otherBus.nc.close();
   await adding;
   const whileDown = ids("b", 50);
@@ -94,7 +94,7 @@ test("a listener added by an upgrade gets the events that wait, and a removed on
   expect(await rig.rows()).toEqual([]);
 });
 
-test("a listener that may miss events holds none back", async () => {
+test("a listener that may miss events delays no deletion", async () => {
   await using rig = await outboxRig([ONE, BEST_EFFORT]);
   rig.receive(true);
   const bestEffort = rig.receiver(true, BEST_EFFORT);
@@ -106,7 +106,7 @@ test("a listener that may miss events holds none back", async () => {
   await eventually(async () => expect(await rig.rows()).toEqual([]));
 });
 
-test("the work queue of an earlier version is replaced, and what it held is published again", async () => {
+test("the work queue of an earlier version is replaced, and its events are published again", async () => {
   await using rig = await outboxRig([ONE]);
   const { streams } = rig.bus.jsm;
   await streams.delete("EVENTS");

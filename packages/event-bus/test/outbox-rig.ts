@@ -47,7 +47,7 @@ export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]
         onError: (error) => errors.push(error),
       }),
     );
-  /** Receives until the rig is disposed or `stop` is called; what arrives is appended to `received`. */
+  /** Receives until the rig is disposed or `stop` is called, and appends the events to `received`. */
   function receiver(settle: boolean, listener = listeners[0] ?? RECEIVER, on: Bus = bus) {
     const received: string[] = [];
     const stopping = new AbortController();

@@ -91,7 +91,7 @@ test("a lost report only costs a repeated publish", async () => {
   await eventually(async () => expect(await rig.rows()).toEqual([]));
 });
 
-test("what stays unsettled is published again after growing waits", async () => {
+test("an unsettled event is published again after growing waits", async () => {
   await using rig = await outboxRig();
   const start = Date.now();
   await rig.outbox.add(event("evt_1", "{}", new Date(start)));
@@ -121,7 +121,7 @@ test("several replicas sweep each event once", async () => {
   await eventually(() => expect(received.toSorted()).toEqual(ids.toSorted()));
 });
 
-test("large events travel in messages that the broker takes; one that no broker takes is refused", async () => {
+test("large events travel in messages small enough for the broker; a larger one is refused", async () => {
   await using rig = await outboxRig();
   const text = "ü".repeat(200_000);
   await Promise.all(["evt_1", "evt_2", "evt_3"].map((id) => rig.outbox.add(event(id, text))));

@@ -32,7 +32,7 @@ test("a message whose data is always refused is parked after five deliveries, an
   expect(refusedAlone.length).toBeGreaterThanOrEqual(10);
 });
 
-test("an error that passes parks nothing, however often it comes, and later messages are handled meanwhile", async () => {
+test("a temporary error never parks a message, and later messages are handled meanwhile", async () => {
   await using rig = await consumeRig();
   const handled: string[] = [];
   let deliveries = 0;

@@ -64,7 +64,7 @@ test("a message that was written although its acknowledgement was lost is not wr
   expect(await storedMessages(observer, "RECORDS")).toEqual(["once"]);
 });
 
-test("after a wipe the stream is created again, and publishing goes on", async () => {
+test("after a wipe the stream is created again, and publishing continues", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test" });
   await ensureStreams(bus);
@@ -126,7 +126,7 @@ test("a message that the broker can never take is refused at once", async () => 
   await expect(failure).rejects.toThrow("max_payload");
 });
 
-test("a batch that turns out larger than its items said is split", async () => {
+test("a batch that is larger than its items' stated sizes is split", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test" });
   await using publisher = createBatchingPublisher<string>({

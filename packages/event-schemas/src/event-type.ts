@@ -11,7 +11,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** The `data` of an event. */
 export type EventData = Readonly<Record<string, unknown>>;
 
-/** All that there is to know about a type of event, except for the message in which other services report it. */
+/** Everything about an event type, except for the message in which other services report it. */
 export interface EventType {
   /** As in the envelope; `custom` stands for all types that begin with `custom.`. */
   readonly type: string;
@@ -67,7 +67,7 @@ export function text(description: string): JsonSchema {
   return { type: "string", description };
 }
 
-/** A text that is one of the values of a proto enum, in lower case. */
+/** Schema of a text that is a value of a proto enum, in lower case. */
 export function choice(description: string, values: Readonly<Record<string, string | number>>): JsonSchema {
   const names = Object.values(values).filter((value) => typeof value === "string" && value !== "UNSPECIFIED");
   return { type: "string", enum: names.map((name) => String(name).toLowerCase()), description };

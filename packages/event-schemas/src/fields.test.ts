@@ -32,7 +32,7 @@ test.each([
   "2026-11-18T12:00:00",
   "2026-11-18T12:00:00+0100",
   "2026-11-18 12:00:00Z",
-])("[EVT-34] %s is no time with offset", (value) => {
+])("[EVT-34] %s is not a time with an offset", (value) => {
   expect(accepted(value)).toBeUndefined();
 });
 
@@ -48,10 +48,10 @@ const written = fc
   .tuple(around, fc.oneof(fc.constant(""), fc.stringMatching(/^\.[0-9]{1,9}$/)), zone)
   .map((parts) => parts.join(""));
 
-/** Of a time that is 23:59 in UTC the validator allows not only second 60, but also hour 25 or minute 61. */
+/** For a time that is 23:59 in UTC the validator allows not only second 60, but also hour 25 or minute 61. */
 const LEAP = /T(?:2[4-9]|\d\d:6|\d\d:\d\d:6)/;
 
-test("[EVT-34] takes exactly the times that the published schema allows, leap seconds aside, and says them with a numeric offset", () => {
+test("[EVT-34] accepts exactly the times that the published schema allows, except leap seconds, and returns them with a numeric offset", () => {
   let taken = 0;
   fc.assert(
     fc.property(written, (value) => {

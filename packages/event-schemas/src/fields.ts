@@ -30,8 +30,8 @@ export function present<T>(value: T | undefined, field: string): T {
 /** A text of 1 to `maxChars` characters without control characters. */
 export function line(value: string, field: string, maxChars: number): string {
   if (value === "") throw new InvalidField(field, "missing");
-  if (value.length > maxChars) throw new InvalidField(field, `at most ${maxChars} characters`);
-  if (/\p{Cc}/u.test(value)) throw new InvalidField(field, "no control characters");
+  if (value.length > maxChars) throw new InvalidField(field, `must have at most ${maxChars} characters`);
+  if (/\p{Cc}/u.test(value)) throw new InvalidField(field, "must not contain control characters");
   return value;
 }
 
@@ -71,7 +71,7 @@ export function withOffset(value: string, field: string): string {
   return zone === "Z" ? `${value.slice(0, -1)}+00:00` : value;
 }
 
-/** `Date.parse` takes 30 February for 2 March. */
+/** `Date.parse` reads 30 February as 2 March. */
 function isDay(day: string): boolean {
   const time = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);

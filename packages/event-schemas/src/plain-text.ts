@@ -16,7 +16,7 @@ function wordSet(words: string): ReadonlySet<string> {
  * The text of untrusted HTML. Blocks and table rows start new lines, list items start with a dash; link targets and
  * images are left out. Stops after about `maxChars` UTF-16 units of text.
  *
- * Uses the tokenizer alone: html-to-text and htmlparser2's own parser take more than 10 s for deeply nested elements.
+ * Uses only the tokenizer: html-to-text and htmlparser2's own parser take more than 10 s for deeply nested elements.
  */
 export function plainText(html: string, maxChars: number): string {
   const source = html.slice(0, MAX_HTML_CHARS);

@@ -16,7 +16,7 @@ type Done = (error: Error | undefined, result: pg.QueryResult) => void;
 
 const Query = pg.Query as unknown as new (config: object, done: Done) => OpenQuery;
 
-/** Asks the server once for one row more than wanted, and drops that row. */
+/** Requests one row more than wanted, in one request, and drops that row. */
 class BoundedQuery extends Query {
   more = false;
   #rowsLeft: number;
@@ -61,7 +61,7 @@ class BoundedQuery extends Query {
 
 /**
  * Runs exactly one statement, in a transaction that the caller has begun. Returns at most `maxRows` rows, and whether
- * there were more: those are not fetched, and a statement that writes may not have completed then.
+ * there were more: the others are not fetched, and in that case a writing statement may not have completed.
  */
 export function queryBounded(
   client: Pick<pg.ClientBase, "query">,

@@ -1,5 +1,5 @@
 /**
- * True if Postgres refuses the data itself, so that repeating cannot help: SQLSTATE classes 22 (data exception) and 23
+ * True if Postgres rejects the data itself, so that repeating cannot help: SQLSTATE classes 22 (data exception) and 23
  * (integrity constraint violation).
  */
 export function isDataError(error: unknown): boolean {

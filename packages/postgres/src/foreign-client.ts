@@ -13,8 +13,8 @@ interface OpenConnection {
 }
 
 /**
- * A connection to a server that is not trusted. Whatever the server does, at worst it breaks this connection, never the
- * process: too many bytes, unreadable messages, closing at any moment, not responding to the end of the connection.
+ * A connection to an untrusted server. A misbehaving server can break only this connection, never the process: by
+ * sending too many bytes or unreadable messages, by closing at any moment, by not responding when the connection ends.
  */
 export class ForeignClient extends pg.Client {
   #bytesLeft = HANDSHAKE_BYTES;
@@ -32,7 +32,7 @@ export class ForeignClient extends pg.Client {
     this.#bytesLeft = bytes;
   }
 
-  /** True once the server has sent more than it may; the connection is closed then. */
+  /** True once the server has sent more than it may and the connection was closed. */
   get sentTooMuch(): boolean {
     return this.#bytesLeft < 0;
   }

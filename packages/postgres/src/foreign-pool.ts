@@ -16,11 +16,12 @@ export interface ForeignServer {
   tls: { serverName?: string; ca?: string } | undefined;
 }
 
-/** Connections to a server that is not trusted. */
+/** Connections to an untrusted server. */
 export interface ForeignPool {
   /**
-   * Runs `work` on a connection of its own. Closes it as soon as the signal fires or the server sends more than
-   * `maxBytes`; `work` rejects then. A connection is reused only after a transaction that has ended.
+   * Runs `work` on a connection that nothing else uses meanwhile. When the signal fires or the server sends more than
+   * `maxBytes`, the connection is closed and `work` rejects. A connection is reused only after a transaction that has
+   * ended.
    */
   run<T>(limits: { signal: AbortSignal; maxBytes: number }, work: (client: ForeignClient) => Promise<T>): Promise<T>;
   /** Resolves once all runs have ended. */
@@ -39,7 +40,7 @@ export function createForeignPool(
 ): ForeignPool {
   const { address, tls } = server;
   const pool = new pg.Pool({
-    // Nothing may be empty: pg would take it from this process's environment.
+    // No setting may be empty: pg would read it from this process's environment.
     host: address,
     port: server.port,
     user: server.user,
@@ -59,7 +60,7 @@ export function createForeignPool(
   });
   // A connection that breaks while idle is replaced when it is needed.
   pool.on("error", () => {});
-  // A run that is cancelled while it waits here opens no connection; in the pool's own queue it would.
+  // A run cancelled while it waits here opens no connection; in pg's own queue it would.
   const limit = pLimit(maxConnections);
   const running = new Set<Promise<unknown>>();
   return {

@@ -2,7 +2,7 @@ import { postgresConnections, postgresWaiting, queueDue, queueOldestDue } from "
 import { atMostEvery } from "@toolgate/telemetry/metrics";
 import type { Pool } from "./pool.ts";
 
-/** Measures a pool's connections, under a name that the process uses once. */
+/** Measures a pool's connections, under a name that is unique in the process. */
 export function measurePool(pool: Pool, name: string): Disposable {
   const measures = new DisposableStack();
   measures.use(
@@ -19,8 +19,8 @@ const READ_EVERY_MS = 5_000;
 const MAX_COUNTED = 10_000;
 
 /**
- * Measures the rows of a table of outstanding work: how many are due, up to 10,000, and for how long. `due` is the column
- * of their times, `where` leaves out what has been taken; both are constants of the caller, never input.
+ * Measures a table of outstanding work: how many rows are due, up to 10,000, and for how long. `due` is the column of
+ * their times, `where` excludes rows that are being worked on; both are constants of the caller, never input.
  */
 export function measureQueue(
   pool: Pool,

@@ -3,7 +3,7 @@ import type { Queryable } from "./pool.ts";
 const DAY_MS = 86_400_000;
 /** Together with the table's oid: replicas that create partitions of the same table wait for each other. */
 const PARTITION_LOCK = 7_318_403;
-/** Dropping waits for readers, and writers wait behind it: not for long, as the next call tries again. */
+/** Dropping waits for readers, and blocks writers meanwhile, so it gives up soon; the next call tries again. */
 const DROP_LOCK_TIMEOUT_MS = 2_000;
 
 /** The start of the day in UTC. */
@@ -92,7 +92,7 @@ async function dropUnlessBusy(db: Queryable, table: string, name: string): Promi
   }
 }
 
-/** Few enough for a statement to end long before its timeout. */
+/** Few enough for a statement to finish long before its timeout. */
 const ROWS_PER_DELETE = 20_000;
 
 /**

@@ -14,14 +14,14 @@ export interface PoolOptions {
   applicationName: string;
   /** Longest time that a statement may run. Default 30 s. */
   statementTimeoutMs?: number;
-  /** Called with the error of a connection that broke while idle; the pool replaces it by itself. */
+  /** Called with the error of a connection that broke while idle; the pool replaces it. */
   onIdleError?: (error: Error) => void;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A forgotten transaction holds its locks no longer than this. */
+/** Longest time that a forgotten transaction holds its locks. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
 const INT8 = 20;
@@ -57,8 +57,9 @@ export function createPool(options: PoolOptions): Pool {
 
 /**
  * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Also rejects when `work`
- * resolves although one of its statements failed, as Postgres commits nothing then. A client whose rollback fails (the
- * server went down) does not go back to the pool. When the connection breaks during the commit, the outcome is unknown.
+ * resolves although one of its statements failed, because Postgres then commits nothing. A client whose rollback fails
+ * (the server went down) does not go back to the pool. When the connection breaks during the commit, the outcome is
+ * unknown.
  */
 export function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, discard) => {

@@ -5,16 +5,19 @@ import type { Queryable } from "./pool.ts";
 interface KeptTable {
   /** Schema and name, a constant of the caller, never input. */
   table: string;
-  /** Rows of so many whole days before today are kept. */
+  /** Number of whole days before today whose rows are kept. */
   retentionDays: number;
-  /** Column with the rows' time. With it, rows are deleted after so many times 24 hours, not at the end of their day. */
+  /**
+   * Column with the rows' time. If set, rows are deleted exactly `retentionDays` times 24 hours later, not at the end of the
+   * day.
+   */
   exactBy?: string;
 }
 
 const DAY_MS = 86_400_000;
 /** For rows that are written after midnight. */
 const DAYS_BACK = 1;
-/** Longer than a failure to create partitions may go unnoticed. */
+/** Longer than a failure to create partitions could go unnoticed. */
 const DAYS_AHEAD = 7;
 
 /**

@@ -28,7 +28,7 @@ test("a run that is cancelled while it waits for a connection opens none", async
   await expect(second).rejects.toThrow("too late");
   failing.reject(new Error("the work failed"));
   await expect(first).rejects.toThrow("the work failed");
-  // Round trips in which a connection for nobody would have been opened.
+  // Enough round trips for an unwanted connection to be opened.
   const later = onlyOne();
   for (let round = 0; round < ROUND_TRIPS; round += 1) {
     await later.run({ ...LIMITS, signal: new AbortController().signal }, (client) => client.query("commit"));

@@ -45,7 +45,7 @@ test("several replicas may create them at once, also within transactions", async
   expect((await partitions(rig.pool)).length).toBe(5);
 });
 
-test("rows go to the day of their time in UTC, whatever the session's time zone", async () => {
+test("rows go to the day of their time in UTC, in any session time zone", async () => {
   await using rig = await partitionedRig();
   const client = await rig.pool.connect();
   try {
@@ -99,7 +99,7 @@ test("creating a partition waits for no reader or writer of the table", async ()
   expect(await partitions(rig.pool)).toEqual(["call_20240101", "call_20240102"]);
 });
 
-test("drops only what is past, whatever the search path, and is safe to repeat", async () => {
+test("drops only past partitions, under any search path, and is safe to repeat", async () => {
   await using rig = await partitionedRig();
   await ensureDailyPartitions(rig.pool, { table: TABLE, from: day("2024-01-01"), days: 4 });
   await rig.pool.query("create table logs.call_rest partition of logs.call default");

@@ -35,7 +35,7 @@ test("[LOG-8] [LOG-9] each table has partitions from yesterday to a week ahead, 
   expect(await partitions("logs.call")).toEqual(["0228", "0229", ...kept].map((day) => `call_2024${day}`));
 });
 
-test("[LOG-8] a table that asks for it keeps rows for so many times 24 hours, to the millisecond", async () => {
+test("[LOG-8] a table with exactBy keeps rows for retentionDays times 24 hours, to the millisecond", async () => {
   await using rig = await databaseRig();
   await rig.pool.query(`create schema logs;
     create table logs.call (at timestamptz not null) partition by range (at)`);

@@ -1,4 +1,4 @@
-/** What stands in place of a value that was removed. [EVT-31] */
+/** Replaces a value that was removed. [EVT-31] */
 export const REMOVED = "[entfernt]";
 
 const MAX_LEVELS = 64;
@@ -24,13 +24,13 @@ const SECRET_PARTS = [
 const SEPARATORS = /[_\-.\s]/g;
 const COUNT_NAME = /tokens?(?:counts?)?$/;
 
-/** `count` is a name that counts tokens: its number stays, anything else under it goes. */
+/** `count` is a name that counts tokens: its value stays if it is a number and is removed otherwise. */
 type Verdict = "keep" | "remove" | "drop" | "count";
 
 /**
- * Makes the function that prepares arguments and results for the log and for events. It returns a copy in which
- * secret-looking names have lost their values [EVT-31] and names with a leading underscore are gone [EVT-32], at every
- * depth; what is nested deeper than 64 levels is removed as well.
+ * Makes the function that prepares arguments and results for the log and for events. It returns a copy in which the
+ * values of secret-looking names are replaced [EVT-31] and names with a leading underscore are removed [EVT-32], at
+ * every depth; anything nested deeper than 64 levels is removed as well.
  */
 export function createRedactor(): (value: unknown) => unknown {
   const known = new Map<string, Verdict>();

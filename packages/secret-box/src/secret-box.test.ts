@@ -5,7 +5,7 @@ import { createSecretBox, parseSealingKeys } from "./secret-box.ts";
 
 const key = (version: number) => ({ version, key: randomBytes(32) });
 
-test("[OUT] whatever is sealed opens again in its own context", () => {
+test("[OUT] any sealed secret opens again in its own context", () => {
   const box = createSecretBox({ keys: [key(1)] });
   fc.assert(
     fc.property(fc.string(), fc.string(), (plain, context) => box.open(box.seal(plain, context), context) === plain),
@@ -17,7 +17,7 @@ test("[OUT] a sealed secret does not open in another context", () => {
   expect(() => box.open(box.seal("whsec_x", "endpoint:1"), "endpoint:2")).toThrow();
 });
 
-test("[OUT] one changed bit anywhere refuses to open", () => {
+test("[OUT] a secret with one changed bit does not open", () => {
   const box = createSecretBox({ keys: [key(1)] });
   const sealed = box.seal("whsec_x", "c");
   for (let index = 0; index < sealed.length; index += 1) {

@@ -3,15 +3,15 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 /** Encrypts secrets that have to be read again (webhook secrets, data source URLs). */
 export interface SecretBox {
   /**
-   * Seals with the newest key. `context` (what the secret belongs to, such as "endpoint:12") is authenticated: a
-   * sealed value copied to another row does not open there.
+   * Seals with the newest key. `context` names what the secret belongs to, such as "endpoint:12"; a sealed value copied
+   * to another row does not open there.
    */
   seal(plain: string, context: string): Buffer;
-  /** Opens what was sealed with any of the keys. Throws when the key is missing or anything was changed. */
+  /** Opens a secret sealed with any of the keys. Throws when the key is missing or the sealed bytes were changed. */
   open(sealed: Uint8Array, context: string): string;
 }
 
-/** A key-encryption key: 32 bytes, and the version that stands before whatever it sealed. */
+/** A sealing key: 32 bytes, and the version that prefixes every secret sealed with it. */
 export interface SealingKey {
   version: number;
   key: Buffer;
@@ -30,7 +30,7 @@ export function createSecretBox({ keys }: { keys: readonly SealingKey[] }): Secr
   const byVersion = new Map(keys.map(({ version, key }) => [version, key]));
   for (const [version, key] of byVersion) {
     if (!Number.isInteger(version) || version < 1 || version > MAX_VERSION)
-      throw new Error("a sealing key's version is 1 to 255");
+      throw new Error("a sealing key's version must be 1 to 255");
     if (key.length !== KEY_BYTES) throw new Error(`sealing key ${version} must be ${KEY_BYTES} bytes`);
   }
   const newest = Math.max(...byVersion.keys());

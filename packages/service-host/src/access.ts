@@ -7,7 +7,7 @@ import { decodePrincipal, type MemberRole, PRINCIPAL_HEADER, principalKey } from
 /** Shows that a call comes from a service of this installation. */
 export const INTERNAL_TOKEN_HEADER = "toolgate-internal-token";
 
-/** The roles that may call an RPC of this access; undefined: the internal token is enough. */
+/** The roles that may call an RPC with this access; undefined: the internal token is enough. */
 const ROLES_ADMITTED = new Map<Access, readonly MemberRole[] | undefined>([
   [Access.INTERNAL, undefined],
   [Access.PUBLIC, undefined],
@@ -16,7 +16,7 @@ const ROLES_ADMITTED = new Map<Access, readonly MemberRole[] | undefined>([
   [Access.ADMIN, ["admin"]],
 ]);
 
-/** Who may call an RPC, from its option in the proto file. Throws when the file does not say. */
+/** Who may call an RPC, from its option in the proto file. Throws when the option is missing. */
 export function accessOf(method: DescMethod): Access {
   const declared = getOption(method, access);
   if (!ROLES_ADMITTED.has(declared)) throw new Error(`${rpcName(method)} declares no access`);
@@ -66,7 +66,7 @@ export function accessInterceptor(internalToken: string): Interceptor {
   };
 }
 
-/** `timingSafeEqual` wants equal lengths. */
+/** `timingSafeEqual` requires equal lengths. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

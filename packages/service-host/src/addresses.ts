@@ -2,8 +2,8 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 
 /**
- * The server processes behind base URLs (several separated by commas): a name, such as that of a headless Service,
- * stands for all its addresses.
+ * The server processes behind base URLs (several separated by commas): a host name, such as that of a headless Service,
+ * is resolved to all its addresses.
  */
 export async function serverAddresses(baseUrls: string): Promise<string[]> {
   const found = await Promise.all(baseUrls.split(",").map((baseUrl) => expand(new URL(baseUrl.trim()))));

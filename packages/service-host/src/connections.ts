@@ -17,7 +17,7 @@ interface AllSettings {
   databaseConnections: number;
   redisUrl: string;
   natsUrl: string;
-  /** Under which the service's secrets are stored. */
+  /** The key that seals the service's secrets. */
   sealingKeys: SealingKey[];
 }
 
@@ -57,7 +57,7 @@ export function readNeeds<N extends Need>(reader: EnvReader, name: ServiceName, 
   } as NeedSettings<N>;
 }
 
-/** A missing variable is reported with the others. */
+/** A missing variable is reported together with the others. */
 function readSealingKeys(reader: EnvReader): SealingKey[] {
   const text = reader.text("SEALING_KEYS");
   return text === "" ? [] : parseSealingKeys(text);

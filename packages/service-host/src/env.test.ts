@@ -30,7 +30,7 @@ test("reads typed values, with fallbacks for what is unset or empty", () => {
   });
 });
 
-test("one error names every fault, and no value", () => {
+test("one error names every violation, and no value", () => {
   const env = { NUMBER: "hunter2", LARGE: "70000", FLAG: "hunter3", CHOICE: "hunter4", EMPTY: "" };
   const read = () =>
     readConfig(env, (reader) => {

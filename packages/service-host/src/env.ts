@@ -9,7 +9,7 @@ export interface EnvReader {
   list(name: string): string[];
   /** Base URLs of servers, separated by commas, unchanged. */
   baseUrls(name: string, fallback?: string): string;
-  /** Adds a fault that concerns several variables. */
+  /** Adds a violation that concerns several variables. */
   fail(fault: string): void;
   /** One of the choices. */
   choice<T extends string>(name: string, choices: readonly T[], fallback: T): T;
@@ -22,9 +22,9 @@ export type Env = Readonly<Record<string, string | undefined>>;
  * value.
  */
 export function readConfig<T>(env: Env, read: (reader: EnvReader) => T): T {
-  const faults: string[] = [];
-  const config = read(createReader(env, faults));
-  if (faults.length > 0) throw new Error(`configuration: ${faults.join("; ")}`);
+  const violations: string[] = [];
+  const config = read(createReader(env, violations));
+  if (violations.length > 0) throw new Error(`configuration: ${violations.join("; ")}`);
   return config;
 }
 
@@ -33,35 +33,35 @@ export function readAll<T extends readonly unknown[]>(
   env: Env,
   readers: { readonly [Index in keyof T]: (env: Env) => T[Index] },
 ): T {
-  const faults: string[] = [];
+  const violations: string[] = [];
   const values = readers.map((read) => {
     try {
       return read(env);
     } catch (error) {
-      faults.push((error as Error).message.replace(/^configuration: /, ""));
+      violations.push((error as Error).message.replace(/^configuration: /, ""));
       return undefined;
     }
   });
-  if (faults.length > 0) throw new Error(`configuration: ${faults.join("; ")}`);
+  if (violations.length > 0) throw new Error(`configuration: ${violations.join("; ")}`);
   return values as unknown as T;
 }
 
 const BASE_URL = /^https?:$/;
 
-function createReader(env: Env, faults: string[]): EnvReader {
+function createReader(env: Env, violations: string[]): EnvReader {
   const read = (name: string) => (env[name] === "" ? undefined : env[name]);
   function text(name: string, fallback?: string): string {
     const value = read(name) ?? fallback;
-    if (value === undefined) faults.push(`${name} is missing`);
+    if (value === undefined) violations.push(`${name} is missing`);
     return value ?? "";
   }
   return {
     text,
-    fail: (fault) => void faults.push(fault),
+    fail: (fault) => void violations.push(fault),
     baseUrls(name, fallback) {
       const value = text(name, fallback);
       const valid = value.split(",").every((url) => BASE_URL.test(URL.parse(url.trim())?.protocol ?? ""));
-      if (value !== "" && !valid) faults.push(`${name} must be http or https URLs, separated by commas`);
+      if (value !== "" && !valid) violations.push(`${name} must be http or https URLs, separated by commas`);
       return value;
     },
     integer(name, { fallback, min, max }) {
@@ -69,12 +69,13 @@ function createReader(env: Env, faults: string[]): EnvReader {
       if (value === undefined && fallback !== undefined) return fallback;
       const number = Number(value);
       const valid = value !== undefined && /^-?\d+$/.test(value) && number >= min && number <= max;
-      if (!valid) faults.push(`${name} must be a whole number from ${min} to ${max}`);
+      if (!valid) violations.push(`${name} must be a whole number from ${min} to ${max}`);
       return number;
     },
     flag(name, fallback) {
       const value = read(name);
-      if (value !== undefined && value !== "true" && value !== "false") faults.push(`${name} must be true or false`);
+      if (value !== undefined && value !== "true" && value !== "false")
+        violations.push(`${name} must be true or false`);
       return value === undefined ? fallback : value === "true";
     },
     list(name) {
@@ -89,7 +90,7 @@ function createReader(env: Env, faults: string[]): EnvReader {
     choice(name, choices, fallback) {
       const value = read(name) ?? fallback;
       const found = choices.find((choice) => choice === value);
-      if (!found) faults.push(`${name} must be one of ${choices.join(", ")}`);
+      if (!found) violations.push(`${name} must be one of ${choices.join(", ")}`);
       return found ?? fallback;
     },
   };

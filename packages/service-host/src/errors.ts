@@ -4,7 +4,7 @@ import { newRequestId } from "@toolgate/telemetry/request-id";
 import type { Logger } from "./logger.ts";
 
 /**
- * Passes on the errors that a handler means for the caller (ConnectError), in streams too. Any other error is logged, and
+ * Passes on the errors that are meant for the caller (ConnectError), in streams too. Any other error is logged, and
  * the caller gets only its request id. A call that fails because its caller left or its deadline passed is not logged.
  */
 export function errorInterceptor(log: Logger): Interceptor {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pause, runEvery } from "./every.ts";
 
-test("a job that fails, even before it promises anything, is reported and run again", async () => {
+test("a job that fails, even synchronously, is reported and run again", async () => {
   const stop = new AbortController();
   const errors: unknown[] = [];
   let runs = 0;
@@ -16,7 +16,7 @@ test("a job that fails, even before it promises anything, is reported and run ag
   expect([runs, errors]).toEqual([3, ["at once", "later"]]);
 });
 
-test("a pause ends as soon as its signal fires, or has fired", async () => {
+test("a pause ends as soon as its signal fires, or at once if it has fired", async () => {
   const stop = new AbortController();
   const pausing = pause(60_000, stop.signal);
   stop.abort();

@@ -12,7 +12,7 @@ const WATCH_EVERY_MS = 1_000;
 
 export interface HealthOptions {
   readiness: Readiness;
-  /** All of them are as healthy as the process. */
+  /** All of them report the health of the process. */
   services: readonly DescService[];
   /** Ends the streams of `Watch`. */
   closing: AbortSignal;

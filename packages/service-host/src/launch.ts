@@ -10,7 +10,7 @@ import { createReadiness } from "./readiness.ts";
 import { startRpcServer } from "./rpc-server.ts";
 import type { Service, ServiceDefinition } from "./service.ts";
 
-/** What every service process reads from its environment, besides the service's own config. */
+/** What every service process reads from its environment, in addition to the service's own config. */
 interface HostConfig {
   /** Address that the RPC and operations servers bind. */
   host: string;
@@ -63,7 +63,7 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
     process.exitCode = 1;
   }
   log.info("stopped");
-  // Without unref it would hold up a process that has nothing left to do. The logger flushes when the process ends.
+  // Unref: a process with nothing left to do must not wait for it. The logger flushes when the process ends.
   setTimeout(() => process.exit(), END_WITHIN_MS).unref();
 }
 
@@ -97,7 +97,10 @@ async function run(
   await Promise.all([service.drain(), streams.untilIdle()]);
 }
 
-/** The listeners stay: a terminal and npm may send a signal twice, and the second must not cut the drain short. */
+/**
+ * The listeners are not removed: a terminal and npm may send a signal twice, and the second must not cut the drain
+ * short.
+ */
 function untilStopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));

@@ -27,12 +27,12 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
       },
       formatters: {
         level: (label) => ({ level: label }),
-        // The only place where errors are still Error objects.
+        // Errors are Error objects only here.
         log: (entry) => redacted(entry) as Record<string, unknown>,
       },
       serializers: { err: (error: unknown) => error },
       timestamp: pino.stdTimeFunctions.isoTime,
-      // The only place that sees the message, which may be an error's, and the members of child loggers.
+      // Only this hook sees the message, which may be an error's, and the members of child loggers.
       hooks: { streamWrite: (line) => `${JSON.stringify(redacted(JSON.parse(line)))}\n` },
     },
     destination ?? pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_CHARACTERS }),

@@ -1,4 +1,4 @@
-/** Runs until its signal fires, and ends when what it had begun is done. */
+/** Runs until its signal fires, then finishes the work that it has begun. */
 export type Loop = (signal: AbortSignal) => Promise<void>;
 
 export interface Loops {

@@ -19,7 +19,7 @@ test("a page has 50 rows unless the request says otherwise, and 100 at most", ()
 
 const MEMBERS = { at: CURSOR.time, id: CURSOR.uuid };
 
-test("a token gives back the place that it was made for", () => {
+test("a token returns the cursor that it was made from", () => {
   const texts = fc.record({
     at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }),
     id: fc.uuid(),
@@ -36,7 +36,7 @@ test("a token gives back the place that it was made for", () => {
   expect(parsePageToken("", MEMBERS)).toBeUndefined();
 });
 
-test("what is no token of the list is an invalid argument, never another error", () => {
+test("anything but a token of the list is an invalid argument, never another error", () => {
   const forged = [
     { at: 1 },
     { at: null },

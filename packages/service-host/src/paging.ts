@@ -16,7 +16,7 @@ export function nextPageToken(cursor: Record<string, string>): string {
   return Buffer.from(JSON.stringify(cursor)).toString("base64url");
 }
 
-/** The forms of a cursor's members; a token with anything else is refused. */
+/** The format of each member of a cursor; any other token is refused. */
 export const CURSOR = {
   /** A timestamp as Postgres writes it, or an instant in ISO 8601. */
   time: /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([+-]\d{2}(:?\d{2})?|Z)$/,
@@ -26,7 +26,7 @@ export const CURSOR = {
 } as const;
 
 /**
- * The cursor of a token, each member in its form; undefined for the first page. Fails with invalid_argument for anything
+ * The cursor of a token; undefined for the first page. Fails with invalid_argument for anything
  * that is not such a token.
  */
 export function parsePageToken<C extends Record<string, string>>(
@@ -45,7 +45,7 @@ export function parsePageToken<C extends Record<string, string>>(
   if (typeof cursor !== "object" || cursor === null) throw refused;
   for (const [member, form] of Object.entries<RegExp>(members)) {
     const value = (cursor as Record<string, unknown>)[member];
-    // A day or hour that does not exist matches the form too.
+    // The pattern also matches days and hours that do not exist.
     if (typeof value !== "string" || !form.test(value)) throw refused;
     if (form === CURSOR.time && Number.isNaN(Date.parse(value.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00"))))
       throw refused;

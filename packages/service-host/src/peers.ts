@@ -17,7 +17,7 @@ import { type Env, readConfig } from "./env.ts";
 import type { Logger } from "./logger.ts";
 import { remoteTransport } from "./transport.ts";
 
-/** The other services, as a service calls them. Asking for a peer connects to nothing yet. */
+/** The other services, as a service calls them. No connection is opened before the first call. */
 export interface Peers {
   /** For the RPCs of a service. */
   transport(service: ServiceName): Transport;
@@ -84,11 +84,11 @@ export function remotePeers(
   };
 }
 
-/** The service and the stream of a hot call. Throws for a method that is none. */
+/** The service and the stream of a hot call. Throws for any other method. */
 export function hotCallOf(method: DescMethodUnary): HotCall & { service: ServiceName } {
   for (const service of SERVICE_NAMES) {
     const found = SERVICES[service].hotCalls.find((hot) => hot.method === method);
     if (found) return { ...found, service };
   }
-  throw new Error(`${rpcName(method)} is no hot call of the service registry`);
+  throw new Error(`${rpcName(method)} is not a hot call in the service registry`);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const READY_WITHIN_MS = 2_000;
 
-/** Whether a process should be given work, as its probes report it. */
+/** Whether a process may be given work, as reported to its probes. */
 export interface Readiness {
   /** Resolves with why the process should get no work, or with nothing when it can work. Never rejects. */
   reasonNotReady(): Promise<string | undefined>;
@@ -12,7 +12,7 @@ export interface Readiness {
   markDraining(): void;
 }
 
-/** Asks `ready`, for two seconds at most. Checks at the same time share one call of it. */
+/** Calls `ready`, for two seconds at most. Simultaneous checks share one call. */
 export function createReadiness(ready: () => Promise<void>): Readiness {
   const draining = new AbortController();
   let check: Promise<string | undefined> | undefined;
@@ -32,7 +32,7 @@ export function createReadiness(ready: () => Promise<void>): Readiness {
 async function reasonAgainst(ready: () => Promise<void>): Promise<string | undefined> {
   const done = new AbortController();
   const late = sleep(READY_WITHIN_MS, undefined, { signal: done.signal }).then(() => {
-    throw new Error(`no answer within ${READY_WITHIN_MS} ms`);
+    throw new Error(`no response within ${READY_WITHIN_MS} ms`);
   });
   late.catch(() => {});
   try {

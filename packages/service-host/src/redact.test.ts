@@ -23,7 +23,7 @@ const names = [
   "databaseUrl",
 ];
 
-test("a secret member shows at no depth, whatever its case", () => {
+test("a secret member is hidden at any depth and in any case", () => {
   const path = fc.array(fc.constantFrom("a", "headers", "0", "req"), { maxLength: 9 });
   fc.assert(
     fc.property(path, fc.constantFrom(...names), (parents, name) => {
@@ -35,7 +35,7 @@ test("a secret member shows at no depth, whatever its case", () => {
   );
 });
 
-test("an error shows its type, message, code and cause, and nothing that came with it", () => {
+test("an error shows its type, message, code and cause, and no other member", () => {
   const cause = Object.assign(new Error("duplicate key"), {
     code: "23505",
     constraint: "users_email_key",
@@ -60,7 +60,7 @@ test("an error shows its type, message, code and cause, and nothing that came wi
   }
 });
 
-test("credentials in addresses show in no text", () => {
+test("credentials in addresses are removed from all texts", () => {
   const address = `postgres://toolgate:${SECRET}@db.example:5432/toolgate`;
   for (const line of [
     logged((log) => log.info(`connecting to ${address}`)),
@@ -73,7 +73,7 @@ test("credentials in addresses show in no text", () => {
   }
 });
 
-test("headers, maps, bytes, circles and large numbers are logged without harm", () => {
+test("headers, maps, bytes, circular references and large numbers can be logged", () => {
   const circle: Record<string, unknown> = { name: "circle" };
   circle.self = circle;
   const line = logged((log) =>

@@ -25,9 +25,9 @@ const MAX_TEXT_CHARACTERS = 16_384;
 const REMOVED = "[removed]";
 
 /**
- * The part of a value that may be logged: secret members at any depth, and credentials in URLs within texts, are
- * replaced. Errors become plain objects with type, message, stack, code and cause; bytes become their number; anything
- * nested too deeply is cut.
+ * The part of a value that may be logged: secret members at any depth and credentials in URLs are replaced. Errors
+ * become plain objects with type, message, stack, code and cause; bytes become their number; anything nested too deeply
+ * is cut.
  */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return withoutCredentials(value);
@@ -71,7 +71,7 @@ function isSecret(name: string): boolean {
   return SECRET_ENDINGS.some((ending) => plain.endsWith(ending));
 }
 
-/** `scheme://user:password@host` loses what is before the @. */
+/** Removes the credentials from `scheme://user:password@host`. */
 function withoutCredentials(text: string): string {
   return text.slice(0, MAX_TEXT_CHARACTERS).replaceAll(/:\/\/[^\s/?#"'<>]*@/g, `://${REMOVED}@`);
 }

@@ -7,8 +7,8 @@ import type { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/
 type Request = ServerReflectionRequest["messageRequest"];
 
 /**
- * gRPC's reflection protocol, by which grpcurl and similar tools learn a server's RPCs and messages. Its two versions,
- * grpc.reflection.v1 and v1alpha, differ in their names only, so one implementation is both.
+ * gRPC's reflection protocol, through which grpcurl and similar tools learn a server's RPCs and messages. Its two
+ * versions, grpc.reflection.v1 and v1alpha, differ in their names only, so one implementation is both.
  */
 export function reflectionService(services: readonly DescService[]) {
   const files = withDependencies(services.map((service) => service.file));
@@ -85,7 +85,7 @@ function errorResponse(errorCode: Code, errorMessage: string) {
   return { case: "errorResponse" as const, value: { errorCode, errorMessage } };
 }
 
-/** The files and all that they import, each once. */
+/** The files and everything that they import, each once. */
 function withDependencies(files: readonly DescFile[], found = new Set<DescFile>()): Set<DescFile> {
   for (const file of files) {
     if (found.has(file)) continue;

@@ -13,13 +13,13 @@ export const sendRequest: Interceptor = (next) => (call) => {
   return next(call);
 };
 
-/** Runs each handler for the request that its caller named. */
+/** Runs each handler as part of the request that its caller named. */
 export const receiveRequest: Interceptor = (next) => (call) => {
   const sent = call.header.get(REQUEST_ID_HEADER) ?? "";
   const span = spanOf(call.header.get(TRACEPARENT_HEADER) ?? "");
   return runForRequest({ requestId: isRequestId(sent) ? sent : "", span }, () => next(call));
 };
 
-/** Measures and traces each RPC; of one that responds with a stream its start. */
+/** Measures and traces each RPC; for one that responds with a stream, only its start. */
 export const measure: Interceptor = (next) => (call) =>
   observeRpc(`${call.service.typeName}/${call.method.name}`, () => next(call));

@@ -28,7 +28,7 @@ interface RpcServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** No caller waits longer for a unary call; longer work is waited for before the server closes. */
+/** No caller waits longer for a unary call. Services wait for longer work before the server closes. */
 const CLOSE_WITHIN_MS = 20_000;
 
 /**

@@ -9,7 +9,7 @@ export interface ServiceHost {
   log: Logger;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** The services that it calls; in the same process or in others, which makes no difference to it. */
+  /** The services that it calls, in the same process or in others. */
   peers: Peers;
 }
 
@@ -31,8 +31,8 @@ export interface Service extends AsyncDisposable {
   /** Resolves when the service can do its work; rejects with the reason when it can't. */
   ready(): Promise<void>;
   /**
-   * Stops taking new work; work under way goes on. Resolves when nothing is under way that lasts longer than a unary
-   * call: the RPC server waits for those.
+   * Stops taking new work, and resolves when all work that may last longer than a unary call has finished. The RPC
+   * server waits for unary calls.
    */
   drain(): Promise<void>;
 }

@@ -60,7 +60,7 @@ const ADMITTED: Record<string, readonly string[]> = {
 };
 
 describe.each(["over gRPC", "in the process"])("%s", (way) => {
-  test.each(Object.entries(ADMITTED))("the role %s is admitted to its levels and no other", async (role, levels) => {
+  test.each(Object.entries(ADMITTED))("the role %s may call exactly the RPCs of its levels", async (role, levels) => {
     await using rig = await rpcRig(routes);
     const transport =
       way === "over gRPC" ? remoteTransport(rig.baseUrl, TOKEN) : localTransport(routes, recordedLog().log, TOKEN);
@@ -73,7 +73,7 @@ describe.each(["over gRPC", "in the process"])("%s", (way) => {
   });
 });
 
-test("without the internal token, or with a wrong one, nothing is admitted, not even public calls", async () => {
+test("without the internal token, or with a wrong one, every call is refused, even public ones", async () => {
   await using rig = await rpcRig(routes);
   const principal = { [PRINCIPAL_HEADER]: encodePrincipal(principalWith("admin")) };
   for (const token of [undefined, "", "wrong", `${TOKEN}x`, TOKEN.slice(1)]) {

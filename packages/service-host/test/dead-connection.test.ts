@@ -14,7 +14,7 @@ const codeOf = (call: Promise<unknown>) =>
     (error: unknown) => ConnectError.from(error).code,
   );
 
-test("a connection that is dead without a sign costs the calls that are on it, and no later one", async () => {
+test("a connection that dies silently fails the calls on it, and no later one", async () => {
   await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({ token: "s" }) }));
   await using proxy = await startTcpProxy(rig.baseUrl);
   const client = createClient(SessionService, remoteTransport(proxy.url, TOKEN));
@@ -26,7 +26,7 @@ test("a connection that is dead without a sign costs the calls that are on it, a
   expect(proxy.connections).toBe(2);
 });
 
-test("a call that was only slow leaves the other calls of its connection alone", async () => {
+test("a call that was only slow does not affect the other calls on its connection", async () => {
   const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await using rig = await rpcRig((router) =>
     router.service(SessionService, {

@@ -70,7 +70,7 @@ test.each([
   ["an error", () => new Error(SECRET)],
   ["an internal error of another service", () => new ConnectError(SECRET, Code.Internal)],
   ["an unknown error of another service", () => new ConnectError(SECRET, Code.Unknown)],
-  ["what is no error", () => SECRET],
+  ["a thrown value that is not an error", () => SECRET],
 ])("%s is opaque with a request id, which the log explains, also within a stream", async (_name, make) => {
   const { rig, calls } = await failing(() => {
     throw make();
@@ -90,7 +90,7 @@ test.each([
   ]);
 });
 
-test("a call that its caller gave up is not logged as a fault", async () => {
+test("a call that its caller cancelled is not logged as a failure", async () => {
   let aborted = false;
   await using rig = await rpcRig((router) =>
     router.service(SessionService, {

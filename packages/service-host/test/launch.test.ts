@@ -13,7 +13,7 @@ interface Launched extends AsyncDisposable {
   entries: Record<string, unknown>[];
   output: () => string;
   exited: Promise<[code: number | null, signal: string | null]>;
-  /** The entry with this message, once it is there. */
+  /** Waits for the log entry with this message. */
   entry(msg: string): Promise<Record<string, unknown>>;
 }
 
@@ -63,7 +63,7 @@ test("starts, logs its ports, and ends with 0 after SIGTERM, even when the signa
   expect(messages(service.entries)).toEqual(["starting", "started", "called", "draining", "disposed", "stopped"]);
 });
 
-// The call lasts as long as a busy one of management.
+// The call lasts as long as a slow management call.
 test("a call that is open at SIGINT gets its response, and probes get theirs meanwhile", async () => {
   await using service = launched({ CALL_MS: "6000" });
   const { rpcPort, opsPort } = await service.entry("started");
@@ -91,7 +91,7 @@ test.each([
   ],
   ["a log level that does not exist", { LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
   ["an address that cannot be bound", { BIND_HOST: "192.0.2.1" }, "EADDRNOTAVAIL"],
-])("%s is one fatal line and exit code 1", async (_name, env, said) => {
+])("%s gives one fatal line and exit code 1", async (_name, env, said) => {
   await using service = launched(env);
   expect(await service.exited).toEqual([1, null]);
   const fatal = service.entries.filter((entry) => entry.level === "fatal");
@@ -108,7 +108,7 @@ test("a signal during a start that hangs ends it with 0", async () => {
   expect(messages(service.entries)).toEqual(["starting", "start cancelled", "stopped"]);
 });
 
-test("a drain that fails still closes everything, and is exit code 1", async () => {
+test("a drain that fails still closes everything, and gives exit code 1", async () => {
   await using service = launched({ FAULT: "drain" });
   await service.entry("started");
   service.process.kill("SIGTERM");
@@ -118,7 +118,7 @@ test("a drain that fails still closes everything, and is exit code 1", async () 
   expect(messages(service.entries).toSorted()).toEqual(expected.toSorted());
 });
 
-test("a crash is a line of the log before it ends the process", async () => {
+test("a crash is logged before it ends the process", async () => {
   await using service = launched({ FAULT: "crash" });
   const [code] = await service.exited;
   expect(code).not.toBe(0);

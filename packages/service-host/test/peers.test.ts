@@ -51,6 +51,6 @@ test("the URLs of required peers must be set, those of optional ones only where 
 
 test("only methods that the registry lists are hot calls", () => {
   expect(() => localPeers(options).call(SessionService.method.login)).toThrow(
-    "toolgate.key_auth.v1.SessionService/Login is no hot call",
+    "toolgate.key_auth.v1.SessionService/Login is not a hot call",
   );
 });

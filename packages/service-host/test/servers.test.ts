@@ -27,9 +27,9 @@ test("probes tell life from readiness, and a drain makes unready but not dead", 
   });
   expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
   expect(await rig.get("/readyz?verbose")).toEqual([200, "ready\n"]);
-  fault = "postgres is away";
+  fault = "postgres is down";
   expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
-  expect(await rig.get("/readyz")).toEqual([503, "not ready: postgres is away\n"]);
+  expect(await rig.get("/readyz")).toEqual([503, "not ready: postgres is down\n"]);
   fault = "";
   rig.readiness.markDraining();
   expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
@@ -38,10 +38,10 @@ test("probes tell life from readiness, and a drain makes unready but not dead", 
 
 test("a readiness check that hangs makes the process unready", async () => {
   await using rig = await opsRig(() => new Promise(() => {}));
-  expect(await rig.get("/readyz")).toEqual([503, "not ready: no answer within 2000 ms\n"]);
+  expect(await rig.get("/readyz")).toEqual([503, "not ready: no response within 2000 ms\n"]);
 });
 
-test("metrics are in Prometheus' format, and a failure to read them ends nothing", async () => {
+test("metrics are in Prometheus' format, and a failure to read them does no harm", async () => {
   await using rig = await opsRig(async () => {});
   expect(await rig.get("/metrics")).toEqual([200, "things_total 3\n"]);
   rig.metrics.scrape = () => Promise.reject(new Error("cannot measure"));
@@ -55,7 +55,7 @@ test("other paths and methods are not found", async () => {
   expect((await rig.get("/healthz", "POST"))[0]).toBe(404);
 });
 
-test("a taken port is one sentence", async () => {
+test("a taken port is reported in one sentence", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as { port: number };

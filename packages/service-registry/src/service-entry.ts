@@ -14,12 +14,12 @@ export interface HotCall {
 
 /** The part of a service that one process may run alone (`ROLES`). */
 interface ProcessRole {
-  /** Answers the service's RPCs: peers are given the addresses of these processes. */
+  /** Serves the service's RPCs: peers are given the addresses of these processes. */
   readonly servesRpcs: boolean;
   readonly needs: readonly Need[];
 }
 
-/** An environment variable of one service, besides the common ones and those of its needs. */
+/** An environment variable of one service, in addition to the common ones and those of its needs. */
 export interface Variable {
   readonly name: string;
   readonly meaning: string;
@@ -34,14 +34,14 @@ export interface ServiceEntry {
   /** Its schema in Postgres; undefined when it owns no tables. */
   readonly schema: string | undefined;
   readonly needs: readonly Need[];
-  /** Connections of each Postgres pool, when DATABASE_CONNECTIONS is not set, and its bounds. */
+  /** Connections of each Postgres pool: the default of DATABASE_CONNECTIONS, and its bounds. */
   readonly databaseConnections?: { readonly fallback: number; readonly min: number; readonly max: number };
-  /** The services that it calls. Those of `optionalPeers` only with some settings. */
+  /** The services that it calls; those in `optionalPeers` only with some settings. */
   readonly peers: readonly string[];
   readonly optionalPeers?: readonly string[];
   /** Absent: every process of the service does all its work. */
   readonly roles?: Readonly<Record<string, ProcessRole>>;
-  /** The ports that the operators' page and charts give it; a process takes free ones when it is told none. */
+  /** The ports in docs/operations.md; a process picks free ones when none are set. */
   readonly ports: { readonly http?: number; readonly rpc?: number; readonly ops: number };
   readonly variables: readonly Variable[];
 }

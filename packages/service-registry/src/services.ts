@@ -74,7 +74,7 @@ export const SERVICES = {
       manager: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"] },
       "fan-out": { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
       dispatcher: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
-      // It connects to servers of strangers, so it holds nothing that they could be after.
+      // It connects to customers' servers, so it holds nothing that an attacker could want.
       worker: { servesRpcs: false, needs: ["nats"] },
     },
     ports: { rpc: 7003, ops: 7103 },
@@ -124,7 +124,7 @@ export function urlVariable(name: ServiceName): string {
   return `${name.toUpperCase().replaceAll("-", "_")}_URL`;
 }
 
-/** The environment variables that belong to a need. */
+/** The environment variables of a need. */
 export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
   postgres: ["DATABASE_URL", "DATABASE_CONNECTIONS"],
   redis: ["REDIS_URL"],
@@ -132,7 +132,9 @@ export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
   "sealing-keys": ["SEALING_KEYS"],
 };
 
-/** The variables of needs that a service, or one of its process roles, does not have: such a process runs without them. */
+/**
+ * The variables of all needs that a service, or one of its process roles, does not have: its process must not get them.
+ */
 export function withheldVariables(name: ServiceName, role?: string): readonly string[] {
   const entry = serviceEntry(name);
   const { needs } = (role !== undefined && entry.roles?.[role]) || entry;

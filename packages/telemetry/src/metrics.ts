@@ -8,7 +8,7 @@ export type Observation = readonly [value: number, labels?: Labels];
 
 const meter = () => metrics.getMeter("toolgate");
 
-/** Instruments are created on first use, when the process has set up its SDK; without an SDK they do nothing. */
+/** Instruments are created on first use, after the process has set up its SDK; without an SDK they do nothing. */
 function lazy<T>(create: () => T): () => T {
   let created: T | undefined;
   return () => {

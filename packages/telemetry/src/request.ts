@@ -27,8 +27,8 @@ export function currentRequestId(): string {
 }
 
 /**
- * The function, always run for the request that is current now. For callbacks that start from elsewhere, such as the
- * messages of a child process.
+ * Binds the function to the current request. For callbacks that are called from elsewhere, such as the messages of a
+ * child process.
  */
 export function keepRequest<Args extends unknown[], Result>(
   work: (...args: Args) => Result,

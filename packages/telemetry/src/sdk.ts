@@ -27,7 +27,7 @@ export function startMetrics(): Metrics {
   });
   residentMemory.observe(() => [[process.memoryUsage.rss()]]);
   return {
-    // A metric that cannot be read is left out.
+    // A gauge that cannot be read is left out.
     scrape: async () => serializer.serialize((await reader.collect()).resourceMetrics),
     async [Symbol.asyncDispose]() {
       runtime.disable();

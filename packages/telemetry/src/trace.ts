@@ -61,7 +61,7 @@ export function startSpan(name: string, parent: SpanContext | undefined, options
   return tracer?.startSpan(name, options, parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT);
 }
 
-/** Runs `work` in a span of the current trace. Without a recorded trace it only runs it. */
+/** Runs `work` in a span of the current trace. Without a recorded trace it creates no span. */
 export async function inSpan<T>(name: string, work: () => Promise<T>, options?: SpanOptions): Promise<T> {
   const scope = currentRequest();
   const span = scope?.span && isRecorded(scope.span) ? startSpan(name, scope.span, options) : undefined;
@@ -76,7 +76,7 @@ export async function inSpan<T>(name: string, work: () => Promise<T>, options?: 
   }
 }
 
-/** Runs `work` in a span of the trace that a traceparent from elsewhere names; without one it only runs it. */
+/** Runs `work` in a span of the trace that a traceparent from elsewhere names; without one it creates no span. */
 export function inSpanOf<T>(
   traceparent: string,
   name: string,
@@ -88,7 +88,7 @@ export function inSpanOf<T>(
   return runForRequest({ requestId: "", span }, () => inSpan(name, work, options));
 }
 
-/** Messages of errors may hold customers' data, so that only the kind of the error is recorded. */
+/** Messages of errors may contain customers' data, so only the kind of the error is recorded. */
 function markFailed(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute("error.type", error instanceof Error ? error.name : "unknown");

@@ -17,7 +17,7 @@ export async function startTracing(service: string, env: Env): Promise<AsyncDisp
   return {
     async [Symbol.asyncDispose]() {
       traceWith(undefined);
-      // Its receiver may be down: the process stops all the same.
+      // The receiver may be down, which must not keep the process from stopping.
       await provider.shutdown().catch(() => {});
     },
   };

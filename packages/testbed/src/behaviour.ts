@@ -21,7 +21,7 @@ export type Behaviour = {
   readonly body?: string | Uint8Array;
   /** Waits before the status line. */
   readonly delayMs?: number;
-  /** Sends the body in pieces; without a `body` it sends `x` for ever. */
+  /** Sends the body in pieces; without a `body` it sends `x` forever. */
   readonly drip?: { readonly bytes: number; readonly everyMs: number };
   /** Stops responding: before the status line, or after the headers. */
   readonly hang?: "before-status" | "after-headers";

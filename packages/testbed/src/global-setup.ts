@@ -14,7 +14,7 @@ const NAMES = ["postgres", "nats", "redis"] as const;
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const runFolder = await mkdtemp(join(tmpdir(), "toolgate-test-"));
-  // The user that runs PostgreSQL must be able to enter it.
+  // The user that runs PostgreSQL must be able to open the folder.
   await chmod(runFolder, 0o711);
   const reaper = startReaper(runFolder);
   try {

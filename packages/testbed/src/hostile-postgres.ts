@@ -111,7 +111,7 @@ function misbehave(socket: Socket, how: HostileManner): void {
   pour();
 }
 
-/** The messages of a chunk; the client sends none that spans two chunks. */
+/** The messages in a chunk; the client never splits a message over two chunks. */
 function messagesIn(data: Buffer): { kind: string; text: string }[] {
   const messages = [];
   for (let at = 0; at + LENGTH_BYTES < data.length; ) {

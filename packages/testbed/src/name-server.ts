@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { isIPv4 } from "node:net";
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode } from "dns-packet";
 
-/** The addresses of a name, of both families; none: there is no such name; "mute": the server does not respond. */
+/** The addresses of a name, of both families; empty: the name does not exist; "mute": the server does not respond. */
 type Zone = (host: string, family: 4 | 6) => readonly string[] | "mute";
 
 const NO_SUCH_NAME = 3;
@@ -15,7 +15,7 @@ export type NameServer = AsyncDisposable & {
   readonly asked: (host: string) => number;
 };
 
-/** Starts a name server on loopback UDP. `zone` is called for every question; answers may be cached for an hour. */
+/** Starts a name server on loopback UDP. `zone` is called for every query; clients may cache responses for an hour. */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
   const asked: string[] = [];
   const socket = createSocket("udp4");

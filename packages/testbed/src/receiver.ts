@@ -32,11 +32,11 @@ export type TestReceiver = AsyncDisposable & {
   readonly ca: string | undefined;
   /** All requests so far, in the order in which their bodies were complete. */
   readonly requests: readonly ReceivedRequest[];
-  /** Connections accepted so far, also those on which no request came. */
+  /** Connections accepted so far, including those without a request. */
   readonly connections: number;
   /** Changes what happens with the next requests. */
   behave(behave: Behave): void;
-  /** The first `count` requests, once there are so many; fails after `deadlineMs` (20 s). */
+  /** Waits for the first `count` requests; fails after `deadlineMs` (20 s). */
   waitFor(count: number, deadlineMs?: number): Promise<readonly ReceivedRequest[]>;
 };
 

@@ -31,8 +31,8 @@ export function testRedis(): Promise<TestServer> {
 }
 
 /**
- * Starts a PostgreSQL cluster, to be killed; takes about 1 s. Committed is kept over a kill of the server, not over
- * one of the machine. It cannot be wiped: for empty data take a new one, or `testDatabase`.
+ * Starts a PostgreSQL cluster, to be killed; takes about 1 s. Committed data survive a kill of the server, but not of
+ * the machine. It cannot be wiped: for an empty one start another, or use `testDatabase`.
  */
 export async function testPostgres(): Promise<Omit<TestServer, "wipe">> {
   return startAlone("postgres");

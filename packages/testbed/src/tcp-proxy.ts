@@ -1,14 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A way to a server on loopback whose connections can be broken. */
+/** A TCP proxy to a server on loopback, whose connections can be broken. */
 interface TcpProxy extends AsyncDisposable {
   /** The server's URL, with the port of the proxy. */
   readonly url: string;
   /** Connections made so far. */
   readonly connections: number;
-  /** From now on what the server sends is lost; what clients send still arrives. */
+  /** From now on everything that the server sends is lost; bytes from clients still arrive. */
   loseResponses(): void;
-  /** The connections made so far stay open and let nothing through; new ones work. */
+  /** The connections made so far stay open but pass nothing on; new ones work. */
   freeze(): void;
   /** Closes the connections made so far; new ones work. */
   cut(): void;

@@ -7,7 +7,7 @@ export const { needs: NEEDS } = SERVICES.gateway;
 export interface Config extends NeedSettings<(typeof NEEDS)[number]> {
   host: string;
   port: number;
-  /** Addresses or networks of reverse proxies whose X-Forwarded-For is believed. */
+  /** Addresses or networks of reverse proxies whose X-Forwarded-For is trusted. */
   trustedProxies: string[];
   /** A request that is not complete after this time is cut. */
   requestTimeoutMs: number;

@@ -29,7 +29,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
   };
   const app = await createHttpServer({ ...config, calls, peers, log });
   await app.listen({ host: config.host, port: config.port });
-  // Closing answers the calls under way and closes idle connections.
+  // Closing waits for the calls under way and closes idle connections.
   resources.defer(() => app.close());
   const address = app.server.address();
   const owned = resources.move();

@@ -98,7 +98,7 @@ describe("descriptions", () => {
     expect(await running.list()).toBeUndefined();
   });
 
-  test("[OAPI-3] and no request gets what was loaded before it arrived; any number of requests load the tools twice at most", async () => {
+  test("[OAPI-3] no request gets tools that were loaded before it arrived; any number of requests load the tools twice at most", async () => {
     await using running = await gateway();
     const { state } = running;
     state.epoch = UNKNOWN_EPOCH;

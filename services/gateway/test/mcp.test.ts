@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { createVerifyKey } from "../src/clients/key-auth.ts";
 import { testServer } from "./test-server.ts";
 
-/** A gateway whose services are down; its key is valid until it is counted, or longer. */
+/** A gateway whose services are down; its key is valid until its call is counted, or longer. */
 async function gateway(validWhenCounted: boolean) {
   const logged: number[] = [];
   const app = await testServer({

@@ -5,7 +5,7 @@ import { createHttpServer, type HttpServerOptions } from "../src/http/server.ts"
 
 const notExpected = () => Promise.reject(new Error("not expected in this test"));
 
-/** The gateway's HTTP server alone; whatever a test does not set fails when it is called. */
+/** Only the gateway's HTTP server; peers that a test does not set fail when they are called. */
 export function testServer({
   calls = {},
   transports = {},

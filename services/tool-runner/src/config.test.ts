@@ -8,7 +8,7 @@ const ENV = {
   SEALING_KEYS: `1:${Buffer.alloc(32).toString("base64")}`,
 };
 
-test("[RO-8] tools send mails where SMTP_URL and MAIL_FROM are set, and the one needs the other", () => {
+test("[RO-8] tools send mails if SMTP_URL and MAIL_FROM are set; setting only one is refused", () => {
   expect(readConfig(ENV).mail).toBeUndefined();
   const mail = { SMTP_URL: "smtp://127.0.0.1:25", MAIL_FROM: "tools@gate.example" };
   expect(readConfig({ ...ENV, ...mail }).mail).toEqual({ smtpUrl: mail.SMTP_URL, from: mail.MAIL_FROM });
@@ -22,7 +22,7 @@ test("[SSRF] exceptions for development are refused in production", () => {
   }
 });
 
-test("[TOOL-2] the sandbox has a child for each core but the one that this process needs, unless it is set", () => {
+test("[TOOL-2] by default the sandbox has one child per core, minus one for this process", () => {
   for (const [cores, children] of [
     [1, 1],
     [2, 1],

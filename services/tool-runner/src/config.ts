@@ -9,9 +9,9 @@ export const { needs: NEEDS } = SERVICES["tool-runner"];
 
 export interface Config extends NeedSettings<(typeof NEEDS)[number]>, OutgoingSettings {
   sandboxChildren: number;
-  /** Non-public addresses that data sources may live at: the operator's choice. */
+  /** Non-public addresses that data sources may have, as the operator allows. */
   allowedDataSources: string[];
-  /** Where tools' mails go; undefined when they send none. */
+  /** The mail server for tools' mails; undefined when tools cannot send mails. */
   mail: MailSettings | undefined;
 }
 

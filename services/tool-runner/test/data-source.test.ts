@@ -74,7 +74,7 @@ test("[SSRF-4] a stored URL that names another host in its query is refused when
   expect(hostile.connections).toBe(before);
 });
 
-test("[SSRF] a data source that should use TLS and does not is refused", async () => {
+test("[SSRF] a data source that must use TLS but does not is refused", async () => {
   await use(`${hostile.url}?sslmode=require`);
   expect(await runner.resultOf({ tool: "rows_handler", args: { count: 1 } })).toEqual({ code: "DATA_SOURCE" });
 });
@@ -149,7 +149,7 @@ test("[TOOL] a query ends with the run that started it", async () => {
   hostile.behave(undefined);
 });
 
-test("[LIVE] after a reconnect to Redis a new data source is used at once, whatever the epoch", async () => {
+test("[LIVE] after a reconnect to Redis a new data source is used at once, under any epoch", async () => {
   const redis = new EventEmitter();
   await using sources = ownSources(redis);
   const scope = { workspaceId: runner.workspaceId, epoch: 5n };

@@ -27,7 +27,7 @@ describe("descriptions of tools", () => {
   });
   afterAll(() => runner[Symbol.asyncDispose]());
 
-  it("[OAPI-3] describes the released tools among the names, sorted, without async and deleted ones and those of others", async () => {
+  it("[OAPI-3] describes the released tools among the names, sorted, without async, deleted and other workspaces' tools", async () => {
     const names = ["writes", "later", "yes", "reads", "public", "gone", "nowhere", "released", "posts"];
     const { tools } = await runner.tools.describeTools({ workspaceId: runner.workspaceId, names });
     expect(tools.map(({ name, version, readOnly, mayWrite }) => [name, version, readOnly, mayWrite])).toEqual([
@@ -57,7 +57,7 @@ describe("descriptions of tools", () => {
     }
   });
 
-  it("[MGMT-18] [MGMT-19] finds the released tools among the names of a key, whatever else it lists", async () => {
+  it("[MGMT-18] [MGMT-19] finds the released tools among the names that a key lists", async () => {
     const names = ["writes", "later", "yes", "public", "gone", "nowhere", "released"];
     const { released } = await runner.tools.checkTools({ workspaceId: runner.workspaceId, names });
     expect(released.sort()).toEqual(["released", "writes"]);

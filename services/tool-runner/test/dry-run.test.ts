@@ -133,7 +133,7 @@ describe("a dry run", () => {
     expect((await effects()).events).toBe(0);
   });
 
-  it("[RO-3] a dry run shows what a read-only call would be refused", async () => {
+  it("[RO-3] a dry run shows the refusals that a read-only call would get", async () => {
     const { outcome, writes } = await runner.tools.dryRun({ tool: "reads", args: { city: "x" } });
     expect(outcome).toMatchObject({ case: "error", value: expect.stringContaining("read-only") });
     expect(writes).toEqual([]);

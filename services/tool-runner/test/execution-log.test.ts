@@ -246,7 +246,7 @@ describe("retention of the log", () => {
     }
   });
 
-  it("[LOG-9] the daily job runs by itself", async () => {
+  it("[LOG-9] the service runs the daily job", async () => {
     await using runner = await startToolRunnerRig({ partitionsEveryMs: 20 });
     runner.clock.advance(30 * DAY_MS);
     const day = new Date(Date.now() + 37 * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "");

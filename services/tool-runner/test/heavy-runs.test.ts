@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
-/** Few enough for the second of CPU time that a run has, even on a busy machine: each result must be parsed. */
+/** Few enough to be parsed within a run's second of CPU time, even on a busy machine. */
 const CALLS = 50;
 const CHARS = 170_000;
 const DEADLINE_MS = 60_000;

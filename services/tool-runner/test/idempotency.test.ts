@@ -158,7 +158,7 @@ describe("calls with an idempotency key", () => {
     );
   });
 
-  it("[TOOL] a run that ends after its lease gets what its repeats got: outcome unknown", async () => {
+  it("[TOOL] a run that ends after its lease gets the same as its repeats: outcome unknown", async () => {
     const idempotencyKey = randomUUID();
     const open = await closeGate();
     const before = effects();
@@ -190,7 +190,7 @@ describe("calls with an idempotency key", () => {
     expect(await rows()).toBe(before);
   });
 
-  /** Leaves the row as a process does that is killed during the run. */
+  /** Leaves the row in the state of a process that is killed during the run. */
   async function claim(tool: string, idempotencyKey: string, leaseMs: number): Promise<void> {
     await call({ tool, idempotencyKey });
     await runner.pool.query(

@@ -25,7 +25,7 @@ test("[TOOL-21] a deletion whose epoch could not be raised says so, and repeatin
   expect((await runner.call({ tool: "gone" })).outcome.case).toBe("unavailable");
 });
 
-test("[ERR-17] [ERR-19] a fault of the platform in a host call is shown to the log, not to the tool", async () => {
+test("[ERR-17] [ERR-19] a platform failure in a host call is shown in the log, not to the tool", async () => {
   await using runner = await startToolRunnerRig();
   await runner.saveTool("reader", {
     external_api: true,
@@ -33,7 +33,7 @@ test("[ERR-17] [ERR-19] a fault of the platform in a host call is shown to the l
       try { await ctx.executePreparedQuery("q", {}); } catch (error) { return { code: error.code, message: error.message }; }
     };`,
   });
-  await runner.pool.query("alter table tool_runner.prepared_queries rename to prepared_queries_away");
+  await runner.pool.query("alter table tool_runner.prepared_queries rename to prepared_queries_hidden");
   expect(await runner.resultOf({ tool: "reader" })).toEqual({
     code: "INTERNAL",
     message: "the platform could not do this",
@@ -45,10 +45,10 @@ test("[ERR-17] [ERR-19] a fault of the platform in a host call is shown to the l
   expect(rows[0].error).toContain("prepared_queries");
 });
 
-test("[LOG-10] [EVT-8] a run that a fault of the platform ends is still logged and reported", async () => {
+test("[LOG-10] [EVT-8] a run that a platform failure ends is still logged and reported", async () => {
   await using runner = await startToolRunnerRig();
   await runner.saveTool("declared", { external_api: true, webhook_event: true, query: "q" });
-  await runner.pool.query("alter table tool_runner.prepared_queries rename to prepared_queries_away");
+  await runner.pool.query("alter table tool_runner.prepared_queries rename to prepared_queries_hidden");
   await expect(runner.call({ tool: "declared" })).rejects.toThrow();
   const { rows } = await eventually(async () => {
     const found = await runner.pool.query("select success, error from tool_runner.executions where tool = 'declared'");
@@ -65,14 +65,14 @@ test("[LOG-10] [EVT-8] a run that a fault of the platform ends is still logged a
   });
 });
 
-test("[ERR-18] a fault of the platform in a host call that the tool does not catch is not a failure of the tool", async () => {
+test("[ERR-18] a platform failure in a host call that the tool does not catch is not a failure of the tool", async () => {
   await using runner = await startToolRunnerRig();
   const calling = (name: string, body: string) =>
     runner.saveTool(name, { external_api: true, handler: `export default async (_, ctx) => { ${body} };` });
   await calling("reader", 'return ctx.executePreparedQuery("q", {});');
   await calling("outer", 'return ctx.callTool("reader", {});');
   await calling("caught", 'return ctx.callTool("reader", {}).catch(() => ({ success: true }));');
-  await runner.pool.query("alter table tool_runner.prepared_queries rename to prepared_queries_away");
+  await runner.pool.query("alter table tool_runner.prepared_queries rename to prepared_queries_hidden");
   expect(await codeOf(runner.call({ tool: "reader" }))).toBe(Code.Unknown);
   expect(await codeOf(runner.call({ tool: "outer" }))).toBe(Code.Unknown);
   expect(await runner.resultOf({ tool: "caught" })).toEqual({ success: true });
@@ -83,7 +83,7 @@ test("[ERR-18] a fault of the platform in a host call that the tool does not cat
   expect(rows[0].success).toBe(false);
 });
 
-test("[ERR-18] a return value that is not JSON is a fault, and a repeat under its key does not run again", async () => {
+test("[ERR-18] a return value that is not JSON is a platform failure, and a repeat under its key does not run again", async () => {
   await using runner = await startToolRunnerRig();
   const url = JSON.stringify(`${runner.receiver.url}/effect`);
   await runner.saveTool("circular", {
@@ -101,7 +101,7 @@ test("[ERR-18] a return value that is not JSON is a fault, and a repeat under it
   expect(runner.receiver.requests).toHaveLength(1);
 });
 
-test("[ERR-18] a run whose sandbox process is killed ends as a fault, and at once, also under its idempotency key", async () => {
+test("[ERR-18] a run whose sandbox process is killed fails at once as a platform failure, also under its idempotency key", async () => {
   await using runner = await startToolRunnerRig();
   await runner.saveTool("held", {
     external_api: true,

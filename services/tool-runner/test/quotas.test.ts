@@ -12,7 +12,7 @@ const HANDLER = { handler: "export default () => ({});" };
 
 interface Quota {
   most: number;
-  /** Creates one less than a workspace may have. */
+  /** Creates one fewer than a workspace may have. */
   fill: string;
   save: (name: string) => Promise<unknown>;
   remove: (name: string) => Promise<unknown>;

@@ -33,7 +33,7 @@ describe("the release check of a run", () => {
     }
   });
 
-  it("[TOOL-19] [ERR-1] a body fault is reported only for a released tool, which does not run", async () => {
+  it("[TOOL-19] [ERR-1] a malformed body is reported only for a released tool, which does not run", async () => {
     const bodyFault = create(ViolationSchema, { field: "", rule: "body", message: "too large" });
     const ofReleased = await runner.call({ tool: "tool_true_false", args: { text: "x" }, bodyFault });
     expect(ofReleased).toMatchObject({

@@ -114,7 +114,7 @@ describe("secrets and variables of tools", () => {
     }
   });
 
-  it("[SSRF] a secret is sent only to its hosts, wherever the caller's text names it", async () => {
+  it("[SSRF] a secret is sent only to its hosts, even if the caller's text names another", async () => {
     const { url } = runner.receiver;
     const before = runner.receiver.requests.length;
     const answer = await runner.resultOf({ tool: "anywhere", args: { url: `${url}/?x={{secret:ELSEWHERE}}` } });

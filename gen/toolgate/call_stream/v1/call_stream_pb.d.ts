@@ -23,7 +23,7 @@ export declare type CallBatch = Message<"toolgate.call_stream.v1.CallBatch"> & {
   calls: Call[];
 
   /**
-   * Ids of calls whose caller has gone; the server aborts them and sends no reply.
+   * Ids of calls that their callers cancelled; the server aborts them and sends no reply.
    *
    * @generated from field: repeated uint32 cancelled = 2;
    */
@@ -55,7 +55,7 @@ export declare type Call = Message<"toolgate.call_stream.v1.Call"> & {
   request: Uint8Array;
 
   /**
-   * Milliseconds that the caller is willing to wait; the server aborts the call after them.
+   * Milliseconds that the caller is willing to wait; after that the server aborts the call.
    *
    * @generated from field: uint32 timeout_ms = 3;
    */

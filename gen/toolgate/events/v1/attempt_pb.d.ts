@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_toolgate_events_v1_attempt: GenFile;
 
 /**
- * Subject attempts.send: deliveries that a worker is to try once, from dispatcher to workers.
+ * Subject attempts.send: deliveries that a worker is to attempt once, from dispatcher to workers.
  *
  * @generated from message toolgate.events.v1.AttemptBatch
  */
@@ -29,7 +29,7 @@ export declare type AttemptBatch = Message<"toolgate.events.v1.AttemptBatch"> & 
 export declare const AttemptBatchSchema: GenMessage<AttemptBatch>;
 
 /**
- * Everything that a worker needs. It holds no secret: the dispatcher has signed.
+ * Everything that a worker needs. It contains no secret: the dispatcher has already signed.
  *
  * @generated from message toolgate.events.v1.Attempt
  */
@@ -73,21 +73,21 @@ export declare type Attempt = Message<"toolgate.events.v1.Attempt"> & {
   body: Uint8Array;
 
   /**
-   * Unix time in milliseconds after which the attempt is not started any more: the lease has run out.
+   * Unix time in milliseconds after which the attempt must not be started, because its lease has expired.
    *
    * @generated from field: uint64 not_after_ms = 7;
    */
   notAfterMs: bigint;
 
   /**
-   * Comes back with the result: whose slot it frees.
+   * Returned with the result, to free the workspace's slot.
    *
    * @generated from field: string workspace_id = 8;
    */
   workspaceId: string;
 
   /**
-   * Unix time in the signature; comes back with the result.
+   * Unix time in the signature; returned with the result.
    *
    * @generated from field: uint64 signed_at_seconds = 9;
    */
@@ -108,7 +108,7 @@ export declare type Attempt = Message<"toolgate.events.v1.Attempt"> & {
 export declare const AttemptSchema: GenMessage<Attempt>;
 
 /**
- * Subject attempts.done: what became of attempts, from workers to dispatchers.
+ * Subject attempts.done: the results of attempts, from workers to dispatchers.
  *
  * @generated from message toolgate.events.v1.AttemptResultBatch
  */
@@ -147,7 +147,7 @@ export declare type AttemptResult = Message<"toolgate.events.v1.AttemptResult"> 
   responseCode: number;
 
   /**
-   * Empty when there was one: timeout, connection error, target address not allowed.
+   * Why there was no response: timeout, connection error, target address not allowed. Empty when there was one.
    *
    * @generated from field: string error = 4;
    */
@@ -212,8 +212,8 @@ export declare type AttemptResult = Message<"toolgate.events.v1.AttemptResult"> 
   signedAtSeconds: bigint;
 
   /**
-   * Not 0: the attempt was not made here, and somebody else may have made it; number is 0. Tells which lease: the
-   * attempt's not_after_ms.
+   * Not 0: this worker did not make the attempt, but another one may have; number is then 0. The value is the attempt's
+   * not_after_ms, which identifies the lease.
    *
    * @generated from field: uint64 given_back_not_after_ms = 15;
    */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_toolgate_events_v1_audit: GenFile;
 
 /**
- * Subject records.audit: who changed what, from the services in which it was changed to key-auth, which owns the audit log.
+ * Subject records.audit: who changed what, from the service that made the change to key-auth, which owns the audit log.
  *
  * @generated from message toolgate.events.v1.AuditBatch
  */
@@ -73,7 +73,7 @@ export declare type AuditRecord = Message<"toolgate.events.v1.AuditRecord"> & {
   action: string;
 
   /**
-   * Id or, for what has none, name of what was changed.
+   * Id of what was changed, or its name if it has no id.
    *
    * @generated from field: string target_id = 7;
    */

@@ -45,14 +45,14 @@ export declare type UsageRecord = Message<"toolgate.events.v1.UsageRecord"> & {
   keyId: string;
 
   /**
-   * The tool name asked for, at most 200 characters.
+   * The requested tool name, at most 200 characters.
    *
    * @generated from field: string tool = 3;
    */
   tool: string;
 
   /**
-   * HTTP status answered.
+   * HTTP status of the response.
    *
    * @generated from field: uint32 status = 4;
    */

@@ -12,7 +12,7 @@ export declare const file_toolgate_events_v1_workspace_event: GenFile;
 
 /**
  * Subject events.<source service>: events that the source's outbox made durable together.
- * A batch may arrive more than once; event_id tells.
+ * A batch may arrive more than once: deduplicate by event_id.
  *
  * @generated from message toolgate.events.v1.WorkspaceEventBatch
  */
@@ -116,7 +116,7 @@ export declare type EventsSettled = Message<"toolgate.events.v1.EventsSettled"> 
   eventIds: string[];
 
   /**
-   * The listener's name, which is that of its durable consumer.
+   * The listener's name, which is also the name of its durable consumer.
    *
    * @generated from field: string listener = 2;
    */

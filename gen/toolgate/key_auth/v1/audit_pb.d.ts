@@ -91,7 +91,7 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
   at?: Timestamp | undefined;
 
   /**
-   * E-mail address of who did it; "operator" for commands of the installation.
+   * E-mail address of the user; "operator" for operators' commands.
    *
    * @generated from field: string actor = 3;
    */
@@ -109,7 +109,7 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
   action: string;
 
   /**
-   * Id of what it was done to; of tools, secrets, variables, queries and sheets their name.
+   * Id of what was changed; for tools, secrets, variables, queries and sheets, the name.
    *
    * @generated from field: string target_id = 5;
    */
@@ -123,7 +123,7 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
   target: string;
 
   /**
-   * Of keys and accounts with what was before and after, of everything else the names of the fields alone; of
+   * For keys and accounts with the values before and after, for everything else only the names of the fields; for
    * tool.expose the flags.
    *
    * @generated from field: repeated toolgate.key_auth.v1.FieldChange changes = 7;
@@ -168,7 +168,7 @@ export declare type FieldChange = Message<"toolgate.key_auth.v1.FieldChange"> & 
 export declare const FieldChangeSchema: GenMessage<FieldChange>;
 
 /**
- * Who changed what in a workspace, and when. Never holds a secret. Entries are kept for two years.
+ * Who changed what in a workspace, and when. Never contains a secret. Entries are kept for two years.
  *
  * @generated from service toolgate.key_auth.v1.AuditService
  */

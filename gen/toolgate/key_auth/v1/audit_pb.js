@@ -41,7 +41,7 @@ export const FieldChangeSchema = /*@__PURE__*/
   messageDesc(file_toolgate_key_auth_v1_audit, 3);
 
 /**
- * Who changed what in a workspace, and when. Never holds a secret. Entries are kept for two years.
+ * Who changed what in a workspace, and when. Never contains a secret. Entries are kept for two years.
  *
  * @generated from service toolgate.key_auth.v1.AuditService
  */

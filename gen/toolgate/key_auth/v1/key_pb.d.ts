@@ -45,7 +45,7 @@ export declare type Key = Message<"toolgate.key_auth.v1.Key"> & {
   limit: number;
 
   /**
-   * The key is invalid from this instant on. Unset: never expires.
+   * When the key expires. Unset: never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
@@ -103,7 +103,7 @@ export declare type Key = Message<"toolgate.key_auth.v1.Key"> & {
   previousSecretValidUntil?: Timestamp | undefined;
 
   /**
-   * The tools could not be asked about: unavailable_tools says nothing.
+   * tool-runner could not be reached, so unavailable_tools is unknown.
    *
    * @generated from field: bool tools_unchecked = 16;
    */
@@ -143,7 +143,7 @@ export declare type Expiry = Message<"toolgate.key_auth.v1.Expiry"> & {
    */
   at: {
     /**
-     * Invalid from this instant on.
+     * When the key expires.
      *
      * @generated from field: google.protobuf.Timestamp timestamp = 1;
      */
@@ -281,7 +281,7 @@ export declare type ListKeysRequest = Message<"toolgate.key_auth.v1.ListKeysRequ
   status: KeyStatus;
 
   /**
-   * Only keys whose name or prefix contains this, upper or lower case.
+   * Only keys whose name or prefix contains this, ignoring case.
    *
    * @generated from field: string search = 5;
    */
@@ -459,7 +459,7 @@ export declare type RevokeKeyResponse = Message<"toolgate.key_auth.v1.RevokeKeyR
   key?: Key | undefined;
 
   /**
-   * When the key was last accepted, exact over all replicas. Unset: never, as far as is known.
+   * When a call with the key was last accepted, over all replicas. Unset: never, as far as is known.
    *
    * @generated from field: google.protobuf.Timestamp last_accepted_at = 2;
    */
@@ -543,7 +543,7 @@ export declare type ExplainCallRequest = Message<"toolgate.key_auth.v1.ExplainCa
   tool: string;
 
   /**
-   * Address of a caller to be tried against the key's networks; empty skips that gate.
+   * A caller's address to check against the key's networks; empty skips that check.
    *
    * @generated from field: string client_ip = 4;
    */
@@ -561,14 +561,14 @@ export declare const ExplainCallRequestSchema: GenMessage<ExplainCallRequest>;
  */
 export declare type ExplainCallResponse = Message<"toolgate.key_auth.v1.ExplainCallResponse"> & {
   /**
-   * In the order in which a call meets them.
+   * In the order in which they are made.
    *
    * @generated from field: repeated toolgate.key_auth.v1.GateVerdict gates = 1;
    */
   gates: GateVerdict[];
 
   /**
-   * The status that a caller would get before the tool runs; 200 when every gate lets the call through.
+   * The status that a caller would get before the tool runs; 200 when every check passes.
    *
    * @generated from field: uint32 status = 2;
    */
@@ -598,7 +598,7 @@ export declare type GateVerdict = Message<"toolgate.key_auth.v1.GateVerdict"> & 
   passes: boolean;
 
   /**
-   * For people: why, and what to do.
+   * For people: why it fails, and what to do.
    *
    * @generated from field: string explanation = 3;
    */
@@ -654,7 +654,7 @@ export declare type KeyCall = Message<"toolgate.key_auth.v1.KeyCall"> & {
   tool: string;
 
   /**
-   * HTTP status answered.
+   * HTTP status of the response.
    *
    * @generated from field: uint32 status = 3;
    */
@@ -769,13 +769,13 @@ export enum KeyOrder {
 export declare const KeyOrderSchema: GenEnum<KeyOrder>;
 
 /**
- * Management of API keys. Ids of another workspace answer not_found.
+ * Management of API keys. Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.key_auth.v1.KeyService
  */
 export declare const KeyService: GenService<{
   /**
-   * Makes a key. The answer is the only one that ever holds the secret.
+   * Creates a key. Only this response contains its secret.
    *
    * @generated from rpc toolgate.key_auth.v1.KeyService.CreateKey
    */
@@ -811,8 +811,8 @@ export declare const KeyService: GenService<{
     output: typeof UpdateKeyResponseSchema;
   },
   /**
-   * Revokes for good. Once this has answered, no call with the key is accepted anywhere.
-   * unavailable means: revoked, but not confirmed on every replica; repeat the call.
+   * Revokes permanently. After the response, no call with the key is accepted anywhere. unavailable means: revoked, but
+   * not confirmed on every replica; repeat the call.
    *
    * @generated from rpc toolgate.key_auth.v1.KeyService.RevokeKey
    */
@@ -822,7 +822,7 @@ export declare const KeyService: GenService<{
     output: typeof RevokeKeyResponseSchema;
   },
   /**
-   * Replaces the secret; the old one stays valid for the overlap. The answer is the only one with the new secret.
+   * Replaces the secret; the old one stays valid for the overlap. Only this response contains the new secret.
    *
    * @generated from rpc toolgate.key_auth.v1.KeyService.RotateKey
    */
@@ -832,7 +832,7 @@ export declare const KeyService: GenService<{
     output: typeof RotateKeyResponseSchema;
   },
   /**
-   * Which gate lets a call of this key and tool through, and which refuses it (key doctor).
+   * Which checks a call of this key and tool passes, and which refuse it (key doctor).
    *
    * @generated from rpc toolgate.key_auth.v1.KeyService.ExplainCall
    */

@@ -191,7 +191,7 @@ export const KeyOrder = /*@__PURE__*/
   tsEnum(KeyOrderSchema);
 
 /**
- * Management of API keys. Ids of another workspace answer not_found.
+ * Management of API keys. Ids of another workspace fail with not_found.
  *
  * @generated from service toolgate.key_auth.v1.KeyService
  */

@@ -299,7 +299,7 @@ export declare const AuthorizeResponseSchema: GenMessage<AuthorizeResponse>;
  */
 export enum TokenKind {
   /**
-   * As TOKEN_KIND_SESSION.
+   * Same as TOKEN_KIND_SESSION.
    *
    * @generated from enum value: TOKEN_KIND_UNSPECIFIED = 0;
    */
@@ -356,14 +356,14 @@ export enum Role {
 export declare const RoleSchema: GenEnum<Role>;
 
 /**
- * Login of users, and what the gateway asks about a logged-in one.
+ * Login of users, and the gateway's questions about a signed-in user.
  *
  * @generated from service toolgate.key_auth.v1.SessionService
  */
 export declare const SessionService: GenService<{
   /**
-   * Exchanges e-mail and password for a token. Fails with unauthenticated, whichever of the two is wrong, and with
-   * resource_exhausted after too many failures of the account or of the caller's address.
+   * Exchanges e-mail and password for a token. Fails with the same unauthenticated error for a wrong e-mail and a wrong
+   * password, and with resource_exhausted after too many failures of the account or of the caller's address.
    *
    * @generated from rpc toolgate.key_auth.v1.SessionService.Login
    */
@@ -394,7 +394,7 @@ export declare const SessionService: GenService<{
     output: typeof ChangePasswordResponseSchema;
   },
   /**
-   * Whose session a token is, and the workspaces that it opens.
+   * The user of a token's session, and the workspaces that the user may open.
    *
    * @generated from rpc toolgate.key_auth.v1.SessionService.GetSession
    */
@@ -404,7 +404,7 @@ export declare const SessionService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * The public keys that JWTs of this installation are verified with.
+   * The public keys that verify this installation's JWTs.
    *
    * @generated from rpc toolgate.key_auth.v1.SessionService.GetKeySet
    */
@@ -414,8 +414,8 @@ export declare const SessionService: GenService<{
     output: typeof GetKeySetResponseSchema;
   },
   /**
-   * Who the bearer of a token is in a workspace. Takes both kinds of token. Fails with unauthenticated or, for a workspace
-   * that the user does not belong to, not_found.
+   * The user of a token and their role in a workspace. Accepts both kinds of token. Fails with unauthenticated or, for
+   * a workspace that the user does not belong to, not_found.
    *
    * @generated from rpc toolgate.key_auth.v1.SessionService.Authorize
    */

@@ -23,21 +23,21 @@ export declare type VerifyRequest = Message<"toolgate.key_auth.v1.VerifyRequest"
   secretHash: Uint8Array;
 
   /**
-   * Count the call against the minute if it is admitted. Without it the limit's state is only read.
+   * Count the call against the limit if it is admitted. Otherwise the limit's state is only read.
    *
    * @generated from field: bool count = 2;
    */
   count: boolean;
 
   /**
-   * The tool that is asked for; answers tool_listed. Empty when none is.
+   * The requested tool, for tool_listed. Empty when there is none.
    *
    * @generated from field: string tool = 3;
    */
   tool: string;
 
   /**
-   * Address of the caller, for keys that name the networks they may be used from. Never stored.
+   * The caller's address, for keys that may be used from some networks only. Never stored.
    *
    * @generated from field: string client_ip = 4;
    */
@@ -55,7 +55,7 @@ export declare const VerifyRequestSchema: GenMessage<VerifyRequest>;
  */
 export declare type VerifyResponse = Message<"toolgate.key_auth.v1.VerifyResponse"> & {
   /**
-   * Unset: no such key, revoked or expired. All three answer alike.
+   * Unset: no such key, revoked or expired; the response is the same for all three.
    *
    * @generated from field: toolgate.key_auth.v1.KeyVerdict key = 1;
    */
@@ -88,7 +88,7 @@ export declare type KeyVerdict = Message<"toolgate.key_auth.v1.KeyVerdict"> & {
   workspaceId: string;
 
   /**
-   * The workspace's code, as it stands in events and URLs.
+   * The workspace's code, as in events and URLs.
    *
    * @generated from field: string workspace = 4;
    */
@@ -102,7 +102,7 @@ export declare type KeyVerdict = Message<"toolgate.key_auth.v1.KeyVerdict"> & {
   workspaceLocked: boolean;
 
   /**
-   * Version of all that is cached about the workspace; whoever holds something older reloads it. 0: not known, cache nothing.
+   * The workspace's epoch: cached data with an older epoch must be loaded again. 0: unknown, cache nothing.
    *
    * @generated from field: uint64 workspace_epoch = 6;
    */
@@ -133,7 +133,7 @@ export declare type KeyVerdict = Message<"toolgate.key_auth.v1.KeyVerdict"> & {
   resetAt: bigint;
 
   /**
-   * The key's list holds the tool of the request.
+   * The key's list contains the tool of the request.
    *
    * @generated from field: bool tool_listed = 11;
    */

@@ -11,7 +11,7 @@ import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_toolgate_options_v1_access: GenFile;
 
 /**
- * Who may call an RPC. A service refuses to start when one of its RPCs does not say.
+ * Who may call an RPC. A service refuses to start when one of its RPCs does not declare it.
  *
  * @generated from enum toolgate.options.v1.Access
  */
@@ -29,28 +29,28 @@ export enum Access {
   INTERNAL = 1,
 
   /**
-   * Anybody from outside, through the gateway (login).
+   * Anyone from outside, through the gateway (login).
    *
    * @generated from enum value: ACCESS_PUBLIC = 2;
    */
   PUBLIC = 2,
 
   /**
-   * A logged-in user with any role in the workspace that the request names.
+   * A signed-in user with any role in the workspace that the request names.
    *
    * @generated from enum value: ACCESS_MEMBER = 3;
    */
   MEMBER = 3,
 
   /**
-   * A logged-in user with the role Manager or Admin in that workspace.
+   * A signed-in user with the role Manager or Admin in that workspace.
    *
    * @generated from enum value: ACCESS_MANAGER = 4;
    */
   MANAGER = 4,
 
   /**
-   * A logged-in user with the role Admin in that workspace.
+   * A signed-in user with the role Admin in that workspace.
    *
    * @generated from enum value: ACCESS_ADMIN = 5;
    */

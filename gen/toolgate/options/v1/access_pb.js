@@ -18,7 +18,7 @@ export const AccessSchema = /*@__PURE__*/
   enumDesc(file_toolgate_options_v1_access, 0);
 
 /**
- * Who may call an RPC. A service refuses to start when one of its RPCs does not say.
+ * Who may call an RPC. A service refuses to start when one of its RPCs does not declare it.
  *
  * @generated from enum toolgate.options.v1.Access
  */

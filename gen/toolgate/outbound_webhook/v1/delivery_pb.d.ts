@@ -229,7 +229,7 @@ export declare type Attempt = Message<"toolgate.outbound_webhook.v1.Attempt"> & 
   headers: Header[];
 
   /**
-   * The headers lack the signatures, because the endpoint was deleted or its secret was replaced since.
+   * The headers lack the signatures, because the endpoint was deleted or its secret replaced since then.
    *
    * @generated from field: bool signatures_gone = 14;
    */
@@ -826,7 +826,7 @@ export enum Wait {
 export declare const WaitSchema: GenEnum<Wait>;
 
 /**
- * Why there is no slot.
+ * Why the delivery gets no slot.
  *
  * @generated from enum toolgate.outbound_webhook.v1.Cap
  */

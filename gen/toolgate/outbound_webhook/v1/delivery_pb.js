@@ -162,7 +162,7 @@ export const CapSchema = /*@__PURE__*/
   enumDesc(file_toolgate_outbound_webhook_v1_delivery, 3);
 
 /**
- * Why there is no slot.
+ * Why the delivery gets no slot.
  *
  * @generated from enum toolgate.outbound_webhook.v1.Cap
  */

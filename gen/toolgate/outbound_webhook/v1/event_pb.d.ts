@@ -726,7 +726,7 @@ export enum StatusSource {
   AUTO_RESOLVE = 2,
 
   /**
-   * The customer answered a resolved, waiting or snoozed thread.
+   * The customer replied to a resolved, waiting or snoozed thread.
    *
    * @generated from enum value: STATUS_SOURCE_CUSTOMER_REPLY = 3;
    */

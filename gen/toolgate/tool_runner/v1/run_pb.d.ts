@@ -480,7 +480,8 @@ export declare type Violation = Message<"toolgate.tool_runner.v1.Violation"> & {
   field: string;
 
   /**
-   * The keyword that is violated: required, type, enum, minLength, … "body" or "header" for a fault of the request itself.
+   * The keyword that is violated: required, type, enum, minLength, … "body" or "header" if the request itself is
+   * malformed.
    *
    * @generated from field: string rule = 2;
    */
@@ -557,7 +558,8 @@ export declare const OutcomeUnknownSchema: GenMessage<OutcomeUnknown>;
  */
 export declare const RunService: GenService<{
   /**
-   * Checks the release, validates the arguments, runs the tool and logs the run. A fault of the platform is an error of the RPC.
+   * Checks the release, validates the arguments, runs the tool and logs the run. A platform failure is an error of the
+   * RPC.
    *
    * @generated from rpc toolgate.tool_runner.v1.RunService.Run
    */

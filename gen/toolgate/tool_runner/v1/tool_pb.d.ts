@@ -702,7 +702,7 @@ export declare type ExplainReleaseResponse = Message<"toolgate.tool_runner.v1.Ex
   released: boolean;
 
   /**
-   * external_api is set to something else than true, which has no effect.
+   * external_api is set to something other than true, which has no effect.
    *
    * @generated from field: bool released_without_effect = 3;
    */
@@ -721,7 +721,7 @@ export declare type ExplainReleaseResponse = Message<"toolgate.tool_runner.v1.Ex
 export declare const ExplainReleaseResponseSchema: GenMessage<ExplainReleaseResponse>;
 
 /**
- * Management of tool definitions. Tools of another workspace give not_found.
+ * Management of tool definitions. Tools of another workspace fail with not_found.
  *
  * @generated from service toolgate.tool_runner.v1.ToolService
  */

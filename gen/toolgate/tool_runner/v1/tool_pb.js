@@ -196,7 +196,7 @@ export const ExplainReleaseResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_tool_runner_v1_tool, 25);
 
 /**
- * Management of tool definitions. Tools of another workspace give not_found.
+ * Management of tool definitions. Tools of another workspace fail with not_found.
  *
  * @generated from service toolgate.tool_runner.v1.ToolService
  */

@@ -14,7 +14,7 @@ export const inboxThreadStatusChanged: EventType = {
     previous_status: threadStatus("Status before."),
     status: threadStatus("Status now."),
     source: choice(
-      "Who or what changed it; customer_reply when the customer answered a resolved, waiting or snoozed thread.",
+      "Who or what changed it; customer_reply when the customer replied to a resolved, waiting or snoozed thread.",
       StatusSource,
     ),
   }),
@@ -33,7 +33,7 @@ export const inboxThreadStatusChanged: EventType = {
       const previous_status = statusOf(report.previousStatus, "previous_status");
       const status = statusOf(report.status, "status");
       const source = nameOf(StatusSource, report.source, "source");
-      // A change of anything else is not sent. [EVT-21] [EVT-22]
+      // No event is sent when anything else changes. [EVT-21] [EVT-22]
       if (status === previous_status) return NotSentReason.STATUS_UNCHANGED;
       // [EVT-47]
       if (source === "customer_reply" && previous_status === "open") {

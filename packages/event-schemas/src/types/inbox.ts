@@ -95,7 +95,7 @@ export function exampleReport(isNew: boolean) {
 
 export function channelOf(value: string, field: string): string {
   if (CHANNEL.test(value)) return value;
-  throw new InvalidField(field, "1 to 32 characters of a-z 0-9 _ -, starting with a letter");
+  throw new InvalidField(field, "must be 1 to 32 of a-z 0-9 _ -, starting with a letter");
 }
 
 export function chatIdOf(value: string, channelName: string, field: string): string {
@@ -109,7 +109,7 @@ export function statusOf(value: ThreadStatus, field: string): string {
   return nameOf(ThreadStatus, value, field);
 }
 
-/** The parts of both events that a message can be; widget chats send neither. [EVT-20] */
+/** The parts that both events of a message share; widget chats send neither. [EVT-20] */
 export function receivedMessage(report: InboxMessageReceived) {
   const thread = present(report.thread, "thread");
   const channelName = channelOf(thread.channel, "thread.channel");

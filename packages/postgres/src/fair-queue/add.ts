@@ -1,7 +1,7 @@
 import { type FairQueue, fullCaps } from "./caps.ts";
 
 /**
- * Parts of a statement that queue the new items of the caller's earlier part `queued (item_id, group_id, member_id,
+ * CTEs that queue the items in the caller's CTE `queued (item_id, group_id, member_id,
  * due_at, created_at)`. The transaction has locked the groups (`makeAndLockGroups`).
  */
 export function addParts(queue: FairQueue): string {

@@ -1,8 +1,8 @@
 import { assertSchemaName } from "./tables.ts";
 
 /**
- * Part of a statement that removes the waiting items of the members in the caller's earlier part `unwanted (group_id,
- * member_id)`, oldest first, at most `maxItems`; what is in flight stays. The caller reads `cancelled (item_id,
+ * A CTE that removes the waiting items of the members in the caller's CTE `unwanted (group_id,
+ * member_id)`, oldest first, at most `maxItems`; items in flight stay. The caller reads `cancelled (item_id,
  * created_at)`. The transaction has locked the groups (`lockGroups`).
  */
 export function cancelParts(schema: string, maxItems: number): string {
@@ -20,7 +20,7 @@ export function cancelParts(schema: string, maxItems: number): string {
 }
 
 /**
- * Part of a statement that removes the members in the caller's earlier part `gone (group_id, member_id)`, except those
+ * A CTE that removes the members in the caller's CTE `gone (group_id, member_id)`, except those
  * with items in flight or waiting. The transaction has locked the groups (`lockGroups`).
  */
 export function forgetParts(schema: string): string {

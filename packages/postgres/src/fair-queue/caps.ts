@@ -1,9 +1,9 @@
 /** How much of a queue may be in flight at once, over all processes. */
 export interface QueueCaps {
   perGroup: number;
-  /** Undefined: a member may fill its group. */
+  /** Undefined: one member may use all slots of its group. */
   perMember?: number;
-  /** How many of `perGroup` the members in doubt may hold together; each of them one. Undefined: no such limit. */
+  /** How many of `perGroup` slots all members in doubt may hold together, one each. Undefined: no such limit. */
   failingPerGroup?: number;
 }
 
@@ -11,16 +11,18 @@ export interface QueueCaps {
 export interface FairQueue {
   schema: string;
   caps: QueueCaps;
-  /** A group that has been served for so long goes behind those that waited meanwhile. */
+  /** A group that has been served for this long goes behind those that waited in the meantime. */
   turnMs: number;
-  /** A member is in doubt when it holds slots for longer than this and than usual for it. Undefined: never. */
+  /**
+   * A member is in doubt when it has held its slots for longer than this and for longer than usual. Undefined: never.
+   */
   stuckAfterMs?: number;
 }
 
-/** A member is in doubt when it holds a slot so many times as long as usual. */
+/** A member is in doubt when it has held a slot for this many times its usual time. */
 const STUCK_AFTER_USUALS = 4;
 
-/** The caps with their defaults, and the slots of a member in doubt. */
+/** The caps with their defaults, and the number of slots that a member in doubt may hold. */
 export function fullCaps({ perGroup, perMember, failingPerGroup }: QueueCaps): Required<QueueCaps> & {
   perDoubtful: number;
 } {
@@ -37,19 +39,20 @@ export function fullCaps({ perGroup, perMember, failingPerGroup }: QueueCaps): R
 }
 
 /**
- * Part of a statement: whether a member is in doubt at the time `now`, because its last attempt failed or because it has
+ * An SQL expression: whether a member is in doubt at the time `now`, because its last attempt failed or because it has
  * held its slots without a result for too long. Expects the member's columns without prefix.
  */
 export function isDoubtful({ stuckAfterMs }: Pick<FairQueue, "stuckAfterMs">, now: string): string {
   if (stuckAfterMs === undefined) return "failing";
-  if (!Number.isInteger(stuckAfterMs) || stuckAfterMs < 1) throw new RangeError("stuckAfterMs is whole milliseconds");
+  if (!Number.isInteger(stuckAfterMs) || stuckAfterMs < 1)
+    throw new RangeError("stuckAfterMs must be a whole number of milliseconds");
   return `(failing or (in_flight > 0
     and progress_at < ${now} - greatest(${stuckAfterMs}, ${STUCK_AFTER_USUALS} * usual_ms) * interval '1 millisecond'))`;
 }
 
 /**
- * Part of a statement: the time from which a group may be claimed from, the earliest of its members with a free slot.
- * Expects rows `member` (in_flight, doubtful, ready_at) and the number `doubtful_in_flight` of their group.
+ * An SQL expression: when a group may next be claimed from, which is when the first of its members with a free slot is
+ * due. Expects rows `member` (in_flight, doubtful, ready_at) and the number `doubtful_in_flight` of their group.
  */
 export function earliestOfMembers(queue: FairQueue): string {
   const { perMember, perDoubtful, failingPerGroup } = fullCaps(queue.caps);

@@ -11,12 +11,12 @@ interface ClaimRequest {
 }
 
 /**
- * Prepares claims, as two statements for `pipelined`. They lock the due groups that nobody else has locked, the longest
- * waiting first, and lease the oldest due items of their members within the caps. The first statement returns the number
- * of `groups` locked; if that is `maxGroups`, there may be more. The second one is `with <parts> <select>`, where the
- * caller's select (or further parts, separated by commas) reads `claimed (item_id, group_id, member_id, attempt, due_at,
- * created_at)`. The cost grows with groups and members, not with the backlog. A crash of the database may undo its last
- * claims, whose items are then claimed a second time.
+ * Prepares claims, as two statements for `pipelined`. They lock the due groups that nobody else has locked, those
+ * waiting longest first, and lease the oldest due items of their members within the caps. The first statement returns
+ * the number of `groups` locked; if that is `maxGroups`, there may be more. The second one is `with <parts> <select>`,
+ * where the caller's select (or further parts, separated by commas) reads `claimed (item_id, group_id, member_id,
+ * attempt, due_at, created_at)`. The cost grows with groups and members, not with the backlog. A crash of the database
+ * may undo its last claims, whose items are then claimed a second time.
  */
 export function prepareClaim(
   queue: FairQueue,
@@ -31,8 +31,8 @@ export function prepareClaim(
 }
 
 /**
- * A setting of the transaction passes the groups to the next statement. The commit does not wait for the disk: when a
- * crash of the server loses a claim, it also loses everything that followed from it, and the items are claimed again.
+ * A transaction setting passes the groups to the next statement. The commit does not wait for the disk: a crash that
+ * loses a claim also loses everything that followed from it, and the items are claimed again.
  */
 function lockDueText(schema: string): string {
   assertSchemaName(schema);
@@ -49,8 +49,8 @@ from (
 }
 
 /**
- * Reads items of no more members than a group has free slots: the oldest items of a group belong to its members with the
- * oldest items. Members in doubt take turns instead, so that none of them waits for another's backlog.
+ * Reads items of at most as many members as the group has free slots: those with the oldest items. Members in doubt
+ * take turns instead, so that none of them waits for another's backlog.
  */
 function claimParts(queue: FairQueue): string {
   const { schema } = queue;
@@ -61,7 +61,7 @@ held as materialized (
   from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
   join ${schema}.queue_group g on g.group_id = due.group_id
 ),
--- Their members, with the slots that each may still take and those that members in doubt hold together.
+-- Their members: the free slots of each, and the slots that members in doubt hold together.
 members as materialized (
   select member.*, case when doubtful then ${perDoubtful} else ${perMember} end - in_flight as slots,
     coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0)::integer as doubtful_in_flight
@@ -70,7 +70,7 @@ members as materialized (
     from held join ${schema}.queue_member m on m.group_id = held.group_id
   ) member
 ),
--- The members that may get a slot now: in each group as many as it has free slots, the longest waiting first.
+-- The members that may get a slot now: in each group as many as it has free slots, those waiting longest first.
 candidates as (
   select group_id, member_id, slots
   from (
@@ -84,7 +84,7 @@ candidates as (
   ) ranked
   where place <= places
 ),
--- Their oldest items: one for each slot, and the one after those, which tells when the member is due again.
+-- Their oldest items: one for each slot, and one more, which tells when the member is due again.
 items as materialized (
   select c.group_id, c.member_id, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered
   from candidates c
@@ -113,7 +113,7 @@ leased as (
   update ${schema}.queue_item q set lease_until = $2::timestamptz
   from claimed where q.item_id = claimed.item_id
 ),
--- What the claim changes of each member: its slots, and the time from which its next item is due.
+-- What the claim changes in each member: its slots, and when its next item is due.
 taken as (
   select group_id, member_id, count(*)::integer as items from claimed group by group_id, member_id
 ),
@@ -135,7 +135,7 @@ members_updated as (
   from members_after after
   where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
 ),
--- The same of each group, and its turn, which ends after a while so that others are served first.
+-- The same for each group, and its turn, which ends after a while so that others are served first.
 groups_after as (
   select held.group_id, held.group_in_flight + coalesce(earliest.taken, 0)::integer as in_flight,
     case when held.turn_at <= $1 - interval '${queue.turnMs} milliseconds' then $1 else held.turn_at end as turn_at,

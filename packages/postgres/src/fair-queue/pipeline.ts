@@ -9,8 +9,8 @@ export interface Statement {
 }
 
 /**
- * Queue tables change between empty and very long, so statistics mislead, and a plan for an empty table is disastrous for
- * a full one. Hence no sequential scans, one plan per statement, and no compilation.
+ * Queue tables alternate between empty and very long, so statistics mislead the planner, and a plan for an empty table
+ * is disastrous for a full one. Hence no sequential scans, one plan per statement, and no JIT.
  */
 const SESSION_SETTINGS = "set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off";
 
@@ -30,14 +30,15 @@ export function createPipelinePool(options: PoolOptions): Pool {
 
 interface CommitOptions {
   /**
-   * Releases the locks before the commit is on disk, so that only the caller waits for the disk. A crash of the server may
-   * then undo what others have seen, together with what they did: for work that is repeated in this case.
+   * Releases the locks before the commit is on disk, so that only the caller waits for the disk. A crash of the server
+   * may then undo changes that others have already seen, and what they did as a result: only for work that is repeated
+   * in that case.
    */
   unlockEarly?: boolean;
 }
 
 const BEGIN_UNLOCKING_EARLY = "begin; set local synchronous_commit = off";
-/** The message is a record that must reach the disk, and with it everything before it. */
+/** Flushing this message to disk also flushes everything before it. */
 const COMMIT_UNLOCKING_EARLY = "commit; select pg_logical_emit_message(true, 'fair_queue', '')";
 
 /**

@@ -4,13 +4,15 @@ import type { Statement } from "./pipeline.ts";
 import { assertSchemaName } from "./tables.ts";
 
 /**
- * Parts of a statement that settle items. The caller's earlier part `settled` has one row for each item:
+ * CTEs that settle items. The caller's CTE `settled` has one row for each item:
  *
  * - `item_id`, `group_id`, `member_id`;
- * - `in_flight`: the item has a lease, so its slot is freed. False if the lease has expired and was taken back already;
+ * - `in_flight`: the item has a lease, so its slot is freed. False if the lease has expired and its slot was freed
+ *   before;
  * - `next_due`, `next_attempt`: when and as which attempt the item is due again. Null: the item is finished;
- * - `failing`: whether the member is failing now, by the latest `settled_at`. Null: the attempt does not tell;
- * - `freed_at`: now. Null: the member's times stay as they are.
+ * - `failing`: whether the member is failing, according to its latest `settled_at`. Null: the attempt says nothing
+ *   about that;
+ * - `freed_at`: now. Null: the member's times do not change.
  *
  * The transaction has locked the groups (`lockGroups`). The caller may read `groups_settled (ready_at)`: the times from
  * which the groups may be claimed from.
@@ -18,7 +20,7 @@ import { assertSchemaName } from "./tables.ts";
 export function settleParts(queue: FairQueue): string {
   const { schema } = queue;
   const { perGroup } = fullCaps(queue.caps);
-  return `-- Finished items go, the others wait until they are due again.
+  return `-- Finished items are deleted, the others wait until they are due again.
 items_finished as (
   delete from ${schema}.queue_item q using settled
   where q.item_id = settled.item_id and settled.next_due is null
@@ -28,14 +30,14 @@ items_again as (
   set lease_until = null, due_at = settled.next_due, attempt = settled.next_attempt
   from settled where q.item_id = settled.item_id and settled.next_due is not null
 ),
--- What the members of the settled items get back and learn.
+-- Per member: the freed slots, and whether it is failing and how long its attempts take.
 freed as (
   select group_id, member_id, (count(*) filter (where in_flight))::integer as items, min(next_due) as next_due,
     (array_agg(failing order by settled_at desc) filter (where failing is not null))[1] as failing,
     max(freed_at) as freed_at
   from settled group by group_id, member_id
 ),
--- All members of the groups after that, as each group's next due time follows from all of its members.
+-- All members of these groups after the change: a group's next due time depends on all of them.
 members_settled as materialized (
   select member.*, ${isDoubtful(queue, "now")} as doubtful
   from (
@@ -81,7 +83,7 @@ groups_settled as (
 
 const MAX_USUAL_MS = 60_000;
 
-/** A moving average, in which one slow response counts a quarter. The first result counts in full. */
+/** A moving average with weight 1/4 for the newest value. The first one counts in full. */
 function usualAfter(usualMs: string, held: string): string {
   const heldMs = `least(greatest(extract(epoch from ${held}) * 1000, 1), ${MAX_USUAL_MS})`;
   return `coalesce(round(case when ${usualMs} = 0 then ${heldMs} else (3 * ${usualMs} + ${heldMs}) / 4 end)::integer, ${usualMs})`;

@@ -2,22 +2,22 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /** Throws unless it is a plain lower-case schema name, as it becomes part of statements. */
 export function assertSchemaName(schema: string): void {
-  if (!SCHEMA_NAME.test(schema)) throw new TypeError(`"${schema}" is not a schema name`);
+  if (!SCHEMA_NAME.test(schema)) throw new TypeError(`"${schema}" is not a valid schema name`);
 }
 
 /**
  * The tables of a two-level fair queue, as text for a migration of the service that owns the schema.
  *
- * - `queue_group`, the unit of fairness (a workspace): one row per group that ever had work. From `ready_at` on, a claim
- *   may find something in it, and groups are served in that order; infinity when there is nothing to claim. The row's
- *   lock guards the group's members and items: every transaction that writes them holds it.
+ * - `queue_group`, the unit of fairness (a workspace): one row per group that ever had work. Claims serve groups in the
+ *   order of `ready_at`, when the group next may have a claimable item; infinity when there is nothing to claim. The
+ *   row's lock guards the group's members and items: every transaction that writes them holds it.
  * - `queue_member` (an endpoint, a hook): `ready_at` is when its oldest waiting item is due, or earlier.
  *   `progress_at` is when it last got a slot while it had none, or freed one; `usual_ms` is how long it usually holds
  *   one. Claims read all members of a group, so a group should have tens of them, not thousands.
  * - `queue_item`: outstanding work only, one row per item, deleted when the item is finished. `lease_until` is null
  *   while it waits. `created_at` is for the owner, whose own row may be in a partition.
  *
- * The rows are few and change all the time, hence the free space within pages and the early vacuum.
+ * The rows are few and change all the time, hence the low fillfactor and the early vacuum.
  */
 export function fairQueueTables(schema: string): string {
   assertSchemaName(schema);

@@ -38,7 +38,7 @@ describe("fair queue", () => {
     expect(await rig.claim(at(60))).toHaveLength(1);
   });
 
-  it("[FAIR] an item that waits for its next attempt comes back with the next number when it is due", async () => {
+  it("[FAIR] an item waiting for its next attempt is claimed with the next attempt number when it is due", async () => {
     await rig.add(many(1, "a", 1));
     const [item] = (await rig.claim(at(1))) as [Item];
     await rig.settle([{ item, nextDue: at(61), failing: true }], at(1));
@@ -64,7 +64,7 @@ describe("fair queue", () => {
     expect(Object.values(mixed).flat()).toHaveLength(4);
   });
 
-  it("[FAIR] a group that has work but no free slot is not claimed from, and takes no other group's place", async () => {
+  it("[FAIR] a group with work but no free slot is not claimed from, and does not displace another group", async () => {
     await rig.add([...many(9, "full", 1), ...many(9, "full", 2), ...many(9, "full", 3)]);
     await rig.claim(at(1));
     await rig.add([...many(9, "failing", 4), ...many(9, "failing", 8)]);

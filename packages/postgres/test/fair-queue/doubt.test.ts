@@ -41,7 +41,7 @@ describe("members in doubt", () => {
     expect(await claimed(0.25)).toEqual([1]);
   });
 
-  it("[FAIR] members that hang take 2 of 5 slots, however much waits for them, and leave the rest to the others", async () => {
+  it("[FAIR] hanging members take 2 of 5 slots, however long their backlog, and leave the rest to the others", async () => {
     await rig.add([...many(1, 1), ...many(1, 2)]);
     expect(await claimed(0)).toEqual([1, 2]);
     await rig.add([...many(50, 1), ...many(50, 2), ...many(3, 3, 0.8), ...many(3, 4, 0.9)]);
@@ -57,7 +57,7 @@ describe("members in doubt", () => {
     expect(await claimed(1)).toEqual([1, 1]);
   });
 
-  it("[FAIR] returned items tell nothing about a member: one that hangs stays in doubt", async () => {
+  it("[FAIR] returned items say nothing about a member: one that hangs stays in doubt", async () => {
     await rig.add(many(1, 1));
     expect(await claimed(0)).toEqual([1]);
     await rig.add(many(2, 1, 0.1));

@@ -21,7 +21,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(1, 100, 250, 400, 3_000) }),
 );
 
-/** What the rules say about one member. */
+/** The state of one member, as the rules see it. */
 class Member {
   waiting = 0;
   inFlight = 0;
@@ -85,7 +85,7 @@ async function follow(steps: Step[]): Promise<void> {
     expect(held.length).toBeLessThanOrEqual(5);
     for (const member of members) expect(member.inFlight).toBeLessThanOrEqual(2);
     expect(slots(doubtful)).toBeLessThanOrEqual(Math.max(before, 2));
-    // No slot stays empty that the rules give to somebody.
+    // No slot stays empty that the rules would give to a member.
     for (const member of members) {
       if (member.waiting === 0 || held.length === 5) continue;
       if (doubtful.includes(member)) expect(member.inFlight >= 1 || slots(doubtful) >= 2).toBe(true);
@@ -94,6 +94,6 @@ async function follow(steps: Step[]): Promise<void> {
   }
 }
 
-it("[FAIR] after any sequence of operations the caps hold (5 slots, 2 of a member, 2 of all in doubt), and no slot is idle that an item could have", async () => {
+it("[FAIR] after any sequence of operations the caps hold (5 slots, 2 of a member, 2 of all in doubt), and no slot that a due item could use stays idle", async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 40 }), follow), { numRuns: RUNS });
 });

@@ -39,7 +39,7 @@ export function createVerifyKey(verify: Call<VerifyRequest, VerifyResponse>): Ve
     const request = create(VerifyRequestSchema, { secretHash: hashSecret(apiKey), ...question });
     const verifyOnce = () => verify(request, { timeoutMs: TIMEOUT_MS });
     const response = await verifyOnce().catch((error: unknown) => {
-      // The replica is gone; another one gives the same verdict. At worst the call is counted twice.
+      // The replica is down, and another one gives the same verdict. At worst the call is counted twice.
       if (error instanceof ConnectError && error.code === Code.Unavailable) return verifyOnce();
       throw error;
     });

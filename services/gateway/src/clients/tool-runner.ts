@@ -12,7 +12,7 @@ import type { Violation } from "../domain/responses.ts";
 
 export interface ToolRun {
   tool: string;
-  /** The request's body as received; empty when there is a fault. */
+  /** The request's body as received; empty when there is a violation. */
   body: Uint8Array;
   /** Why the request cannot be used. It still goes to tool-runner, whose release check comes first. */
   bodyFault: Violation | undefined;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { baseUrlOf, routableTarget } from "./addresses.ts";
 
-test("[OAPI-1] base_url is the configured one, otherwise what the request named, never something odd in its Host", () => {
+test("[OAPI-1] base_url is the configured one, otherwise the request's own, never an invalid Host", () => {
   expect(baseUrlOf("https://api.example.com/", { protocol: "http", host: "x" })).toBe("https://api.example.com");
   expect(baseUrlOf("", { protocol: "https", host: "api.example.com:8443" })).toBe("https://api.example.com:8443");
   expect(baseUrlOf("", { protocol: "http", host: "[::1]:8080" })).toBe("http://[::1]:8080");

@@ -12,8 +12,8 @@ export function baseUrlOf(publicUrl: string, request: { protocol: string; host: 
 }
 
 /**
- * A request's target as the router takes it: without the scheme and host of an absolute form, and with a path that can
- * be decoded. If the percent-encoding is broken, every `%` stands for itself.
+ * A request's target in the form that the router accepts: without scheme and host, and with a path that can be decoded.
+ * If the percent-encoding is broken, every `%` is literal.
  */
 export function routableTarget(target: string): string {
   const local = target.startsWith("/") ? target : originForm(target);

@@ -70,7 +70,7 @@ export function sessionResponse(members: Record<string, unknown>): ApiResponse {
   return { status: 200, body: Buffer.from(JSON.stringify({ success: true, ...members })) };
 }
 
-/** `retryAfter`: seconds, as key-auth said. */
+/** `retryAfter`: seconds, from key-auth. */
 export function tooManyLogins(retryAfter: string | null): ApiResponse {
   const response = failure(429, "Zu viele Anmeldeversuche");
   return retryAfter === null ? response : { ...response, headers: { [RETRY_AFTER_HEADER]: retryAfter } };

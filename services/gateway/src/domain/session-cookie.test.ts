@@ -4,7 +4,7 @@ import { clearedCookie, cookieToken, csrfTokenOf, loginOf, sessionCookie } from 
 const NOTHING = { authorization: undefined, cookie: undefined, csrfToken: undefined, secure: false };
 const cookie = "toolgate_session=abc";
 
-test("[MGMT] scripts and other sites cannot use the cookie, nor over https can plain http", () => {
+test("[MGMT] scripts and other sites cannot use the cookie, and one for https is not sent over http", () => {
   expect(sessionCookie("abc", { secure: false, maxAgeSeconds: 60 })).toBe(
     "toolgate_session=abc; Max-Age=60; Path=/; HttpOnly; SameSite=Strict",
   );

@@ -32,7 +32,10 @@ export function cookieToken(header: string | undefined, secure: boolean): string
   return parseCookie(header)[secure ? SECURE_NAME : PLAIN_NAME] || undefined;
 }
 
-/** The page sends this token to prove that a request is its own: it is bound to the session, and only the page can read it. */
+/**
+ * The page sends this token to prove that it made the request: it is bound to the session, and only the page can read
+ * it.
+ */
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac("sha256", sessionToken).update(CSRF_PURPOSE).digest("base64url");
 }
@@ -48,8 +51,8 @@ interface LoginHeaders {
 export type Login = { kind: "token"; token: string } | { kind: "none" } | { kind: "without-csrf-token" };
 
 /**
- * The login of a request. Programs send a bearer token on purpose; browsers send a cookie by themselves, so a cookie
- * counts only together with the CSRF token.
+ * The login of a request. A program sends a bearer token deliberately, but a browser adds a cookie to any request, so a
+ * cookie counts only together with the CSRF token.
  */
 export function loginOf({ authorization, cookie, csrfToken, secure }: LoginHeaders): Login {
   if (authorization !== undefined) {

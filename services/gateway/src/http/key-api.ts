@@ -34,7 +34,7 @@ export function dropLimitHeaders(reply: FastifyReply): void {
 
 /**
  * The key of a request that is not a call: it is neither counted nor logged, and the response carries the state of the
- * limit. Undefined when the request has been answered with 401.
+ * limit. Undefined when a 401 has been sent.
  */
 export async function keyOf(
   context: CallContext,

@@ -53,10 +53,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     exposeHeadRoutes: false,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Requests on open connections are still answered while the server closes.
+    // Requests on open connections still get a response while the server closes.
     return503OnClosing: false,
     http: {
-      // Makes two Authorization headers invalid, so that no proxy can have checked another one than we do.
+      // Makes two Authorization headers invalid: a proxy could have checked a different one than we do.
       joinDuplicateHeaders: true,
       // Node swaps the two timeouts if the one for headers is longer.
       headersTimeout: requestTimeoutMs,
@@ -69,7 +69,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addTelemetry(app, isTrusted);
 
   const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {
-    // Either the path is unknown, or it has only one method and this is not it.
+    // Either the path is unknown, or it has only one method and the request used another.
     const allow = allowedMethod(request.raw.url ?? "");
     return allow ? rejectMethod(context, request, reply, allow) : sendResponse(reply, NOT_FOUND);
   };

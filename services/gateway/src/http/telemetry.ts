@@ -31,7 +31,7 @@ export function requestIdOf(request: IncomingMessage, isTrusted: IsTrusted): str
   return typeof given === "string" && isRequestId(given) && isTrusted(request) ? given : newRequestId();
 }
 
-/** Puts its id on each response, handles each request with its id at hand, and measures it. */
+/** Puts the request id on each response, makes it available while the request is handled, and measures the request. */
 export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
   app.decorateRequest("scope");
   app.decorateRequest("span");
@@ -42,7 +42,7 @@ export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
     request.scope = { requestId: request.id, span: span?.spanContext() };
     runForRequest(request.scope, done);
   });
-  // Again, as a body may have been read by a callback of the connection.
+  // Again, because reading a body may have lost the current request.
   app.addHook("preValidation", (request, _reply, done) => runForRequest(request.scope, done));
   app.addHook("onResponse", (request, reply, done) => {
     httpDuration.record(reply.elapsedTime / MS_PER_SECOND, {
@@ -55,7 +55,7 @@ export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
   });
 }
 
-/** Callers must not choose what is recorded, which costs time: only our proxies may. */
+/** Recording costs time, so only our proxies may choose what is recorded, not callers. */
 function startRequestSpan({ method, id, raw }: FastifyRequest, isTrusted: IsTrusted): Span | undefined {
   const { traceparent } = raw.headers;
   const parent = typeof traceparent === "string" && isTrusted(raw) ? spanOf(traceparent) : undefined;

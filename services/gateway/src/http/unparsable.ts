@@ -12,7 +12,7 @@ import {
 } from "../domain/responses.ts";
 import { allowedMethod } from "./paths.ts";
 
-/** As the HTTP parser throws it: with the bytes that it could not parse, and how far it got. */
+/** The HTTP parser's error, with the bytes that it could not parse and its position in them. */
 type ServerError = Error & { code?: string; rawPacket?: unknown; bytesParsed?: number };
 
 /** By the error code of Node's HTTP server; anything else is a bad request. */

@@ -68,7 +68,7 @@ function scopeFromKey({ keyId, keyName, ip }: KeyCaller, readOnly: boolean, nowM
   };
 }
 
-/** [LOOP-2] Whatever a hook causes has hop 2, whichever hop the hook's own request carried. */
+/** [LOOP-2] Everything that a hook causes has hop 2, regardless of the hop of the hook's own request. */
 function scopeFromHook({ chatId, testMode, ...hook }: HookCaller, readOnly: boolean): FromCaller {
   // [IN-67]
   const _webhook = {

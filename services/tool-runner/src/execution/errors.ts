@@ -1,7 +1,7 @@
 /** Ends a run, or rejects a host call, with a message for the tool and the execution log. External callers never see it. */
 export class ToolError extends Error {
   readonly code: string;
-  /** For the execution log only, never for the tool or an event: what a database said, for instance. */
+  /** For the execution log only, never for the tool or an event, such as a database's error message. */
   readonly detail: string | undefined;
 
   constructor(code: string, message: string, detail?: string) {

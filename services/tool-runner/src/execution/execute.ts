@@ -27,19 +27,19 @@ interface Execution {
   run: FinishedRun;
   /** Undefined when the run failed. */
   resultJson: string | undefined;
-  /** The fault of the platform that ended the run, if any. */
+  /** The platform failure that ended the run, if any. */
   fault: unknown;
 }
 
 const MAX_NESTING = 8;
 const CPU_MS = 1_000;
-/** [ERR-18] The sandbox process is gone, or the tool returned something that is not JSON. */
+/** [ERR-18] The sandbox process ended, or the tool returned something that is not JSON. */
 const PLATFORM_FAULTS: ReadonlySet<SandboxOutcome["kind"]> = new Set(["interrupted", "unserializable"] as const);
 
 /**
- * Runs a tool, and through it the tools that it calls. Whatever the tool does is in the outcome and in the execution log,
- * whose record is added to `scope.records`. A fault of the platform is returned with the run, since the run may have
- * written something before. Rejects only if the run did not start.
+ * Runs a tool, and through it the tools that it calls. Everything that the tool does is in the outcome and in the
+ * execution log, whose record is added to `scope.records`. A platform failure is returned with the run, because the run
+ * may have written something before it. Rejects only if the run did not start.
  */
 export function execute(
   deps: ExecuteDependencies,

@@ -18,7 +18,10 @@ type RanOutcome =
   | { kind: "failed"; executionId: string; durationMs: number }
   | { kind: "ok"; executionId: string; durationMs: number; resultJson: string };
 
-/** What a call with an idempotency key gets: an outcome, its own or the first call's, or why there is none. */
+/**
+ * What a call with an idempotency key gets: an outcome, from its own run or from the first call's, or the reason why
+ * there is none.
+ */
 export type OnceOutcome =
   | (RanOutcome & { replayed: boolean })
   /** The key was used with another body. */
@@ -36,8 +39,8 @@ export interface Ran {
 
 /**
  * Runs a call once for its idempotency key, across all replicas and for 24 hours. The claim is committed before the run
- * starts and the outcome before it is returned, so a run is never silently repeated. A run that a fault of the platform
- * cut off may have had effects, so its repeats get "unknown": at once if its process noticed the fault, or after the
+ * starts and the outcome before it is returned, so a run is never silently repeated. A run that a platform failure cut
+ * off may have had effects, so its repeats get "unknown": at once if its process noticed the failure, or after the
  * lease if the process died.
  */
 export interface Idempotency {

@@ -70,7 +70,8 @@ async function runOnce(
     tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (fault) {
-    // [EVT-8] The run has still ended with an error and is reported; its fault is thrown even where reporting fails too.
+    // [EVT-8] Reported even so, because the run has ended with an error; the failure is thrown even if reporting fails
+    // too.
     await durable.catch(() => {});
     throw fault;
   }

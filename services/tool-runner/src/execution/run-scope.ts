@@ -55,7 +55,7 @@ export function createRunScope(given: Omit<RunScope, Unused>, timeoutMs: number)
   };
 }
 
-/** The time that the call has left, at least 1 ms: whatever uses it times out by itself. */
+/** The time that the call has left; at least 1 ms, so that it can be used as a timeout. */
 export function remainingMs({ deadline }: Pick<RunScope, "deadline">): number {
   return Math.max(1, deadline - performance.now());
 }

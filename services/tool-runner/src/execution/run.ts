@@ -18,7 +18,7 @@ export interface Run {
   details: string[];
   hostCalls: HostCallEntry[];
   logs: string[];
-  /** What the platform could not do for the run. If the tool then fails, this is the reason. */
+  /** A platform failure in one of the run's host calls. If the tool then fails, this is the reason. */
   platformFault: Error | undefined;
 }
 

@@ -7,7 +7,7 @@ const scope = (idempotencyKey: string): IdempotencyScope => ({ keyId: "1", tool:
 const never = new AbortController().signal;
 const inOneMinute = () => performance.now() + 60_000;
 
-test("[TOOL] however many callers wait for calls of other processes, they share one query at a time", async () => {
+test("[TOOL] all callers that wait for calls of other processes share one query at a time", async () => {
   const asked: number[] = [];
   const queries: PromiseWithResolvers<number[]>[] = [];
   const running = createRunningCalls((scopes) => {

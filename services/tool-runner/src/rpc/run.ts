@@ -23,7 +23,7 @@ export function runHandler(deps: RunCallDependencies): RunHandler {
   };
 }
 
-/** Rejects what only a fault in the calling service can cause. */
+/** Rejects requests that only a bug in the calling service can cause. */
 function rejectMalformed({ value }: Exclude<Caller, { case: "key" }>, idempotencyKey: string): void {
   const reject = (fault: string) => {
     throw new ConnectError(fault, Code.InvalidArgument);

@@ -9,7 +9,7 @@ export const DEFAULT_POOL_LIMITS = {
   hostCallsAtOncePerRun: 16,
   hostCallBytes: 1024 * 1024,
   hostResultBytes: 8 * 1024 * 1024,
-  /** While a run has not yet taken this many characters of results, no more are made for it. */
+  /** While this many characters of results wait for a run, no more are made for it. */
   hostResultCharsPerRun: 16 * 1024 * 1024,
   logLinesPerRun: 100,
   /** A child that spends the CPU limit and this much more in one step is killed. */

@@ -1,7 +1,7 @@
 /**
- * Carries out a host call. `argsJson` is a JSON array of the arguments; the result is JSON. A rejection becomes an Error
- * in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends. `paced` delays making a
- * large result while the run has others to take.
+ * Carries out a host call. `argsJson` is a JSON array of the arguments; the result is JSON. A rejection becomes an
+ * Error in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends. `paced` delays
+ * making a large result while others wait for the run.
  */
 export type HostCall = (name: string, argsJson: string, signal: AbortSignal, paced?: Paced) => Promise<string>;
 
@@ -25,7 +25,7 @@ export type SandboxRequest = {
 };
 
 /**
- * Why a run was ended without a result. `interrupted` is a fault of the sandbox, and the run may have had effects;
+ * Why a run was ended without a result. `interrupted` is a failure of the sandbox, and the run may have had effects;
  * an `overloaded` run was never begun.
  */
 export type SandboxStop =

@@ -59,7 +59,7 @@ const COLUMNS = `id, parent_id as "parentId", tool, tool_version as "toolVersion
 
 export type ExecutionCursor = { startedAt: string; id: string };
 
-/** An undefined member filters nothing. */
+/** Undefined members are not filtered by. */
 interface ExecutionFilter {
   tool: string | undefined;
   entryType: string | undefined;

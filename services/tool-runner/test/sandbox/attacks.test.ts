@@ -66,7 +66,7 @@ describe("sandbox limits, with neighbours in the same pool", () => {
       const limits = { ...(kinds.includes("timeout") && { wallMs: 300 }), cpuMs: kinds.includes("cpu") ? 300 : 10_000 };
       const outcome = await runSource(pool, handler(body), { limits });
       const before = neighbours.runs();
-      await until("neighbours go on", () => neighbours.runs() >= before + 8);
+      await until("neighbours continue", () => neighbours.runs() >= before + 8);
       const { failures } = await neighbours.stop();
       expect(kinds).toContain(outcome.kind);
       // Where the engine cannot be interrupted, its process is killed, and with it the neighbours' runs that had called

@@ -15,7 +15,7 @@ describe("results of host calls", () => {
   const heavySum = calls * (4 * 1024 * 1024 - 16);
 
   it(
-    "[TOOL-2] results that do not fit into one frame together reach their run, and neighbours go on meanwhile",
+    "[TOOL-2] results that do not fit into one frame together reach their run, and neighbours continue meanwhile",
     async () => {
       await using pool = openPool(2);
       const neighbours = startNeighbours(pool);
@@ -44,10 +44,10 @@ describe("results of host calls", () => {
         return '"abc"';
       };
       const result = resultOf(pool, allAtOnce(200), { onHostCall, limits });
-      for (let answered = 0; answered < 200; answered += 1) {
+      for (let resolved = 0; resolved < 200; resolved += 1) {
         await until("a call under way", () => gates.length > 0, DEADLINE_MS);
-        // Only once, so that more calls than the bound would show later.
-        if (answered === 0) await until("as many calls as the bound allows", () => gates.length >= 16, DEADLINE_MS);
+        // Only the first time: later, calls above the bound would show.
+        if (resolved === 0) await until("as many calls as the bound allows", () => gates.length >= 16, DEADLINE_MS);
         gates.shift()?.();
       }
       expect(await result).toBe(600);
@@ -57,7 +57,7 @@ describe("results of host calls", () => {
   );
 
   it(
-    "[TOOL-2] no more results are made while a run has not taken those before",
+    "[TOOL-2] no more results are made while a run has not taken the earlier ones",
     async () => {
       await using pool = openPool(1, { killGraceMs: 30_000 });
       const [pid] = pool.pids();

@@ -10,7 +10,7 @@ const handler = (body: string) => `export default async (args, ctx) => { ${body}
 const isInterrupted = ({ kind }: SandboxOutcome) => kind === "interrupted";
 
 describe("sandbox pool", () => {
-  it("[RO-1] the context shows read_only and test_mode of the run, and args cannot change them", async () => {
+  it("[RO-1] the context has the run's read_only and test_mode, and args cannot change them", async () => {
     await using pool = openPool(1);
     const source = handler("return { r: ctx.read_only, t: ctx.test_mode, args }");
     const args = { read_only: false, ctx: { read_only: false } };
@@ -87,7 +87,7 @@ describe("sandbox pool", () => {
     expect(outcomes.every(isInterrupted)).toBe(true);
     expect(reached).toBe(4);
     const at = neighbours.runs();
-    await until("neighbours go on in new children", () => neighbours.runs() >= at + 20);
+    await until("neighbours continue in new children", () => neighbours.runs() >= at + 20);
     const { failures } = await neighbours.stop();
     expect(failures.every(isInterrupted)).toBe(true);
     expect(failures.length).toBeLessThanOrEqual(4);

@@ -36,7 +36,7 @@ describe("shares of the sandbox", () => {
     expect(reached()).toBe(200);
   });
 
-  it("[TOOL-2] one workspace's tools never take all isolates of a child", async () => {
+  it("[TOOL-2] the tools of one workspace never take all isolates of a child", async () => {
     await using pool = openPool(1);
     const greedy = holding(pool, "greedy", 160);
     await until("the greedy workspace fills its share", () => greedy.reached() >= 40);
@@ -89,7 +89,7 @@ describe("shares of the sandbox", () => {
     await greedy.end();
   });
 
-  it("[ERR-18] a return value that is not JSON has another outcome than an error that the tool throws", async () => {
+  it("[ERR-18] a return value that is not JSON and a thrown error have different outcomes", async () => {
     await using pool = openPool(1);
     for (const value of ["10n", "(() => { const a = {}; a.a = a; return a; })()"]) {
       const outcome = await runSource(pool, `export default () => (${value})`);

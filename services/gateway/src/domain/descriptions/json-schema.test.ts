@@ -3,7 +3,7 @@ import { portableSchema } from "./json-schema.ts";
 
 const BASE = "#/components/schemas/echo.args";
 
-test("[OAPI-4] a schema keeps its meaning in its new place: references to itself and its definitions follow", () => {
+test("[OAPI-4] a schema keeps its meaning in its new place: references to itself and its definitions are adjusted", () => {
   const schema = {
     $schema: "http://json-schema.org/draft-07/schema#",
     $id: "https://internal.example/echo",
@@ -43,7 +43,7 @@ test("[OAPI] keywords that are not JSON Schema 2020-12 are left out or converted
     minimum: 3,
     exclusiveMinimum: true,
     maxLength: -1,
-    prompt: "told to the model only",
+    prompt: "shown to the model only",
     properties: { pair: { type: "array", items: [{ type: "string" }, { type: "number" }] }, none: false, odd: "x" },
   };
   expect(portableSchema(schema, BASE)).toEqual({

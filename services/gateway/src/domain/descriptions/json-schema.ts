@@ -42,8 +42,8 @@ const DEFINITION = /^#\/(?:definitions|\$defs)\/([^/]+)$/;
 
 /**
  * A workspace's schema as it can be put anywhere into another document: `base` is the JSON pointer of its new place.
- * References to the schema itself and to its own definitions follow it. All other references are dropped, which lets any
- * value pass.
+ * References to the schema itself and to its own definitions follow it. All other references are dropped, so any value
+ * passes there.
  */
 export function portableSchema(schema: unknown, base: string): JsonObject {
   const source = isJsonObject(schema) ? schema : {};
@@ -64,7 +64,7 @@ function copyObject(source: JsonObject, target: Target): JsonObject {
   return Object.fromEntries(copies.filter(([, copy]) => copy !== undefined));
 }
 
-/** Earlier drafts said `definitions`, and `items` also for tuples. */
+/** Earlier drafts used `definitions`, and `items` also for tuples. */
 function presentName(keyword: string, value: unknown): string {
   if (keyword === "definitions") return "$defs";
   return keyword === "items" && Array.isArray(value) ? "prefixItems" : keyword;

@@ -26,7 +26,7 @@ export function openApiDocument(tools: readonly ToolDescription[]): JsonObject {
   };
 }
 
-/** [OAPI] Adds the server that the reader of the document has asked. */
+/** [OAPI] Adds the server from which the document was requested. */
 export function withServer(document: Buffer, baseUrl: string): Buffer {
   const head = `{"servers":${JSON.stringify([{ url: baseUrl }])},`;
   return Buffer.concat([Buffer.from(head), document.subarray("{".length)]);

@@ -1,12 +1,12 @@
 import { type AST, RegExpParser, RegExpSyntaxError } from "@eslint-community/regexpp";
 
 const MAX_CHARACTERS = 500;
-/** Tried where a class excludes characters or stands for many. */
+/** Tried when a class excludes characters or contains many. */
 const USUAL_CHARACTERS = [..."aA0-_ .b1\t\n\ré"];
 
 const parser = new RegExpParser();
 
-/** The pattern needs something that no example is made for, or its examples are too long. */
+/** The pattern uses something that is not supported here, or its examples are too long. */
 class NoExample extends Error {}
 
 /** Whether an element is at the start and the end of the whole pattern, the only places where an anchor is understood. */
@@ -70,7 +70,7 @@ function repeatedExample({ element, min, max }: AST.Quantifier, extra: number, e
   return piece.repeat(times);
 }
 
-/** The first listed character that is in the class, or a usual one. One class against one character takes no time. */
+/** The first listed character that is in the class, or an ordinary one. Testing one character is fast for any class. */
 function classExample(element: AST.CharacterClass | AST.CharacterSet): string {
   const listed = element.type === "CharacterClass" ? element.elements.flatMap(firstCharacter) : [];
   const isMember = new RegExp(`^${element.raw}$`, "u");

@@ -66,7 +66,7 @@ test("[BLD-6] enum, minimum and pattern decide the values; required fields come 
   );
 });
 
-test("[BLD-6] there is no example rather than a wrong one", () => {
+test("[BLD-6] no example is better than a wrong one", () => {
   expect(exampleOf({ type: "string", pattern: "^(?=a)b$" })).toBeUndefined();
   expect(exampleOf({ type: "integer", minimum: 1.2, maximum: 1.8 })).toBeUndefined();
   expect(exampleOf({ type: "number", exclusiveMinimum: 1, exclusiveMaximum: 2 })).toBe(1.5);

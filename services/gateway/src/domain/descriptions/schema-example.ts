@@ -50,7 +50,7 @@ export function exampleOf(schema: unknown, level = 1): unknown {
   }
 }
 
-/** Whether nothing but the choice has to hold. */
+/** Whether the schema has no keyword but the choice. */
 function isPlainChoice({ type, properties }: JsonObject): boolean {
   return type === undefined && properties === undefined;
 }

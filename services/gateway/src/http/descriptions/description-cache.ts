@@ -14,12 +14,15 @@ export interface CachedDescription {
  * same document share the work. Without the workspace's epoch nothing is cached.
  */
 export interface DescriptionCache {
-  /** `variant`: what else the document depends on. Never a value that callers choose, or they could fill the cache. */
+  /**
+   * `variant`: what the document depends on in addition to the key. Never a value that callers choose, or they could
+   * fill the cache.
+   */
   get(key: KeyVerdict, variant: string, make: () => Promise<string>): Promise<CachedDescription>;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Limits how long a change goes unnoticed that was never announced. */
+/** Limits how long a change stays unseen if its epoch was never raised. */
 const RELOAD_AFTER_MS = 30_000;
 /** The epoch in a verdict when it could not be read. */
 const UNKNOWN_EPOCH = 0n;

@@ -71,7 +71,7 @@ export function managementRoutes(peers: Pick<Peers, "transport">, log: Logger) {
         createContextValues().set(loginKey, loginOfRequest(request)).set(addressKey, canonicalIp(request.ip)),
       interceptors: [errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
-      // A misspelt field could be a restriction, so it must not be ignored.
+      // A misspelled field could be a restriction, so it must not be ignored.
       jsonOptions: { ignoreUnknownFields: false },
       grpc: false,
       grpcWeb: false,

@@ -69,7 +69,7 @@ async function serve(
     new Request(REQUEST_URL, { method: "POST", headers: forwardedHeaders(request), body: "{}" }),
     { parsedBody: message, authInfo: { token: "", clientId: key.keyId, scopes: [], extra: { exchange } } },
   );
-  // Read whole before anything is sent, because the headers carry the limit as the call left it.
+  // Read completely before anything is sent, because the headers carry the limit after the call.
   const body = Buffer.from(await response.arrayBuffer());
   if (exchange.response === UNAUTHENTICATED) {
     dropLimitHeaders(reply);

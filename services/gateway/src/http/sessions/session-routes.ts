@@ -83,7 +83,7 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
     return sessionResponse({});
   };
 
-  /** `unauthenticated`: the response when key-auth does not know the session or the password. */
+  /** `unauthenticated`: the response when the session or the password is not valid. */
   const responder = (handler: SessionHandler, unauthenticated: ApiResponse) => {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       const refused = (error: unknown) => refusalOf(error, unauthenticated, log);
@@ -111,7 +111,7 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
   };
 }
 
-/** Undefined fails as a bad request where a body is needed. */
+/** Undefined leads to a 400 where a body is required. */
 function parsed(body: string): unknown {
   try {
     return JSON.parse(body);

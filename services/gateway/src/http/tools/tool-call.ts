@@ -49,7 +49,7 @@ export function refusalOf({ key, arrivedAtMs }: VerifiedCall): ApiResponse | und
   return key.workspaceLocked ? TOOL_UNAVAILABLE : undefined;
 }
 
-/** Has tool-runner run the tool. Never rejects. */
+/** Calls tool-runner to run the tool. Never rejects. */
 export async function runVerified(
   { runTool, log }: CallContext,
   { key, tool, ip }: VerifiedCall,

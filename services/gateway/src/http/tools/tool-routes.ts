@@ -12,7 +12,7 @@ export function toolRoutes(context: CallContext) {
   return async (app: FastifyInstance): Promise<void> => {
     app.post(`${TOOLS_PATH}*`, {
       onRequest(request, _reply, done) {
-        // [TOOL] The body is read as JSON, whatever its content type says.
+        // [TOOL] The body is read as JSON, under any content type.
         request.headers["content-type"] = undefined;
         done();
       },

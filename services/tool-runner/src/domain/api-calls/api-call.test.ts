@@ -37,7 +37,7 @@ test("[TOOL] arguments that form a dot segment together stay one segment", () =>
   expect(new URL(url).searchParams.get("p")).toBe("/..");
 });
 
-test("[TOOL] the other side receives a text as it was sent", () => {
+test("[TOOL] the called server receives a text as it was sent", () => {
   const api = apiWith({ url: "https://api.example/{{a}}?q={{a}}" });
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (a) => {

@@ -5,7 +5,7 @@ test("[TOOL] placeholders are found in order, with and without spaces", () => {
   expect(namesIn("a {{x}} b {{ y-1 }}{{x}} {z} {{}} {{a b}}")).toEqual(["x", "y-1", "x"]);
 });
 
-test("[TOOL] only a text that is one placeholder stands for the value itself", () => {
+test("[TOOL] only a text that is exactly one placeholder becomes the value itself", () => {
   expect(wholeName("{{ x }}")).toBe("x");
   for (const text of ["{{x}} ", "{{x}}{{y}}", "x", "", "{{x}}\n"]) expect(wholeName(text)).toBeUndefined();
 });

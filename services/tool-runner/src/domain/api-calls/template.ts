@@ -21,7 +21,7 @@ export function wholeName(text: string): string | undefined {
   return WHOLE.exec(text)?.[1];
 }
 
-/** Replaces every placeholder once; a placeholder in a filled-in text stays as it is. */
+/** Replaces every placeholder once; placeholders in the filled-in values are not replaced. */
 export function fillIn(text: string, textFor: (name: string) => string): string {
   return text.replace(PLACEHOLDER, (_, name: string) => textFor(name));
 }

@@ -40,7 +40,7 @@ test("[TOOL] without a schema all arguments are dropped", () => {
   expect(createArgumentValidator({}).check({ a: 1 })).toEqual({ args: {}, violations: [] });
 });
 
-test("[TOOL-25] names that every object inherits count neither as declared nor as sent", () => {
+test("[TOOL-25] inherited names count neither as declared nor as sent", () => {
   const sent = JSON.parse('{"__proto__":{"b":1},"toString":"x","a":1}');
   expect(createArgumentValidator({ properties: { a: {}, b: {} } }).check(sent).args).toEqual({ a: 1 });
   const required = createArgumentValidator({ properties: { o: { required: ["toString"] } }, required: ["valueOf"] });
@@ -179,7 +179,7 @@ test("[ERR-2] a long list of wrong items gives a bounded list of violations", ()
   expect(violations.length).toBeLessThan(MAX_LISTED_VIOLATIONS + 3);
 });
 
-test("[TOOL-31] texts that take the patterns of one call too long are refused", () => {
+test("[TOOL-31] texts on which the patterns of one call would take too long are refused", () => {
   const validator = of({ items: { pattern: "^[a-z]{1,1000}$" } });
   const rules = validator.check({ a: new Array(2_000).fill("x".repeat(900)) }).violations.map(({ rule }) => rule);
   expect(rules[0]).toBe("pattern");

@@ -12,7 +12,7 @@ export type ArgumentValidator = {
 /** Once a call has this many violations, the remaining items of lists are not checked. */
 export const MAX_LISTED_VIOLATIONS = 100;
 
-/** Characters times program steps that the patterns of one call may take. */
+/** Bounds the work of all patterns in one call: characters times program steps. */
 const MAX_MATCH_STEPS = 20_000_000;
 
 /** [TOOL-22..35] Throws for a schema that a definition cannot have. */
@@ -73,7 +73,7 @@ function linearEngine(budget: { steps: number }) {
 
 const NUMBER_INDEX = 0;
 
-/** Ajv's own `items` reports every wrong item of a list, however long; this one stops. */
+/** Ajv's own `items` reports every wrong item of a list of any length; this one stops. */
 function checkItems(context: KeywordCxt): void {
   const { gen, data } = context;
   const valid = gen.name("valid");

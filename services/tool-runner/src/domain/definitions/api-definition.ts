@@ -13,7 +13,7 @@ const MEMBERS: ReadonlySet<string> = new Set(["method", "url", "headers", "body"
 const FIXED_AUTHORITY = /^https?:\/\/[^/?#{}\\]+(?=[/?#]|$)/i;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 const PATH_END = /[?#]/;
-/** Stands for every argument while a template is checked. */
+/** Replaces every argument while a template is checked. */
 const SAMPLE = () => "x";
 
 /** Reads the `api` of a definition. Every placeholder must name a declared parameter, a secret or a variable. */

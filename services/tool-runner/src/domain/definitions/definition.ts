@@ -34,5 +34,5 @@ export function isToolName(name: unknown): name is string {
 /** What is wrong with a saved definition, and where: `parameters.properties.a.type`. */
 export type DefinitionViolation = { path: string; message: string };
 
-/** Notes a violation. Returns undefined, for readers that have no value then. */
+/** Reports a violation. Returns undefined, so that a reader can return its result. */
 export type Report = (path: string, message: string) => undefined;

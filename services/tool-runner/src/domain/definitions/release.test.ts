@@ -52,7 +52,7 @@ test("[TOOL-3] public_api does not release a tool for keys", () => {
   expect(isReleased(definitionWith({ public_api: true, inbound_hook: true }), "api_key")).toBe(false);
 });
 
-test("[TOOL-14] a definition is released alike as it is saved and as it runs", () => {
+test("[TOOL-14] a definition as saved and as run has the same release", () => {
   fc.assert(
     fc.property(fc.constantFrom(true, false, 1, "yes", null), fc.jsonValue(), (external_api, async) => {
       const saved = { external_api, async };
@@ -63,7 +63,7 @@ test("[TOOL-14] a definition is released alike as it is saved and as it runs", (
   expect(carriesRelease(Object.create({ external_api: true }))).toBe(false);
 });
 
-test("[RO-1] a call by key only reads, whatever the write flag is, unless it is true", () => {
+test("[RO-1] a call by key may only read unless the write flag is exactly true", () => {
   expect(runsReadOnly(definitionWith({ external_api: true }), "api_key")).toBe(true);
   fc.assert(
     fc.property(jsonButTrue, (external_api_write) => {
@@ -122,7 +122,7 @@ test("[RO-4] free SQL is for callers from inside, in runs that may write", () =>
 });
 
 test.each(["chat", "scheduled_task", "public_api", "api_key"] as const)(
-  "[EVT-25] [EVT-27] [EVT-28] a run by %s causes tool.completed, unless it is in test mode",
+  "[EVT-25] [EVT-27] [EVT-28] a run by %s causes tool.completed, except in test mode",
   (entryType) => {
     expect(reportsCompletion({ entryType, hop: 1, testMode: false })).toBe(true);
     expect(reportsCompletion({ entryType, hop: 1, testMode: true })).toBe(false);

@@ -10,7 +10,7 @@ export function isReleased(definition: Definition, entry: EntryType): boolean {
     // [TOOL-14] [TOOL-17]
     case "api_key":
       return definition.externalApi && !definition.async;
-    // [TOOL-3] [TOOL-4] One flag never replaces the other.
+    // [TOOL-3] [TOOL-4] Neither flag replaces the other.
     case "public_api":
       return definition.publicApi;
     // [IN-48] [IN-49] [IN-51]

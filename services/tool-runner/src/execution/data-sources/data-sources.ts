@@ -33,7 +33,7 @@ export function createDataSources(
     maxBytes: MAX_SEALED_BYTES,
     sizeOf: (sealed) => sealed?.byteLength ?? 0,
   });
-  // A pool stays open while the URL is the same, whatever the epoch.
+  // A pool stays open while the URL is the same, even under a new epoch.
   const pools = new LRUCache<string, Promise<ForeignPool>>({
     max: MAX_POOLS,
     dispose: (pool) => void pool.then((owned) => owned.end()).catch(() => {}),

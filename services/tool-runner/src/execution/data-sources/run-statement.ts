@@ -21,7 +21,7 @@ export interface StatementResult {
 
 const MAX_ROWS = 1_000;
 const MAX_VALUE_LEVELS = 64;
-/** A value is inside a row, inside the list of rows. */
+/** A value is nested in its row, and the row in the list of rows. */
 const LEVELS_OF_ROWS = 2;
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 /** The database cancels the statement this much before we close the connection, so that it can be used again. */

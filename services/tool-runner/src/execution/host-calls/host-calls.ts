@@ -35,7 +35,7 @@ type HostFunction = (args: unknown[], context: HostCallContext) => Promise<unkno
 /** Runs another tool of the workspace as a child of this run, and returns its result as JSON. */
 type CallTool = (name: string, args: unknown, signal: AbortSignal) => Promise<string>;
 
-/** A result that is JSON text already. */
+/** A result that is already JSON text. */
 class JsonText {
   readonly json: string;
 
@@ -46,7 +46,7 @@ class JsonText {
 
 const atOnce: Paced = async (encode) => encode();
 
-/** [RO] The host calls of one run. Whatever a run may not do is refused here, outside the sandbox. */
+/** [RO] The host calls of one run. Everything that a run may not do is refused here, outside the sandbox. */
 export function createHostCalls(deps: HostDependencies, run: Run, callTool: CallTool): HostCall {
   const functions = hostFunctions(deps, callTool);
   return (name, argsJson, signal, paced = atOnce) =>
@@ -66,7 +66,7 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
     });
 }
 
-/** Keeps details for the log. What the platform could not do is for the log only, not for the tool's code. */
+/** Keeps the details for the log. The tool's code does not learn why the platform failed. */
 function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
   if (error instanceof ToolError) {
     if (error.detail) run.details.push(`${name}: ${error.detail}`);

@@ -9,7 +9,7 @@ export async function readSheet(sheets: Sheets, [sheet, range]: unknown[], conte
   return { values: await sheets.read(sheetOf(sheet, context), optionalText(range, "range")) };
 }
 
-/** [RO-5] Refused in a read-only run, whatever the arguments are. */
+/** [RO-5] Refused in a read-only run, with any arguments. */
 export async function writeToSheet(sheets: Sheets, [sheet, range, values]: unknown[], context: HostCallContext) {
   if (context.scope.readOnly) throw new ToolError("READ_ONLY", "writing to a sheet is refused in a read-only run");
   const ref = sheetOf(sheet, context);
@@ -20,7 +20,7 @@ export async function writeToSheet(sheets: Sheets, [sheet, range, values]: unkno
   return written;
 }
 
-/** [RO-6] Refused in a read-only run, whatever the arguments are. */
+/** [RO-6] Refused in a read-only run, with any arguments. */
 export async function clearFromSheet(sheets: Sheets, [sheet, range]: unknown[], context: HostCallContext) {
   if (context.scope.readOnly) throw new ToolError("READ_ONLY", "clearing a sheet is refused in a read-only run");
   const ref = sheetOf(sheet, context);

@@ -18,7 +18,7 @@ type InWorkspace = Pick<RunScope, "workspaceId" | "epoch">;
 
 /** Secrets and variables of workspaces. Both methods reject with a ToolError if there is none of the name. */
 export interface WorkspaceValues {
-  /** A secret never enters a sandbox. It is added to `usedSecrets`, so that logs are cleaned of it. */
+  /** A secret never enters a sandbox. It is added to `usedSecrets`, so that it is removed from logs. */
   secret(name: string, scope: InWorkspace & Pick<RunScope, "usedSecrets">): Promise<Secret>;
   variable(name: string, scope: InWorkspace): Promise<string>;
 }

@@ -110,7 +110,7 @@ export class ChildRuns {
     for (const ticket of tickets) if (this.#runs.delete(ticket)) this.#report(["lost", ticket]);
   }
 
-  /** Passes on what an isolate reports, but only about the run that was entered. */
+  /** Passes on what an isolate reports, but only for the run that was entered. */
   #pass(run: ChildRun, reports: unknown[]): void {
     const { ticket } = run;
     for (const report of reports as [string, number, ...unknown[]][]) {

@@ -41,7 +41,7 @@ export class Isolate implements Disposable {
       return "done";
     } catch {
       if (this.isDead) return "memory";
-      // Anything else is a rejection that the guest did not handle, which ends nothing. Only the clock tells the two
+      // Anything else is a rejection that the guest did not handle, which is harmless. Only the clock can tell the two
       // apart, because the guest chooses the text of its errors.
       return performance.now() - begun >= timeoutMs ? "cpu" : "done";
     }

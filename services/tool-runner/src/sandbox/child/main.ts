@@ -6,8 +6,9 @@ import { ChildRuns } from "./child-runs.ts";
 import { ToolIsolates } from "./tool-isolates.ts";
 
 /**
- * The child process. It blocks while it reads, so that a message costs no trip through an event loop; the loop turns once
- * between two frames, for the engine's housekeeping. When the pool is gone the input ends, and so does this process.
+ * The child process. It blocks while it reads, so that a message costs no trip through an event loop; the loop turns
+ * once between two frames, for the engine's housekeeping. When the pool's process ends, the input ends and so does this
+ * process.
  */
 const IN_FD = 0;
 const OUT_FD = 1;

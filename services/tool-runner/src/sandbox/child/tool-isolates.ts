@@ -18,13 +18,13 @@ export type ToolIsolate = {
   heapMib: number;
 };
 
-/** The isolates of a child: one for each tool that runs or ran lately, and a spare. */
+/** The isolates of a child: one for each tool that runs or ran recently, and a spare. */
 export class ToolIsolates {
   readonly #settings: GuestSettings;
   readonly #codes = new Map<number, string>();
   /** The isolate for new runs of each tool. */
   readonly #current = new Map<number, ToolIsolate>();
-  /** Includes those that only finish the runs that they have. The least recently used comes first. */
+  /** Includes isolates that get no new runs and only finish their current ones. The least recently used comes first. */
   readonly #all = new Set<ToolIsolate>();
   #spare: Isolate | undefined;
 

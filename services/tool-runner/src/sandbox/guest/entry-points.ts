@@ -54,7 +54,7 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
     if (runs.delete(run.ticket)) outbox.push(report);
   };
 
-  /** Calls beyond the bound wait here, where their arguments count as the tool's own memory. */
+  /** Calls above the bound wait here, where their arguments count towards the tool's own memory. */
   const sendCalls = (run: GuestRun) => {
     while (run.callsUnderWay < hostCallsAtOncePerRun && run.waitingCalls.length > 0) {
       run.callsUnderWay += 1;

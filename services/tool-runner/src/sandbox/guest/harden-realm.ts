@@ -1,7 +1,7 @@
 /**
- * Runs inside a fresh isolate, before any tool code: takes away what could carry state from one run to the next or
- * block a thread, then freezes every intrinsic. It is handed over as text (`hardenRealm.toString()`), so it may use
- * nothing from outside its own braces.
+ * Runs inside a fresh isolate, before any tool code: removes everything that could carry state from one run to the next
+ * or block a thread, then freezes every intrinsic. It is passed in as text (`hardenRealm.toString()`), so it may use
+ * nothing from outside its braces.
  */
 export function hardenRealm(): void {
   const realm = globalThis as unknown as Record<string, unknown>;
@@ -13,7 +13,7 @@ export function hardenRealm(): void {
   for (const name of ["WebAssembly", "SharedArrayBuffer", "Atomics", "FinalizationRegistry", "WeakRef", "console"]) {
     delete realm[name];
   }
-  // RegExp keeps the last match of any run in these, so they would tell one caller's data to the next.
+  // RegExp keeps the last match of any run in these, so they would leak one caller's data to the next.
   for (const key of ownKeys(RegExp)) {
     const legacy = /^(\$.|input|lastMatch|lastParen|leftContext|rightContext)$/u;
     if (typeof key === "string" && legacy.test(key)) delete (RegExp as unknown as Record<string, unknown>)[key];

@@ -130,7 +130,7 @@ export class Child implements RunChild, AsyncDisposable {
     errors.on("data", (chunk: Buffer) => {
       stderr = (stderr + chunk.toString()).slice(-STDERR_CHARS);
     });
-    // Both are followed by `close`.
+    // `close` follows both.
     input.on("error", () => {});
     this.#process.on("error", () => {});
     this.#process.on("close", (code, signal) => {

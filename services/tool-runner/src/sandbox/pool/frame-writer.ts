@@ -3,7 +3,7 @@ import { encodeFrame, takeFrame } from "../protocol/frames.ts";
 import type { ToChild } from "../protocol/messages.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** More than the pipe holds, so what comes after it in a frame is only written while the child reads. */
+/** More than the pipe holds, so the rest of a frame is written only while the child reads. */
 const PIPE_BYTES = 1024 * 1024;
 
 /**

@@ -43,7 +43,7 @@ describe("the isolates of a child", () => {
     expect(hasIsolateFor(assigned, runOf("b", "two"))).toBe(true);
   });
 
-  it("[TOOL-2] a tool that has an isolate needs no share, however many runs it has", () => {
+  it("[TOOL-2] a tool that already has an isolate needs no further share, for any number of runs", () => {
     const assigned = new AssignedRuns();
     let ticket = 0;
     for (let n = 0; hasIsolateFor(assigned, runOf("a", `t${n}`)); n += 1) {

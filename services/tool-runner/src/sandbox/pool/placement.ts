@@ -5,7 +5,7 @@ import type { Child } from "./child.ts";
 import type { Children } from "./children.ts";
 import type { Run } from "./run.ts";
 
-/** Starts on their way into a child; more would only wait there instead of here. */
+/** Starts that may be on their way to a child; more would only wait there instead of here. */
 const MAX_UNBEGUN = 64;
 /** A tool stays with the child that has it warm until this many starts wait there. */
 const MAX_UNBEGUN_BEFORE_SPREADING = 8;
@@ -123,7 +123,7 @@ export function hasIsolateFor(assigned: AssignedRuns, { request: { codeKey, work
 
 /**
  * Whether a workspace that has `mine` of the `taken` places may take another: only while it has fewer than are free.
- * However many workspaces take all they can get, each gets the same share, and as much stays free for the next one.
+ * If all workspaces take as much as they can get, each gets the same share, and as much stays free for the next one.
  */
 export function mayTakeOne(mine: number, taken: number, places: number): boolean {
   return mine < places - taken;

@@ -10,7 +10,7 @@ import { Run, stopped } from "./run.ts";
 import { takeBackUnbegun } from "./watchdog.ts";
 
 const MAX_TIMES_LOST = 2;
-/** How the engine ends a process that it cannot save, nearly always because memory ran out. */
+/** How the engine ends a process after a fatal error, nearly always because memory ran out. */
 const ENGINE_SIGNALS: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", "SIGBUS"]);
 
 /** Every run that has not ended, and the only place where a run changes its state. */
@@ -147,11 +147,11 @@ export class RunRegistry {
     this.#placement.addFirst(run);
   }
 
-  /** For a run whose isolate or child ended through no fault of its own: begun again only if it had no effects. */
+  /** For a run whose isolate or child ended for another reason: begun again only if it had no effects. */
   #recover(run: Run): void {
     run.timesLost += 1;
     if (run.hostCalls === 0 && run.timesLost <= MAX_TIMES_LOST) this.#returnToWaiting(run);
-    else this.#end(run, stopped("interrupted", "The run was cut off by a fault that was not its own", run));
+    else this.#end(run, stopped("interrupted", "The run was cut off by a failure that it did not cause", run));
   }
 
   #end(run: Run, outcome: SandboxOutcome): void {

@@ -1,7 +1,7 @@
 import type { SandboxOutcome, SandboxRequest, SandboxStop } from "../request.ts";
 import { ResultPacer } from "./result-pacer.ts";
 
-/** What a run needs of the child that has it. */
+/** The part of a child that a run uses. */
 export type RunChild = {
   resolve(run: Run, callId: number, json: string): void;
   reject(run: Run, callId: number, message: string, name: string, code: string): void;

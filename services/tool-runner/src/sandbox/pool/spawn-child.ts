@@ -20,7 +20,7 @@ export function spawnChild(progressFd: number, settings: GuestSettings): ChildPr
   return spawn(process.execPath, [...flags, join(SANDBOX_FOLDER, "child/main.ts"), JSON.stringify(settings)], {
     env: {},
     cwd: "/",
-    // A process group of its own, so that Ctrl-C in a terminal reaches the service alone, which lets runs end first.
+    // A separate process group, so that Ctrl-C in a terminal reaches only the service, which lets runs end first.
     detached: true,
     stdio: ["pipe", "pipe", "pipe", progressFd],
   });

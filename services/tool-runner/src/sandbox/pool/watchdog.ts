@@ -32,8 +32,8 @@ function residentMib(pid: number | undefined): number {
 }
 
 /**
- * Takes back the runs that a child has not begun, and returns those of which that is certain. One that the child begins
- * at the same moment either runs or is reported as skipped.
+ * Takes back the runs that a child has not begun, and returns those that it certainly will not begin. One that it
+ * begins at the same moment either runs or is reported as skipped.
  */
 export function takeBackUnbegun({ progress, steps, assigned, unbegun }: Child): Run[] {
   if (unbegun === 0) return [];

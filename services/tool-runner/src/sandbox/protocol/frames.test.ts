@@ -11,7 +11,7 @@ import {
 } from "./frames.ts";
 
 describe("sandbox frames", () => {
-  it("[TOOL-2] frames are read as they were written, however the stream is cut", () => {
+  it("[TOOL-2] frames are read as they were written, wherever the stream is split", () => {
     fc.assert(
       fc.property(
         fc.array(fc.jsonValue(), { maxLength: 8 }),
@@ -63,7 +63,7 @@ describe("what goes into one frame", () => {
     );
   });
 
-  it("[TOOL-2] the largest message fits in a frame, whatever its characters", () => {
+  it("[TOOL-2] the largest message fits in a frame, with any characters", () => {
     const message = ["log", 1, "\u0001".repeat(MAX_MESSAGE_CHARS - 3)];
     expect(charsOf(message)).toBe(MAX_MESSAGE_CHARS);
     expect(encodeFrame({ done: 0, messages: [message] }).length).toBeLessThan(MAX_FRAME_BYTES);

@@ -1,7 +1,7 @@
 /** A frame is one line of JSON. */
 const NEWLINE = "\n".charCodeAt(0);
 export const MAX_FRAME_BYTES = 256 * 1024 * 1024;
-/** Messages are added to a frame up to this size; a larger message has a frame of its own. */
+/** Messages are added to a frame up to this size; a larger message gets its own frame. */
 export const FRAME_CHARS = 1024 * 1024;
 /** JSON takes at most six bytes for a character, so a message of this size always fits into a frame. */
 export const MAX_MESSAGE_CHARS = 32 * 1024 * 1024;

@@ -47,7 +47,7 @@ export type FromChild =
   /** Ended without an outcome: cancelled, or its isolate ended because of another run. */
   | ["lost", ticket: number];
 
-/** `done` is the last step of which the pool has all messages once it has read this frame. */
+/** `done` is the last step whose messages are all in this frame or earlier ones. */
 export type ChildFrame = { done: number; messages: FromChild[] };
 
 /** The name of a tool's source in stack traces. */
