@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type DiagnoseInput, diagnose, MAX_DIAGNOSED_BYTES } from "./diagnose.ts";
 import { decodeSecret, generateSecret } from "./secret.ts";
-import { sign } from "./sign.ts";
-import { signStandard } from "./standard.ts";
+import { sign, signStandard } from "./sign.ts";
 
 const secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 const now = 1_780_000_000;
@@ -23,7 +22,7 @@ const base64 = (key: string | Buffer, signed: string) =>
 const header = (v1: string) => `X-Service-Signature: t=${now},v1=${v1}`;
 const key = decodeSecret(secret) as Buffer;
 
-test("[OUT-22] [OUT-28] a right signature of either scheme matches, as a line, a bare value, or among other headers", () => {
+test("[OUT-22] [OUT-28] a correct signature of either scheme matches, as a line, a bare value, or among other headers", () => {
   for (const headers of [good, `x-service-signature: ${good}`, `Host: a\r\nX-Service-Signature: ${good}\r\nA: b`]) {
     expect(look({ headers })).toMatchObject({ scheme: "service", headerFault: "", matches: true, mistakes: [] });
   }
@@ -54,11 +53,11 @@ test.each([
   ["webhook-id: a\nwebhook-timestamp: 5\nwebhook-signature: v2,x", "webhook-signature has no v1,…"],
   ["webhook-id: a\nwebhook-timestamp: 5\nwebhook-signature: v1,x", "v1 is not the base64 of 32 bytes"],
   ["Content-Type: text/plain", "neither X-Service-Signature nor the headers of Standard Webhooks are there"],
-])("[OUT-22] %j is not well-formed: %s", (headers, fault) => {
+])("[OUT-22] %j is malformed: %s", (headers, fault) => {
   expect(look({ headers })).toMatchObject({ headerFault: fault, matches: false, mistakes: [] });
 });
 
-test("[OUT-32] tells by how much the time is off, in both directions, beside whether the signature matches", () => {
+test("[OUT-32] tells by how much the time is off, in both directions, whether or not the signature matches", () => {
   expect(look({ receivedAt: now + 300 })).toMatchObject({ timeWithinTolerance: true, secondsOff: 300, matches: true });
   expect(look({ receivedAt: now + 301 })).toMatchObject({ timeWithinTolerance: false, secondsOff: 301, matches: true });
   expect(look({ receivedAt: now - 301 })).toMatchObject({
@@ -68,7 +67,7 @@ test("[OUT-32] tells by how much the time is off, in both directions, beside whe
   });
 });
 
-test.each([16, 400])("[OUT-32] a time of %i digits is none, and is nowhere counted with", (digits) => {
+test.each([16, 400])("[OUT-32] a time of %i digits is not read as one", (digits) => {
   const time = "9".repeat(digits);
   for (const headers of [
     `webhook-timestamp: ${time}`,
@@ -151,7 +150,7 @@ test("[OUT-27] a signature made with another secret, or of another body, is expl
   expect(look({ headers: sign(secret, now, "else") })).toMatchObject({ matches: false, mistakes: [] });
 });
 
-test("no answer holds the secret or a signature made with it, whatever is asked", () => {
+test("a diagnosis never contains the secret or a signature made with it", () => {
   fc.assert(
     fc.property(fc.string(), fc.uint8Array({ maxLength: 500 }), fc.boolean(), (line, anyBody, standard) => {
       const headers = standard
@@ -176,7 +175,7 @@ const anyHeaders = fc.oneof(
   digits.map((time) => `t=${time},v1=${"0".repeat(64)}`),
 );
 
-test("any text of headers and any body get an answer in whole seconds, and only what verifies matches", () => {
+test("any headers and body get a diagnosis in whole seconds, and only what verifies matches", () => {
   fc.assert(
     fc.property(anyHeaders, fc.uint8Array(), (headers, anyBody) => {
       const { matches, secondsOff } = diagnose({ secret, headers, body: anyBody, receivedAt: now });
@@ -186,7 +185,7 @@ test("any text of headers and any body get an answer in whole seconds, and only 
   );
 });
 
-test("bodies that parsers break on get an answer", () => {
+test("bodies that break parsers get a diagnosis", () => {
   for (const deep of [
     "[".repeat(100_000),
     `${"[".repeat(100_000)}${"]".repeat(100_000)}`,

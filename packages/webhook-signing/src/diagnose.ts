@@ -1,16 +1,15 @@
-import { equalBytes } from "./constant-time.ts";
-import { MAX_TIME_DIGITS } from "./parse-header.ts";
+import { parseUnixTime } from "./parse-header.ts";
 import { readSignatureHeaders, type SignatureHeaders, type SignatureScheme } from "./read-headers.ts";
-import { hmacOf, type Recipe, recipesFor, rightRecipe, type SignatureMistake } from "./signature-recipes.ts";
-import { DEFAULT_TOLERANCE_SECONDS } from "./verify.ts";
+import { correctSigning, hmacOf, mistakenSignings, type SignatureMistake } from "./signing-mistakes.ts";
+import { DEFAULT_TOLERANCE_SECONDS, equalBytes } from "./verify.ts";
 
 /** Largest body that is diagnosed, in bytes. */
 export const MAX_DIAGNOSED_BYTES = 256 * 1024;
 
-/** Bytes hashed for one diagnosis at most: the process has other things to do. */
+/** Most bytes that are hashed for one diagnosis. */
 const MAX_HASHED_BYTES = 16 * 1024 * 1024;
 
-/** What is looked into: the endpoint's secret, what the receiver got, and its clock in Unix seconds. */
+/** The endpoint's secret, what the receiver got, and its clock in Unix seconds. */
 export type DiagnoseInput = {
   secret: string;
   headers: string;
@@ -22,36 +21,35 @@ export type DiagnoseInput = {
   attemptTimes?: readonly number[];
 };
 
-/** Every part on its own. Holds nothing that was computed with the secret, only whether it is equal. */
+/** What was found about each part. Contains nothing computed with the secret, only whether it is equal. */
 export type Diagnosis = {
   scheme: SignatureScheme | undefined;
-  /** Which part of the headers is not well-formed; empty when all are. */
+  /** Which part of the headers is malformed; empty when none is. */
   headerFault: string;
-  /** The signature's time in Unix seconds; undefined when there is none, or one of more than MAX_TIME_DIGITS digits. */
+  /** The signature's time in Unix seconds; undefined when there is none that can be read. */
   signedAt: number | undefined;
   timeWithinTolerance: boolean;
   /** Receipt minus `signedAt`, in whole seconds; 0 when there is no such time. */
   secondsOff: number;
   matches: boolean;
   mistakes: SignatureMistake[];
-  /** Where the body first differs from the sent one; undefined when it does not, or that is not known. */
+  /** Where the body first differs from the sent one; undefined when it does not or the sent one is unknown. */
   bodyDiffersAt: number | undefined;
 };
 
 /**
- * Takes a signature apart and names the usual mistake, or the two, that it was made with. Throws a RangeError for a body
- * over MAX_DIAGNOSED_BYTES; anything else is an answer.
+ * Checks each part of a signature and names the one or two usual mistakes that explain a wrong one. Throws a RangeError
+ * for a body over MAX_DIAGNOSED_BYTES, and for nothing else.
  *
- * It is no oracle: it answers whether a signature that the caller already has is right, and never with one. A guess is
- * right with a chance of some hundred in 2^256, as many recipes are tried; the comparison takes the same time wherever
- * the difference is. So nobody comes to a signature by asking, however often, and the work of one answer is bounded.
+ * It cannot be used to forge signatures: it says only whether a signature that the caller already has is right. A guess
+ * is compared with a few hundred candidates out of 2^256, in constant time, and the work per diagnosis is bounded.
  */
 export function diagnose(input: DiagnoseInput): Diagnosis {
   if (input.body.length > MAX_DIAGNOSED_BYTES) throw new RangeError("the body is over 256 KB");
   const body = Buffer.from(input.body);
   const sent = input.sentBody && Buffer.from(input.sentBody);
   const headers = readSignatureHeaders(input.headers);
-  const signedAt = unixTimeOf(headers);
+  const signedAt = parseUnixTime(headers.timeText);
   const secondsOff = signedAt === undefined ? 0 : Math.floor(input.receivedAt) - signedAt;
   const diagnosis: Diagnosis = {
     scheme: headers.scheme,
@@ -63,22 +61,25 @@ export function diagnose(input: DiagnoseInput): Diagnosis {
     mistakes: [],
     bodyDiffersAt: sent && !sent.equals(body) ? firstDifference(sent, body) : undefined,
   };
-  const right = headers.fault === "" ? rightRecipe(headers, input.secret, body) : undefined;
-  if (!right) return diagnosis;
+  const correct = headers.fault === "" ? correctSigning(headers, input.secret, body) : undefined;
+  if (!correct) return diagnosis;
   const digests = digestsOf(headers);
-  if (digests.some(({ digest }) => equalBytes(digest, hmacOf(right)))) {
-    const wellFormed = digests.some(({ digest, form }) => form === headers.scheme && equalBytes(digest, hmacOf(right)));
-    return { ...diagnosis, matches: wellFormed, mistakes: wellFormed ? [] : ["digest-form"] };
+  const expected = hmacOf(correct);
+  const matching = digests.filter(({ digest }) => equalBytes(digest, expected));
+  if (matching.some(({ form }) => form === headers.scheme)) return { ...diagnosis, matches: true };
+  if (matching.length > 0) return { ...diagnosis, mistakes: ["digest-form"] };
+  let hashedBytes = 0;
+  for (const signing of mistakenSignings(headers, correct, {
+    secret: input.secret,
+    attemptTimes: input.attemptTimes ?? [],
+    sent,
+  })) {
+    hashedBytes += signing.body.length;
+    if (hashedBytes > MAX_HASHED_BYTES) break;
+    const made = hmacOf(signing);
+    if (digests.some(({ digest }) => equalBytes(digest, made))) return { ...diagnosis, mistakes: signing.mistakes };
   }
-  const found = firstMatch(
-    recipesFor(headers, right, { secret: input.secret, attemptTimes: input.attemptTimes ?? [], sent }),
-    digests,
-  );
-  return { ...diagnosis, mistakes: found?.mistakes ?? [] };
-}
-
-function unixTimeOf({ timeText }: SignatureHeaders): number | undefined {
-  return timeText.length <= MAX_TIME_DIGITS && /^[0-9]+$/.test(timeText) ? Number(timeText) : undefined;
+  return diagnosis;
 }
 
 type Digest = { digest: Buffer; form: SignatureScheme };
@@ -90,17 +91,6 @@ function digestsOf({ signatures }: SignatureHeaders): Digest[] {
       ? { digest: Buffer.from(text, "hex"), form: "service" }
       : { digest: Buffer.from(text, "base64"), form: "standard" };
   });
-}
-
-function firstMatch(recipes: Iterable<Recipe>, digests: readonly Digest[]): Recipe | undefined {
-  let hashed = 0;
-  for (const recipe of recipes) {
-    hashed += recipe.body.length;
-    if (hashed > MAX_HASHED_BYTES) return undefined;
-    const made = hmacOf(recipe);
-    if (digests.some(({ digest }) => equalBytes(digest, made))) return recipe;
-  }
-  return undefined;
 }
 
 function firstDifference(left: Buffer, right: Buffer): number {

@@ -2,11 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MAX_SIGNATURE_HEADER_CHARS, parseSignatureHeader } from "./parse-header.ts";
 
-const malformed = { ok: false, reason: "malformed" };
-
 test("[AUTH] reads t and every v1 in any order, ignoring unknown parts", () => {
   expect(parseSignatureHeader("v0=x,v1=ab,scheme,t=007,v1=CD,other=1=2")).toEqual({
-    ok: true,
     unixTime: 7,
     timeText: "007",
     v1: ["ab", "CD"],
@@ -29,13 +26,13 @@ test.each([
   ["another letter case", "T=1,V1=ab"],
   ["too long", `t=1,v1=${"a".repeat(MAX_SIGNATURE_HEADER_CHARS)}`],
 ])("[AUTH] a header that is %s is malformed", (_name, header) => {
-  expect(parseSignatureHeader(header)).toEqual(malformed);
+  expect(parseSignatureHeader(header)).toBeUndefined();
 });
 
 test("[AUTH] a header of exactly the longest length is read", () => {
   const header = `t=1,v1=${"a".repeat(MAX_SIGNATURE_HEADER_CHARS - 7)}`;
   expect(header.length).toBe(MAX_SIGNATURE_HEADER_CHARS);
-  expect(parseSignatureHeader(header).ok).toBe(true);
+  expect(parseSignatureHeader(header)).toBeDefined();
 });
 
 test("[AUTH] the parser never throws, and what it accepts has an integer time and a v1", () => {
@@ -48,7 +45,7 @@ test("[AUTH] the parser never throws, and what it accepts has an integer time an
   fc.assert(
     fc.property(fc.array(part), (parts) => {
       const parsed = parseSignatureHeader(parts.join(","));
-      if (!parsed.ok) return;
+      if (!parsed) return;
       expect(Number.isSafeInteger(parsed.unixTime) && parsed.unixTime >= 0).toBe(true);
       expect(parsed.v1.length).toBeGreaterThan(0);
     }),

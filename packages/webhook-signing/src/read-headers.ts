@@ -1,23 +1,23 @@
-import { MAX_SIGNATURE_HEADER_CHARS, MAX_TIME_DIGITS, parseSignatureHeader } from "./parse-header.ts";
+import { MAX_SIGNATURE_HEADER_CHARS, parseSignatureHeader, parseUnixTime } from "./parse-header.ts";
 
 /** Longest text of headers that is read, in UTF-16 units. */
 export const MAX_HEADER_TEXT_CHARS = 16_384;
 
 /** Signatures of one request that are looked at. */
-export const MAX_SIGNATURES = 8;
+const MAX_SIGNATURES = 8;
 
 /** Which headers carry the signature: `X-Service-Signature`, or the three of Standard Webhooks. */
 export type SignatureScheme = "service" | "standard";
 
-/** What a request's headers say about its signature, as sent: `fault` tells which part is not well-formed. */
+/** What a request's headers say about its signature, as sent: `fault` says which part is malformed, if any. */
 export type SignatureHeaders = {
   scheme: SignatureScheme | undefined;
   fault: string;
-  /** As it stands in the signed text; empty when there is none. */
+  /** As it is in the signed text; empty when there is none. */
   timeText: string;
   /** `webhook-id`; empty in the other scheme. */
   id: string;
-  /** The values of `v1`: hexadecimal in the one scheme, base64 in the other. */
+  /** The values of `v1`: hexadecimal in the service scheme, base64 in the standard one. */
   signatures: readonly string[];
   /** The delivery that the headers name, or empty. */
   deliveryId: string;
@@ -25,11 +25,10 @@ export type SignatureHeaders = {
 
 const HEX = /^[0-9a-fA-F]{64}$/;
 const BASE64 = /^[A-Za-z0-9+/]{43}=$/;
-const DIGITS = /^[0-9]+$/;
 const HEADER_LINE = /^[ \t]*([A-Za-z0-9-]+)[ \t]*:(.*)$/;
 
 /**
- * Reads pasted header lines of either scheme, names in any case, other headers among them; or the mere value of
+ * Reads pasted header lines of either scheme, names in any case, among other headers; or only the value of
  * `X-Service-Signature`. When headers of both are there, `X-Service-Signature` counts. Never throws.
  */
 export function readSignatureHeaders(text: string): SignatureHeaders {
@@ -40,8 +39,10 @@ export function readSignatureHeaders(text: string): SignatureHeaders {
   const deliveryId = headers.get("x-service-delivery") ?? id;
   const service = headers.get("x-service-signature") ?? bareValue(text);
   if (service !== undefined) return { ...readService(service), deliveryId };
-  if (["webhook-id", "webhook-timestamp", "webhook-signature"].some((name) => headers.has(name))) {
-    return { ...readStandard(headers), deliveryId };
+  const timeText = headers.get("webhook-timestamp");
+  const signature = headers.get("webhook-signature");
+  if (headers.has("webhook-id") || timeText !== undefined || signature !== undefined) {
+    return { ...readStandard(id, timeText ?? "", signature ?? ""), deliveryId };
   }
   return { ...none, deliveryId, fault: "neither X-Service-Signature nor the headers of Standard Webhooks are there" };
 }
@@ -62,11 +63,10 @@ function bareValue(text: string): string | undefined {
 
 function readService(value: string): Omit<SignatureHeaders, "deliveryId"> {
   const parsed = parseSignatureHeader(value);
-  const read = { scheme: "service" as const, id: "", timeText: "", signatures: [] as string[] };
-  if (!parsed.ok) return { ...read, fault: faultOfService(value) };
+  if (!parsed) return { scheme: "service", id: "", timeText: "", signatures: [], fault: faultOfService(value) };
   const signatures = parsed.v1.slice(0, MAX_SIGNATURES);
-  const fault = signatures.some((v1) => HEX.test(v1) || BASE64.test(v1)) ? "" : "v1 is not 64 hexadecimal digits";
-  return { ...read, fault, timeText: parsed.timeText, signatures };
+  const fault = signatures.some(isSignature) ? "" : "v1 is not 64 hexadecimal digits";
+  return { scheme: "service", id: "", timeText: parsed.timeText, signatures, fault };
 }
 
 function faultOfService(value: string): string {
@@ -76,13 +76,10 @@ function faultOfService(value: string): string {
   if (times.length === 0) return "t is missing";
   if (times.length > 1) return "t occurs more than once";
   if (!parts.some((part) => part.startsWith("v1="))) return "v1 is missing";
-  return `t is not a Unix time in seconds, of at most ${MAX_TIME_DIGITS} digits`;
+  return "t is not a Unix time in seconds, of at most 15 digits";
 }
 
-function readStandard(headers: Map<string, string>): Omit<SignatureHeaders, "deliveryId"> {
-  const [id = "", timeText = "", signature = ""] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map(
-    (name) => headers.get(name),
-  );
+function readStandard(id: string, timeText: string, signature: string): Omit<SignatureHeaders, "deliveryId"> {
   const signatures = signature
     .split(" ")
     .filter((part) => part.startsWith("v1,"))
@@ -94,9 +91,12 @@ function readStandard(headers: Map<string, string>): Omit<SignatureHeaders, "del
 function faultOfStandard(id: string, timeText: string, signatures: readonly string[]): string {
   if (id === "") return "webhook-id is missing";
   if (timeText === "") return "webhook-timestamp is missing";
-  if (timeText.length > MAX_TIME_DIGITS || !DIGITS.test(timeText))
-    return "webhook-timestamp is not a Unix time in seconds";
+  if (parseUnixTime(timeText) === undefined) return "webhook-timestamp is not a Unix time in seconds";
   if (signatures.length === 0) return "webhook-signature has no v1,…";
-  if (!signatures.some((v1) => BASE64.test(v1) || HEX.test(v1))) return "v1 is not the base64 of 32 bytes";
-  return "";
+  return signatures.some(isSignature) ? "" : "v1 is not the base64 of 32 bytes";
+}
+
+/** In the form of either scheme: the digest may have been written in the wrong one. */
+function isSignature(text: string): boolean {
+  return HEX.test(text) || BASE64.test(text);
 }

@@ -1,14 +1,15 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { verifyBearer } from "./bearer.ts";
-import { signShop, verifyShop } from "./shop.ts";
+import { verifyBearer, verifyShop } from "./shop-and-bearer.ts";
+
+const signShop = (secret: string, body: Uint8Array | string) =>
+  createHmac("sha256", secret).update(body).digest("base64");
 
 test("[AUTH-12] the shop header is base64 of HMAC-SHA256 over the body alone, and verifies", () => {
   fc.assert(
     fc.property(fc.string(), fc.uint8Array(), (secret, body) => {
       const header = signShop(secret, body);
-      expect(header).toBe(createHmac("sha256", secret).update(body).digest("base64"));
       expect(verifyShop(secret, header, body)).toBe(true);
       expect(verifyShop(secret, header, Buffer.concat([body, Buffer.of(0)]))).toBe(false);
       expect(verifyShop(`${secret}x`, header, body)).toBe(false);

@@ -1,12 +1,5 @@
 import { createHmac } from "node:crypto";
-
-/**
- * HMAC-SHA256 over `<timeText>.<body>`, keyed with the whole secret string as UTF-8
- * (prefix included, nothing decoded). 32 bytes. [OUT-26..28]
- */
-export function signatureBytes(secret: string, timeText: string, body: Uint8Array | string): Buffer {
-  return createHmac("sha256", secret).update(`${timeText}.`).update(body).digest();
-}
+import { decodeSecret } from "./secret.ts";
 
 /**
  * The value of `X-Service-Signature` for exactly these body bytes: `t=<unixTime>,v1=<64 lower-case hex digits>`.
@@ -15,12 +8,31 @@ export function signatureBytes(secret: string, timeText: string, body: Uint8Arra
  */
 export function sign(secret: string, unixTime: number, body: Uint8Array | string): string {
   assertUnixTime(unixTime);
-  return `t=${unixTime},v1=${signatureBytes(secret, String(unixTime), body).toString("hex")}`;
+  return `t=${unixTime},v1=${hexSignature(secret, String(unixTime), body)}`;
 }
 
-/** Throws a RangeError unless the value is a time in whole, non-negative Unix seconds. */
-export function assertUnixTime(unixTime: number): void {
+/**
+ * HMAC-SHA256 over `<timeText>.<body>`, keyed with the whole secret string as UTF-8 (prefix included, nothing decoded),
+ * as 64 lower-case hex digits. [OUT-26..28]
+ */
+export function hexSignature(secret: string, timeText: string, body: Uint8Array | string): string {
+  return createHmac("sha256", secret).update(`${timeText}.`).update(body).digest("hex");
+}
+
+/**
+ * The value of the Standard Webhooks header `webhook-signature`, `v1,<base64>`, over `<id>.<unixTime>.<body>`.
+ * The key is what the secret holds after `whsec_`, base64-decoded. `unixTime` is in whole seconds.
+ * Throws a TypeError for a secret of another form and a RangeError for a time that is not whole seconds.
+ */
+export function signStandard(secret: string, id: string, unixTime: number, body: Uint8Array | string): string {
+  assertUnixTime(unixTime);
+  const key = decodeSecret(secret);
+  if (key === undefined) throw new TypeError("a Standard Webhooks secret is whsec_ followed by base64");
+  return `v1,${createHmac("sha256", key).update(`${id}.${unixTime}.`).update(body).digest("base64")}`;
+}
+
+function assertUnixTime(unixTime: number): void {
   if (!Number.isSafeInteger(unixTime) || unixTime < 0) {
-    throw new RangeError("the time of a signature is in whole Unix seconds");
+    throw new RangeError("the time of a signature must be in whole Unix seconds");
   }
 }

@@ -1,44 +1,39 @@
-import { equalBytes } from "./constant-time.ts";
+import { timingSafeEqual } from "node:crypto";
 import { parseSignatureHeader } from "./parse-header.ts";
-import { signatureBytes } from "./sign.ts";
+import { hexSignature } from "./sign.ts";
 
-/** How far a signature's time may lie from now, in seconds, in either direction. [AUTH-3] */
+/** How far a signature's time may be from now, in seconds, in either direction. [AUTH-3] */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
-const SHA256_HEX = /^[0-9a-fA-F]{64}$/;
-
-/** Why a signature was not accepted. For logs; a sender is told none of it. */
-export type VerifyFailure = "malformed" | "outside-tolerance" | "mismatch";
-
-/** The outcome of a verification: data, never an exception. */
-export type VerifyResult = { ok: true; unixTime: number } | { ok: false; reason: VerifyFailure };
+/** The outcome of a verification. The reason is for logs; the sender does not learn it. */
+export type VerifyResult =
+  | { ok: true; unixTime: number }
+  | { ok: false; reason: "malformed" | "outside-tolerance" | "mismatch" };
 
 /**
- * What is verified: the raw body bytes as received, the header's value, and the receiver's clock in Unix seconds.
+ * Verifies `t=…,v1=…` against the raw body bytes as received; `now` is the receiver's clock in Unix seconds. A time
+ * exactly `toleranceSeconds` away passes, in both directions; any one matching `v1` suffices; hex may be in either case.
+ * Compares in constant time. Never throws. [OUT-26..32, AUTH-1..3]
  */
-export type VerifyInput = {
+export function verify(input: {
   secret: string;
   header: string;
   body: Uint8Array | string;
   now: number;
   toleranceSeconds?: number;
-};
+}): VerifyResult {
+  const { secret, header, body, now, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = input;
+  const parsed = parseSignatureHeader(header);
+  if (!parsed) return { ok: false, reason: "malformed" };
+  const { unixTime, timeText, v1 } = parsed;
+  // Negated, so that NaN is refused.
+  if (!(Math.abs(now - unixTime) <= toleranceSeconds)) return { ok: false, reason: "outside-tolerance" };
+  const expected = Buffer.from(hexSignature(secret, timeText, body));
+  const matches = v1.some((hex) => equalBytes(Buffer.from(hex.toLowerCase()), expected));
+  return matches ? { ok: true, unixTime } : { ok: false, reason: "mismatch" };
+}
 
-/**
- * Verifies `t=…,v1=…` against the raw body. A time exactly `toleranceSeconds` away passes, in both directions;
- * any one matching `v1` suffices; hex may be in either case. Comparison is in constant time and looks at every
- * `v1`. Never throws. [OUT-26..32, AUTH-1..3]
- */
-export function verify(input: VerifyInput): VerifyResult {
-  const parsed = parseSignatureHeader(input.header);
-  if (!parsed.ok) return parsed;
-  const tolerance = input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
-  const deviation = Math.abs(input.now - parsed.unixTime);
-  if (!(deviation <= tolerance)) return { ok: false, reason: "outside-tolerance" };
-  const expected = signatureBytes(input.secret, parsed.timeText, input.body);
-  let matches = false;
-  for (const candidate of parsed.v1) {
-    if (SHA256_HEX.test(candidate) && equalBytes(Buffer.from(candidate, "hex"), expected)) matches = true;
-  }
-  return matches ? { ok: true, unixTime: parsed.unixTime } : { ok: false, reason: "mismatch" };
+/** Whether two byte strings are equal; the time taken depends on the lengths only. */
+export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -1,5 +1,4 @@
-import { sign } from "@toolgate/webhook-signing/sign";
-import { signStandard } from "@toolgate/webhook-signing/standard";
+import { sign, signStandard } from "@toolgate/webhook-signing/sign";
 
 const USER_AGENT = "Service-Webhooks/1.0 (Toolgate)";
 

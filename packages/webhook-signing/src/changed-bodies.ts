@@ -7,31 +7,26 @@ export type BodyMistake =
   | "surrounding-space"
   | "other-body";
 
-/** A body that may be the signed one, and the mistake that would explain it. */
-export type BodyVariant = { mistake: BodyMistake; body: Buffer };
-
-/** Bodies over this, in bytes, are not tried as rewritten JSON. */
+/** Larger bodies, in bytes, are not tried as rewritten JSON. */
 const MAX_JSON_BYTES = 256 * 1024;
 const NEWLINE = Buffer.from("\n");
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * What a body may have been before it was changed in one of the usual ways, or what it is changed to: both directions,
- * as the body of either side may be pasted. None equals the body itself. Never throws.
+ * The body with each of the usual changes made or undone: which side's body was pasted is unknown. None equals the body
+ * itself. Never throws.
  */
-export function bodyVariants(body: Buffer): BodyVariant[] {
-  const variants: BodyVariant[] = [];
-  const seen = new Set([body.toString("latin1")]);
-  const add = (mistake: BodyMistake, variant: Buffer) => {
-    const key = variant.toString("latin1");
-    if (!seen.has(key)) variants.push({ mistake, body: variant });
-    seen.add(key);
-  };
+export function changedBodies(body: Buffer): { mistake: BodyMistake; body: Buffer }[] {
+  const latin = body.toString("latin1");
   const text = body.toString("utf8");
+  const found = new Map<string, { mistake: BodyMistake; body: Buffer }>();
+  const add = (mistake: BodyMistake, changed: Buffer) => {
+    const key = changed.toString("latin1");
+    if (key !== latin && !found.has(key)) found.set(key, { mistake, body: changed });
+  };
   add("trailing-newline", Buffer.concat([body, NEWLINE]));
   add("trailing-newline", Buffer.concat([body, Buffer.from("\r\n")]));
-  if (body.at(-1) === 0x0a) add("trailing-newline", body.subarray(0, body.at(-2) === 0x0d ? -2 : -1));
-  const latin = body.toString("latin1");
+  add("trailing-newline", Buffer.from(latin.replace(/\r?\n$/, ""), "latin1"));
   add("line-endings", Buffer.from(latin.replaceAll("\r\n", "\n"), "latin1"));
   add("line-endings", Buffer.from(latin.replace(/(?<!\r)\n/g, "\r\n"), "latin1"));
   add("encoding", Buffer.from(latin, "utf8"));
@@ -41,7 +36,7 @@ export function bodyVariants(body: Buffer): BodyVariant[] {
   for (const rewritten of body.length <= MAX_JSON_BYTES ? rewrittenJson(text) : []) {
     add("body-reserialised", Buffer.from(rewritten, "utf8"));
   }
-  return variants;
+  return [...found.values()];
 }
 
 function isLatin1(text: string): boolean {
@@ -51,35 +46,31 @@ function isLatin1(text: string): boolean {
 /** As the usual libraries write it: JavaScript, with indents, Python, PHP. */
 function rewrittenJson(text: string): string[] {
   try {
-    return writtenAgain(text, JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    const compact = JSON.stringify(value);
+    const spaced = respace(compact, ": ", ", ");
+    return [
+      compact,
+      respace(text, ":", ","),
+      JSON.stringify(value, null, 2),
+      JSON.stringify(value, null, 4),
+      JSON.stringify(value, null, "\t"),
+      spaced,
+      asciiOnly(spaced),
+      asciiOnly(compact),
+      asciiOnly(compact).replaceAll("/", "\\/"),
+    ];
   } catch {
-    // No JSON, or nested too deeply to be written.
+    // Not JSON, or nested too deeply to be written.
     return [];
   }
 }
 
-function writtenAgain(text: string, value: unknown): string[] {
-  const compact = JSON.stringify(value);
-  const squeezed = respace(text, "", "");
-  const spaced = respace(compact, " ", " ");
-  return [
-    compact,
-    squeezed,
-    JSON.stringify(value, null, 2),
-    JSON.stringify(value, null, 4),
-    JSON.stringify(value, null, "\t"),
-    spaced,
-    asciiOnly(spaced),
-    asciiOnly(compact),
-    asciiOnly(compact).replaceAll("/", "\\/"),
-  ];
-}
-
-/** The same tokens with other spaces; what stands in strings and numbers stays as it is. */
-function respace(text: string, afterColon: string, afterComma: string): string {
+/** The same tokens with other spaces; strings and numbers stay as they are. */
+function respace(text: string, colon: string, comma: string): string {
   return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\r\n]+|:|,/gs, (token) => {
-    if (token === ":") return `:${afterColon}`;
-    if (token === ",") return `,${afterComma}`;
+    if (token === ":") return colon;
+    if (token === ",") return comma;
     return token.startsWith('"') ? token : "";
   });
 }

@@ -1,0 +1,33 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+
+/** Longest `Authorization` value that is read at all, in UTF-16 units. */
+const MAX_BEARER_HEADER_CHARS = 2_048;
+
+const BEARER = /^bearer +([^ ]+)$/i;
+
+/**
+ * Verifies `X-Shop-Hmac-Sha256`, the base64 of HMAC-SHA256(secret, body) without a time, over the raw body. Only the
+ * standard alphabet with its padding passes. Compares in constant time. Never throws. [AUTH-11, AUTH-12]
+ */
+export function verifyShop(secret: string, header: string, body: Uint8Array | string): boolean {
+  return equalText(header, createHmac("sha256", secret).update(body).digest("base64"));
+}
+
+/**
+ * True when an `Authorization` value is `Bearer <secret>`: the scheme in any case, the token exact, compared in
+ * constant time. Never throws. [AUTH-14]
+ */
+export function verifyBearer(secret: string, header: string): boolean {
+  if (header.length > MAX_BEARER_HEADER_CHARS) return false;
+  const token = BEARER.exec(header)?.[1];
+  return token !== undefined && equalText(token, secret);
+}
+
+/** Compares hashes, so that the time taken does not even depend on the length of the secret. */
+function equalText(left: string, right: string): boolean {
+  return timingSafeEqual(sha256(left), sha256(right));
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
