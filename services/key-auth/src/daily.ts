@@ -1,6 +1,5 @@
 import { runDailyJob } from "@toolgate/service-host/connections";
-import { keepPartitions } from "./events/daily-partitions.ts";
-import { pruneAuditLog } from "./events/prune-audit-log.ts";
+import { keepPartitions, pruneAuditLog } from "./events/upkeep.ts";
 
 await runDailyJob("key-auth", async (pool, now) => {
   const dropped = await keepPartitions(pool, now);

@@ -19,7 +19,7 @@ import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { countPlan } from "../src/domain/call-buckets.ts";
-import { keepPartitions } from "../src/events/daily-partitions.ts";
+import { keepPartitions } from "../src/events/upkeep.ts";
 import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
 import { runKeyAuth } from "./running-key-auth.ts";
 

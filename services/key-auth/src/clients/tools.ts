@@ -1,18 +1,18 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 
-/** What key management asks tool-runner. */
+/** What key management needs from tool-runner. */
 export interface Tools {
-  /** Which of the named tools a key may list: those that are there, released and not async. */
+  /** Which of the named tools a key may list: those that exist, are released and are not async. */
   released(workspaceId: string, names: string[]): Promise<Set<string>>;
   /** Why a tool is or is not available to keys. */
   explain(workspaceId: string, name: string): Promise<ToolRelease>;
 }
 
-export interface ToolRelease {
+interface ToolRelease {
   exists: boolean;
   released: boolean;
-  /** external_api is set to something else than true. */
+  /** external_api is set, but not to true. */
   releasedWithoutEffect: boolean;
   async: boolean;
 }
@@ -27,10 +27,8 @@ export function createTools(transport: Transport): Tools {
       const { released } = await client.checkTools({ workspaceId, names }, { timeoutMs: TIMEOUT_MS });
       return new Set(released);
     },
-    async explain(workspaceId, name) {
-      const answer = await client.explainRelease({ workspaceId, name }, { timeoutMs: TIMEOUT_MS });
-      const { exists, released, releasedWithoutEffect, async } = answer;
-      return { exists, released, releasedWithoutEffect, async };
+    explain(workspaceId, name) {
+      return client.explainRelease({ workspaceId, name }, { timeoutMs: TIMEOUT_MS });
     },
   };
 }

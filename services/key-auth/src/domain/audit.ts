@@ -1,4 +1,4 @@
-/** What is done to a key, user or workspace, as it stands in the audit log. */
+/** Actions on keys, users and workspaces, as the audit log names them. */
 export type AuditAction =
   | "key.create"
   | "key.edit"
@@ -15,14 +15,14 @@ export type AuditAction =
   | "workspace.lock"
   | "workspace.unlock";
 
-/** A field before and after; undefined: not there. */
+/** Undefined: the field had, or has, no value. */
 export interface FieldChange {
   field: string;
   before?: unknown;
   after?: unknown;
 }
 
-/** The fields that differ between two states of the same thing, compared as JSON. */
+/** The fields that differ, compared as JSON. */
 export function changesBetween<T extends object>(
   before: Partial<T>,
   after: Partial<T>,

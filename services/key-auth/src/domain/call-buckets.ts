@@ -1,13 +1,13 @@
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** How calls since an instant are counted: from the log up to the next full minute, then from counts of minutes and hours. */
+/** Counts calls since a time: in the log up to the next full minute, then by counts per minute and per hour. */
 export interface CountPlan {
-  /** Rows of the log after this instant … */
+  /** Log rows after this time … */
   logAfter: Date;
-  /** … and before this one; minutes that start from here … */
+  /** … and before this one; minutes that start from here on … */
   minutesFrom: Date;
-  /** … and before this one; hours that start from here. */
+  /** … and before this one; hours that start from here on. */
   hoursFrom: Date;
 }
 

@@ -20,7 +20,7 @@ const refusing = (facts: Partial<CallFacts>) => {
   return { status, gates: gates.filter(({ passes }) => !passes).map(({ gate }) => gate) };
 };
 
-test("[MGMT] a call that nothing refuses is explained with every gate in the order of a call, and 200", () => {
+test("[MGMT] a call that passes every gate is explained gate by gate, in order, with status 200", () => {
   const { gates, status } = explainCall(FACTS);
   expect(status).toBe(200);
   expect(gates.map(({ gate }) => gate)).toEqual([
@@ -44,18 +44,18 @@ test.each<[string, number, Partial<CallFacts>]>([
   ["tool_released", 403, { release: { ...FACTS.release, released: false } }],
   ["tool_listed", 403, { key: { ...FACTS.key, tools: [] } }],
   ["tool_not_async", 403, { release: { ...FACTS.release, async: true } }],
-])("[MGMT] the gate %s alone ends a call with %i", (gate, status, facts) => {
+])("[MGMT] a call that only the gate %s refuses gets status %i", (gate, status, facts) => {
   expect(refusing(facts)).toEqual({ status, gates: [gate] });
 });
 
-test("[MGMT] the first gate that refuses decides the status, the others are still named", () => {
+test("[MGMT] the first gate that refuses decides the status; later ones are still named", () => {
   expect(refusing({ used: 60, workspaceLocked: true })).toEqual({
     status: 429,
     gates: ["limit", "workspace_unlocked"],
   });
 });
 
-test("[MGMT] a flag without effect, an unknown tool and a limit that cannot be asked are told apart", () => {
+test("[MGMT] a flag without effect, an unknown tool, an unknown count and a missing address have their own explanations", () => {
   const text = (facts: Partial<CallFacts>, gate: string) =>
     explainCall({ ...FACTS, ...facts }).gates.find((verdict) => verdict.gate === gate)?.explanation;
   const notReleased = { ...FACTS.release, released: false };
@@ -63,6 +63,6 @@ test("[MGMT] a flag without effect, an unknown tool and a limit that cannot be a
     "only the value true",
   );
   expect(text({ release: { ...notReleased, exists: false } }, "tool_released")).toContain("no tool echo");
-  expect(text({ used: undefined }, "limit")).toContain("could not be asked");
-  expect(text({ clientIp: "" }, "network")).toContain("Not tried");
+  expect(text({ used: undefined }, "limit")).toContain("could not be read");
+  expect(text({ clientIp: "" }, "network")).toContain("Not checked");
 });

@@ -1,19 +1,19 @@
 import { isInNetworks, type Network } from "@toolgate/ip-address/network";
 import { type KeyStatus, statusOf } from "./key.ts";
 
-export interface GateVerdict {
+interface GateVerdict {
   gate: string;
   passes: boolean;
   explanation: string;
 }
 
-/** What decides on a call, as it stands now. */
+/** Everything that decides on a call, at this moment. */
 export interface CallFacts {
   key: { expiresAt: Date | null; revokedAt: Date | null; limit: number; tools: readonly string[] };
   networks: readonly Network[];
-  /** Empty: the networks are not tried. */
+  /** Empty: the networks are not checked. */
   clientIp: string;
-  /** Calls counted in this minute; undefined when they could not be asked for. */
+  /** Calls counted in this minute; undefined when Redis did not respond. */
   used: number | undefined;
   workspaceLocked: boolean;
   tool: string;
@@ -25,11 +25,11 @@ type Explain = (facts: CallFacts) => { passes: boolean; explanation: string };
 
 const KEY_STATUS: Record<KeyStatus, string> = {
   active: "The key is active.",
-  revoked: "The key is revoked for good: make a new one.",
-  expired: "The key has expired: move or clear its expiry date.",
+  revoked: "The key is revoked, which cannot be undone: create a new key.",
+  expired: "The key has expired: change or remove its expiry date.",
 };
 
-/** In the order in which a call meets them, with the status of a refusal. */
+/** In the order in which a call is checked, with the status of a refusal. */
 const GATES: readonly { gate: string; refusal: number; explain: Explain }[] = [
   { gate: "key_active", refusal: 401, explain: explainKey },
   { gate: "network", refusal: 401, explain: explainNetwork },
@@ -40,7 +40,7 @@ const GATES: readonly { gate: string; refusal: number; explain: Explain }[] = [
   { gate: "tool_not_async", refusal: 403, explain: explainAsync },
 ];
 
-/** Every gate's verdict, and the status that a caller would get before the tool runs. */
+/** The verdict of every gate, and the status of the response to such a call; 200 if the tool would run. */
 export function explainCall(facts: CallFacts): { gates: GateVerdict[]; status: number } {
   const gates = GATES.map(({ gate, refusal, explain }) => ({ gate, refusal, ...explain(facts) }));
   const status = gates.find(({ passes }) => !passes)?.refusal ?? 200;
@@ -54,40 +54,43 @@ function explainKey({ key, now }: CallFacts) {
 
 function explainNetwork({ networks, clientIp }: CallFacts) {
   if (networks.length === 0) return { passes: true, explanation: "The key may be used from anywhere." };
-  if (clientIp === "") return { passes: true, explanation: "Not tried: no address was given." };
+  if (clientIp === "") return { passes: true, explanation: "Not checked: no address was given." };
   const passes = isInNetworks(networks, clientIp);
   return {
     passes,
     explanation: passes
-      ? `${clientIp} lies in one of the key's networks.`
-      : `${clientIp} lies in none of the key's networks: add its network, or call from another address.`,
+      ? `${clientIp} is in one of the key's networks.`
+      : `${clientIp} is in none of the key's networks: add its network, or call from another address.`,
   };
 }
 
 function explainLimit({ key, used }: CallFacts) {
-  if (used === undefined) return { passes: true, explanation: "The calls of this minute could not be asked for." };
+  if (used === undefined) return { passes: true, explanation: "Unknown: the calls of this minute could not be read." };
   const passes = used < key.limit;
   const count = `${used} of ${key.limit} calls of this minute are used`;
-  return { passes, explanation: passes ? `${count}.` : `${count} up: wait for the next minute, or raise the limit.` };
+  return { passes, explanation: passes ? `${count}.` : `${count}: wait for the next minute, or raise the limit.` };
 }
 
 function explainLock({ workspaceLocked }: CallFacts) {
   return {
     passes: !workspaceLocked,
     explanation: workspaceLocked
-      ? "The workspace is locked: the operator of the installation unlocks it."
+      ? "The workspace is locked: ask the operator of the installation to unlock it."
       : "The workspace is not locked.",
   };
 }
 
 function explainRelease({ tool, release }: CallFacts) {
   if (!release.exists)
-    return { passes: false, explanation: `There is no tool ${tool}: check the spelling and the case.` };
+    return {
+      passes: false,
+      explanation: `There is no tool ${tool}: check the spelling, including upper and lower case.`,
+    };
   if (release.released) return { passes: true, explanation: "The tool is released: external_api is true." };
   return {
     passes: false,
     explanation: release.releasedWithoutEffect
-      ? "The tool is not released: external_api is set, but only the value true releases."
+      ? "The tool is not released: external_api is set, but only the value true releases a tool."
       : "The tool is not released: set external_api to true.",
   };
 }
@@ -103,8 +106,6 @@ function explainList({ key, tool }: CallFacts) {
 function explainAsync({ release }: CallFacts) {
   return {
     passes: !release.async,
-    explanation: release.async
-      ? "The tool is async: keys cannot call it, whatever else is set."
-      : "The tool is not async.",
+    explanation: release.async ? "The tool is async: keys cannot call async tools." : "The tool is not async.",
   };
 }

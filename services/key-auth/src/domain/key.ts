@@ -16,12 +16,12 @@ export function statusOf(key: { revokedAt: Date | null; expiresAt: Date | null }
   return key.expiresAt && key.expiresAt.getTime() <= now.getTime() ? "expired" : "active";
 }
 
-/** Whether a secret opens its key: always the current one, one that was replaced until its overlap ends. */
+/** A replaced secret is valid until its overlap ends. */
 export function secretHolds(secret: { secretValidUntil: Date | null }, now: Date): boolean {
   return secret.secretValidUntil === null || now.getTime() < secret.secretValidUntil.getTime();
 }
 
-/** The end of a rotation's overlap: never past the expiry of the key. */
+/** The overlap of a rotation does not outlast the key. */
 export function overlapEnd(now: Date, overlapSeconds: number, expiresAt: Date | null): Date {
   const end = now.getTime() + overlapSeconds * 1000;
   return new Date(expiresAt ? Math.min(end, expiresAt.getTime()) : end);
@@ -30,7 +30,7 @@ export function overlapEnd(now: Date, overlapSeconds: number, expiresAt: Date | 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 
-/** The first instant at which a key given a date is invalid: the end of that day in UTC. Undefined: no such date. */
+/** The end of a day in UTC, when a key with this expiry date becomes invalid. Undefined if there is no such date. */
 export function endOfDay(date: string): Date | undefined {
   if (!DATE.test(date)) return undefined;
   const start = new Date(`${date}T00:00:00Z`);

@@ -1,7 +1,7 @@
 export const SECONDS_PER_MINUTE = 60;
 
-/** [LIMIT-2] The fixed minute window that an instant lies in: second :00 to :59 in UTC. */
-export interface MinuteWindow {
+/** [LIMIT-2] A clock minute, from second :00 to :59 in UTC. */
+interface MinuteWindow {
   /** Minutes since 1970. */
   minute: number;
   /** [LIMIT-6] Unix time in seconds at which the window ends. */

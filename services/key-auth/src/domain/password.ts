@@ -10,7 +10,7 @@ const HASH_BYTES = 32;
 const MIN_PASSWORD_CHARACTERS = 8;
 export const MAX_PASSWORD_CHARACTERS = 1_000;
 
-/** Why a text is refused as a new password. Undefined: it is not. */
+/** What a new password must have but does not; undefined if it is fine. */
 export function passwordFault(password: string): string | undefined {
   if ([...password].length < MIN_PASSWORD_CHARACTERS) return `at least ${MIN_PASSWORD_CHARACTERS} characters`;
   return password.length > MAX_PASSWORD_CHARACTERS ? `at most ${MAX_PASSWORD_CHARACTERS} characters` : undefined;
@@ -25,14 +25,14 @@ function derive(password: string, salt: Buffer, cost: number): Promise<Buffer> {
   });
 }
 
-/** What is stored of a password: scrypt$<cost>$<salt>$<hash>, base64. */
+/** scrypt$<cost>$<salt>$<hash>, with salt and hash in base64. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, COST);
   return `scrypt$${COST}$${salt.toString("base64")}$${hash.toString("base64")}`;
 }
 
-/** An unknown user costs the same time as a wrong password: pass undefined then. */
+/** Pass undefined for an unknown user, which takes as long as a wrong password. */
 export async function passwordMatches(password: string, stored: string | undefined): Promise<boolean> {
   const [, cost = String(COST), salt = "", hash = ""] = stored?.split("$") ?? [];
   const derived = await derive(password, Buffer.from(salt, "base64"), Number(cost));

@@ -5,9 +5,9 @@ import { consumeRecords } from "@toolgate/event-bus/consume-records";
 import { AuditBatchSchema } from "@toolgate/gen/toolgate/events/v1/audit_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
-import { insertReportedDeeds } from "../store/audit.ts";
+import { insertReportedEntries } from "../store/audit.ts";
 
-/** Writes what users did in other services. */
+/** Writes the audit entries that other services report. */
 export function consumeAuditRecords(deps: {
   bus: Bus;
   pool: Pool;
@@ -20,7 +20,7 @@ export function consumeAuditRecords(deps: {
     filterSubject: AUDIT_SUBJECT,
     isPermanent: isDataError,
     handle: (messages) =>
-      insertReportedDeeds(
+      insertReportedEntries(
         deps.pool,
         messages.flatMap((message) => fromBinary(AuditBatchSchema, message.data).records),
       ),

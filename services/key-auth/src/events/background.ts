@@ -1,5 +1,5 @@
-/** Work that no answer waits for. Disposing waits for all of it. */
-export interface Background extends AsyncDisposable {
+/** Work that no response waits for. Disposing waits until all of it has ended. */
+interface Background extends AsyncDisposable {
   add(work: Promise<unknown>): void;
 }
 

@@ -1,12 +1,31 @@
-import type { Pool } from "@toolgate/postgres/pool";
+import type { Pool, Queryable } from "@toolgate/postgres/pool";
+import { keepDailyTables } from "@toolgate/postgres/retention";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { LOG_RETENTION_DAYS } from "../domain/retention.ts";
 import { keepSigningKeys } from "../login/signing-keys.ts";
-import { keepPartitions } from "./daily-partitions.ts";
-import { pruneAuditLog } from "./prune-audit-log.ts";
+import { deleteAuditEntriesBefore } from "../store/audit.ts";
+import { COUNTS_TABLE, USAGE_TABLE } from "../store/usage.ts";
 
-/** [LOG-9] What is due from time to time; safe to repeat, on any replica. */
+const DAY_MS = 86_400_000;
+const AUDIT_RETENTION_DAYS = 730;
+
+const PARTITIONED = [
+  { table: USAGE_TABLE, retentionDays: LOG_RETENTION_DAYS, exactBy: "at" },
+  { table: COUNTS_TABLE, retentionDays: 1 },
+];
+
+/** [LOG-9] Can be repeated at any time, on any replica. */
 export async function keepUp(pool: Pool, box: SecretBox, now: Date): Promise<void> {
   await keepPartitions(pool, now);
   await keepSigningKeys(pool, box, now);
   await pruneAuditLog(pool, now);
+}
+
+/** [LOG-8] [LOG-9] Creates and drops partitions. Returns the names of those dropped. */
+export function keepPartitions(db: Queryable, now: Date): Promise<string[]> {
+  return keepDailyTables(db, PARTITIONED, now);
+}
+
+export function pruneAuditLog(db: Queryable, now: Date): Promise<void> {
+  return deleteAuditEntriesBefore(db, new Date(now.getTime() - AUDIT_RETENTION_DAYS * DAY_MS));
 }

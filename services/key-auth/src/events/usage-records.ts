@@ -6,10 +6,10 @@ import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
 import { insertUsage } from "../store/usage.ts";
 
-/** Calls that arrive here later than this are in the log and the totals, but in no count of the last day. */
+/** A call that arrives later than this is in the log and the totals, but not in the counts of the last day. */
 const COUNTED_FOR_MS = 86_400_000;
 
-/** Writes the calls that gateways report. */
+/** Writes the usage records that gateways report. */
 export function consumeUsageRecords(deps: {
   bus: Bus;
   pool: Pool;

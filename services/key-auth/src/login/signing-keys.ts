@@ -14,17 +14,17 @@ export const JWT_ALGORITHM = "EdDSA";
 
 const DAY_MS = 86_400_000;
 const SIGNS_FOR_MS = 30 * DAY_MS;
-/** Published longer than it signs, for tokens that are still valid. */
+/** One day longer, for tokens that are still valid. */
 const KEPT_FOR_MS = SIGNS_FOR_MS + DAY_MS;
 
-/** Sees to a key that may sign, and forgets those whose tokens have all run out. Safe to repeat, on any replica. */
+/** Creates a signing key when one is due, and deletes keys whose tokens have all expired. Can be repeated on any replica. */
 export async function keepSigningKeys(pool: Pool, box: SecretBox, now: Date): Promise<void> {
   const [newest] = await listSigningKeys(pool);
   if (newest && isYoung(newest, now)) return;
   await inTransaction(pool, async (client) => {
     await lockSigningKeys(client);
     const [current] = await listSigningKeys(client);
-    if (!current || !isYoung(current, now)) await insertSigningKey(client, await makeKey(box, now));
+    if (!current || !isYoung(current, now)) await insertSigningKey(client, await createKey(box, now));
     await deleteSigningKeysBefore(client, new Date(now.getTime() - KEPT_FOR_MS));
   });
 }
@@ -33,7 +33,7 @@ function isYoung({ createdAt }: SigningKeyRow, now: Date): boolean {
   return now.getTime() - createdAt.getTime() < SIGNS_FOR_MS;
 }
 
-async function makeKey(box: SecretBox, now: Date): Promise<SigningKeyRow> {
+async function createKey(box: SecretBox, now: Date): Promise<SigningKeyRow> {
   const { publicKey, privateKey } = await generateKeyPair(JWT_ALGORITHM, { extractable: true });
   const kid = randomUUID();
   const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: JWT_ALGORITHM, use: "sig" };
@@ -41,7 +41,7 @@ async function makeKey(box: SecretBox, now: Date): Promise<SigningKeyRow> {
   return { kid, publicJwk, sealedPrivateKey, createdAt: now };
 }
 
-/** What a sealed private key belongs to. */
+/** Binds a sealed private key to its row. */
 export function sealingContext(kid: string): string {
   return `signing-key:${kid}`;
 }

@@ -2,30 +2,30 @@ import { refusals } from "@toolgate/telemetry/instruments";
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 
-/** Failures of one network at one account, after which that network has to wait: others lock nobody out by guessing. */
+/** Failures of one network on one account, after which that network has to wait; guessing from elsewhere locks nobody out. */
 export const MAX_FAILURES_OF_NETWORK = 10;
 /** Failures from all networks, after which an account has to wait. */
 export const MAX_ACCOUNT_FAILURES = 100;
-/** Failures at all accounts, after which a network has to wait. */
+/** Failures on all accounts, after which a network has to wait. */
 export const MAX_ADDRESS_FAILURES = 100;
-/** Failures are forgotten after this time, which starts anew with the one that reaches the maximum. */
+/** Failures are forgotten after this time. It starts again with the failure that reaches the maximum. */
 export const LOCKOUT_S = 15 * 60;
 
 export type Attempt = { kind: "allowed" } | { kind: "refused"; retryAfterS: number };
 
-/** One thing that failures are counted of, and how many it may have. */
+/** A counter of failures, such as that of an account, and its maximum. */
 export interface Counted {
   name: string;
   maxFailures: number;
 }
 
 /**
- * Bounds the guessing of passwords. An attempt counts as a failure from its beginning, so that no number of attempts at
- * once gets more guesses than the maximum; a success takes that back.
+ * Limits the guessing of passwords. Every attempt first counts as a failure, so that attempts at the same time get no more
+ * guesses than the maximum; a success takes the failure back.
  */
 export interface LoginThrottle {
   begin(counted: readonly Counted[]): Promise<Attempt>;
-  /** Forgets the failures of the first (the account and network), and this attempt of the others. */
+  /** Resets the first counter (account and network), and takes this attempt back from the others. */
   succeeded(counted: readonly Counted[]): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export function createLocalThrottle(now: () => number): LoginThrottle {
   };
 }
 
-/** The first, and the second while the first cannot answer. */
+/** Uses `second` while `first` fails. */
 export function withFallback(
   first: LoginThrottle,
   second: LoginThrottle,

@@ -6,9 +6,9 @@ import type { SigningKeyRow } from "../store/signing-keys.ts";
 import { JWT_ALGORITHM, sealingContext } from "./signing-keys.ts";
 
 export interface Tokens {
-  /** A JWT that names a session. */
+  /** A JWT with the session's id. */
   issueJwt(session: { id: string; userId: string; email: string; expiresAt: Date }): Promise<string>;
-  /** The session that a token stands for, if there is one; undefined for a JWT that does not hold. */
+  /** The session that a token refers to; it may not exist. Undefined for an invalid JWT. */
   sessionOf(token: string): Promise<SessionReference | undefined>;
   /** The public keys that JWTs are verified with. */
   keySet(): Promise<JSONWebKeySet>;
@@ -33,7 +33,7 @@ export function createTokens(deps: {
   }
 
   async function readJwt(token: string): Promise<SessionReference | undefined> {
-    // Asked for at each token, like sessions: a key that another replica has just made is known.
+    // Read for each token, so that a key that another replica has just created is known.
     const keys = createLocalJWKSet(await keySet());
     try {
       const { payload } = await jwtVerify(token, keys, {
@@ -72,7 +72,7 @@ export function createTokens(deps: {
   };
 }
 
-/** What is stored of an opaque token. */
+/** Only the hash of an opaque token is stored. */
 export function hashToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -1,44 +1,50 @@
 import { parseArgs } from "node:util";
 import type { MemberRole } from "@toolgate/service-host/principal";
-import type { OperatorDependencies } from "./dependencies.ts";
-import { OperatorError } from "./operator-error.ts";
-import { removeRole, setRole } from "./roles.ts";
+import { type OperatorContext, OperatorError } from "./operator.ts";
+import { changeRole } from "./roles.ts";
 import { createUser, setPassword } from "./users.ts";
-import { createWorkspace, listWorkspaceLines, lockWorkspace } from "./workspaces.ts";
+import { createWorkspace, describeWorkspaces, lockWorkspace } from "./workspaces.ts";
 
-export const USAGE = `Usage: node services/key-auth/src/admin.ts <command>, with DATABASE_URL and REDIS_URL
+const USAGE = `Usage: node services/key-auth/src/admin.ts <command>, with DATABASE_URL and REDIS_URL
 
   workspace list
   workspace create <code>
-  workspace lock <code>             no call of the workspace runs any more
+  workspace lock <code>             the workspace's calls are refused from now on
   workspace unlock <code>
   user create <email>               password on standard input
   user password <email>             password on standard input; ends the user's sessions
   role set <email> <workspace> <member|manager|admin>
   role remove <email> <workspace>`;
 
-type Command = (deps: OperatorDependencies, args: string[]) => Promise<string>;
+interface Command {
+  parameters: number;
+  run(context: OperatorContext, args: string[]): Promise<string>;
+}
 
-const COMMANDS: Record<string, { takes: number; run: Command }> = {
-  "workspace list": { takes: 0, run: listWorkspaceLines },
-  "workspace create": { takes: 1, run: (deps, [code = ""]) => createWorkspace(deps, code) },
-  "workspace lock": { takes: 1, run: (deps, [code = ""]) => lockWorkspace(deps, code, true) },
-  "workspace unlock": { takes: 1, run: (deps, [code = ""]) => lockWorkspace(deps, code, false) },
-  "user create": { takes: 1, run: (deps, [email = ""]) => createUser(deps, email) },
-  "user password": { takes: 1, run: (deps, [email = ""]) => setPassword(deps, email) },
+const COMMANDS: Record<string, Command> = {
+  "workspace list": { parameters: 0, run: describeWorkspaces },
+  "workspace create": { parameters: 1, run: (context, [code = ""]) => createWorkspace(context, code) },
+  "workspace lock": { parameters: 1, run: (context, [code = ""]) => lockWorkspace(context, code, true) },
+  "workspace unlock": { parameters: 1, run: (context, [code = ""]) => lockWorkspace(context, code, false) },
+  "user create": { parameters: 1, run: (context, [email = ""]) => createUser(context, email) },
+  "user password": { parameters: 1, run: (context, [email = ""]) => setPassword(context, email) },
   "role set": {
-    takes: 3,
-    run: (deps, [email = "", workspace = "", role = ""]) => setRole(deps, { email, workspace, role: roleOf(role) }),
+    parameters: 3,
+    run: (context, [email = "", workspace = "", role = ""]) =>
+      changeRole(context, { email, workspace, role: roleOf(role) }),
   },
-  "role remove": { takes: 2, run: (deps, [email = "", workspace = ""]) => removeRole(deps, { email, workspace }) },
+  "role remove": {
+    parameters: 2,
+    run: (context, [email = "", workspace = ""]) => changeRole(context, { email, workspace, role: undefined }),
+  },
 };
 
-/** The command of an operator, ready to run; it returns what to print. Throws an OperatorError for what is none. */
-export function operatorCommand(argv: string[]): (deps: OperatorDependencies) => Promise<string> {
+/** Parses a command. Running it resolves to what to print. Both throw an OperatorError for a faulty command. */
+export function operatorCommand(argv: string[]): (context: OperatorContext) => Promise<string> {
   const [subject = "", verb = "", ...args] = positionals(argv);
   const command = COMMANDS[`${subject} ${verb}`];
-  if (!command || args.length !== command.takes) throw new OperatorError(USAGE);
-  return (deps) => command.run(deps, args);
+  if (!command || args.length !== command.parameters) throw new OperatorError(USAGE);
+  return (context) => command.run(context, args);
 }
 
 function positionals(argv: string[]): string[] {

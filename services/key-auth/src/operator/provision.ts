@@ -7,50 +7,46 @@ import { sealingContext } from "../login/signing-keys.ts";
 import { listSigningKeys } from "../store/signing-keys.ts";
 import { ensureWorkspace, findUserByEmail, insertUser, saveMembership, saveUser } from "../store/users.ts";
 
-export interface Provisioned {
-  workspaceId: string;
-  userId: string;
+interface Account {
+  workspace: string;
+  email: string;
+  password: string;
+  role: MemberRole;
 }
 
-/**
- * What an operator does before anybody can log in: makes the workspace and the user where they are missing, sets the
- * user's password, and gives the role.
- */
+/** Creates the workspace and the user if they are missing, and sets the user's password and role. */
 export async function provision(
   pool: Pool,
-  account: { workspace: string; email: string; password: string; role: MemberRole },
-): Promise<Provisioned> {
-  const passwordHash = await hashPassword(account.password);
+  { workspace, email, password, role }: Account,
+): Promise<{ workspaceId: string; userId: string }> {
+  const passwordHash = await hashPassword(password);
   return inTransaction(pool, async (client) => {
-    const workspaceId = await ensureWorkspace(client, randomUUID(), account.workspace);
-    const userId = await saveUser(client, { id: randomUUID(), email: account.email, passwordHash });
-    await saveMembership(client, userId, workspaceId, account.role);
+    const workspaceId = await ensureWorkspace(client, randomUUID(), workspace);
+    const userId = await saveUser(client, { id: randomUUID(), email, passwordHash });
+    await saveMembership(client, userId, workspaceId, role);
     return { workspaceId, userId };
   });
 }
 
-/** As `provision`, but leaves a user that exists as it is, with its password and roles. False: there is one. */
-export async function provisionNew(
-  pool: Pool,
-  account: { workspace: string; email: string; password: string; role: MemberRole },
-): Promise<boolean> {
-  const user = { id: randomUUID(), email: account.email, passwordHash: await hashPassword(account.password) };
+/** Like `provision`, but changes nothing if the user exists. Resolves to whether the user was created. */
+export async function provisionNew(pool: Pool, { workspace, email, password, role }: Account): Promise<boolean> {
+  const user = { id: randomUUID(), email, passwordHash: await hashPassword(password) };
   return inTransaction(pool, async (client) => {
     if (!(await insertUser(client, user))) return false;
-    const workspaceId = await ensureWorkspace(client, randomUUID(), account.workspace);
-    await saveMembership(client, user.id, workspaceId, account.role);
+    const workspaceId = await ensureWorkspace(client, randomUUID(), workspace);
+    await saveMembership(client, user.id, workspaceId, role);
     return true;
   });
 }
 
-/** True when there is a user of this e-mail address. */
+/** Whether a user with this e-mail address exists. */
 export async function isProvisioned(pool: Pool, email: string): Promise<boolean> {
   return (await findUserByEmail(pool, email)) !== undefined;
 }
 
 const UNDEFINED_TABLE = "42P01";
 
-/** False when services have run on this database with sealing keys that `box` has not. Also before any migration. */
+/** False if the database was used with sealing keys that `box` does not have. Works before the first migration, too. */
 export async function canOpenInstallation(pool: Pool, box: SecretBox): Promise<boolean> {
   const [newest] = await listSigningKeys(pool).catch((error: { code?: string }) => {
     if (error.code === UNDEFINED_TABLE) return [];

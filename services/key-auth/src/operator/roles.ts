@@ -1,71 +1,40 @@
-import { randomUUID } from "node:crypto";
-import { type Client, inTransaction } from "@toolgate/postgres/pool";
+import { inTransaction } from "@toolgate/postgres/pool";
 import type { MemberRole } from "@toolgate/service-host/principal";
 import { insertAuditEntry } from "../store/audit.ts";
 import { deleteMembership, findRole, findUserByEmail, saveMembership } from "../store/users.ts";
 import { lockWorkspaceRow } from "../store/workspaces.ts";
-import { OPERATOR } from "./actor.ts";
-import type { OperatorDependencies } from "./dependencies.ts";
-import { OperatorError } from "./operator-error.ts";
+import { OPERATOR, type OperatorContext, OperatorError } from "./operator.ts";
 
-interface Place {
+interface RoleChange {
   email: string;
+  /** The workspace's code. */
   workspace: string;
+  /** Undefined removes the role. */
+  role: MemberRole | undefined;
 }
 
-/** Holds for the next call of the user: roles are looked up at each. */
-export async function setRole(
-  { pool, now }: OperatorDependencies,
-  { role, ...place }: Place & { role: MemberRole },
-): Promise<string> {
+/** Holds from the user's next call on: every call reads the role. */
+export function changeRole({ pool, now }: OperatorContext, { email, workspace, role }: RoleChange): Promise<string> {
   return inTransaction(pool, async (client) => {
-    const { user, workspace } = await find(client, place);
-    const before = await findRole(client, user.id, workspace.id);
-    await saveMembership(client, user.id, workspace.id, role);
-    await audit(client, { user, workspace, before, after: role, at: now() });
-    return `${user.email} is ${role} of ${workspace.code}`;
-  });
-}
-
-export async function removeRole({ pool, now }: OperatorDependencies, place: Place): Promise<string> {
-  return inTransaction(pool, async (client) => {
-    const { user, workspace } = await find(client, place);
-    const before = await findRole(client, user.id, workspace.id);
-    if (!before) throw new OperatorError(`${user.email} has no role in ${workspace.code}`);
-    await deleteMembership(client, user.id, workspace.id);
-    await audit(client, { user, workspace, before, after: undefined, at: now() });
-    return `${user.email} has no role in ${workspace.code} any more`;
-  });
-}
-
-async function find(client: Client, { email, workspace: code }: Place) {
-  const workspace = await lockWorkspaceRow(client, code);
-  if (!workspace) throw new OperatorError(`there is no workspace ${code}`);
-  const user = await findUserByEmail(client, email);
-  if (!user) throw new OperatorError(`there is no user ${email}`);
-  return { user, workspace };
-}
-
-async function audit(
-  client: Client,
-  deed: {
-    user: { id: string; email: string };
-    workspace: { id: string };
-    before: MemberRole | undefined;
-    after: MemberRole | undefined;
-    at: Date;
-  },
-): Promise<void> {
-  const { user, workspace, before, after, at } = deed;
-  if (before === after) return;
-  await insertAuditEntry(client, {
-    id: randomUUID(),
-    workspaceId: workspace.id,
-    at,
-    actor: OPERATOR,
-    action: after ? "role.set" : "role.remove",
-    targetId: user.id,
-    target: user.email,
-    changes: [{ field: "role", before, after }],
+    const row = await lockWorkspaceRow(client, workspace);
+    if (!row) throw new OperatorError(`there is no workspace ${workspace}`);
+    const user = await findUserByEmail(client, email);
+    if (!user) throw new OperatorError(`there is no user ${email}`);
+    const before = await findRole(client, user.id, row.id);
+    if (role) await saveMembership(client, user.id, row.id, role);
+    else if (before) await deleteMembership(client, user.id, row.id);
+    else throw new OperatorError(`${user.email} has no role in ${workspace}`);
+    if (before !== role) {
+      await insertAuditEntry(client, {
+        workspaceId: row.id,
+        at: now(),
+        actor: OPERATOR,
+        action: role ? "role.set" : "role.remove",
+        targetId: user.id,
+        target: user.email,
+        changes: [{ field: "role", before, after: role }],
+      });
+    }
+    return role ? `${user.email} is now ${role} of ${workspace}` : `${user.email} no longer has a role in ${workspace}`;
   });
 }

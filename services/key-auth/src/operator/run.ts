@@ -5,7 +5,7 @@ import { createPool } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { operatorCommand } from "./command.ts";
 
-export interface OperatorSession {
+interface OperatorCommandLine {
   argv: string[];
   config: () => { databaseUrl: string; redisUrl: string };
   /** All of standard input. */
@@ -16,8 +16,14 @@ export interface OperatorSession {
 
 const REDIS_DEADLINE_MS = 5_000;
 
-/** One command with connections of its own. Returns the exit code. */
-export async function runAsOperator({ argv, config, readInput, print, printError }: OperatorSession): Promise<number> {
+/** Runs one command on its own connections. Returns the exit code. */
+export async function runAsOperator({
+  argv,
+  config,
+  readInput,
+  print,
+  printError,
+}: OperatorCommandLine): Promise<number> {
   try {
     const command = operatorCommand(argv);
     const { databaseUrl, redisUrl } = config();
@@ -32,8 +38,7 @@ export async function runAsOperator({ argv, config, readInput, print, printError
     );
     await untilReady(redis, REDIS_DEADLINE_MS);
     const readPassword = async () => (await readInput()).replace(/\r?\n$/, "");
-    const deps = { pool, epochs: createEpochs(redis), readPassword, now: () => new Date() };
-    print(await command(deps));
+    print(await command({ pool, epochs: createEpochs(redis), readPassword, now: () => new Date() }));
     return 0;
   } catch (error) {
     printError((error as Error).message);

@@ -2,57 +2,56 @@ import { randomUUID } from "node:crypto";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { insertAuditEntry } from "../store/audit.ts";
 import { insertWorkspace, listWorkspaces, lockWorkspaceRow, setLocked } from "../store/workspaces.ts";
-import { OPERATOR } from "./actor.ts";
-import type { OperatorDependencies } from "./dependencies.ts";
-import { OperatorError } from "./operator-error.ts";
+import { OPERATOR, type OperatorContext, OperatorError } from "./operator.ts";
 
 const CODE = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-export async function listWorkspaceLines({ pool }: OperatorDependencies): Promise<string> {
+/** One line each. */
+export async function describeWorkspaces({ pool }: OperatorContext): Promise<string> {
   const workspaces = await listWorkspaces(pool);
   return workspaces.map(({ code, locked }) => (locked ? `${code} (locked)` : code)).join("\n");
 }
 
-export async function createWorkspace({ pool, now }: OperatorDependencies, code: string): Promise<string> {
-  if (!CODE.test(code)) throw new OperatorError("a code has 1 to 63 of a-z, 0-9 and -, and starts with none of -");
+export async function createWorkspace({ pool, now }: OperatorContext, code: string): Promise<string> {
+  if (!CODE.test(code)) {
+    throw new OperatorError("a code has 1 to 63 characters of a-z, 0-9 and -, and does not start with -");
+  }
   await inTransaction(pool, async (client) => {
-    const made = await insertWorkspace(client, randomUUID(), code);
-    if (!made) throw new OperatorError(`there is a workspace ${code} already`);
+    const row = await insertWorkspace(client, randomUUID(), code);
+    if (!row) throw new OperatorError(`workspace ${code} already exists`);
     await insertAuditEntry(client, {
-      id: randomUUID(),
-      workspaceId: made.id,
+      workspaceId: row.id,
       at: now(),
       actor: OPERATOR,
       action: "workspace.create",
-      targetId: made.id,
+      targetId: row.id,
       target: code,
     });
   });
   return `workspace ${code} created`;
 }
 
-/** [ERR-12] Once this has answered, the next call of the workspace is refused, or let through again, everywhere. */
+/** [ERR-12] Once this returns, every replica refuses (or accepts again) the workspace's next call. */
 export async function lockWorkspace(
-  { pool, epochs, now }: OperatorDependencies,
+  { pool, epochs, now }: OperatorContext,
   code: string,
   locked: boolean,
 ): Promise<string> {
   const id = await inTransaction(pool, async (client) => {
-    const workspace = await lockWorkspaceRow(client, code);
-    if (!workspace) throw new OperatorError(`there is no workspace ${code}`);
-    if (workspace.locked === locked) return workspace.id;
-    await setLocked(client, workspace.id, locked);
+    const row = await lockWorkspaceRow(client, code);
+    if (!row) throw new OperatorError(`there is no workspace ${code}`);
+    if (row.locked === locked) return row.id;
+    await setLocked(client, row.id, locked);
     await insertAuditEntry(client, {
-      id: randomUUID(),
-      workspaceId: workspace.id,
+      workspaceId: row.id,
       at: now(),
       actor: OPERATOR,
       action: locked ? "workspace.lock" : "workspace.unlock",
-      targetId: workspace.id,
+      targetId: row.id,
       target: code,
-      changes: [{ field: "locked", before: workspace.locked, after: locked }],
+      changes: [{ field: "locked", before: row.locked, after: locked }],
     });
-    return workspace.id;
+    return row.id;
   });
   const done = locked ? "locked" : "unlocked";
   await epochs.raise(`workspace:${id}`).catch(() => {

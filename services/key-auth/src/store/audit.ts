@@ -8,8 +8,7 @@ export interface Actor {
   name: string;
 }
 
-export interface NewAuditEntry {
-  id: string;
+interface NewAuditEntry {
   workspaceId: string;
   at: Date;
   actor: Actor;
@@ -22,9 +21,8 @@ export interface NewAuditEntry {
 export async function insertAuditEntry(db: Queryable, entry: NewAuditEntry): Promise<void> {
   await db.query(
     `insert into key_auth.audit_entries (id, workspace_id, at, actor_id, actor, action, target_id, target, changes)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+     values (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7, $8)`,
     [
-      entry.id,
       entry.workspaceId,
       entry.at,
       entry.actor.id,
@@ -37,11 +35,8 @@ export async function insertAuditEntry(db: Queryable, entry: NewAuditEntry): Pro
   );
 }
 
-/**
- * Writes deeds that other services report, once each, however often they arrive. Those of a workspace that is gone are
- * left out.
- */
-export async function insertReportedDeeds(db: Queryable, records: AuditRecord[]): Promise<void> {
+/** Writes entries that other services report, once each. Skips those of workspaces that no longer exist. */
+export async function insertReportedEntries(db: Queryable, records: AuditRecord[]): Promise<void> {
   const rows = records.map((record) => ({
     id: record.id,
     workspace_id: record.workspaceId,
@@ -65,7 +60,7 @@ export async function insertReportedDeeds(db: Queryable, records: AuditRecord[])
   );
 }
 
-/** What a user does to the own account stands in the log of each workspace of the user. */
+/** Writes one entry into the audit log of every workspace that the user belongs to. */
 export async function insertAccountEntries(
   db: Queryable,
   entry: { at: Date; actor: Actor; action: AuditAction; userId: string; email: string },
@@ -78,7 +73,7 @@ export async function insertAccountEntries(
   );
 }
 
-export interface AuditRow {
+interface AuditRow {
   id: string;
   at: Date;
   actor: string;

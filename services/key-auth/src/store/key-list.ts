@@ -4,18 +4,18 @@ import { KEY_COLUMNS, type KeyRow } from "./keys.ts";
 
 export type KeyOrder = "newest" | "name" | "last_used" | "calls_total";
 
-export interface KeyFilter {
+interface KeyFilter {
   status: KeyStatus | undefined;
-  /** Part of the name or prefix, upper or lower case. */
+  /** Part of the name or prefix; case does not matter. */
   search: string;
   /** Only keys that list this tool. */
   tool: string;
 }
 
-/** The place of a key in its order: what it is sorted by, as text, and its id. */
+/** A key's position in an order: the value it is sorted by, as text, and its id. */
 export type KeyCursor = { order: string; value: string; id: string };
 
-/** Null would have no place in a comparison of rows: never used sorts as before all times. */
+/** Row comparisons cannot handle null, so a key that was never used sorts like one used before all others. */
 const ORDERS: Record<KeyOrder, { sortedBy: string; type: string; direction: "asc" | "desc" }> = {
   newest: { sortedBy: "created_at", type: "timestamptz", direction: "desc" },
   name: { sortedBy: `(lower(name) collate "C")`, type: "text", direction: "asc" },
@@ -23,9 +23,9 @@ const ORDERS: Record<KeyOrder, { sortedBy: string; type: string; direction: "asc
   calls_total: { sortedBy: "calls_total", type: "bigint", direction: "desc" },
 };
 
-export type ListedKey = KeyRow & { cursor: KeyCursor };
+type ListedKey = KeyRow & { cursor: KeyCursor };
 
-/** A page of a workspace's keys after the cursor, each key once, whatever is equal. */
+/** A page of a workspace's keys after the cursor. The id breaks ties, so that each key appears once. */
 export async function listKeys(
   db: Queryable,
   page: {
@@ -42,8 +42,8 @@ export async function listKeys(
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const conditions = filterConditions(page.filter, page.now, parameter);
   if (page.after) {
-    const place = `(${parameter(page.after.value)}::${type}, ${parameter(page.after.id)}::uuid)`;
-    conditions.push(`(${sortedBy}, id) ${direction === "asc" ? ">" : "<"} ${place}`);
+    const position = `(${parameter(page.after.value)}::${type}, ${parameter(page.after.id)}::uuid)`;
+    conditions.push(`(${sortedBy}, id) ${direction === "asc" ? ">" : "<"} ${position}`);
   }
   const listed = await db.query(
     `select ${KEY_COLUMNS}, ${sortedBy}::text as "sortedBy"
@@ -59,7 +59,7 @@ export async function listKeys(
   }));
 }
 
-/** Only parameters and literals of this file get into the statement. */
+/** Conditions consist of literals from this file; values only enter as parameters. */
 function filterConditions(
   { status, search, tool }: KeyFilter,
   now: Date,

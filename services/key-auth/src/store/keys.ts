@@ -1,7 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import { uuidOrNull } from "./uuid.ts";
 
-/** A key as it is managed. */
 export interface KeyRow {
   id: string;
   workspaceId: string;
@@ -23,7 +22,7 @@ export const KEY_COLUMNS = `id, workspace_id as "workspaceId", name, prefix, too
   previous_secret_valid_until as "previousSecretValidUntil", created_at as "createdAt",
   last_used_at as "lastUsedAt", calls_total as "callsTotal"`;
 
-export interface NewKey {
+interface NewKey {
   id: string;
   workspaceId: string;
   name: string;
@@ -66,7 +65,7 @@ export async function findKey(db: Queryable, workspaceId: string, id: string): P
   return found.rows[0];
 }
 
-/** The key, locked until the transaction ends. */
+/** The row stays locked until the transaction ends. */
 export async function lockKey(db: Queryable, workspaceId: string, id: string): Promise<KeyRow | undefined> {
   const found = await db.query(
     `select ${KEY_COLUMNS} from key_auth.keys where workspace_id = $1 and id = $2 for update`,
@@ -75,7 +74,6 @@ export async function lockKey(db: Queryable, workspaceId: string, id: string): P
   return found.rows[0];
 }
 
-/** What editing can change. */
 export type EditableFields = Pick<KeyRow, "name" | "tools" | "limit" | "allowedNetworks" | "expiresAt">;
 
 export async function updateKey(db: Queryable, id: string, fields: EditableFields): Promise<KeyRow> {
@@ -88,7 +86,7 @@ export async function updateKey(db: Queryable, id: string, fields: EditableField
   return updated.rows[0];
 }
 
-/** The current secret becomes the previous one, valid until an instant or (null) gone; the one before it is gone. */
+/** The current secret becomes the previous one, or is deleted if `previousValidUntil` is null. */
 export async function replaceSecret(
   db: Queryable,
   id: string,

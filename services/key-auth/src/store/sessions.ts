@@ -1,16 +1,16 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { MemberRole } from "@toolgate/service-host/principal";
 
-export interface NewSession {
+interface NewSession {
   id: string;
-  /** The user with the password that was verified. */
+  /** With the password hash that was verified. */
   user: { id: string; passwordHash: string };
-  /** Null for a session that a JWT names by its id. */
+  /** Null for a JWT, which contains the session's id. */
   tokenHash: Buffer | null;
   expiresAt: Date;
 }
 
-/** Waits for a change of the password under way. False: it was changed since it was verified. */
+/** Waits for a running change of the password. Returns false if the password has changed since it was verified. */
 export async function insertSession(db: Queryable, session: NewSession): Promise<boolean> {
   const inserted = await db.query(
     `insert into key_auth.sessions (id, token_hash, user_id, expires_at)
@@ -21,7 +21,7 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
   return inserted.rowCount === 1;
 }
 
-/** What a token says about its session: an opaque one hashes to it, a JWT names it. */
+/** How a token refers to its session: an opaque token by its hash, a JWT by the session's id. */
 export type SessionReference = { tokenHash: Buffer } | { id: string };
 
 const columnOf = (reference: SessionReference) =>
@@ -47,12 +47,12 @@ export interface SessionRow {
   userId: string;
   email: string;
   expiresAt: Date;
-  /** Null: the user does not belong to the workspace asked for, or there is none of that code. */
+  /** Null if the user does not belong to the workspace, or there is no such workspace. */
   workspaceId: string | null;
   role: MemberRole | null;
 }
 
-/** The session's user and the role in one workspace. Undefined: no such session, or it has run out. */
+/** The session with the user's role in one workspace. Undefined if there is no such session or it has expired. */
 export async function findSession(
   db: Queryable,
   reference: SessionReference,

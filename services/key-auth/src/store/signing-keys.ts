@@ -18,7 +18,7 @@ export async function listSigningKeys(db: Queryable): Promise<SigningKeyRow[]> {
 
 const SIGNING_KEYS_LOCK = 7_318_403;
 
-/** Waits for any other replica that is about to make a key; holds until the transaction ends. */
+/** Waits while another replica creates a key. The lock is held until the transaction ends. */
 export async function lockSigningKeys(db: Queryable): Promise<void> {
   await db.query("select pg_advisory_xact_lock($1)", [SIGNING_KEYS_LOCK]);
 }

@@ -6,9 +6,9 @@ export const USAGE_TABLE = "key_auth.api_key_requests";
 export const COUNTS_TABLE = "key_auth.api_key_request_counts";
 
 /**
- * [LOG-2] Writes records once each, however often they arrive, and adds what was new to the keys' counters and, for
- * calls after `countedAfter`, to the counts of their minute and hour. A call that the limit refused (429) touches last
- * use only. Rows and keys are locked in one order, so that replicas never wait in a circle.
+ * [LOG-2] Writes each record once, however often it arrives, and adds new calls to the keys' totals and, if they are later
+ * than `countedAfter`, to the counts of their minute and hour. A call that the limit refused (429) only changes the last
+ * use. All replicas lock rows and keys in the same order, so that they cannot deadlock.
  */
 export async function insertUsage(db: Queryable, records: UsageRecord[], countedAfter: Date): Promise<void> {
   const rows = records.map((record) => ({
@@ -54,7 +54,7 @@ export async function insertUsage(db: Queryable, records: UsageRecord[], counted
   });
 }
 
-export interface CallRow {
+interface CallRow {
   at: Date;
   tool: string;
   status: number;
@@ -66,9 +66,9 @@ export interface CallRow {
 /** [MGMT-20] */
 const CALLS_LISTED = 50;
 
-/** The last calls of a key since an instant, newest first; only those of one request where it is not empty. */
+/** The last calls of a key since a time, newest first; only those of `requestId` unless it is empty. */
 export async function listCalls(db: Queryable, keyId: string, since: Date, requestId: string): Promise<CallRow[]> {
-  // Planning over all days of the log costs more than reading: a named statement with its limit known keeps one plan.
+  // Planning over all partitions costs more than reading them. A named statement with a literal limit is planned once.
   const columns = `at, tool, status, duration_ms as "durationMs", ip, request_id as "requestId"`;
   const all = {
     name: "list_calls",
@@ -87,7 +87,7 @@ export async function listCalls(db: Queryable, keyId: string, since: Date, reque
   return listed.rows.filter(({ at }) => at >= since);
 }
 
-/** The newest call in the log that the limit let through. */
+/** The newest call in the log that the limit admitted. */
 export async function findLastAdmittedCall(db: Queryable, keyId: string): Promise<Date | undefined> {
   const found = await db.query(
     `select at from key_auth.api_key_requests where key_id = $1 and status <> 429 order by at desc limit 1`,
@@ -96,7 +96,7 @@ export async function findLastAdmittedCall(db: Queryable, keyId: string): Promis
   return found.rows[0]?.at;
 }
 
-/** [KEY-11] Calls since the start of the plan by key; keys without any are missing. */
+/** [KEY-11] By key id; keys without calls are missing. */
 export async function countCalls(db: Queryable, keyIds: string[], plan: CountPlan): Promise<Map<string, number>> {
   const counted = await db.query({
     name: "count_calls",

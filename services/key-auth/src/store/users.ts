@@ -15,7 +15,7 @@ export async function findUserByEmail(db: Queryable, email: string): Promise<Use
   return found.rows[0];
 }
 
-export interface MembershipRow {
+interface MembershipRow {
   workspaceId: string;
   workspace: string;
   role: MemberRole;
@@ -40,7 +40,7 @@ export async function listAdminEmails(db: Queryable, workspaceId: string): Promi
   return listed.rows.map((row) => row.email);
 }
 
-/** Makes the workspace if it is missing. Returns its id. */
+/** Creates the workspace if it is missing. Returns its id. */
 export async function ensureWorkspace(db: Queryable, id: string, code: string): Promise<string> {
   await db.query("insert into key_auth.workspaces (id, code) values ($1, $2) on conflict (code) do nothing", [
     id,
@@ -50,7 +50,7 @@ export async function ensureWorkspace(db: Queryable, id: string, code: string): 
   return found.rows[0].id;
 }
 
-/** Makes the user, or replaces the password of the one with this e-mail address. Returns the id. */
+/** Creates the user, or replaces the password of the user with this e-mail address. Returns the user's id. */
 export async function saveUser(db: Queryable, user: UserRow): Promise<string> {
   const saved = await db.query(
     `insert into key_auth.users (id, email, password_hash) values ($1, lower($2), $3)
@@ -74,16 +74,11 @@ export async function saveMembership(
   );
 }
 
-/** Removes the role. False: the user had none there. */
-export async function deleteMembership(db: Queryable, userId: string, workspaceId: string): Promise<boolean> {
-  const deleted = await db.query("delete from key_auth.memberships where user_id = $1 and workspace_id = $2", [
-    userId,
-    workspaceId,
-  ]);
-  return deleted.rowCount === 1;
+export async function deleteMembership(db: Queryable, userId: string, workspaceId: string): Promise<void> {
+  await db.query("delete from key_auth.memberships where user_id = $1 and workspace_id = $2", [userId, workspaceId]);
 }
 
-/** Replaces the password unless another one has been set in between. */
+/** Replaces the password unless it has been changed since `from` was read. Returns whether it did. */
 export async function replacePasswordHash(
   db: Queryable,
   userId: string,
@@ -101,7 +96,7 @@ export async function setPasswordHash(db: Queryable, userId: string, passwordHas
   await db.query("update key_auth.users set password_hash = $2 where id = $1", [userId, passwordHash]);
 }
 
-/** False: there is a user of that e-mail address. */
+/** Returns false if a user with this e-mail address exists. */
 export async function insertUser(db: Queryable, user: UserRow): Promise<boolean> {
   const inserted = await db.query(
     `insert into key_auth.users (id, email, password_hash) values ($1, lower($2), $3) on conflict (email) do nothing`,

@@ -1,10 +1,9 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
-/** What a key call is decided by. */
 export interface VerificationRow {
-  /** The hash that the row was found by. */
+  /** The hash that the row was found by: the current or the previous one. */
   secretHash: Buffer;
-  /** The end of the secret's overlap when it has been replaced, null for the current one. */
+  /** When the overlap of a replaced secret ends; null for the current secret. */
   secretValidUntil: Date | null;
   keyId: string;
   keyName: string;

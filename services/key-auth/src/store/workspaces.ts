@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
-export interface WorkspaceRow {
+interface WorkspaceRow {
   id: string;
   code: string;
   locked: boolean;
@@ -13,7 +13,7 @@ export async function findWorkspaceById(db: Queryable, id: string): Promise<Work
   return found.rows[0];
 }
 
-/** The workspace, locked until the transaction ends. */
+/** The row stays locked until the transaction ends. */
 export async function lockWorkspaceRow(db: Queryable, code: string): Promise<WorkspaceRow | undefined> {
   const found = await db.query(`select ${COLUMNS} from key_auth.workspaces where code = $1 for update`, [code]);
   return found.rows[0];
@@ -24,7 +24,7 @@ export async function listWorkspaces(db: Queryable): Promise<WorkspaceRow[]> {
   return listed.rows;
 }
 
-/** Undefined: there is one of that code. */
+/** Returns undefined if a workspace with this code exists. */
 export async function insertWorkspace(db: Queryable, id: string, code: string): Promise<WorkspaceRow | undefined> {
   const inserted = await db.query(
     `insert into key_auth.workspaces (id, code) values ($1, $2) on conflict (code) do nothing returning ${COLUMNS}`,

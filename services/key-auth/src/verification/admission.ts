@@ -8,20 +8,20 @@ export interface KeyEpochs {
   workspace: string;
 }
 
-export type Decision =
+type Decision =
   /** The epochs are not the known ones: load the key again. Nothing was counted. */
   | { kind: "stale"; epochs: KeyEpochs }
   | ({ kind: "admitted" } & CountedMinute)
   /** [LIMIT-10] The minute is used up. Nothing was counted. */
   | ({ kind: "limited" } & CountedMinute);
 
-export interface CountedMinute {
+interface CountedMinute {
   used: number;
   /** [LIMIT-6] Unix time in seconds at which the minute ends. */
   resetAt: number;
 }
 
-export interface AdmissionRequest {
+interface AdmissionRequest {
   keyId: string;
   workspaceId: string;
   /** The epochs under which the key was loaded; undefined gets the current ones as `stale`. */

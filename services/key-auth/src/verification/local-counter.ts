@@ -1,5 +1,5 @@
-/** Calls per key and minute, counted in this process alone: the limit while Redis is down. */
-export interface LocalCounter {
+/** Counts calls per key and minute in this process alone, while Redis is down. */
+interface LocalCounter {
   /** Counts a call if the minute has room and `count` is set. */
   take(keyId: string, minute: number, limit: number, count: boolean): { admitted: boolean; used: number };
 }

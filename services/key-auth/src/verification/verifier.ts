@@ -12,7 +12,7 @@ export type Verdict =
   | (VerificationRow & { admitted: boolean; used: number; resetAt: number; epoch: string })
   | undefined;
 
-export interface VerifiedCall {
+interface VerifiedCall {
   /** Count the call if it is admitted. */
   count: boolean;
   /** The caller's address. */
@@ -23,7 +23,7 @@ export interface Verifier {
   verify(secretHash: Uint8Array, call: VerifiedCall): Promise<Verdict>;
 }
 
-export interface VerifierDependencies extends Pick<EpochCacheOptions<KeyEpochs, unknown>, "redis" | "now"> {
+interface VerifierDependencies extends Pick<EpochCacheOptions<KeyEpochs, unknown>, "redis" | "now"> {
   admission: Pick<Admission, "decide">;
   load: RowLoader;
   /** Told why Redis could not decide. */

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Epochs } from "@toolgate/epoch/epoch";
 import type { Queryable } from "@toolgate/postgres/pool";
 import { unavailable } from "@toolgate/service-host/errors";
@@ -28,7 +27,6 @@ export async function auditKey(
   const changes = changesBetween<KeyRow>(before, after, AUDITED_FIELDS);
   if (changes.length === 0) return;
   await insertAuditEntry(db, {
-    id: randomUUID(),
     workspaceId: principal.workspaceId,
     at,
     actor: { id: principal.userId, name: principal.email },
