@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
+import { earlyInMinute, type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 const ECHO = {
   external_api: true,
@@ -56,8 +56,7 @@ test("[LIMIT-8] [LIMIT-9] Retry-After comes with 429 and with no other status", 
   await toolgate.saveTool("throws", { external_api: true, handler: "export default () => { throw new Error('x'); };" });
   await toolgate.saveTool("strict", { ...ECHO, parameters: { ...ECHO.parameters, required: ["text"] } });
   const key = await toolgate.createKey({ name: "few", tools: ["echo", "throws", "strict"], limit: 4 });
-  // All calls in one clock minute.
-  if (Date.now() % 60_000 > 55_000) await eventually(() => Date.now() % 60_000 < 55_000);
+  await earlyInMinute();
   const answers = [];
   for (const tool of ["echo", "throws", "strict", "nowhere", "echo"])
     answers.push(await toolgate.call(tool, key.secret));

@@ -1,7 +1,13 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import {
+  type CallAnswer,
+  earlyInMinute,
+  type RunningToolgate,
+  runToolgate,
+  type TopologyKind,
+} from "./running-toolgate.ts";
 
 const HANDLER = "export default async (args) => ({ success: true, args });";
 const GREET = {
@@ -25,6 +31,15 @@ type Document = {
   components: { schemas: Record<string, unknown> };
 };
 
+function expectUnauthenticated(answer: CallAnswer): void {
+  expect(answer).toMatchObject({
+    status: 401,
+    text: '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}',
+  });
+  expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+  expect(answer.headers.get("ratelimit")).toBeNull();
+}
+
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
   let toolgate: RunningToolgate;
   beforeAll(async () => {
@@ -37,19 +52,23 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     toolgate.request(`/api/v1/${path}`, { headers: { authorization: `Bearer ${secret}`, ...headers } });
   const documentOf = async (secret: string) => (await describeFor(secret)).body as unknown as Document;
 
-  test("[OAPI-1] [OAPI-2] [VER-1] [VER-2] the description of a key is valid OpenAPI 3.1.0, private, and carries the limit", async () => {
+  test("[OAPI-1] [OAPI-2] [VER-1] a key gets its description as JSON, private, with the limit's headers", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 9 });
     const answer = await describeFor(secret);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(answer.headers.get("cache-control")).toBe("private, no-store");
     expect(answer.headers.get("x-ratelimit-remaining")).toBe("9");
-    expect(await new Validator().validate(structuredClone(answer.body))).toMatchObject({ valid: true });
-    const document = answer.body as unknown as Document;
-    expect(document.openapi).toBe("3.1.0");
-    expect(document.servers).toEqual([{ url: toolgate.baseUrl }]);
     expect(answer.text).not.toContain("_api_key");
     expect(answer.text).not.toContain(secret);
+  });
+
+  test("[VER-2] the description is valid OpenAPI 3.1.0 and names this server", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+    const document = await documentOf(secret);
+    expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
+    expect(document.openapi).toBe("3.1.0");
+    expect(document.servers).toEqual([{ url: toolgate.baseUrl }]);
   });
 
   test("[OAPI-3] it lists the tools that calls by this key reach, no more and no fewer, at each moment", async () => {
@@ -77,40 +96,55 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(await new Validator().validate(structuredClone(empty.body))).toMatchObject({ valid: true });
   });
 
-  test("[OAPI-4] [OAPI-5] [OAPI-6] [BLD-5] [BLD-7] schemas, the developers' description and the fixture are in it", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    const { paths, components } = await documentOf(secret);
-    const operation = paths["/api/v1/tools/greet"]?.post;
-    expect(operation?.description).toContain("Greets somebody.");
-    expect(JSON.stringify(paths)).not.toContain("For the model");
-    expect(operation?.requestBody).toMatchObject({
-      required: true,
-      content: { "application/json": { example: { args: { name: "Ada" } } } },
+  describe("the document of one tool", () => {
+    let document: Document;
+    let operation: Document["paths"][string]["post"] | undefined;
+    beforeAll(async () => {
+      const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+      document = await documentOf(secret);
+      operation = document.paths["/api/v1/tools/greet"]?.post;
     });
-    expect(components.schemas["greet.args"]).toEqual({
-      type: "object",
-      properties: { name: { type: "string", maxLength: 20 } },
-      required: ["name"],
+
+    test("[OAPI-4] [OAPI-6] it has the schemas of the arguments and of the result", () => {
+      expect(document.components.schemas["greet.args"]).toEqual({
+        type: "object",
+        properties: { name: { type: "string", maxLength: 20 } },
+        required: ["name"],
+      });
+      expect(document.components.schemas["greet.result"]).toEqual(GREET.external_api_response);
     });
-    expect(components.schemas["greet.result"]).toEqual(GREET.external_api_response);
+
+    test("[OAPI-5] it has the description for developers, not the one for the model", () => {
+      expect(operation?.description).toContain("Greets somebody.");
+      expect(JSON.stringify(document.paths)).not.toContain("For the model");
+    });
+
+    test("[BLD-5] [BLD-7] its example is the fixture, with the declared arguments only", () => {
+      expect(operation?.requestBody).toMatchObject({
+        required: true,
+        content: { "application/json": { example: { args: { name: "Ada" } } } },
+      });
+      expect(JSON.stringify(operation?.requestBody)).not.toContain("other");
+    });
   });
 
-  test("[OAPI-7] [ERR-3] [ERR-4] [ERR-7] without a valid key there is the same 401 as for calls", async () => {
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    await toolgate.manage("key_auth.v1.KeyService/RevokeKey", { keyId: id });
-    for (const path of ["openapi.json", "openapi.d.ts"]) {
-      for (const answer of [await describeFor(secret, {}, path), await toolgate.request(`/api/v1/${path}`)]) {
-        expect(answer).toMatchObject({
-          status: 401,
-          text: '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}',
-        });
-        expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-        expect(answer.headers.get("ratelimit")).toBeNull();
-      }
-    }
-  });
+  test.each(["openapi.json", "openapi.d.ts"])(
+    "[OAPI-7] [ERR-3] [ERR-4] without a key, %s gets the same 401 as a call",
+    async (path) => {
+      expectUnauthenticated(await toolgate.request(`/api/v1/${path}`));
+    },
+  );
 
-  test("[ERR-14] [TOOL-38] [TOOL-39] any method but GET gets 405, with no CORS header, also on a preflight", async () => {
+  test.each(["openapi.json", "openapi.d.ts"])(
+    "[OAPI-7] [ERR-7] with a revoked key, %s gets the same 401",
+    async (path) => {
+      const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+      await toolgate.manage("key_auth.v1.KeyService/RevokeKey", { keyId: id });
+      expectUnauthenticated(await describeFor(secret, {}, path));
+    },
+  );
+
+  test("[ERR-14] [TOOL-38] [TOOL-39] any method but GET gets 405 and no CORS header, also on a preflight", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 7 });
     for (const method of ["POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const headers = { origin: "https://a.example", "access-control-request-method": "GET" };
@@ -133,8 +167,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   test("[OAPI] [LIMIT-3] fetching is neither counted nor logged, and answered when the window is used up", async () => {
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 1 });
-    // All in one clock minute.
-    if (Date.now() % 60_000 > 55_000) await eventually(() => Date.now() % 60_000 < 55_000);
+    await earlyInMinute();
     for (let fetched = 0; fetched < 3; fetched += 1) {
       expect((await describeFor(secret)).headers.get("x-ratelimit-remaining")).toBe("1");
     }
@@ -172,7 +205,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await describeFor(secret)).status).toBe(200);
   });
 
-  test("[TOOL-38] no answer to a GET has a CORS header: found, not modified, without a key", async () => {
+  test("[TOOL-38] no response to a GET has a CORS header: found, not modified, without a key", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
     for (const path of ["openapi.json", "openapi.d.ts"]) {
       const found = await describeFor(secret, { origin: "https://a.example" }, path);

@@ -1,6 +1,12 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallAnswer, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import {
+  type CallAnswer,
+  earlyInMinute,
+  type RunningToolgate,
+  runToolgate,
+  type TopologyKind,
+} from "./running-toolgate.ts";
 
 const ECHO = {
   external_api: true,
@@ -30,35 +36,54 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());
 
-  test("[LIMIT-3..9] [LIMIT-11] every answer to a valid key carries the limit in both forms, and Retry-After only 429", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo", "broken"], limit: 4 });
-    // All in one clock minute.
-    if (Date.now() % 60_000 > 50_000) await eventually(() => Date.now() % 60_000 < 50_000);
-    const authorization = `Bearer ${secret}`;
-    const answers: [number, string, CallAnswer][] = [
-      [200, "3", await toolgate.call("echo", secret, { text: "x" })],
-      [400, "2", await toolgate.call("echo", secret, {})],
-      [400, "1", await toolgate.call("broken", secret)],
-      [403, "0", await toolgate.call("nowhere", secret)],
-      [429, "0", await toolgate.call("echo", secret, { text: "x" })],
-      [405, "0", await toolgate.request("/api/v1/tools/echo", { headers: { authorization } })],
-      [200, "0", await toolgate.request("/api/v1/openapi.json", { headers: { authorization } })],
-    ];
-    for (const [status, remaining, answer] of answers) {
-      expect(answer.status).toBe(status);
-      const said = limitOf(answer);
-      expect(said).toMatchObject({ limit: "4", remaining, ietf: { limit: "4", window: "60", remaining } });
-      expect(said.reset % 60).toBe(0);
-      expect(said.ietf.seconds).toBeGreaterThanOrEqual(1);
-      expect(said.ietf.seconds).toBeLessThanOrEqual(60);
-      expect(said.retryAfter).toBe(status === 429 ? String(said.ietf.seconds) : null);
-    }
+  describe("every kind of response to a valid key", () => {
+    let answers: [status: number, remaining: string, answer: CallAnswer][];
+    let minuteEnds: number;
+    beforeAll(async () => {
+      const { secret } = await toolgate.createKey({ name: "k", tools: ["echo", "broken"], limit: 4 });
+      const headers = { authorization: `Bearer ${secret}` };
+      await earlyInMinute();
+      minuteEnds = (Math.floor(Date.now() / 60_000) + 1) * 60;
+      answers = [
+        [200, "3", await toolgate.call("echo", secret, { text: "x" })],
+        [400, "2", await toolgate.call("echo", secret, {})],
+        [400, "1", await toolgate.call("broken", secret)],
+        [403, "0", await toolgate.call("nowhere", secret)],
+        [429, "0", await toolgate.call("echo", secret, { text: "x" })],
+        [405, "0", await toolgate.request("/api/v1/tools/echo", { headers })],
+        [200, "0", await toolgate.request("/api/v1/openapi.json", { headers })],
+      ];
+      expect(answers.map(([, , { status }]) => status)).toEqual(answers.map(([status]) => status));
+    });
+
+    test("[LIMIT-3] [LIMIT-4] [LIMIT-5] has the limit and what is left of it, in both forms", () => {
+      for (const [, remaining, answer] of answers) {
+        const ietf = { limit: "4", window: "60", remaining };
+        expect(limitOf(answer)).toMatchObject({ limit: "4", remaining, ietf });
+      }
+    });
+
+    test("[LIMIT-6] has the end of the minute, in both forms", () => {
+      for (const [, , answer] of answers) {
+        const { reset, ietf } = limitOf(answer);
+        expect(reset).toBe(minuteEnds);
+        expect(ietf.seconds).toBeGreaterThanOrEqual(1);
+        expect(ietf.seconds).toBeLessThanOrEqual(60);
+      }
+    });
+
+    test("[LIMIT-7] [LIMIT-8] [LIMIT-9] has Retry-After with 429 alone: the seconds until the next minute", () => {
+      for (const [status, , answer] of answers) {
+        const { retryAfter, ietf } = limitOf(answer);
+        expect(retryAfter).toBe(status === 429 ? String(ietf.seconds) : null);
+      }
+    });
   });
 
   test("[LIMIT-7] Retry-After is what is left of the minute, in the header and in the body", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
-    // A second or more into a minute, so that what is left of it is not what a minute has.
-    await eventually(() => Date.now() % 60_000 > 1_000 && Date.now() % 60_000 < 50_000, { deadlineMs: 15_000 });
+    // A second or more into a minute, so that the rest of it differs from a whole minute.
+    await earlyInMinute(1_001);
     await toolgate.call("echo", secret, { text: "x" });
     const before = Math.floor(Date.now() / 1000);
     const answer = await toolgate.call("echo", secret, { text: "x" });
@@ -72,7 +97,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   test("[LIMIT-11] refused calls take nothing from a limit that is raised within the minute", async () => {
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
-    await eventually(() => Date.now() % 60_000 < 50_000, { deadlineMs: 15_000 });
+    await earlyInMinute();
     const statuses = async (count: number) => {
       const answers = [];
       for (let call = 0; call < count; call += 1) answers.push(await toolgate.call("echo", secret, { text: "x" }));
@@ -83,32 +108,47 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(await statuses(3)).toEqual([200, 200, 429]);
   });
 
-  test("[LIMIT-3] [LIMIT-9] [ERR-17] [ERR-18] [LOG-5] a fault of the platform answers 500 with the limit, counted and logged", async () => {
-    await toolgate.saveTool("asks", { external_api: true, query: "q" });
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["asks"], limit: 5 });
-    await eventually(() => Date.now() % 60_000 < 50_000, { deadlineMs: 15_000 });
-    const rename = (from: string, to: string) => toolgate.pool.query(`alter table tool_runner.${from} rename to ${to}`);
-    await rename("prepared_queries", "prepared_queries_away");
-    const answer = await toolgate
-      .call("asks", secret)
-      .finally(() => rename("prepared_queries_away", "prepared_queries"));
-    expect(answer).toMatchObject({ status: 500, text: '{"success":false,"error":"Interner Fehler"}' });
-    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    const said = limitOf(answer);
-    expect(said).toMatchObject({ limit: "5", remaining: "4", retryAfter: null });
-    expect(said.ietf).toMatchObject({ limit: "5", window: "60", remaining: "4" });
-    expect(said.reset % 60).toBe(0);
-    const calls = await eventually(async () => {
-      const { calls: found = [] } = await toolgate.manage<{ calls?: { status: number; tool: string }[] }>(
-        "key_auth.v1.KeyService/ListKeyCalls",
-        { keyId: id },
-      );
-      return found.length > 0 && found;
+  describe("a fault of the platform", () => {
+    let id: string;
+    let answer: CallAnswer;
+    beforeAll(async () => {
+      await toolgate.saveTool("asks", { external_api: true, query: "q" });
+      const key = await toolgate.createKey({ name: "k", tools: ["asks"], limit: 5 });
+      id = key.id;
+      await earlyInMinute();
+      const rename = (from: string, to: string) =>
+        toolgate.pool.query(`alter table tool_runner.${from} rename to ${to}`);
+      await rename("prepared_queries", "prepared_queries_away");
+      answer = await toolgate
+        .call("asks", key.secret)
+        .finally(() => rename("prepared_queries_away", "prepared_queries"));
     });
-    expect(calls).toMatchObject([{ status: 500, tool: "asks" }]);
+
+    test("[ERR-17] [ERR-18] gets 500 and the one text, without its cause", () => {
+      expect(answer).toMatchObject({ status: 500, text: '{"success":false,"error":"Interner Fehler"}' });
+      expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    });
+
+    test("[LIMIT-3] [LIMIT-9] counts and has the limit's headers, but no Retry-After", () => {
+      const said = limitOf(answer);
+      expect(said).toMatchObject({ limit: "5", remaining: "4", retryAfter: null });
+      expect(said.ietf).toMatchObject({ limit: "5", window: "60", remaining: "4" });
+      expect(said.reset % 60).toBe(0);
+    });
+
+    test("[LOG-5] is logged with its status", async () => {
+      const calls = await eventually(async () => {
+        const { calls: found = [] } = await toolgate.manage<{ calls?: { status: number; tool: string }[] }>(
+          "key_auth.v1.KeyService/ListKeyCalls",
+          { keyId: id },
+        );
+        return found.length > 0 && found;
+      });
+      expect(calls).toMatchObject([{ status: 500, tool: "asks" }]);
+    });
   });
 
-  test("[ERR-17] [ERR-18] where the key itself cannot be looked up, the 500 says neither limit nor cause", async () => {
+  test("[ERR-17] [ERR-18] when the key itself cannot be looked up, the 500 says neither limit nor cause", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
     const rename = (from: string, to: string) => toolgate.pool.query(`alter table key_auth.${from} rename to ${to}`);
     await rename("keys", "keys_away");
@@ -118,7 +158,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await toolgate.call("echo", secret, { text: "x" })).status).toBe(200);
   });
 
-  test("[LIMIT-3] [ERR-3] an answer without a valid key says nothing about any limit", async () => {
+  test("[LIMIT-3] [ERR-3] a response without a valid key says nothing about any limit", async () => {
     const answer = await toolgate.call("echo", "svc_live_made_up");
     expect(answer.status).toBe(401);
     expect([...answer.headers.keys()].filter((name) => name.includes("ratelimit") || name === "retry-after")).toEqual(

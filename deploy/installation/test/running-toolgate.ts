@@ -8,6 +8,7 @@ import type { ServiceProcess } from "@toolgate/local/service-process";
 import { type SplitSettings, startSplit } from "@toolgate/local/split";
 import { serviceEnvironment, startTopology } from "@toolgate/local/topology";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { eventually } from "@toolgate/testbed/eventually";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
@@ -58,6 +59,11 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   port?: number;
   /** Further environment of the services. */
   env?: Record<string, string>;
+}
+
+/** Resolves while enough is left of the clock minute for calls that count within one, at least `fromMs` into it. */
+export async function earlyInMinute(fromMs = 0): Promise<void> {
+  await eventually(() => Date.now() % 60_000 >= fromMs && Date.now() % 60_000 < 45_000);
 }
 
 /** A whole installation on real servers, with one workspace, its administrator, and a receiver for its webhooks. */

@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import { earlyInMinute, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
 
 const ECHO = {
   external_api: true,
@@ -42,42 +42,64 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       return calls.length === count && (calls as [LoggedCall, ...LoggedCall[]]);
     });
 
-  test("[TOOL-1] [TOOL-5] [TOOL-11] [LIMIT-3..6] a key runs a released tool and gets its JSON with the limit's headers", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 100 });
+  test("[TOOL-1] [TOOL-5] [TOOL-11] a key runs a released tool and gets its JSON", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
     const answer = await toolgate.call("echo", secret, { text: "hi", count: 2 });
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ success: true, args: { text: "hi", count: 2 }, read_only: true });
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect(answer.headers.get("x-ratelimit-limit")).toBe("100");
-    expect(answer.headers.get("x-ratelimit-remaining")).toBe("99");
-    const reset = Number(answer.headers.get("x-ratelimit-reset"));
-    expect(reset % 60).toBe(0);
-    expect(reset - Date.now() / 1000).toBeLessThanOrEqual(60);
-    expect(answer.headers.get("retry-after")).toBeNull();
   });
 
-  test("[TOOL-24] [TOOL-40..44] undeclared arguments vanish, and _api_key is the server's, whatever the caller sends", async () => {
+  test("[LIMIT-4] [LIMIT-5] [LIMIT-6] the response says the limit, what is left of it and when the minute ends", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 100 });
+    const { headers } = await toolgate.call("echo", secret, { text: "hi" });
+    expect(headers.get("x-ratelimit-limit")).toBe("100");
+    expect(headers.get("x-ratelimit-remaining")).toBe("99");
+    const reset = Number(headers.get("x-ratelimit-reset"));
+    expect(reset % 60).toBe(0);
+    expect(reset - Date.now() / 1000).toBeLessThanOrEqual(60);
+    expect(headers.get("retry-after")).toBeNull();
+  });
+
+  test("[TOOL-24] arguments that the tool does not declare are dropped", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
+    const { body } = await toolgate.call("echo", secret, { text: "x", other: 1, constructor: 1, toString: 1 });
+    expect(Object.keys(body.args as object).sort()).toEqual(["_api_key", "text"]);
+  });
+
+  test("[TOOL-41] [TOOL-42] [TOOL-43] the tool gets the key's id, its name and the caller's shortened address", async () => {
     const { id, secret } = await toolgate.createKey({ name: "Partner", tools: ["echo"] });
-    const sent = { text: "x", other: 1, _api_key: { id: "forged" }, constructor: 1, toString: 1 };
-    const { body } = await toolgate.call("echo", secret, sent);
+    const { body } = await toolgate.call("echo", secret, { text: "x" });
     expect(body.args).toEqual({ text: "x", _api_key: { id, name: "Partner", ip: "127.0.0.0" } });
   });
 
-  test("[ERR-1] [ERR-2] [TOOL-26] [TOOL-28..33] violations are listed, all of them, without the values sent", async () => {
+  test("[TOOL-40] [TOOL-44] the server sets _api_key, whatever the caller sends under that name", async () => {
+    const { id, secret } = await toolgate.createKey({ name: "Partner", tools: ["echo"] });
+    const { body } = await toolgate.call("echo", secret, { text: "x", _api_key: { id: "forged", extra: 1 } });
+    expect(body.args).toEqual({ text: "x", _api_key: { id, name: "Partner", ip: "127.0.0.0" } });
+  });
+
+  test("[ERR-1] [ERR-2] a call with invalid arguments gets 400 and all violations, without the values sent", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
     const answer = await toolgate.call("echo", secret, { text: "a secret text that is too long", count: 0 });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ success: false, error: "Ungueltige Parameter" });
-    expect(answer.body.details).toMatchObject([
+    expect(answer.body.details).toHaveLength(2);
+    expect(answer.text).not.toContain("a secret text");
+  });
+
+  test("[TOOL-26] [TOOL-30] [TOOL-32] a violation names the field and the rule", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
+    const wrong = await toolgate.call("echo", secret, { text: "more than twenty characters", count: 0 });
+    expect(wrong.body.details).toMatchObject([
       { field: "text", rule: "maxLength" },
       { field: "count", rule: "minimum" },
     ]);
-    expect(answer.text).not.toContain("a secret text");
     const missing = await toolgate.call("echo", secret, {});
     expect(missing.body.details).toMatchObject([{ field: "text", rule: "required" }]);
   });
 
-  test("[TOOL-20] [ERR-11] [ERR-12] one refusal, byte for byte, for every reason why a tool is not available", async () => {
+  test("[TOOL-20] [ERR-11] [ERR-12] every reason why a tool is not available gets the same refusal, byte for byte", async () => {
     await toolgate.saveTool("hidden", { ...ECHO, external_api: 1 });
     await toolgate.saveTool("public", { ...ECHO, external_api: false, public_api: true });
     await toolgate.saveTool("later", { ...ECHO, async: true });
@@ -115,7 +137,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     }
   });
 
-  test("[ERR-9] [ERR-17] [ERR-19] a tool that throws answers the neutral text; the detail is in the execution log", async () => {
+  test("[ERR-9] [ERR-17] [ERR-19] a tool that throws gets the neutral text; the detail is in the execution log", async () => {
     await toolgate.saveTool("broken", {
       external_api: true,
       handler: 'export default () => { throw new Error("db pw 1234"); };',
@@ -136,7 +158,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(logged.error).toContain("db pw 1234");
   });
 
-  test("[TOOL-12] a tool that says success false is answered 200 with what it returned, and logged so", async () => {
+  test("[TOOL-12] a tool that returns success false still gets status 200 with what it returned, also in the log", async () => {
     const handler = 'export default () => ({ success: false, error: "sold out", left: 0 });';
     await toolgate.saveTool("sold_out", { external_api: true, handler });
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["sold_out"] });
@@ -146,7 +168,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(status).toBe(200);
   });
 
-  test("[LOG-6] the usage log says in milliseconds how long a call took, from its arrival to its answer", async () => {
+  test("[LOG-6] the usage log says in milliseconds how long a call took, from its arrival to its response", async () => {
     const waitMs = 300;
     await toolgate.saveTool("waits", {
       external_api: true,
@@ -162,40 +184,65 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(durationMs).toBeLessThanOrEqual(Math.ceil(tookMs));
   });
 
-  test("[LOG-2..7] [LOG-10..12] [KEY-12] each call is in the usage log, each run in the execution log", async () => {
-    const { id, secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 4 });
-    await toolgate.call("echo", secret, { text: "x" });
-    await toolgate.call("echo", secret, {});
-    await toolgate.call("nowhere", secret, {});
-    await toolgate.call("echo", secret, { text: "y" });
-    await toolgate.call("echo", secret, { text: "z" });
-    const usage = await callsOf(id, 5);
-    expect(usage.map(({ status, tool, ip }) => [status, tool, ip])).toEqual([
-      [429, "echo", "127.0.0.0"],
-      [200, "echo", "127.0.0.0"],
-      [403, "nowhere", "127.0.0.0"],
-      [400, "echo", "127.0.0.0"],
-      [200, "echo", "127.0.0.0"],
-    ]);
-    const { rows } = await toolgate.pool.query(
-      "select entry_type, chat_id, caller_id, success, args from tool_runner.executions where caller_id = $1",
-      [id],
-    );
-    expect(rows.length).toBe(2);
-    for (const row of rows) {
-      expect(row).toMatchObject({ entry_type: "api_key", success: true });
-      expect(row.chat_id).toMatch(new RegExp(`^apikey_${id}_\\d{10}_[0-9a-f]{8,}$`));
-    }
-    const { key } = await toolgate.manage<{ key: { callsTotal: string } }>("key_auth.v1.KeyService/GetKey", {
-      keyId: id,
+  describe("after two valid, one invalid, one unavailable and one refused call of a key", () => {
+    let id: string;
+    beforeAll(async () => {
+      const key = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 4 });
+      id = key.id;
+      await earlyInMinute();
+      await toolgate.call("echo", key.secret, { text: "x" });
+      await toolgate.call("echo", key.secret, {});
+      await toolgate.call("nowhere", key.secret, {});
+      await toolgate.call("echo", key.secret, { text: "y" });
+      await toolgate.call("echo", key.secret, { text: "z" });
     });
-    expect(key.callsTotal).toBe("4");
+
+    test("[LOG-2] [LOG-4] [LOG-5] the usage log has each call once, with its tool and status", async () => {
+      const usage = await callsOf(id, 5);
+      expect(usage.map(({ status, tool }) => [status, tool])).toEqual([
+        [429, "echo"],
+        [200, "echo"],
+        [403, "nowhere"],
+        [400, "echo"],
+        [200, "echo"],
+      ]);
+    });
+
+    test("[LOG-3] [LOG-7] the usage log has the calls under their key, with the shortened address", async () => {
+      expect((await callsOf(id, 5)).map(({ ip }) => ip)).toEqual(Array(5).fill("127.0.0.0"));
+      const { rows } = await toolgate.pool.query(
+        "select distinct key_id from key_auth.api_key_requests where key_id = $1",
+        [id],
+      );
+      expect(rows).toEqual([{ key_id: id }]);
+    });
+
+    test("[LOG-10] [LOG-11] [LOG-12] the execution log has each run, with its entry type and chat id", async () => {
+      const rows = await eventually(async () => {
+        const found = await toolgate.pool.query(
+          "select entry_type, chat_id, success from tool_runner.executions where caller_id = $1",
+          [id],
+        );
+        return found.rows.length === 2 && found.rows;
+      });
+      for (const row of rows) {
+        expect(row).toMatchObject({ entry_type: "api_key", success: true });
+        expect(row.chat_id).toMatch(new RegExp(`^apikey_${id}_\\d{10}_[0-9a-f]{8,}$`));
+      }
+    });
+
+    test("[KEY-12] the key's total counts all calls except the refused one", async () => {
+      await callsOf(id, 5);
+      const { key } = await toolgate.manage<{ key: { callsTotal: string } }>("key_auth.v1.KeyService/GetKey", {
+        keyId: id,
+      });
+      expect(key.callsTotal).toBe("4");
+    });
   });
 
-  test("[LIMIT-7..11] [ERR-15] [ERR-16] the call over the limit gets 429, does not run, and says when to come again", async () => {
+  test("[LIMIT-8] [ERR-15] [ERR-16] the call over the limit gets 429 and says when to come again", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
-    // Both calls in one clock minute.
-    if (Date.now() % 60_000 > 58_000) await eventually(() => Date.now() % 60_000 < 58_000);
+    await earlyInMinute();
     await toolgate.call("echo", secret, { text: "x" });
     const answer = await toolgate.call("echo", secret, { text: "x" });
     expect(answer.status).toBe(429);
@@ -204,6 +251,19 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(seconds).toBeGreaterThanOrEqual(1);
     expect(seconds).toBeLessThanOrEqual(60);
     expect(answer.headers.get("x-ratelimit-remaining")).toBe("0");
+  });
+
+  test("[LIMIT-10] the tool does not run when the limit is reached", async () => {
+    await toolgate.saveTool("knocks", {
+      external_api: true,
+      handler: `export default async (_, ctx) => ({ status: (await ctx.fetch("${toolgate.receiver.url}/knock")).status });`,
+    });
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["knocks"], limit: 1 });
+    await earlyInMinute();
+    const statuses = [];
+    for (let call = 0; call < 3; call += 1) statuses.push((await toolgate.call("knocks", secret)).status);
+    expect(statuses).toEqual([200, 429, 429]);
+    expect(toolgate.receiver.requests.filter(({ path }) => path === "/knock")).toHaveLength(1);
   });
 
   test("[KEY-21] a revoked key fails on the next call, on every replica", async () => {
@@ -238,25 +298,30 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(known.headers.get("x-ratelimit-remaining")).toBe("7");
   });
 
-  test("[RO-1] [RO-2] [RO-3] [RO-4] [RO-7] writing is refused to read-only runs and all that they call", async () => {
-    await toolgate.saveTool("free_sql", {
-      external_api: true,
-      external_api_write: true,
-      handler: 'export default (_, ctx) => ctx.executeQuery("select 1");',
+  describe("what a run may write", () => {
+    beforeAll(async () => {
+      const outer = { external_api: true, handler: 'export default (_, ctx) => ctx.callTool("inner", {});' };
+      await toolgate.saveTool("inner", { handler: "export default async (_, ctx) => ({ read_only: ctx.read_only });" });
+      await toolgate.saveTool("outer", outer);
+      await toolgate.saveTool("outer_write", { ...outer, external_api_write: true });
+      const free = 'export default (_, ctx) => ctx.executeQuery("select 1");';
+      await toolgate.saveTool("free_sql", { external_api: true, external_api_write: true, handler: free });
     });
-    await toolgate.saveTool("inner", { handler: "export default async (_, ctx) => ({ read_only: ctx.read_only });" });
-    await toolgate.saveTool("outer", {
-      external_api: true,
-      handler: 'export default (_, ctx) => ctx.callTool("inner", {});',
+
+    test("[RO-1] [RO-2] a run by key is read-only, and so are the tools that it calls", async () => {
+      const { secret } = await toolgate.createKey({ name: "k", tools: ["echo", "outer"] });
+      expect((await toolgate.call("echo", secret, { text: "x" })).body).toMatchObject({ read_only: true });
+      expect((await toolgate.call("outer", secret)).body).toEqual({ read_only: true });
     });
-    await toolgate.saveTool("outer_write", {
-      external_api: true,
-      external_api_write: true,
-      handler: 'export default (_, ctx) => ctx.callTool("inner", {});',
+
+    test("[RO-7] the write flag lifts that, for the tools it calls as well", async () => {
+      const { secret } = await toolgate.createKey({ name: "k", tools: ["outer_write"] });
+      expect((await toolgate.call("outer_write", secret)).body).toEqual({ read_only: false });
     });
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["free_sql", "outer", "outer_write"] });
-    expect((await toolgate.call("free_sql", secret)).status).toBe(400);
-    expect((await toolgate.call("outer", secret)).body).toEqual({ read_only: true });
-    expect((await toolgate.call("outer_write", secret)).body).toEqual({ read_only: false });
+
+    test("[RO-4] free SQL is refused even with the write flag", async () => {
+      const { secret } = await toolgate.createKey({ name: "k", tools: ["free_sql"] });
+      expect((await toolgate.call("free_sql", secret)).status).toBe(400);
+    });
   });
 });

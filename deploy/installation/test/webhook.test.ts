@@ -28,7 +28,7 @@ interface Delivery {
   attempts?: number;
 }
 
-/** The signature as a receiver checks it that knows only the documentation. */
+/** Checks the signature like a receiver that knows only the documentation. */
 function expectSigned({ headers, body }: ReceivedRequest, secret: string): void {
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["x-service-signature"])) ?? [];
   expect(v1).toBe(createHmac("sha256", secret).update(`${t}.`).update(body).digest("hex"));
@@ -54,37 +54,81 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     (await toolgate.manage<{ deliveries?: Delivery[] }>("outbound_webhook.v1.DeliveryService/ListDeliveries", {}))
       .deliveries ?? [];
 
-  test("[EVT-1..6] [EVT-8] [EVT-23] [EVT-26] [OUT-1] [OUT-2] [OUT-18..29] a run by key is reported, signed over the exact bytes", async () => {
-    const before = toolgate.receiver.requests.length;
-    await toolgate.call("reported", key.secret, { text: "hook" });
-    const request = (await toolgate.receiver.waitFor(before + 1))[before] as ReceivedRequest;
-    expectSigned(request, endpoint.secret);
-    expect(request.method).toBe("POST");
-    expect(request.headers).toMatchObject({
-      "content-type": "application/json",
-      "x-service-event": "tool.completed",
-      "x-service-attempt": "1",
-      "x-service-hop": "1",
+  describe("the report of a run by key", () => {
+    let request: ReceivedRequest;
+    let envelope: Record<string, unknown> & { data: Record<string, unknown> };
+    beforeAll(async () => {
+      const before = toolgate.receiver.requests.length;
+      await toolgate.call("reported", key.secret, { text: "hook" });
+      request = (await toolgate.receiver.waitFor(before + 1))[before] as ReceivedRequest;
+      envelope = JSON.parse(request.body.toString());
     });
-    expect(request.headers["x-service-delivery"]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    expect(request.headers["user-agent"]).toMatch(/^Service-Webhooks\/1\.0 ./);
-    const envelope = JSON.parse(request.body.toString());
-    expect(Object.keys(envelope).sort()).toEqual(["api_version", "created", "data", "id", "type", "workspace"]);
-    expect(envelope).toMatchObject({ type: "tool.completed", workspace: toolgate.account.workspace });
-    expect(envelope.id).toMatch(/^evt_[0-9a-f]{32}$/);
-    expect(envelope.api_version).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-    expect(envelope.created).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/);
-    expect(envelope.data).toMatchObject({ tool: "reported", success: true, error: null, entry_type: "api_key" });
-    const run = await eventually(async () => {
-      const { rows } = await toolgate.pool.query("select tool from tool_runner.executions where id = $1", [
-        envelope.data.execution_id,
-      ]);
-      return rows[0] ?? false;
+
+    test("[OUT-1] [EVT-5] is a POST to the endpoint's URL that names the workspace", () => {
+      expect([request.method, request.path]).toEqual(["POST", "/hook"]);
+      expect(envelope.workspace).toBe(toolgate.account.workspace);
     });
-    expect(run.tool).toBe("reported");
+
+    test("[OUT-2] [EVT-2] [EVT-6] has the envelope as its body, and nothing else", () => {
+      expect(Object.keys(envelope).sort()).toEqual(["api_version", "created", "data", "id", "type", "workspace"]);
+      expect(envelope).toMatchObject({ type: "tool.completed", data: expect.any(Object) });
+    });
+
+    test("[EVT-1] [EVT-3] [EVT-4] has an id, a version and a time of their formats", () => {
+      expect(envelope.id).toMatch(/^evt_[0-9a-f]{32}$/);
+      expect(envelope.api_version).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+      expect(envelope.created).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/);
+    });
+
+    test("[EVT-8] [EVT-23] [EVT-26] describes the run that the execution log has", async () => {
+      expect(envelope.data).toEqual({
+        tool: "reported",
+        success: true,
+        error: null,
+        entry_type: "api_key",
+        execution_id: expect.any(String),
+        duration_ms: expect.any(Number),
+        args: { text: "hook" },
+        result: { success: true, token: "[entfernt]", text: "hook" },
+      });
+      await eventually(async () => {
+        const { rows } = await toolgate.pool.query("select tool from tool_runner.executions where id = $1", [
+          envelope.data.execution_id,
+        ]);
+        expect(rows).toEqual([{ tool: "reported" }]);
+      });
+    });
+
+    test("[OUT-18] [OUT-19] [OUT-23] has headers for the content type, the event type and the attempt", () => {
+      expect(request.headers).toMatchObject({
+        "content-type": "application/json",
+        "x-service-event": "tool.completed",
+        "x-service-attempt": "1",
+      });
+    });
+
+    test("[OUT-20] [OUT-24] [OUT-25] has headers for the delivery, the hop and the sender", () => {
+      expect(request.headers["x-service-delivery"]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      expect(request.headers["x-service-hop"]).toBe("1");
+      expect(request.headers["user-agent"]).toMatch(/^Service-Webhooks\/1\.0 ./);
+    });
+
+    test("[OUT-22] [OUT-26] [OUT-27] is signed with an HMAC-SHA256 under the endpoint's secret", () => {
+      expectSigned(request, endpoint.secret);
+      expect(() => expectSigned(request, `${endpoint.secret}x`)).toThrow();
+    });
+
+    test("[OUT-28] [OUT-29] is signed over the header's time and the exact bytes", () => {
+      const [, t, v1] = /^t=(\d+),v1=(.*)$/.exec(String(request.headers["x-service-signature"])) ?? [];
+      const signatureOf = (time: number, body: Buffer) =>
+        createHmac("sha256", endpoint.secret).update(`${time}.`).update(body).digest("hex");
+      expect(v1).toBe(signatureOf(Number(t), request.body));
+      expect(v1).not.toBe(signatureOf(Number(t) + 1, request.body));
+      expect(v1).not.toBe(signatureOf(Number(t), Buffer.from(`${request.body} `)));
+    });
   });
 
-  test("[EVT-31] [EVT-32] secret-looking values and underscore names do not leave the house", async () => {
+  test("[EVT-31] [EVT-32] secret-looking values are replaced and underscore names dropped", async () => {
     const before = toolgate.receiver.requests.length;
     await toolgate.call("reported", key.secret, { text: "x", password: "hunter2" });
     const request = (await toolgate.receiver.waitFor(before + 1))[before] as ReceivedRequest;
@@ -93,25 +137,41 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(data.result).toEqual({ success: true, token: "[entfernt]", text: "x" });
   });
 
-  test("[OUT-41] [OUT-43] [OUT-20] [OUT-21] [OUT-23] [OUT-35] after a 500 the same delivery comes again, with the next attempt number and a fresh signature", async () => {
-    const before = toolgate.receiver.requests.length;
-    toolgate.receiver.behave((_, index) => ({ status: index === before ? 500 : 204 }));
-    await toolgate.call("reported", key.secret, { text: "again" });
-    const first = (await toolgate.receiver.waitFor(before + 1))[before] as ReceivedRequest;
-    const deliveryId = String(first.headers["x-service-delivery"]);
-    await eventually(async () => {
-      const delivery = (await deliveries()).find(({ id }) => id === deliveryId);
-      return delivery?.status === "DELIVERY_STATUS_RETRYING";
+  describe("a delivery that the receiver refuses once with 500", () => {
+    let retrying: Delivery;
+    let first: ReceivedRequest;
+    let second: ReceivedRequest;
+    const untilStatus = (id: string, status: string) =>
+      eventually(
+        async () => (await deliveries()).find((delivery) => delivery.id === id && delivery.status === status) ?? false,
+      );
+    beforeAll(async () => {
+      const before = toolgate.receiver.requests.length;
+      toolgate.receiver.behave((_, index) => ({ status: index === before ? 500 : 204 }));
+      await toolgate.call("reported", key.secret, { text: "again" });
+      first = (await toolgate.receiver.waitFor(before + 1))[before] as ReceivedRequest;
+      retrying = await untilStatus(String(first.headers["x-service-delivery"]), "DELIVERY_STATUS_RETRYING");
+      await makeDue(toolgate, retrying.id);
+      second = (await toolgate.receiver.waitFor(before + 2))[before + 1] as ReceivedRequest;
     });
-    await makeDue(toolgate, deliveryId);
-    const second = (await toolgate.receiver.waitFor(before + 2))[before + 1] as ReceivedRequest;
-    expect(second.headers["x-service-delivery"]).toBe(deliveryId);
-    expect(second.headers["x-service-attempt"]).toBe("2");
-    expect(second.body).toEqual(first.body);
-    expectSigned(second, endpoint.secret);
-    await eventually(async () => {
-      const delivery = (await deliveries()).find(({ id }) => id === deliveryId);
-      return delivery?.status === "DELIVERY_STATUS_DELIVERED" && delivery.attempts === 2;
+
+    test("[OUT-41] [OUT-43] waits for its retry after that one attempt", () => {
+      expect(retrying).toMatchObject({ status: "DELIVERY_STATUS_RETRYING", attempts: 1 });
+    });
+
+    test("[OUT-20] [OUT-21] [OUT-23] comes again with the same id and bytes and the next attempt number", () => {
+      expect(second.headers["x-service-delivery"]).toBe(retrying.id);
+      expect(second.headers["x-service-attempt"]).toBe("2");
+      expect(second.body).toEqual(first.body);
+    });
+
+    test("[OUT-22] is signed for each attempt", () => {
+      expectSigned(first, endpoint.secret);
+      expectSigned(second, endpoint.secret);
+    });
+
+    test("[OUT-35] is delivered once the receiver accepts it", async () => {
+      expect(await untilStatus(retrying.id, "DELIVERY_STATUS_DELIVERED")).toMatchObject({ attempts: 2 });
     });
   });
 
@@ -128,20 +188,30 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(JSON.parse(request.body.toString()).id).toBe(last?.eventId);
   });
 
-  test("[EVT-24] [EVT-29] [EVT-55] [EVT-56] only exactly true reports; a custom event is sent as passed, nested runs report nothing", async () => {
-    const before = toolgate.receiver.requests.length;
-    await toolgate.call("silent", key.secret, { text: "x" });
-    await toolgate.call("emitter", key.secret);
-    await toolgate.call("reported", key.secret, { text: "last" });
-    const arrived = (await toolgate.receiver.waitFor(before + 2)).slice(before);
-    const bodies = arrived.map(({ body }) => JSON.parse(body.toString()));
-    expect(bodies.map(({ type, data }) => [type, data.result?.text ?? data]).sort()).toEqual(
-      [
+  describe("a run without the exact flag, one with a nested run and a custom event, and a flagged one", () => {
+    let events: { type: string; data: Record<string, unknown> & { result?: { text: string } } }[];
+    beforeAll(async () => {
+      const before = toolgate.receiver.requests.length;
+      await toolgate.call("silent", key.secret, { text: "x" });
+      await toolgate.call("emitter", key.secret);
+      await toolgate.call("reported", key.secret, { text: "last" });
+      const arrived = (await toolgate.receiver.waitFor(before + 2)).slice(before);
+      events = arrived.map(({ body }) => JSON.parse(body.toString()));
+    });
+
+    test("[EVT-24] [EVT-29] only the flagged run is reported, and no nested one", async () => {
+      const completed = events.filter(({ type }) => type === "tool.completed");
+      expect(completed.map(({ data }) => data.result?.text)).toEqual(["last"]);
+      // One request was a retry.
+      expect((await deliveries()).length).toBe(toolgate.receiver.requests.length - 1);
+    });
+
+    test("[EVT-55] [EVT-56] the custom event has the fixed prefix and the data that the tool passed", () => {
+      const custom = events.filter(({ type }) => type !== "tool.completed");
+      expect(custom.map(({ type, data }) => [type, data])).toEqual([
         ["custom.order.added", { id: 7, token: "kept as passed" }],
-        ["tool.completed", "last"],
-      ].sort(),
-    );
-    expect((await deliveries()).length).toBe(toolgate.receiver.requests.length - 1);
+      ]);
+    });
   });
 });
 

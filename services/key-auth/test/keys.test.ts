@@ -11,10 +11,20 @@ beforeAll(async () => {
 });
 afterAll(() => keyAuth[Symbol.asyncDispose]());
 
-test("[KEY-1] [KEY-2] [KEY-3] [KEY-4] [KEY-14] [KEY-15] [KEY-16] a new key has its fields, and its secret is in the first answer only", async () => {
-  const { key, secret } = await keyAuth.keys().createKey({ name: " Partner ", tools: ["echo"] }, keyAuth.as("manager"));
+test("[KEY-1] [KEY-2] a new key has the name and the tools given, and no calls", async () => {
+  const { key } = await keyAuth.keys().createKey({ name: " Partner ", tools: ["echo"] }, keyAuth.as("manager"));
+  expect(key).toMatchObject({ name: "Partner", tools: ["echo"], status: KeyStatus.ACTIVE, callsTotal: 0n });
+});
+
+test("[KEY-3] [KEY-4] the limit of a new key is 60 unless one is given", async () => {
+  const { key: usual } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const { key: given } = await keyAuth.keys().createKey({ name: "k", limit: 7 }, keyAuth.as("manager"));
+  expect([usual?.limit, given?.limit]).toEqual([60, 7]);
+});
+
+test("[KEY-14] [KEY-15] [KEY-16] the secret starts with svc_live_, is in the first response only, and is not stored", async () => {
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   expect(secret).toMatch(/^svc_live_/);
-  expect(key).toMatchObject({ name: "Partner", tools: ["echo"], limit: 60, status: KeyStatus.ACTIVE, callsTotal: 0n });
   expect(secret.startsWith(key?.prefix ?? "-")).toBe(true);
   const { key: again } = await keyAuth.keys().getKey({ keyId: key?.id ?? "" }, keyAuth.as("admin"));
   expect(JSON.stringify(again, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(
@@ -72,20 +82,29 @@ test("[KEY-2] a tool that is not released is refused when a key is saved, a list
   expect(edited.key?.tools).toEqual(["gone", "lookup"]);
 });
 
-test("[KEY-6] [KEY-8] [KEY-23] [ERR-8] an expired key is refused until its expiry is moved or cleared", async () => {
+/** Sets the date on which a key expires, or clears it. */
+const expire = (keyId: string, date: string | undefined) =>
+  keyAuth
+    .keys()
+    .updateKey(
+      { keyId, expiry: { at: date ? { case: "date", value: date } : { case: undefined } } },
+      keyAuth.as("manager"),
+    );
+
+test("[KEY-8] [KEY-23] [ERR-8] a key whose expiry date has passed is expired and refused", async () => {
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
-  const keyId = key?.id ?? "";
-  const expire = (date: string | undefined) =>
-    keyAuth
-      .keys()
-      .updateKey(
-        { keyId, expiry: { at: date ? { case: "date", value: date } : { case: undefined } } },
-        keyAuth.as("manager"),
-      );
-  expect((await expire("2020-01-31")).key?.status).toBe(KeyStatus.EXPIRED);
-  expect(await keyAuth.verify(secret)).toBeUndefined();
-  expect((await expire(undefined)).key?.status).toBe(KeyStatus.ACTIVE);
   expect(await keyAuth.verify(secret)).toBeDefined();
+  expect((await expire(key?.id ?? "", "2020-01-31")).key?.status).toBe(KeyStatus.EXPIRED);
+  expect(await keyAuth.verify(secret)).toBeUndefined();
+});
+
+test("[KEY-6] [MGMT-12] a key works again once its expiry date is moved or cleared", async () => {
+  const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  for (const date of ["2999-12-31", undefined]) {
+    await expire(key?.id ?? "", "2020-01-31");
+    expect((await expire(key?.id ?? "", date)).key?.status).toBe(KeyStatus.ACTIVE);
+    expect(await keyAuth.verify(secret)).toBeDefined();
+  }
 });
 
 test("[KEY-20] [KEY-22] revoking works twice, the key stays listed as revoked and cannot be edited", async () => {
@@ -153,49 +172,61 @@ test("[KEY-18] [KEY-19] [KEY-2] a verdict names the workspace of the key and whe
   });
 });
 
-test("[KEY-3] [MGMT-6] [MGMT-7] [MGMT-8] [MGMT-9] [MGMT-10] [MGMT-11] [MGMT-12] what is given at creation and what is edited later is what the key then has", async () => {
-  const who = keyAuth.as("manager");
-  const created = await keyAuth.keys().createKey(
-    {
-      name: "first",
-      tools: ["echo"],
-      limit: 7,
-      expiry: { at: { case: "date", value: "2999-12-31" } },
-    },
-    who,
-  );
-  const keyId = created.key?.id ?? "";
-  const expiry = { seconds: BigInt(Date.parse("3000-01-01T00:00:00Z") / 1000) };
-  expect(created.key).toMatchObject({ name: "first", tools: ["echo"], limit: 7, expiresAt: expiry });
-  await keyAuth.keys().updateKey({ keyId, name: "second" }, who);
-  await keyAuth.keys().updateKey({ keyId, tools: { names: ["lookup"] } }, who);
-  await keyAuth.keys().updateKey({ keyId, limit: 8 }, who);
-  const shown = await keyAuth.keys().getKey({ keyId }, who);
-  expect(shown.key).toMatchObject({ name: "second", tools: ["lookup"], limit: 8, expiresAt: expiry });
-  const at = { case: "timestamp" as const, value: { seconds: 33_000_000_000n, nanos: 0 } };
-  await keyAuth.keys().updateKey({ keyId, expiry: { at } }, who);
-  const { key } = await keyAuth.keys().getKey({ keyId }, who);
-  expect(key).toMatchObject({ name: "second", tools: ["lookup"], limit: 8, expiresAt: { seconds: 33_000_000_000n } });
+test("[MGMT-6] [MGMT-7] [MGMT-8] a new key has the name, the tools and the limit that were given", async () => {
+  const request = { name: "first", tools: ["echo"], limit: 7 };
+  const { key } = await keyAuth.keys().createKey(request, keyAuth.as("manager"));
+  const shown = await keyAuth.keys().getKey({ keyId: key?.id ?? "" }, keyAuth.as("manager"));
+  for (const found of [key, shown.key]) expect(found).toMatchObject(request);
 });
 
-test("[KEY-7] [KEY-9] [MGMT-5] [MGMT-14] [MGMT-15] [MGMT-17] the list shows prefix, status, last use and total of each key", async () => {
-  const { workspaceId } = await provision(keyAuth.pool, account("shown@example.test", "admin"));
+test("[MGMT-9] [MGMT-10] [MGMT-11] name, tools and limit can be changed one by one", async () => {
+  const who = keyAuth.as("manager");
+  const created = await keyAuth.keys().createKey({ name: "first", tools: ["echo"], limit: 7 }, who);
+  const keyId = created.key?.id ?? "";
+  const shown = async () => (await keyAuth.keys().getKey({ keyId }, who)).key;
+  await keyAuth.keys().updateKey({ keyId, name: "second" }, who);
+  expect(await shown()).toMatchObject({ name: "second", tools: ["echo"], limit: 7 });
+  await keyAuth.keys().updateKey({ keyId, tools: { names: ["lookup"] } }, who);
+  expect(await shown()).toMatchObject({ name: "second", tools: ["lookup"], limit: 7 });
+  await keyAuth.keys().updateKey({ keyId, limit: 8 }, who);
+  expect(await shown()).toMatchObject({ name: "second", tools: ["lookup"], limit: 8 });
+});
+
+test("[KEY-6] [MGMT-12] the expiry can be given as a date or as a time, and no other edit changes it", async () => {
+  const who = keyAuth.as("manager");
+  const expiry = { at: { case: "date" as const, value: "2999-12-31" } };
+  const { key: created } = await keyAuth.keys().createKey({ name: "k", expiry }, who);
+  const keyId = created?.id ?? "";
+  const endOfDay = { seconds: BigInt(Date.parse("3000-01-01T00:00:00Z") / 1000) };
+  expect(created?.expiresAt).toMatchObject(endOfDay);
+  await keyAuth.keys().updateKey({ keyId, name: "second" }, who);
+  const renamed = await keyAuth.keys().getKey({ keyId }, who);
+  expect(renamed.key?.expiresAt).toMatchObject(endOfDay);
+  const at = { case: "timestamp" as const, value: { seconds: 33_000_000_000n, nanos: 0 } };
+  await keyAuth.keys().updateKey({ keyId, expiry: { at } }, who);
+  const moved = await keyAuth.keys().getKey({ keyId }, who);
+  expect(moved.key).toMatchObject({ name: "second", expiresAt: { seconds: 33_000_000_000n } });
+});
+
+test("[KEY-7] [MGMT-5] [MGMT-14] the list shows the prefix of each key", async () => {
+  const { workspaceId } = await provision(keyAuth.pool, account("prefix@example.test", "admin"));
   const who = keyAuth.as("manager", workspaceId);
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);
+  const { keys } = await keyAuth.keys().listKeys({}, who);
+  expect(keys).toMatchObject([{ id: key?.id, prefix: secret.slice(0, "svc_live_".length + 6) }]);
+});
+
+test("[KEY-9] [MGMT-15] [MGMT-17] the list shows status, last use and total of each key", async () => {
+  const { workspaceId } = await provision(keyAuth.pool, account("shown@example.test", "admin"));
+  const who = keyAuth.as("manager", workspaceId);
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, who);
   await keyAuth.pool.query(
     "update key_auth.keys set calls_total = 42, last_used_at = '2026-11-21T12:00:00Z' where id = $1",
     [key?.id],
   );
   const { keys } = await keyAuth.keys().listKeys({}, who);
-  expect(keys).toMatchObject([
-    {
-      id: key?.id,
-      prefix: secret.slice(0, "svc_live_".length + 6),
-      status: KeyStatus.ACTIVE,
-      callsTotal: 42n,
-      lastUsedAt: { seconds: BigInt(Date.parse("2026-11-21T12:00:00Z") / 1000) },
-    },
-  ]);
+  const lastUsedAt = { seconds: BigInt(Date.parse("2026-11-21T12:00:00Z") / 1000) };
+  expect(keys).toMatchObject([{ id: key?.id, status: KeyStatus.ACTIVE, callsTotal: 42n, lastUsedAt }]);
 });
 
 test("[KEY-21] [MGMT-13] a key that is revoked is refused for good, whatever its expiry says later", async () => {

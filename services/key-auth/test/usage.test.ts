@@ -9,7 +9,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import { connectBus } from "@toolgate/event-bus/connect";
-import { UsageBatchSchema, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { migrate } from "@toolgate/postgres/migrate";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { createPool } from "@toolgate/postgres/pool";
@@ -17,11 +17,11 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countPlan } from "../src/domain/call-buckets.ts";
 import { keepPartitions } from "../src/events/upkeep.ts";
 import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
-import { runKeyAuth } from "./running-key-auth.ts";
+import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 const DAY_MS = 86_400_000;
 const DAILY = fileURLToPath(new URL("../src/daily.ts", import.meta.url));
@@ -38,28 +38,52 @@ function usage(keyId: string, status: number, at = Date.now()) {
   });
 }
 
-test("[LOG-1] [LOG-2] [LOG-3] [LOG-4] [LOG-5] [LOG-6] [LOG-7] [KEY-9] [KEY-11] [KEY-12] [LIMIT-11] a call is logged once however often it arrives; a 429 moves last use only", async () => {
-  await using nats = await testNats();
-  await using keyAuth = await runKeyAuth({ natsUrl: nats.url });
-  await using bus = await connectBus({ servers: nats.url, name: "test" });
-  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
-  const keyId = key?.id ?? "";
-  const records = [usage(keyId, 200, Date.now() - 5_000), usage(keyId, 403, Date.now() - 4_000), usage(keyId, 429)];
-  const batch = toBinary(UsageBatchSchema, create(UsageBatchSchema, { records }));
-  for (let copy = 0; copy < 3; copy += 1) await publishDurably(bus, "records.usage", batch);
-  await eventually(
-    async () => (await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"))).calls.length === 3,
-  );
-  await publishDurably(bus, "records.usage", batch);
-  const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
-  expect(calls.map(({ status }) => status)).toEqual([429, 403, 200]);
-  expect(calls[0]).toMatchObject({ tool: "echo", durationMs: 7, ip: "203.0.113.0" });
-  const { key: counted } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
-  expect(counted).toMatchObject({ callsTotal: 2n, callsLast24h: 2n });
-  expect(counted?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(Number(records[2]?.atMs) / 1000)));
+describe("calls with status 200, 403 and 429 whose batch arrives several times", () => {
+  let keyAuth: RunningKeyAuth;
+  let keyId: string;
+  let records: UsageRecord[];
+  const resources = new AsyncDisposableStack();
+  beforeAll(async () => {
+    const nats = resources.use(await testNats());
+    keyAuth = resources.use(await runKeyAuth({ natsUrl: nats.url }));
+    const bus = resources.use(await connectBus({ servers: nats.url, name: "test" }));
+    const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+    keyId = key?.id ?? "";
+    records = [usage(keyId, 200, Date.now() - 5_000), usage(keyId, 403, Date.now() - 4_000), usage(keyId, 429)];
+    const batch = toBinary(UsageBatchSchema, create(UsageBatchSchema, { records }));
+    for (let copy = 0; copy < 3; copy += 1) await publishDurably(bus, "records.usage", batch);
+    await eventually(async () => (await calls()).length === 3);
+    await publishDurably(bus, "records.usage", batch);
+  });
+  afterAll(() => resources.disposeAsync());
+  const calls = async () => (await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"))).calls;
+
+  test("[LOG-1] [LOG-2] [LOG-3] each call has one row in api_key_requests, under its key", async () => {
+    const { rows } = await keyAuth.pool.query("select id, key_id from key_auth.api_key_requests order by at");
+    expect(rows).toEqual(records.map(({ id }) => ({ id, key_id: keyId })));
+  });
+
+  test("[LOG-4] [LOG-5] [LOG-6] each call is shown with its tool, status and duration", async () => {
+    const shown = (await calls()).map(({ tool, status, durationMs }) => [tool, status, durationMs]);
+    expect(shown).toEqual([429, 403, 200].map((status) => ["echo", status, 7]));
+  });
+
+  test("[LOG-7] each call is shown with the shortened address", async () => {
+    expect((await calls()).map(({ ip }) => ip)).toEqual(Array(3).fill("203.0.113.0"));
+  });
+
+  test("[KEY-11] [KEY-12] [LIMIT-11] the counters leave out the call that was refused", async () => {
+    const { key } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
+    expect(key).toMatchObject({ callsTotal: 2n, callsLast24h: 2n });
+  });
+
+  test("[KEY-9] the last use is the time of the last call, even a refused one", async () => {
+    const { key } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
+    expect(key?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(Number(records[2]?.atMs) / 1000)));
+  });
 });
 
-test("[LOG-8] [LOG-9] [KEY-10] [KEY-13] calls are shown and kept for 90 times 24 hours to the millisecond; counters stay", async () => {
+test("[LOG-8] [LOG-9] calls are shown and kept for 90 times 24 hours to the millisecond", async () => {
   const now = Date.parse("2026-11-21T12:34:56.789Z");
   await using keyAuth = await runKeyAuth({ now: () => now });
   const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
@@ -80,7 +104,6 @@ test("[LOG-8] [LOG-9] [KEY-10] [KEY-13] calls are shown and kept for 90 times 24
       [randomUUID(), keyId, new Date(at)],
     );
   }
-  await keyAuth.pool.query("update key_auth.keys set calls_total = 6, last_used_at = $1", [new Date(now)]);
   const shown = async () => {
     const { calls } = await keyAuth.keys().listKeyCalls({ keyId }, keyAuth.as("manager"));
     return calls.map(({ at }) => at && timestampDate(at).getTime());
@@ -92,9 +115,19 @@ test("[LOG-8] [LOG-9] [KEY-10] [KEY-13] calls are shown and kept for 90 times 24
     expect(left.rows.map(({ at }) => at.getTime())).toEqual(instants.slice(0, 3));
   }
   expect(await shown()).toEqual(instants.slice(0, 3));
+});
+
+test("[KEY-10] [KEY-13] last use and total stay when the calls are deleted", async () => {
+  await using keyAuth = await runKeyAuth();
+  const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+  const keyId = key?.id ?? "";
+  const at = Date.now();
+  await insertUsage(keyAuth.pool, [usage(keyId, 200, at), usage(keyId, 200, at - 1)], new Date(at - DAY_MS));
+  await keepPartitions(keyAuth.pool, new Date(at + 100 * DAY_MS));
+  expect((await keyAuth.pool.query(`select 1 from ${USAGE_TABLE}`)).rows).toEqual([]);
   const { key: kept } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
-  expect(kept?.callsTotal).toBe(6n);
-  expect(kept?.lastUsedAt).toBeDefined();
+  expect(kept?.callsTotal).toBe(2n);
+  expect(kept?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(at / 1000)));
 });
 
 test("[LOG-9] the daily job runs by itself, and by hand beside it", async () => {
@@ -157,7 +190,7 @@ test("[LOG-2] [KEY-12] replicas that write the same calls at once count each onc
   for (const { callsTotal, callsLast24h } of keys) expect([callsTotal, callsLast24h]).toEqual([100n, 100n]);
 });
 
-test("[MGMT-20] [MGMT-21] [MGMT-22] [LOG-7] the last 50 calls of a key are shown newest first, with status and duration", async () => {
+test("[MGMT-20] [MGMT-21] [MGMT-22] the last 50 calls of a key are shown newest first, with status and duration", async () => {
   await using keyAuth = await runKeyAuth();
   const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   const keyId = key?.id ?? "";
