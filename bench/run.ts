@@ -1,11 +1,10 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { listenForStop } from "@toolgate/local/stopping";
 import { runParts } from "./src/installation/run-parts.ts";
 import { openWorkFolder } from "./src/installation/work-folder.ts";
-import { describeMachine } from "./src/machine/describe.ts";
 import { REPORTS, readOptions } from "./src/options.ts";
-import { renderReport } from "./src/report/render-report.ts";
+import { describeMachine, renderReport } from "./src/report/render-report.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const { stop } = listenForStop(process, () => performance.now());
@@ -15,14 +14,16 @@ try {
   const options = readOptions(args);
   const machine = describeMachine();
   const startedAt = new Date();
+  const profileDir = options.profile ? file("../.data/bench-profile") : undefined;
+  if (profileDir) await mkdir(profileDir, { recursive: true });
   await using folder = await openWorkFolder(file("../.data/bench"));
-  const figures = await runParts(options, { dataDir: folder.path, signal: stop, log });
+  const figures = await runParts(options, { dataDir: folder.path, profileDir, signal: stop, log });
   const tookSeconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
   const run = { date: startedAt.toISOString(), command: ["node bench/run.ts", ...args].join(" "), tookSeconds };
   const { seconds, rounds } = options;
   const results = { run, machine, options: { seconds, rounds }, figures };
   const report = renderReport(results);
-  // Part of a report is printed and leaves the report as it was.
+  // Part of a report is only printed.
   const written = REPORTS.find(({ parts }) => parts.symmetricDifference(options.parts).size === 0);
   if (written) {
     await writeFile(file(`${written.name.toLowerCase()}.json`), `${JSON.stringify(results, null, 2)}\n`);

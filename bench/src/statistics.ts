@@ -21,7 +21,7 @@ export function ratio(value: number, base: number): number {
 export type LatencySummary = { count: number; p50Ms: number; p99Ms: number; maxMs: number };
 
 /** Keeps every latency, so that percentiles are exact. */
-export type Latencies = { add(ms: number): void; summary(): LatencySummary };
+type Latencies = { add(ms: number): void; summary(): LatencySummary };
 
 const FIRST_CAPACITY = 65_536;
 

@@ -1,9 +1,11 @@
+import type { Management } from "@toolgate/local/demo/management";
+import type { Pool } from "@toolgate/postgres/pool";
+import pLimit from "p-limit";
 import type { BenchInstallation } from "../installation/start-installation.ts";
-import type { LoadTarget } from "../load/messages.ts";
+import type { LoadTarget } from "../load/score.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
 import type { Groups } from "../machine/meter.ts";
 import type { FastifyPeerArgument } from "../peers/fastify-round-trips.ts";
-import { addKeys, CALLS_PER_MINUTE, saveTrivialTool, TOOL } from "./tool-and-keys.ts";
 
 export type VariantName = "bare" | "fastify" | "single" | "split";
 
@@ -27,24 +29,22 @@ export const LABELS: Record<VariantName, string> = {
   split: "(d) Toolgate, split",
 };
 
+/** The highest limit that a key can have. */
+const CALLS_PER_MINUTE = 10_000;
 const KEYS = 200;
+const KEYS_AT_ONCE = 8;
+const TOOL = "echo";
 const BODY = JSON.stringify({ args: { text: "hello", count: 3 } });
 const PATH = `/api/v1/tools/${TOOL}`;
+const HANDLER = "export default async (args) => ({ success: true, args });";
 
 export async function startBare(resources: AsyncDisposableStack, signal: AbortSignal): Promise<Variant> {
   const entry = new URL("../peers/bare-http.ts", import.meta.url);
   const server = resources.use(await startBenchProcess<{ port: number }>(entry, { signal }));
-  return {
-    name: "bare",
-    target: { port: server.ready.port, path: PATH, body: BODY, secrets: fakeSecrets() },
-    groups: { server: { pids: [server.pid], take: "both" } },
-    unwritten: async () => 0,
-    logMessages: async () => 0,
-    written: async () => ({}),
-  };
+  return peerVariant("bare", server, fakeSecrets());
 }
 
-/** The hand-written peer, on the servers of `installation`, which has nothing to do while the peer is measured. */
+/** The hand-written peer, on the servers of `installation`, which is idle while the peer is measured. */
 export async function startFastify(
   resources: AsyncDisposableStack,
   installation: BenchInstallation,
@@ -55,25 +55,19 @@ export async function startFastify(
   const argument: FastifyPeerArgument = { databaseUrl, redisUrl, secrets, callsPerMinute: CALLS_PER_MINUTE };
   const entry = new URL("../peers/fastify-round-trips.ts", import.meta.url);
   const server = resources.use(await startBenchProcess<{ port: number }>(entry, { argument, signal }));
-  return {
-    name: "fastify",
-    target: { port: server.ready.port, path: PATH, body: BODY, secrets },
-    groups: { server: { pids: [server.pid], take: "both" }, ...groups },
-    unwritten: async () => 0,
-    logMessages: async () => 0,
-    written: async () => ({
-      calls: Number((await pool.query("select count(*) from bench_peer.call")).rows[0].count),
-    }),
-  };
+  const peer = peerVariant("fastify", server, secrets);
+  const written = async () => ({ calls: await countRows(pool, "bench_peer.call") });
+  return { ...peer, groups: { ...peer.groups, ...groups }, written };
 }
 
 export async function toolgateVariant(installation: BenchInstallation): Promise<Variant> {
   const { kind, port, groups, servers, manage } = installation;
   await saveTrivialTool(manage);
-  const secrets = await addKeys(manage, KEYS);
+  const secrets = await pLimit(KEYS_AT_ONCE).map(Array.from({ length: KEYS }), async (_, index) => {
+    const key = { name: `Key ${index + 1}`, tools: [TOOL], limit: CALLS_PER_MINUTE };
+    return (await manage<{ secret: string }>("key_auth.v1.KeyService/CreateKey", key)).secret;
+  });
   const records = async () => (await servers.bus.jsm.streams.info("RECORDS")).state;
-  const count = async (table: string) =>
-    Number((await servers.pool.query(`select count(*) from ${table}`)).rows[0].count);
   return {
     name: kind,
     target: { port, path: PATH, body: BODY, secrets },
@@ -81,10 +75,41 @@ export async function toolgateVariant(installation: BenchInstallation): Promise<
     unwritten: async () => (await records()).messages,
     logMessages: async () => (await records()).last_seq,
     written: async () => ({
-      calls: await count("key_auth.api_key_requests"),
-      runs: await count("tool_runner.executions"),
+      calls: await countRows(servers.pool, "key_auth.api_key_requests"),
+      runs: await countRows(servers.pool, "tool_runner.executions"),
     }),
   };
+}
+
+/** A server without a log of its own. */
+function peerVariant(
+  name: VariantName,
+  { pid, ready }: { pid: number; ready: { port: number } },
+  secrets: string[],
+): Variant {
+  return {
+    name,
+    target: { port: ready.port, path: PATH, body: BODY, secrets },
+    groups: { server: { pids: [pid], take: "both" } },
+    unwritten: async () => 0,
+    logMessages: async () => 0,
+    written: async () => ({}),
+  };
+}
+
+/** Returns what it is given; released for keys, without `webhook_event`. */
+async function saveTrivialTool(manage: Management): Promise<void> {
+  const parameters = {
+    type: "object",
+    properties: { text: { type: "string", maxLength: 100 }, count: { type: "integer", minimum: 1 } },
+    required: ["text"],
+  };
+  const definition = { description: "Returns its arguments", external_api: true, parameters, handler: HANDLER };
+  await manage("tool_runner.v1.ToolService/SaveTool", { name: TOOL, definition, confirmExposure: true });
+}
+
+async function countRows(pool: Pool, table: string): Promise<number> {
+  return Number((await pool.query(`select count(*) from ${table}`)).rows[0].count);
 }
 
 function fakeSecrets(): string[] {

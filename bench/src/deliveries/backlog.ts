@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { inTurns } from "../calls/tool-and-keys.ts";
+import pLimit from "p-limit";
+import type { BenchInstallation } from "../installation/start-installation.ts";
 import type { EventTarget } from "./messages.ts";
-import type { DeliveriesSettings } from "./settings.ts";
-import { type Steady, sendSteadily } from "./traffic.ts";
+import { type Steady, sendSteadily, type Traffic } from "./traffic.ts";
 
 export type BacklogFigures = {
   /** Waiting deliveries of one workspace when the others' events began, and when they had ended. */
@@ -12,7 +12,7 @@ export type BacklogFigures = {
   others: Steady;
 };
 
-export const BACKLOG_DELIVERIES = 200_000;
+const BACKLOG_DELIVERIES = 200_000;
 const LOADED = "hooks-loaded";
 const LOADED_TYPE = "custom.backlog";
 const LOADED_ENDPOINTS = 10;
@@ -35,7 +35,7 @@ export async function measureBacklog(
   const workspaceId = await installation.addWorkspace(LOADED);
   const paths = Array.from({ length: LOADED_ENDPOINTS }, (_, index) => `/loaded/${index}`);
   await receiver.ask({ kind: "slow", paths, answerAfterMs: ANSWER_AFTER_MS });
-  await inTurns(paths, 1, (path) =>
+  await pLimit(1).map(paths, (path) =>
     installation.manage("outbound_webhook.v1.EndpointService/CreateEndpoint", {
       workspace: LOADED,
       url: `${receiverUrl}${path}`,
@@ -71,3 +71,11 @@ async function untilFilled(waiting: () => Promise<number>, signal: AbortSignal):
     await sleep(POLL_MS, undefined, { signal });
   }
 }
+
+export type DeliveriesSettings = {
+  installation: BenchInstallation;
+  traffic: Traffic;
+  receiverUrl: string;
+  seconds: number;
+  log: (line: string) => void;
+};

@@ -1,7 +1,7 @@
-import { type BacklogFigures, measureBacklog } from "./backlog.ts";
-import { type EndpointCounts, type EndpointSet, registerEndpoints } from "./endpoints.ts";
-import { type HangingFigures, measureHanging } from "./hanging.ts";
-import type { DeliveriesSettings } from "./settings.ts";
+import pLimit from "p-limit";
+import type { BenchInstallation } from "../installation/start-installation.ts";
+import { type BacklogFigures, type DeliveriesSettings, measureBacklog } from "./backlog.ts";
+import type { EventTarget } from "./messages.ts";
 import { greet, type Saturated, type Steady, saturate, sendSteadily } from "./traffic.ts";
 
 /** The pace at which latency is measured, a third of what is wanted of the full rate where there is such a wish. */
@@ -72,4 +72,81 @@ async function measureSize(settings: DeliveriesSettings, size: Size, set: Endpoi
     `deliveries to ${endpoints}: ${full.perSecond.toFixed(0)}/s; at ${perSecond}/s p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms`,
   );
   return { endpoints, workspaces, full, third, transactions: perDelivery };
+}
+
+const HANGING_SHARE = 0.1;
+
+export type HangingFigures = EndpointCounts & {
+  hangingEndpoints: number;
+  hungRequests: number;
+  /** The same endpoints and pace with all of them answering. */
+  quiet: Steady;
+  /** From the moment at which they begin to hang until their first attempts have run out of time. */
+  onset: Steady;
+  /** After that. */
+  after: Steady;
+};
+
+/** Longer than the 10 s after which an attempt is given up. */
+const ONSET_MS = 12_000;
+
+/** Healthy endpoints beside others that get no answer, at the pace of `third`. */
+async function measureHanging(
+  { traffic, seconds, log }: DeliveriesSettings,
+  { endpoints, workspaces, third: quiet }: EndpointCounts & { third: Steady },
+  set: EndpointSet,
+): Promise<HangingFigures> {
+  const { publisher, receiver } = traffic;
+  await publisher.ask({ kind: "targets", targets: set.targets });
+  await greet(traffic, endpoints);
+  // The first ones: neighbours lie in different workspaces, so every workspace has its share of them.
+  const paths = set.paths.slice(0, Math.round(endpoints * HANGING_SHARE));
+  const before = await receiver.ask({ kind: "hang", paths });
+  const { perSecond } = quiet;
+  const pace = { perSecond, isAnswered: (n: number) => n % endpoints >= paths.length };
+  const onset = await sendSteadily(traffic, { ...pace, forMs: ONSET_MS });
+  const after = await sendSteadily(traffic, { ...pace, forMs: (seconds * 1000 * 2) / 3 });
+  const { hung } = await receiver.ask({ kind: "count" });
+  const p99 = (steady: Steady) => steady.latency.p99Ms.toFixed(1);
+  log(
+    `of ${endpoints} hang ${paths.length}: p99 ${p99(onset)} ms at the onset, ${p99(after)} after, ${p99(quiet)} without`,
+  );
+  const hungRequests = hung - before.hung;
+  return { endpoints, workspaces, hangingEndpoints: paths.length, hungRequests, quiet, onset, after };
+}
+
+/** Endpoints, each of which subscribes to a type of its own, and the path under which the receiver knows it. */
+type EndpointSet = { targets: EventTarget[]; paths: string[] };
+
+/** How many endpoints, in how many workspaces. */
+type EndpointCounts = { endpoints: number; workspaces: number };
+
+const AT_ONCE = 8;
+/** As many as there are connections: each holds one while it hashes a password. */
+const WORKSPACES_AT_ONCE = 2;
+
+/**
+ * Registers endpoints over the management API. Neighbours in the list belong to different workspaces, so that events
+ * taken in turn load all workspaces evenly.
+ */
+async function registerEndpoints(
+  installation: BenchInstallation,
+  receiverUrl: string,
+  { endpoints, workspaces }: EndpointCounts,
+): Promise<EndpointSet> {
+  const names = Array.from({ length: workspaces }, (_, index) => `hooks-${endpoints}-${index}`);
+  const ids = await pLimit(WORKSPACES_AT_ONCE).map(names, (name) => installation.addWorkspace(name));
+  const plan = Array.from({ length: endpoints }, (_, index) => {
+    const at = index % names.length;
+    return { workspace: names[at] as string, workspaceId: ids[at] as string, type: `custom.e${index}` };
+  });
+  const paths = plan.map((_, index) => `/${endpoints}/${index}`);
+  await pLimit(AT_ONCE).map(plan, ({ workspace, type }, index) =>
+    installation.manage("outbound_webhook.v1.EndpointService/CreateEndpoint", {
+      workspace,
+      url: `${receiverUrl}${paths[index]}`,
+      events: [type],
+    }),
+  );
+  return { targets: plan, paths };
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { answerParent, childArgument, monotonicMs } from "../machine/child-side.ts";
+import { answerParent, childArgument, monotonicMs } from "../machine/child-process.ts";
 import { createLatencies } from "../statistics.ts";
 import type { ReceiverAnswer, ReceiverArgument, ReceiverOrder, Stamp } from "./messages.ts";
 

@@ -1,15 +1,24 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BenchProcess } from "../machine/child-process.ts";
+import { makeLoopbackCertificate } from "@toolgate/local-servers/certificate";
+import type { BenchInstallation } from "../installation/start-installation.ts";
+import { type BenchProcess, startBenchProcess } from "../machine/child-process.ts";
 import { type Groups, startMeter, type Usage } from "../machine/meter.ts";
-import type { KernelUnits } from "../machine/process-table.ts";
 import type { LatencySummary } from "../statistics.ts";
-import type { Published, PublisherOrder, ReceiverAnswer, ReceiverOrder } from "./messages.ts";
+import type {
+  Published,
+  PublisherArgument,
+  PublisherOrder,
+  ReceiverAnswer,
+  ReceiverArgument,
+  ReceiverOrder,
+} from "./messages.ts";
 
 export type Traffic = {
   publisher: BenchProcess<object, PublisherOrder, Published>;
   receiver: BenchProcess<{ port: number }, ReceiverOrder, ReceiverAnswer>;
   groups: Groups;
-  units: KernelUnits;
   signal: AbortSignal;
 };
 
@@ -46,7 +55,7 @@ export async function saturate(traffic: Traffic, backlog: number, measureMs: num
     }
   };
   await feedFor(LEAD_MS);
-  using meter = startMeter(traffic.groups, traffic.units);
+  using meter = startMeter(traffic.groups);
   const begin = await receiver.ask({ kind: "count" });
   await feedFor(measureMs);
   const end = await receiver.ask({ kind: "count" });
@@ -63,7 +72,7 @@ export async function saturate(traffic: Traffic, backlog: number, measureMs: num
   };
 }
 
-export type Pace = {
+type Pace = {
   perSecond: number;
   forMs: number;
   /** Whether the event of this number is one that gets an answer. */
@@ -73,9 +82,9 @@ export type Pace = {
 /** Publishes at a steady pace and waits until all has arrived that is not sent to a hanging endpoint. */
 export async function sendSteadily(traffic: Traffic, pace: Pace): Promise<Steady> {
   const { perSecond, forMs, isAnswered = () => true } = pace;
-  const { publisher, receiver, groups, units } = traffic;
+  const { publisher, receiver, groups } = traffic;
   const first = await receiver.ask({ kind: "count" });
-  using meter = startMeter(groups, units);
+  using meter = startMeter(groups);
   const range = await publisher.ask({ kind: "steady", perSecond, forMs });
   const published = range.until - range.from;
   const usage = meter.stop();
@@ -103,4 +112,40 @@ async function untilReceived({ receiver, signal }: Traffic, wanted: number): Pro
     if (missing <= 0 || performance.now() > deadline) return Math.max(0, missing);
     await sleep(POLL_MS, undefined, { signal });
   }
+}
+
+type StartedReceiver = { process: Traffic["receiver"]; host: string; url: string; caFile: string };
+
+/** The customers' side; its certificate's authority is written to a file for the installation to trust. */
+export async function startReceiver(
+  resources: AsyncDisposableStack,
+  { dataDir, signal }: { dataDir: string; signal: AbortSignal },
+): Promise<StartedReceiver> {
+  const { key, cert, ca } = await makeLoopbackCertificate(new Date());
+  const caFile = join(dataDir, "receiver-ca.pem");
+  await writeFile(caFile, ca);
+  const argument: ReceiverArgument = { key, cert };
+  const entry = new URL("./receiver.ts", import.meta.url);
+  const started = await startBenchProcess<{ port: number }, ReceiverOrder, ReceiverAnswer>(entry, { argument, signal });
+  const host = `127.0.0.1:${started.ready.port}`;
+  return { process: resources.use(started), host, url: `https://${host}`, caFile };
+}
+
+export async function startTraffic(
+  resources: AsyncDisposableStack,
+  installation: BenchInstallation,
+  receiver: Traffic["receiver"],
+  { signal }: { signal: AbortSignal },
+): Promise<Traffic> {
+  const argument: PublisherArgument = { natsUrl: installation.servers.natsUrl };
+  const entry = new URL("./publisher.ts", import.meta.url);
+  const publisher = resources.use(
+    await startBenchProcess<object, PublisherOrder, Published>(entry, { argument, signal }),
+  );
+  const groups = {
+    ...installation.groups,
+    publisher: { pids: [publisher.pid], take: "both" as const },
+    receiver: { pids: [receiver.pid], take: "both" as const },
+  };
+  return { publisher, receiver, groups, signal };
 }

@@ -1,15 +1,13 @@
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { measureCallStream } from "../call-stream/measure-call-stream.ts";
-import type { CallCosts } from "../call-stream/read-table.ts";
+import { type CallCosts, measureCallStream } from "../call-stream/measure-call-stream.ts";
 import { type CallFigures, measureCalls } from "../calls/measure-calls.ts";
-import type { Generator } from "../calls/measure-window.ts";
-import { startBare, startFastify, toolgateVariant, type Variant } from "../calls/variants.ts";
+import { startBare, startFastify, toolgateVariant } from "../calls/variants.ts";
 import { type DeliveryFigures, measureDeliveries } from "../deliveries/measure-deliveries.ts";
-import { type StartedReceiver, startReceiver, startTraffic } from "../deliveries/start-traffic.ts";
+import { startReceiver, startTraffic } from "../deliveries/traffic.ts";
 import { type LargeTableFigures, measureLargeTables } from "../large-tables/measure-large-tables.ts";
+import type { LoadOrder, LoadResult } from "../load/score.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
-import { type KernelUnits, kernelUnits } from "../machine/process-table.ts";
 import type { Options } from "../options.ts";
 import { type BenchInstallation, startInstallation } from "./start-installation.ts";
 
@@ -21,74 +19,71 @@ export type Figures = {
   versions?: Record<string, string>;
 };
 
-export type RunControl = { dataDir: string; signal: AbortSignal; log: (line: string) => void };
+type RunControl = {
+  dataDir: string;
+  /** Where the single topology leaves its CPU profiles. */
+  profileDir: string | undefined;
+  signal: AbortSignal;
+  log: (line: string) => void;
+};
 
-type Run = RunControl & { options: Options; units: KernelUnits; resources: AsyncDisposableStack };
-
-/** Starts what the chosen parts need, measures one part after the other, and ends all of it. */
+/** Starts what the chosen parts need, measures one part after the other, and stops all of it. */
 export async function runParts(options: Options, control: RunControl): Promise<Figures> {
-  const units = kernelUnits();
   const { parts } = options;
   const figures: Figures = {};
   if (parts.has("call-stream")) figures.callStream = await measureCallStream(control.signal);
-  if (parts.has("calls") || parts.has("deliveries")) {
-    await using resources = new AsyncDisposableStack();
-    Object.assign(figures, await runTraffic({ ...control, options, units, resources }));
-  }
+  if (parts.has("calls") || parts.has("deliveries")) Object.assign(figures, await runTraffic(options, control));
   // Last, as the disk is busy for a while after the filling.
-  if (parts.has("large")) {
-    await using resources = new AsyncDisposableStack();
-    Object.assign(figures, await runLargeTables({ ...control, options, units, resources }));
+  if (parts.has("large")) Object.assign(figures, await runLargeTables(control));
+  return figures;
+}
+
+async function runTraffic(options: Options, control: RunControl): Promise<Figures> {
+  const { dataDir, profileDir, log, signal } = control;
+  await using resources = new AsyncDisposableStack();
+  const receiver = options.parts.has("deliveries") ? await startReceiver(resources, control) : undefined;
+  log("starting the single topology");
+  const settings = { dataDir: join(dataDir, "single"), receiver, profileDir, log, signal };
+  const single = resources.use(await startInstallation("single", settings));
+  const figures: Figures = { versions: await versionsOf(single) };
+  if (options.parts.has("calls")) figures.calls = await runCalls(options, control, single);
+  if (receiver) {
+    const traffic = await startTraffic(resources, single, receiver.process, control);
+    const { seconds } = options;
+    figures.deliveries = await measureDeliveries({
+      installation: single,
+      traffic,
+      receiverUrl: receiver.url,
+      seconds,
+      log,
+    });
   }
   return figures;
 }
 
-async function runTraffic(run: Run): Promise<Figures> {
-  const { options, resources } = run;
-  const receiver = options.parts.has("deliveries") ? await startReceiver(resources, run) : undefined;
-  const single = await install(run, "single", receiver);
-  const figures: Figures = { versions: await versionsOf(single) };
-  if (options.parts.has("calls")) figures.calls = await runCalls(run, single);
-  if (receiver) figures.deliveries = await runDeliveries(run, single, receiver);
-  return figures;
-}
-
-/** On servers of its own, so that nothing else is measured beside full tables. */
-async function runLargeTables({ dataDir, units, resources, signal, log }: Run): Promise<Figures> {
-  const settings = { dataDir: join(dataDir, "large"), receiver: undefined, log, signal };
-  const installation = resources.use(await startInstallation("single", settings));
-  const versions = await versionsOf(installation);
-  return { versions, largeTables: await measureLargeTables({ installation, units, signal, log }) };
-}
-
-async function install(run: Run, kind: "single" | "split", receiver: StartedReceiver | undefined) {
-  const { dataDir, log, signal, resources } = run;
-  log(`starting the ${kind} topology`);
-  signal.throwIfAborted();
-  const settings = { dataDir: join(dataDir, kind), receiver, log, signal };
-  return resources.use(await startInstallation(kind, settings));
-}
-
-async function runCalls(run: Run, single: BenchInstallation): Promise<CallFigures> {
-  const { options, units, signal, log } = run;
+async function runCalls(options: Options, control: RunControl, single: BenchInstallation): Promise<CallFigures> {
+  const { dataDir, signal, log } = control;
   await using resources = new AsyncDisposableStack();
-  const split = await install({ ...run, resources }, "split", undefined);
-  const variants: Variant[] = [
+  log("starting the split topology");
+  const settings = { dataDir: join(dataDir, "split"), receiver: undefined, log, signal };
+  const split = resources.use(await startInstallation("split", settings));
+  const variants = [
     await startBare(resources, signal),
     await startFastify(resources, single, signal),
     await toolgateVariant(single),
     await toolgateVariant(split),
   ];
   const entry = new URL("../load/generator.ts", import.meta.url);
-  const generator: Generator = resources.use(await startBenchProcess(entry, { signal }));
-  return await measureCalls({ variants, generator, units, signal, log, ...options });
+  const generator = resources.use(await startBenchProcess<object, LoadOrder, LoadResult>(entry, { signal }));
+  return await measureCalls({ variants, generator, signal, log, ...options });
 }
 
-async function runDeliveries(run: Run, installation: BenchInstallation, receiver: StartedReceiver) {
-  const { options, units, signal, log } = run;
-  await using resources = new AsyncDisposableStack();
-  const traffic = await startTraffic(resources, installation, receiver.process, { units, signal });
-  return await measureDeliveries({ installation, traffic, receiverUrl: receiver.url, seconds: options.seconds, log });
+/** On servers of its own, so that nothing else is measured next to full tables. */
+async function runLargeTables({ dataDir, signal, log }: RunControl): Promise<Figures> {
+  const settings = { dataDir: join(dataDir, "large"), receiver: undefined, log, signal };
+  await using installation = await startInstallation("single", settings);
+  const versions = await versionsOf(installation);
+  return { versions, largeTables: await measureLargeTables({ installation, signal, log }) };
 }
 
 async function versionsOf({ servers }: BenchInstallation): Promise<Record<string, string>> {

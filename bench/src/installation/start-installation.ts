@@ -1,23 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { type Bus, connectBus } from "@toolgate/event-bus/connect";
 import { migrateAll } from "@toolgate/installation/migrate";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { startServiceProcess } from "@toolgate/local/service-process";
 import { startSplit } from "@toolgate/local/split";
 import { serviceEnvironment } from "@toolgate/local/topology";
-import { freePort } from "@toolgate/local-servers/port-book";
+import { freePort } from "@toolgate/local-servers/ports";
+import type { ServerName } from "@toolgate/local-servers/programs";
+import { startServers } from "@toolgate/local-servers/start-servers";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
 import type { Groups } from "../machine/meter.ts";
-import { type BenchServers, startBenchServers } from "./start-servers.ts";
 
 export type TopologyKind = "single" | "split";
 
-export type InstallationSettings = {
+type InstallationSettings = {
   dataDir: string;
   /** host:port of the receiver, and the certificate authority that it is trusted by. */
   receiver: { host: string; caFile: string } | undefined;
   /** Folder for CPU profiles of the services' processes, written when they end. */
-  profileDir?: string;
+  profileDir?: string | undefined;
   log: (line: string) => void;
   signal: AbortSignal;
 };
@@ -101,4 +104,42 @@ async function startSingleProcess(env: Record<string, string>, log: (line: strin
 function serviceGroups(pids: Record<string, number>): Groups {
   const each = Object.entries(pids).map(([name, pid]) => [name, { pids: [pid], take: "these" as const }]);
   return { ...Object.fromEntries(each), sandbox: { pids: Object.values(pids), take: "below" } };
+}
+
+export type ServersSettings = {
+  dataDir: string;
+  log: (line: string) => void;
+  signal: AbortSignal;
+};
+
+/** PostgreSQL, NATS and Redis with the settings of a real installation: what is written survives a crash. */
+type BenchServers = AsyncDisposable & {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly redisUrl: string;
+  readonly pool: Pool;
+  readonly bus: Bus;
+  readonly groups: Groups;
+};
+
+const NAMES = ["postgres", "nats", "redis"] as const;
+
+async function startBenchServers({ dataDir, log, signal }: ServersSettings): Promise<BenchServers> {
+  await using resources = new AsyncDisposableStack();
+  const servers = resources.use(
+    await startServers({ names: NAMES, dataDir, path: process.env.PATH, log, signal, durable: true }),
+  );
+  const server = (name: ServerName) => {
+    const found = servers.running[name];
+    if (!found || found.pid === 0) throw new Error(`${name} has to run as a process of this machine`);
+    return found;
+  };
+  const [databaseUrl, natsUrl, redisUrl] = NAMES.map((name) => server(name).url) as [string, string, string];
+  const pool = resources.adopt(createPool({ url: databaseUrl, maxConnections: 2, applicationName: "bench" }), (owned) =>
+    owned.end(),
+  );
+  const bus = resources.use(await connectBus({ servers: natsUrl, name: "bench" }));
+  const groups = Object.fromEntries(NAMES.map((name) => [name, { pids: [server(name).pid], take: "both" as const }]));
+  const owned = resources.move();
+  return { databaseUrl, natsUrl, redisUrl, pool, bus, groups, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

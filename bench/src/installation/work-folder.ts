@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { lockDataFolder } from "@toolgate/local/data-lock";
 import { removeDataFolder } from "@toolgate/local-servers/data-folder";
 
-export type WorkFolder = AsyncDisposable & { readonly path: string };
+type WorkFolder = AsyncDisposable & { readonly path: string };
 
 /**
  * The folder for the servers' data, on a real disk and not in memory. What a run that was killed left in it, also its

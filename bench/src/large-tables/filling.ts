@@ -1,6 +1,6 @@
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
-import { inTurns } from "../calls/tool-and-keys.ts";
+import pLimit from "p-limit";
 
 export type Day = {
   /** The first instant of the day in UTC, and the last one to be filled: the present, on the last day. */
@@ -57,7 +57,7 @@ export async function fillDays(
   { tables, days, signal }: { tables: readonly string[]; days: readonly Day[]; signal: AbortSignal },
   fillDay: (day: Day) => Promise<void>,
 ): Promise<void> {
-  await inTurns(days, AT_ONCE, async (day) => {
+  await pLimit(AT_ONCE).map(days, async (day) => {
     signal.throwIfAborted();
     await fillDay(day);
     const suffix = day.from.toISOString().slice(0, 10).replaceAll("-", "");

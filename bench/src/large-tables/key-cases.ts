@@ -1,6 +1,7 @@
 import type { Management } from "@toolgate/local/demo/management";
 import type { Pool } from "@toolgate/postgres/pool";
-import { KEYS, keyIdSql } from "./fill-keys.ts";
+import pLimit from "p-limit";
+import { KEYS, keyIdSql, TOOLS } from "./fill-usage-log.ts";
 import type { RequestCase } from "./measure-requests.ts";
 
 type Page = { keys?: unknown[]; nextPageToken?: string };
@@ -61,4 +62,55 @@ export async function keyUsageCases(manage: Management, pool: Pool): Promise<Req
       },
     },
   ]);
+}
+
+const AT_ONCE = 8;
+const HANDLER = "export default async (args) => ({ success: true, args });";
+
+/** Tools with arguments of the usual size, released for keys. */
+export async function saveTools(manage: Management): Promise<void> {
+  const numbers = Array.from({ length: TOOLS }, (_, index) => index);
+  await pLimit(AT_ONCE).map(numbers, (number) => saveTool(manage, number, "first"));
+}
+
+/**
+ * The OpenAPI document of a key that lists all tools: as it stands in the gateway's memory, and made anew after a tool
+ * was changed.
+ */
+export async function documentCases(manage: Management, baseUrl: string): Promise<RequestCase[]> {
+  const tools = Array.from({ length: TOOLS }, (_, index) => `tool_${index}`);
+  const { secret } = await manage<{ secret: string }>("key_auth.v1.KeyService/CreateKey", { name: "All tools", tools });
+  const send = async () => {
+    const response = await fetch(`${baseUrl}/api/v1/openapi.json`, { headers: { authorization: `Bearer ${secret}` } });
+    const { paths } = (await response.json()) as { paths?: object };
+    return Object.keys(paths ?? {}).length;
+  };
+  return [
+    { name: "again", send },
+    { name: "first after a tool was changed", before: (n) => saveTool(manage, n % TOOLS, `change ${n}`), send },
+  ];
+}
+
+async function saveTool(manage: Management, number: number, change: string): Promise<void> {
+  const parameters = {
+    type: "object",
+    properties: {
+      customer: { type: "string", maxLength: 100, description: "Number or name of the customer." },
+      from: { type: "string", format: "date" },
+      lines: {
+        type: "array",
+        maxItems: 50,
+        items: {
+          type: "object",
+          properties: { article: { type: "string" }, count: { type: "integer", minimum: 1 } },
+          required: ["article"],
+        },
+      },
+      mode: { enum: ["draft", "final"] },
+    },
+    required: ["customer"],
+  };
+  const description = `Tool number ${number} of the benchmark, ${change}.`;
+  const definition = { description, external_api: true, parameters, handler: HANDLER };
+  await manage("tool_runner.v1.ToolService/SaveTool", { name: `tool_${number}`, definition, confirmExposure: true });
 }

@@ -1,14 +1,11 @@
 import { loadavg } from "node:os";
-import { inTurns } from "../calls/tool-and-keys.ts";
+import pLimit from "p-limit";
 import { type BenchInstallation, MAIN_WORKSPACE } from "../installation/start-installation.ts";
-import type { KernelUnits } from "../machine/process-table.ts";
 import { deliveryCases } from "./delivery-cases.ts";
-import { documentCases, saveTools } from "./document-cases.ts";
 import { type DeliveryLog, fillDeliveries, someEvents } from "./fill-deliveries.ts";
-import { fillKeys } from "./fill-keys.ts";
-import { fillUsageLog, type UsageLog } from "./fill-usage-log.ts";
+import { fillKeys, fillUsageLog, type UsageLog } from "./fill-usage-log.ts";
 import { fillingPool, writeOut } from "./filling.ts";
-import { keyListCases, keyUsageCases } from "./key-cases.ts";
+import { documentCases, keyListCases, keyUsageCases, saveTools } from "./key-cases.ts";
 import { type GroupFigures, measureGroup, type RequestCase } from "./measure-requests.ts";
 
 export type LargeTableFigures = Filled & {
@@ -26,9 +23,8 @@ type Filled = {
   load: number;
 };
 
-export type LargeTableSettings = {
+type LargeTableSettings = {
   installation: BenchInstallation;
-  units: KernelUnits;
   signal: AbortSignal;
   log: (line: string) => void;
   /** Of the log of calls, and of that of deliveries. */
@@ -52,7 +48,7 @@ async function fillTables(settings: LargeTableSettings): Promise<Filled> {
   const { databaseUrl } = installation.servers;
   const startMs = performance.now();
   await saveTools(installation.manage);
-  const others = await inTurns(OTHER_WORKSPACES, AT_ONCE, (code) => installation.addWorkspace(code));
+  const others = await pLimit(AT_ONCE).map(OTHER_WORKSPACES, (code) => installation.addWorkspace(code));
   const found = await installation.servers.pool.query("select id from key_auth.workspaces where code = $1", [
     MAIN_WORKSPACE,
   ]);
@@ -81,8 +77,8 @@ async function measureFilled(settings: LargeTableSettings) {
   };
 }
 
-function measureCases(cases: readonly RequestCase[], { installation, units, signal, log }: LargeTableSettings) {
-  return measureGroup(cases, { groups: installation.groups, units, signal }, ({ name, alone, rows, cpuMs }) => {
+function measureCases(cases: readonly RequestCase[], { installation, signal, log }: LargeTableSettings) {
+  return measureGroup(cases, { groups: installation.groups, signal }, ({ name, alone, rows, cpuMs }) => {
     const times = `p50 ${alone.p50Ms.toFixed(1)} p99 ${alone.p99Ms.toFixed(1)} max ${alone.maxMs.toFixed(1)} ms`;
     log(`${name}: ${times}, ${cpuMs.toFixed(1)} ms of CPU, ${rows.toFixed(1)} rows`);
   });

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { inTurns } from "../calls/tool-and-keys.ts";
+import pLimit from "p-limit";
 import { type Groups, startMeter } from "../machine/meter.ts";
-import type { KernelUnits } from "../machine/process-table.ts";
 import { createLatencies, type LatencySummary } from "../statistics.ts";
 
 /** One figure: requests of a kind, of which each may differ from the one before. */
@@ -13,7 +12,7 @@ export type RequestCase = {
   send(n: number): Promise<number>;
 };
 
-export type CaseFigures = {
+type CaseFigures = {
   name: string;
   /** One request after the other. */
   alone: LatencySummary;
@@ -31,7 +30,7 @@ export type GroupFigures = {
   paced: LatencySummary;
 };
 
-export type Measuring = { groups: Groups; units: KernelUnits; signal: AbortSignal };
+export type Measuring = { groups: Groups; signal: AbortSignal };
 
 /** For each case, one after the other. */
 export const REQUESTS = 300;
@@ -56,9 +55,9 @@ export async function measureGroup(
   return { cases: figures, paced: await measurePaced(unchanging, measuring.signal) };
 }
 
-export async function measureCase(test: RequestCase, { groups, units, signal }: Measuring): Promise<CaseFigures> {
+async function measureCase(test: RequestCase, { groups, signal }: Measuring): Promise<CaseFigures> {
   for (let n = 0; n < WARM_UP_REQUESTS; n += 1) await test.send(n);
-  using meter = startMeter(groups, units);
+  using meter = startMeter(groups);
   const { alone, rows } = await measureAlone(test, signal);
   const { cpuMs, foreignCpuMs, tookMs } = meter.stop();
   const ownMs = Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0);
@@ -82,7 +81,7 @@ async function measurePaced(cases: readonly RequestCase[], signal: AbortSignal):
   const latencies = createLatencies();
   const startMs = performance.now();
   const dueTimes = Array.from({ length: PACED_REQUESTS }, (_, n) => startMs + (n * 1000) / PACED_PER_SECOND);
-  await inTurns(dueTimes, MAX_AT_ONCE, async (dueMs, n) => {
+  await pLimit(MAX_AT_ONCE).map(dueTimes, async (dueMs, n) => {
     signal.throwIfAborted();
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await sleep(waitMs);

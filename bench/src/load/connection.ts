@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 /** One keep-alive connection with at most one request under way. */
 export type Connection = { send(request: Buffer): void; close(): void };
 
-export type ConnectionEvents = {
+type ConnectionEvents = {
   onAnswer(connection: Connection, status: number): void;
   /** The connection ended; an answer that was due will not come. */
   onBroken(connection: Connection): void;

@@ -1,9 +1,8 @@
 import { Worker } from "node:worker_threads";
-import { monotonicMs } from "../machine/child-side.ts";
+import { monotonicMs } from "../machine/child-process.ts";
 import { type Connection, openConnection, requestsOf } from "./connection.ts";
-import type { LoadOrder, LoadResult } from "./messages.ts";
 import type { PacerData } from "./pacer.ts";
-import { createScore } from "./score.ts";
+import { createScore, type LoadOrder, type LoadResult } from "./score.ts";
 
 const CONNECTIONS = 256;
 /** Calls that are due within one tick leave together. */

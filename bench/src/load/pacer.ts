@@ -1,6 +1,6 @@
 // Wakes its parent at each tick. Timers of an event loop are whole milliseconds; this thread sleeps in fractions.
 import { parentPort, workerData } from "node:worker_threads";
-import { monotonicMs } from "../machine/child-side.ts";
+import { monotonicMs } from "../machine/child-process.ts";
 
 export type PacerData = { startMs: number; tickMs: number; untilMs: number };
 

@@ -1,72 +1,123 @@
-import { descendantsOf, type KernelUnits, machineBusyMs, readProcessTable, residentBytes } from "./process-table.ts";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** Which processes make up a figure: these, those below these, or both. */
 export type Group = { pids: readonly number[]; take: "these" | "below" | "both" };
 export type Groups = Readonly<Record<string, Group>>;
 
-export type Memory = { beforeBytes: number; maxBytes: number; afterBytes: number };
 export type Usage = {
   tookMs: number;
   cpuMs: Record<string, number>;
-  memory: Record<string, Memory>;
+  memory: Record<string, { beforeBytes: number; maxBytes: number; afterBytes: number }>;
   /** CPU time of everything on this machine that belongs to no group and is not the measuring process. */
   foreignCpuMs: number;
 };
 
-export type Meter = Disposable & { stop(): Usage };
+/** CPU time of each process and of the children that it outlived. */
+type ProcessTable = ReadonlyMap<number, { parent: number; cpuMs: number }>;
 
 const MEMORY_EVERY_MS = 250;
 
-/** Measures until it is stopped. Children that begin in between count; a root that begins in between does not. */
-export function startMeter(groups: Groups, units: KernelUnits): Meter {
+/** Measures until it is stopped. Children that start meanwhile count for CPU time; a new root process does not. */
+export function startMeter(groups: Groups): Disposable & { stop(): Usage } {
+  const tickMs = 1000 / readConstant("CLK_TCK");
+  const pageBytes = readConstant("PAGESIZE");
   const startedAt = performance.now();
-  const before = snapshot(groups, units);
-  const members = membersOf(groups, units);
-  const memoryNow = () => mapValues(members, (pids) => residentBytes(pids, units));
-  const memoryBefore = memoryNow();
-  const memoryMax = { ...memoryBefore };
-  const keepMax = (now: Record<string, number>) => {
-    for (const [name, bytes] of Object.entries(now)) memoryMax[name] = Math.max(memoryMax[name] ?? 0, bytes);
-    return now;
+  const table = readProcessTable(tickMs);
+  const before = { cpuMs: cpuOf(groups, table), selfMs: sumCpu(table, [process.pid]), busyMs: machineBusyMs(tickMs) };
+  const members = mapValues(groups, (group) => pidsOf(table, group));
+  const memory: Usage["memory"] = mapValues(members, (pids) => {
+    const bytes = residentBytes(pids, pageBytes);
+    return { beforeBytes: bytes, maxBytes: bytes, afterBytes: bytes };
+  });
+  const readMemory = () => {
+    for (const [name, pids] of Object.entries(members)) {
+      const own = memory[name];
+      if (!own) continue;
+      own.afterBytes = residentBytes(pids, pageBytes);
+      own.maxBytes = Math.max(own.maxBytes, own.afterBytes);
+    }
   };
-  const timer = setInterval(() => keepMax(memoryNow()), MEMORY_EVERY_MS);
+  const timer = setInterval(readMemory, MEMORY_EVERY_MS);
   return {
     stop() {
       clearInterval(timer);
-      const memoryAfter = keepMax(memoryNow());
-      const after = snapshot(groups, units);
-      const cpuMs = mapValues(after.cpuMs, (value, name) => value - (before.cpuMs[name] ?? 0));
-      const ours = Object.values(cpuMs).reduce((sum, value) => sum + value, 0) + after.selfMs - before.selfMs;
-      return {
-        tookMs: performance.now() - startedAt,
-        cpuMs,
-        memory: mapValues(memoryAfter, (afterBytes, name) => ({
-          beforeBytes: memoryBefore[name] ?? 0,
-          maxBytes: memoryMax[name] ?? 0,
-          afterBytes,
-        })),
-        foreignCpuMs: Math.max(0, after.busyMs - before.busyMs - ours),
-      };
+      readMemory();
+      const after = readProcessTable(tickMs);
+      const cpuMs = mapValues(cpuOf(groups, after), (value, name) => value - (before.cpuMs[name] ?? 0));
+      const selfMs = sumCpu(after, [process.pid]) - before.selfMs;
+      const oursMs = Object.values(cpuMs).reduce((sum, value) => sum + value, selfMs);
+      const foreignCpuMs = Math.max(0, machineBusyMs(tickMs) - before.busyMs - oursMs);
+      return { tookMs: performance.now() - startedAt, cpuMs, memory, foreignCpuMs };
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }
 
-function snapshot(groups: Groups, units: KernelUnits) {
-  const table = readProcessTable(units);
-  const sum = (pids: readonly number[]) => pids.reduce((total, pid) => total + (table.get(pid)?.cpuMs ?? 0), 0);
-  const cpuMs = mapValues(groups, (group) => sum(pidsOf(table, group)));
-  return { cpuMs, selfMs: sum([process.pid]), busyMs: machineBusyMs(units) };
+function cpuOf(groups: Groups, table: ProcessTable): Record<string, number> {
+  return mapValues(groups, (group) => sumCpu(table, pidsOf(table, group)));
 }
 
-function membersOf(groups: Groups, units: KernelUnits): Record<string, number[]> {
-  const table = readProcessTable(units);
-  return mapValues(groups, (group) => pidsOf(table, group));
+function sumCpu(table: ProcessTable, pids: readonly number[]): number {
+  return pids.reduce((total, pid) => total + (table.get(pid)?.cpuMs ?? 0), 0);
 }
 
-function pidsOf(table: ReturnType<typeof readProcessTable>, { pids, take }: Group): number[] {
-  const below = take === "these" ? [] : descendantsOf(table, pids);
-  return take === "below" ? below : [...pids, ...below];
+function pidsOf(table: ProcessTable, { pids, take }: Group): number[] {
+  if (take === "these") return [...pids];
+  const found = new Set<number>(pids);
+  let before = 0;
+  while (found.size !== before) {
+    before = found.size;
+    for (const [pid, { parent }] of table) if (found.has(parent)) found.add(pid);
+  }
+  if (take === "below") for (const pid of pids) found.delete(pid);
+  return [...found];
+}
+
+function readProcessTable(tickMs: number): ProcessTable {
+  const table = new Map<number, { parent: number; cpuMs: number }>();
+  for (const name of readdirSync("/proc")) {
+    const stat = /^\d+$/.test(name) ? readOrNothing(`/proc/${name}/stat`) : "";
+    if (stat === "") continue;
+    // The second field is the program's name in brackets and may hold spaces.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    table.set(Number(name), { parent: Number(fields[1]), cpuMs: ticks * tickMs });
+  }
+  return table;
+}
+
+/**
+ * Memory of some processes together: the pages that each has to itself, and once the largest part that is mapped from
+ * files or shared memory (PostgreSQL's buffers would otherwise count for every connection).
+ */
+function residentBytes(pids: readonly number[], pageBytes: number): number {
+  let own = 0;
+  let largestMapped = 0;
+  for (const pid of pids) {
+    const [, resident = 0, mapped = 0] = readOrNothing(`/proc/${pid}/statm`).split(" ").map(Number);
+    own += resident - mapped;
+    largestMapped = Math.max(largestMapped, mapped);
+  }
+  return (own + largestMapped) * pageBytes;
+}
+
+/** CPU time that the whole machine has spent working since its start: all but idle, I/O wait and guests. */
+function machineBusyMs(tickMs: number): number {
+  const fields = readOrNothing("/proc/stat").split("\n")[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? [];
+  return fields.reduce((sum, ticks, index) => (index === 3 || index === 4 ? sum : sum + ticks), 0) * tickMs;
+}
+
+function readConstant(name: string): number {
+  return Number(execFileSync("getconf", [name], { encoding: "utf8" }));
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 function mapValues<From, To>(record: Readonly<Record<string, From>>, map: (value: From, name: string) => To) {

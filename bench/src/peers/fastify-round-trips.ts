@@ -4,7 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { fastify } from "fastify";
 import { Redis } from "ioredis";
 import pg from "pg";
-import { answerParent, childArgument } from "../machine/child-side.ts";
+import { answerParent, childArgument } from "../machine/child-process.ts";
 
 export type FastifyPeerArgument = { databaseUrl: string; redisUrl: string; secrets: string[]; callsPerMinute: number };
 

@@ -1,19 +1,33 @@
+import { readFileSync } from "node:fs";
+import { cpus, loadavg, release, totalmem } from "node:os";
 import type { Figures } from "../installation/run-parts.ts";
-import type { MachineDescription } from "../machine/describe.ts";
-import { renderCallStream } from "./call-stream-section.ts";
+import { median } from "../statistics.ts";
 import { renderCalls } from "./calls-section.ts";
-import { renderDeliveries } from "./deliveries-section.ts";
-import { renderLargeTables } from "./large-tables-section.ts";
-import { METHOD } from "./method.ts";
-import { noiseOf, renderNoise } from "./noise.ts";
-import { figure } from "./table.ts";
-import { renderTargets, targetsOf } from "./targets.ts";
+import { renderCallStream, renderDeliveries, renderLargeTables } from "./sections.ts";
+import { figure, foreignProcessors } from "./table.ts";
+import { renderTargets } from "./targets.ts";
 
 export type Results = {
   run: { date: string; command: string; tookSeconds: number };
-  machine: MachineDescription;
+  machine: ReturnType<typeof describeMachine>;
   figures: Figures;
 };
+
+/** Above this a run says little about latency: other programs took the processors when they were needed. */
+const TOLERABLE_PROCESSORS = 0.1;
+
+export function describeMachine() {
+  const processors = cpus();
+  return {
+    cores: processors.length,
+    cpu: processors[0]?.model.trim() ?? "unknown",
+    memoryGib: Math.round(totalmem() / 1024 ** 3),
+    kernel: release(),
+    node: process.version,
+    /** Runnable processes of the last minute, before the run. */
+    loadBefore: loadavg()[0] ?? Number.NaN,
+  };
+}
 
 export function renderReport({ run, machine, figures }: Results): string {
   const { cores, cpu, memoryGib, kernel, node, loadBefore } = machine;
@@ -26,15 +40,33 @@ export function renderReport({ run, machine, figures }: Results): string {
       `- Versions: ${versions.join(", ")}`,
       `- Raw figures: \`${figures.largeTables ? "large-tables" : "results"}.json\``,
     ].join("\n"),
-    "Ratios hold for this machine and this run; absolute figures stand beside them to show their base.",
+    "Ratios hold for this machine and this run; the absolute figures show what they are based on.",
     "## Targets",
-    renderTargets(targetsOf(figures)),
-    renderNoise(noiseOf(figures)),
-    ...(figures.calls ? [renderCalls(figures.calls)] : []),
-    ...(figures.callStream ? [renderCallStream(figures.callStream)] : []),
-    ...(figures.deliveries ? [renderDeliveries(figures.deliveries)] : []),
-    ...(figures.largeTables ? [renderLargeTables(figures.largeTables)] : []),
-    METHOD,
+    renderTargets(figures),
+    renderNoise(figures),
+    figures.calls && renderCalls(figures.calls),
+    figures.callStream && renderCallStream(figures.callStream),
+    figures.deliveries && renderDeliveries(figures.deliveries),
+    figures.largeTables && renderLargeTables(figures.largeTables),
+    readFileSync(new URL("../../method.md", import.meta.url), "utf8"),
   ];
-  return `${sections.join("\n\n")}\n`;
+  return sections.filter((section) => section).join("\n\n");
+}
+
+/** How much of the machine other programs used during the measurements. */
+function renderNoise({ calls = {}, deliveries }: Figures): string {
+  const windows = [
+    ...Object.values(calls).flatMap(({ closed, halfLoad }) => [...closed, ...halfLoad]),
+    ...(deliveries?.sizes ?? []).flatMap(({ full, third }) => [full, third]),
+    ...(deliveries?.hanging ?? []).flatMap(({ onset, after }) => [onset, after]),
+    ...(deliveries ? [deliveries.backlog.others] : []),
+  ];
+  if (windows.length === 0) return "";
+  const used = windows.map(({ usage }) => foreignProcessors(usage));
+  const measured = `Other programs used ${figure(median(used), 2)} processors in the median window, ${figure(Math.max(...used), 2)} at most.`;
+  const verdict =
+    median(used) <= TOLERABLE_PROCESSORS
+      ? "The machine was quiet."
+      : "**The machine was not quiet: throughput and latency are worse than they would be alone, and ratios uneven; CPU time per call suffers least.**";
+  return `${measured} ${verdict}`;
 }

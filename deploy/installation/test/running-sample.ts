@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { env, execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { freePort } from "@toolgate/local-servers/port-book";
+import { freePort } from "@toolgate/local-servers/ports";
 import { eventually } from "@toolgate/testbed/eventually";
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { freePort } from "@toolgate/local-servers/port-book";
+import { freePort } from "@toolgate/local-servers/ports";
 import { expect, test } from "vitest";
 import { runToolgate } from "./running-toolgate.ts";
 

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** What the services of one installation share and nobody else may know. */
-export type InstallationSecrets = {
+type InstallationSecrets = {
   readonly internalToken: string;
   /** As SEALING_KEYS is written: version:base64. */
   readonly sealingKeys: string;

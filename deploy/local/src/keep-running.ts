@@ -5,13 +5,13 @@ const MAX_WAIT_MS = 10_000;
 const STEADY_AFTER_MS = 30_000;
 
 /** A process that can end and be started again. */
-export type Restartable = {
+type Restartable = {
   readonly name: string;
   exited(): Promise<string>;
   restart(): Promise<void>;
 };
 
-export type Upkeep = {
+type Upkeep = {
   readonly log: (line: string) => void;
   /** Ends the watch; an end of the process after that is no accident. */
   readonly signal: AbortSignal;

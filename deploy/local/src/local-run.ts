@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { stopLeftovers } from "@toolgate/local-servers/data-folder";
-import { isPortFree, openPortBook } from "@toolgate/local-servers/port-book";
-import type { ServerName } from "@toolgate/local-servers/server-programs";
+import { isPortFree, openPorts } from "@toolgate/local-servers/ports";
+import type { ServerName } from "@toolgate/local-servers/programs";
 import { type LocalServers, startServers } from "@toolgate/local-servers/start-servers";
 import type { LocalConfig } from "./config.ts";
 import { lockDataFolder } from "./data-lock.ts";
@@ -44,7 +44,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   const receiver = owned.use(
     await startReceiver({
       dataDir,
-      ports: openPortBook(join(dataDir, "receiver-port.json"), [port]),
+      ports: openPorts(join(dataDir, "receiver-port.json"), [port]),
       log,
       now: () => new Date(),
     }),

@@ -1,4 +1,4 @@
-import { freePort } from "@toolgate/local-servers/port-book";
+import { freePort } from "@toolgate/local-servers/ports";
 import { launcherOf } from "@toolgate/service-registry/paths";
 import {
   SERVICE_NAMES,

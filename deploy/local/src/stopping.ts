@@ -1,7 +1,7 @@
 const SAME_REQUEST_MS = 500;
 
 /** The two signals that a run listens to, and how to let go of the process signals. */
-export type StopRequests = { readonly stop: AbortSignal; readonly hurry: AbortSignal };
+type StopRequests = { readonly stop: AbortSignal; readonly hurry: AbortSignal };
 
 /**
  * Turns SIGINT, SIGTERM and SIGHUP into a request to stop, and a second one into a request to hurry. One key press

@@ -14,7 +14,7 @@ import { installationSecrets } from "./installation-secrets.ts";
 import { startSplit, type Topology } from "./split.ts";
 
 /** Where the services find what they need, and where the gateway listens. */
-export type TopologySettings = {
+type TopologySettings = {
   databaseUrl: string;
   natsUrl: string;
   redisUrl: string;

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort, openPortBook } from "@toolgate/local-servers/port-book";
+import { freePort, openPorts } from "@toolgate/local-servers/ports";
 import { createPool } from "@toolgate/postgres/pool";
 import { testNats, testRedis } from "@toolgate/testbed/servers";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
@@ -16,7 +16,7 @@ async function installation() {
   const [database, nats, redis] = await Promise.all([testDatabase(), testNats(), testRedis()]);
   for (const resource of [database, nats, redis]) resources.use(resource);
   const receiver = resources.use(
-    await startReceiver({ dataDir, ports: openPortBook(join(dataDir, "ports.json")), log() {}, now: () => new Date() }),
+    await startReceiver({ dataDir, ports: openPorts(join(dataDir, "ports.json")), log() {}, now: () => new Date() }),
   );
   const port = await freePort();
   const urls = { databaseUrl: database.url, natsUrl: nats.url, redisUrl: redis.url };

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { removeDataFolder } from "@toolgate/local-servers/data-folder";
-import { openPortBook } from "@toolgate/local-servers/port-book";
+import { openPorts } from "@toolgate/local-servers/ports";
 import { isAlive, readPid } from "@toolgate/local-servers/process-table";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -44,7 +44,7 @@ afterEach(async () => {
 async function prepare(changes: Partial<Product> = {}) {
   const dataDir = await temporaryFolder();
   folders.push(dataDir);
-  const port = await openPortBook(join(dataDir, "gateway-port.json")).take("gateway");
+  const port = await openPorts(join(dataDir, "gateway-port.json")).take("gateway");
   const config: LocalConfig = { port, dataDir, topology: "single", allowedTargets: [], path: process.env.PATH };
   const files = [join("postgres", "cluster", "postmaster.pid"), join("nats", "nats.pid"), join("redis", "redis.pid")];
   const pidFiles = files.map((file) => join(dataDir, file));

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { openPortBook } from "@toolgate/local-servers/port-book";
+import { openPorts } from "@toolgate/local-servers/ports";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { describe, expect, test } from "vitest";
 import { receiverCaFile, receiverSecretFile, startReceiver } from "../src/demo/receiver.ts";
@@ -13,7 +13,7 @@ const NOW = new Date("2026-11-21T10:00:00Z");
 const BODY = '{"type":"tool.completed"}';
 
 async function start(dataDir: string, lines: string[] = []) {
-  const ports = openPortBook(join(dataDir, "ports.json"));
+  const ports = openPorts(join(dataDir, "ports.json"));
   return startReceiver({ dataDir, ports, log: (line) => lines.push(line), now: () => NOW });
 }
 

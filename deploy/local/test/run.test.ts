@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { stopLeftovers } from "@toolgate/local-servers/data-folder";
-import { freePort } from "@toolgate/local-servers/port-book";
+import { freePort } from "@toolgate/local-servers/ports";
 import { isAlive } from "@toolgate/local-servers/process-table";
 import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";

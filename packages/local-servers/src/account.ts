@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-
-/** A user of this machine. */
-export type Account = { readonly name: string; readonly uid: number; readonly gid: number };
+import type { Account } from "./server-process.ts";
 
 /**
  * The user under which PostgreSQL is to run: `undefined` (ourselves) unless we are root, which PostgreSQL refuses;
@@ -11,15 +9,15 @@ export type Account = { readonly name: string; readonly uid: number; readonly gi
  */
 export async function postgresAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const accounts = (await readFile("/etc/passwd", "utf8")).split("\n").map(parseAccount);
-  for (const wanted of ["postgres", "nobody"]) {
-    const account = accounts.find((candidate) => candidate?.name === wanted);
-    if (account) return account;
+  const lines = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));
+  for (const name of ["postgres", "nobody"]) {
+    const [, , uid, gid] = lines.find((fields) => fields[0] === name) ?? [];
+    if (uid && gid) return { name, uid: Number(uid), gid: Number(gid) };
   }
   throw new Error("PostgreSQL refuses to run as root, and there is no user postgres or nobody on this machine");
 }
 
-/** True when `account` can enter and write `folder`. Tried, not computed: modes of all parents and ACLs decide it. */
+/** True when `account` can enter and write `folder`. It tries, because the modes of all parents and ACLs decide. */
 export async function canUse(account: Account, folder: string): Promise<boolean> {
   const child = spawn("/bin/sh", ["-c", 'cd "$1" && test -w .', "sh", folder], {
     cwd: "/",
@@ -29,9 +27,4 @@ export async function canUse(account: Account, folder: string): Promise<boolean>
   });
   const [code] = await once(child, "exit");
   return code === 0;
-}
-
-function parseAccount(line: string): Account | undefined {
-  const [name, , uid, gid] = line.split(":");
-  return name && uid && gid ? { name, uid: Number(uid), gid: Number(gid) } : undefined;
 }

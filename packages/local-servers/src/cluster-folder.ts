@@ -1,16 +1,29 @@
-import { chown, lstat, mkdir, readFile, realpath, rename, rm, rmdir, symlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { type Account, canUse } from "./account.ts";
-import { fallbackName, linkTarget, markOwner, refuseForeignLink, refuseForeignMark } from "./cluster-owner.ts";
-import { stopLeftover } from "./server-process.ts";
+import { createHash } from "node:crypto";
+import {
+  access,
+  chown,
+  lstat,
+  mkdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { canUse } from "./account.ts";
+import { type Account, stopLeftover } from "./server-process.ts";
 
 /** Where a cluster is kept when the user that runs PostgreSQL cannot reach the data folder. */
-export const FALLBACK_ROOT = "/var/lib";
+const FALLBACK_ROOT = "/var/lib";
 
 /**
  * The folder for PostgreSQL's files, made when missing, owned by `account` and reachable for it. When a parent of
  * `wanted` shuts that user out (a clone below /root), the files are kept below `fallbackRoot`, and `wanted` becomes
- * a symbolic link to them, which this data folder alone may follow. Answers the real path.
+ * a symbolic link to them, which only this data folder may follow. Returns the real path.
  */
 export async function clusterFolder(wanted: string, account: Account | undefined, fallbackRoot = FALLBACK_ROOT) {
   const target = await linkTarget(wanted);
@@ -49,7 +62,7 @@ export async function clusterMajor(folder: string): Promise<number | undefined> 
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-// Without the link the data folder was deleted, so its cluster is no longer wanted; one generation is kept all the same.
+// Without the link the data folder was deleted, so its cluster is no longer wanted; one old generation is kept just in case.
 async function putAside(folder: string): Promise<void> {
   const stale = await lstat(folder).catch(() => undefined);
   if (!stale) return;
@@ -63,4 +76,62 @@ async function makeFolder(folder: string, account: Account | undefined): Promise
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (account) await chown(folder, account.uid, account.gid);
   return realpath(folder);
+}
+
+const PATH_HASH_LENGTH = 12;
+const MARK = "owner";
+
+/** Where the symbolic link at `path` leads, or `undefined` when there is none. */
+async function linkTarget(path: string): Promise<string | undefined> {
+  const link = await readlink(path).catch(() => undefined);
+  return link === undefined ? undefined : resolve(dirname(path), link);
+}
+
+/** The folder name of a cluster that cannot be kept at `wanted`; each data folder has its own. */
+async function fallbackName(wanted: string): Promise<string> {
+  const hash = createHash("sha256").update(await realPath(wanted));
+  return `toolgate-${hash.digest("hex").slice(0, PATH_HASH_LENGTH)}`;
+}
+
+/** Marks the folder that the link `wanted` leads to as this data folder's, and not that of a copy. */
+async function markOwner(wanted: string, target: string): Promise<void> {
+  await writeFile(join(target, MARK), `${await realPath(wanted)}\n`, { mode: 0o600 });
+}
+
+/**
+ * Throws when `wanted` is a symbolic link into nothing, or to the files of another data folder: the data folder was
+ * copied or moved, and using these files would take them from their owner.
+ */
+export async function refuseForeignLink(wanted: string): Promise<void> {
+  const target = await linkTarget(wanted);
+  if (target === undefined) return;
+  await access(target).catch(() => {
+    throw new Error(
+      `${wanted} leads to ${target}, which does not exist: put that folder back, or remove the link to begin with an empty database`,
+    );
+  });
+  const [own, owner] = [await realPath(wanted), await ownerOf(target)];
+  if (owner === own) return;
+  // Without a mark the name says whose it is; names of another form were given by hand.
+  const name = basename(target);
+  if (owner === undefined && (!name.startsWith("toolgate-") || name === (await fallbackName(wanted)))) return;
+  throw new Error(
+    `${wanted} leads to ${target}, the database of ${owner ?? "another data folder"}: remove the link to begin with an empty database, or, when the data folder was moved here, write ${own} into ${join(target, MARK)}`,
+  );
+}
+
+/** Throws when `folder`, which has the name for `wanted`, now belongs to another data folder. */
+async function refuseForeignMark(wanted: string, folder: string): Promise<void> {
+  const owner = await ownerOf(folder);
+  if (owner === undefined || owner === (await realPath(wanted))) return;
+  throw new Error(`${folder} holds the database of ${owner}: choose another data folder (DATA_DIR)`);
+}
+
+async function ownerOf(folder: string): Promise<string | undefined> {
+  const text = await readFile(join(folder, MARK), "utf8").catch(() => undefined);
+  return text?.trim();
+}
+
+async function realPath(wanted: string): Promise<string> {
+  return join(await realpath(dirname(wanted)), basename(wanted));
 }

@@ -4,12 +4,11 @@ import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { until } from "./condition.ts";
-import { firstAnswer } from "./first-answer.ts";
-import type { LocalServer } from "./local-server.ts";
-import type { PortBook } from "./port-book.ts";
-import { createOwner, isPostgresReady, ownerUrl, type Passwords, readPasswords } from "./postgres-owner.ts";
-import type { ServerName } from "./server-programs.ts";
+import { firstResponse, type Ports } from "./ports.ts";
+import { createOwner, isPostgresReady, ownerUrl, type Passwords, readPasswords } from "./postgres.ts";
+import { until } from "./process-table.ts";
+import type { ServerName } from "./programs.ts";
+import type { LocalServer } from "./server-process.ts";
 
 const COMPOSE_FILE = fileURLToPath(new URL("../../../compose.yaml", import.meta.url));
 const PROBE_TIMEOUT_MS = 10_000;
@@ -21,7 +20,7 @@ const PROJECT_HASH_LENGTH = 12;
 
 type Container = { readonly url: string; ready(): Promise<boolean> };
 
-/** True when an engine answers and `docker compose` exists. */
+/** True when Docker runs and has `docker compose`. */
 export async function hasDocker(): Promise<boolean> {
   const docker = (...args: string[]) => promisify(execFile)("docker", args, { timeout: PROBE_TIMEOUT_MS });
   return Promise.all([docker("info"), docker("compose", "version")]).then(
@@ -31,7 +30,7 @@ export async function hasDocker(): Promise<boolean> {
 }
 
 /** Starts the named servers as containers, with their data below `dataDir`/docker. */
-export async function startContainers(names: readonly ServerName[], dataDir: string, ports: PortBook) {
+export async function startContainers(names: readonly ServerName[], dataDir: string, ports: Ports) {
   const folder = join(await realpath(dataDir), "docker");
   await Promise.all(["postgres", "nats", "redis"].map((name) => mkdir(join(folder, name), { recursive: true })));
   const isNew = (await readdir(join(folder, "postgres"))).length === 0;
@@ -58,8 +57,7 @@ async function openContainer(
   compose: (...args: string[]) => Promise<void>,
 ): Promise<LocalServer> {
   const untilReady = async () => {
-    const isReady = async () => ((await ready()) ? true : undefined);
-    if (await until(isReady, { deadlineMs: READY_DEADLINE_MS, everyMs: READY_POLL_MS })) return;
+    if (await until(ready, { deadlineMs: READY_DEADLINE_MS, everyMs: READY_POLL_MS })) return;
     throw new Error(`the container of ${name} was not ready after ${READY_DEADLINE_MS / 1000} s`);
   };
   const stop = (graceMs = STOP_GRACE_S * 1000) => compose("stop", "--timeout", String(Math.ceil(graceMs / 1000)), name);
@@ -87,7 +85,7 @@ function container(name: ServerName, port: number, passwords: Passwords): Contai
         url: ownerUrl(port, passwords),
         async ready() {
           if (!(await isPostgresReady(port, passwords))) return false;
-          // The image's first start runs a temporary server without TCP, so an answer means the real one.
+          // The image's first start runs a temporary server without TCP, so a response means the real one.
           await createOwner(port, passwords);
           return true;
         },
@@ -95,12 +93,12 @@ function container(name: ServerName, port: number, passwords: Passwords): Contai
     case "nats":
       return {
         url: `nats://127.0.0.1:${port}`,
-        ready: async () => (await firstAnswer(port, "")).includes('"jetstream":true'),
+        ready: async () => (await firstResponse(port, "")).includes('"jetstream":true'),
       };
     case "redis":
       return {
         url: `redis://127.0.0.1:${port}`,
-        ready: async () => (await firstAnswer(port, "PING\r\n")).startsWith("+PONG"),
+        ready: async () => (await firstResponse(port, "PING\r\n")).startsWith("+PONG"),
       };
   }
 }

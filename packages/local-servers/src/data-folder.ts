@@ -1,7 +1,6 @@
 import { access, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { clusterFiles } from "./cluster-folder.ts";
-import { refuseForeignLink } from "./cluster-owner.ts";
+import { clusterFiles, refuseForeignLink } from "./cluster-folder.ts";
 import { stopLeftover } from "./server-process.ts";
 
 /** Stops whatever servers still run on the data folder of a former run; never those of the folder it is a copy of. */

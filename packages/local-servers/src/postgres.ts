@@ -1,24 +1,23 @@
 import { execFile } from "node:child_process";
-import { chown, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { chown, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { Account } from "./account.ts";
+import { Client } from "pg";
 import { clusterFiles, clusterFolder, clusterMajor } from "./cluster-folder.ts";
-import type { LocalServer } from "./local-server.ts";
-import type { PortBook } from "./port-book.ts";
-import { createOwner, isPostgresReady, ownerUrl, readPasswords, SUPERUSER } from "./postgres-owner.ts";
-import { startServer } from "./server-process.ts";
+import type { Ports } from "./ports.ts";
+import { type Account, type LocalServer, startServer } from "./server-process.ts";
 
 const INITDB_TIMEOUT_MS = 120_000;
 const STILL_IN_USE = /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
 
-export type PostgresSettings = {
-  /** Path of the program `postgres`; `initdb` lies beside it, or beside what it links to. */
+type PostgresSettings = {
+  /** Path of the program `postgres`; `initdb` is in the same folder, or in that of what it links to. */
   readonly binary: string;
   /** Folder for the cluster, its passwords and its log; may become a symbolic link (see `clusterFolder`). */
   readonly folder: string;
-  readonly ports: PortBook;
+  readonly ports: Ports;
   readonly account?: Account | undefined;
   readonly fallbackRoot?: string;
   /** Off only for tests whose data may be lost with the machine. */
@@ -27,8 +26,8 @@ export type PostgresSettings = {
 };
 
 /**
- * Starts a PostgreSQL cluster on loopback. `url` leads to the database `toolgate` as its owner, who is no superuser
- * and may create databases and roles.
+ * Starts a PostgreSQL cluster on loopback. `url` leads to the database `toolgate` as its owner, who may create
+ * databases and roles but is not a superuser.
  */
 export async function startPostgres(settings: PostgresSettings): Promise<LocalServer> {
   const { binary, ports, account, signal } = settings;
@@ -84,7 +83,7 @@ function options(port: number, durable: boolean): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-// Made beside its final place and renamed, so that an interrupted start leaves no half cluster.
+// Made under another name and then renamed, so that an interrupted start leaves no half-made cluster.
 async function initialise(settings: PostgresSettings, folder: string, superuserPassword: string): Promise<void> {
   const { binary, account, signal } = settings;
   const unfinished = join(folder, "cluster.new");
@@ -102,4 +101,76 @@ async function initialise(settings: PostgresSettings, folder: string, superuserP
     ...(account && { uid: account.uid, gid: account.gid }),
   }).finally(() => rm(passwordFile, { force: true }));
   await rename(unfinished, clusterFiles(folder).cluster);
+}
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const PASSWORD_BYTES = 24;
+const OWNER = "toolgate";
+
+const SUPERUSER = "postgres";
+
+/** The passwords of a cluster's superuser and of the owner of Toolgate's database. */
+export type Passwords = { readonly superuser: string; readonly owner: string };
+
+/** Reads the passwords kept in `folder`; makes them when the cluster is new, as only then they can still be set. */
+export async function readPasswords(folder: string, isNew: boolean): Promise<Passwords> {
+  const file = join(folder, "passwords.json");
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  if (text !== undefined) return JSON.parse(text);
+  if (!isNew) throw new Error(`${file} is missing, so the cluster next to it cannot be opened`);
+  const password = () => randomBytes(PASSWORD_BYTES).toString("hex");
+  const passwords = { superuser: password(), owner: password() };
+  await writeFile(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return passwords;
+}
+
+/** The address of the database `toolgate` for its owner. */
+export function ownerUrl(port: number, passwords: Passwords): string {
+  return `postgres://${OWNER}:${passwords.owner}@127.0.0.1:${port}/${OWNER}`;
+}
+
+/** True when the cluster on this port responds to a query, and is the one in the folder `cluster` if that is given. */
+export async function isPostgresReady(port: number, passwords: Passwords, cluster?: string): Promise<boolean> {
+  const client = superuserClient(port, passwords);
+  try {
+    await client.connect();
+    const { rows } = await client.query("show data_directory");
+    return cluster === undefined || rows[0]?.data_directory === cluster;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Creates the owner, who may create databases and roles but is not a superuser, and the database, unless they exist. */
+export async function createOwner(port: number, passwords: Passwords): Promise<void> {
+  const client = superuserClient(port, passwords);
+  await client.connect();
+  try {
+    const exists = async (text: string) => (await client.query(text, [OWNER])).rowCount !== 0;
+    if (!(await exists("select from pg_roles where rolname = $1"))) {
+      const password = client.escapeLiteral(passwords.owner);
+      await client.query(`create role ${OWNER} login createdb createrole password ${password}`);
+    }
+    if (!(await exists("select from pg_database where datname = $1"))) {
+      await client.query(`create database ${OWNER} owner ${OWNER}`);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+function superuserClient(port: number, passwords: Passwords): Client {
+  const client = new Client({
+    host: "127.0.0.1",
+    port,
+    user: SUPERUSER,
+    password: passwords.superuser,
+    database: "postgres",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  client.on("error", () => {});
+  return client;
 }

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const PS_TIMEOUT_MS = 5_000;
@@ -14,7 +15,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** True when process `pid` runs and has `argument` as one of its arguments: a pid alone may have been given away again. */
+/** True when process `pid` runs and has `argument` as one of its arguments: its pid may since have been given to another process. */
 export async function runsWith(pid: number, argument: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const fromProc = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => undefined);
@@ -22,7 +23,7 @@ export async function runsWith(pid: number, argument: string): Promise<boolean> 
   return `${await ps(pid, "command=")} `.includes(` ${argument} `);
 }
 
-/** A mark that no other process ever has under the same pid: when it was started. `undefined` when it does not run. */
+/** When process `pid` was started, to tell it from a later one with the same pid. `undefined` when it does not run. */
 export async function startMark(pid: number): Promise<string | undefined> {
   if (!isAlive(pid)) return undefined;
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
@@ -45,4 +46,17 @@ async function ps(pid: number, format: string): Promise<string> {
     timeout: PS_TIMEOUT_MS,
   }).catch(() => undefined);
   return answer?.stdout.trim() ?? "";
+}
+
+/** Waits until `condition` holds; false when the deadline passes first. */
+export async function until(
+  condition: () => Promise<boolean> | boolean,
+  { deadlineMs, everyMs }: { deadlineMs: number; everyMs: number },
+): Promise<boolean> {
+  const end = performance.now() + deadlineMs;
+  while (!(await condition())) {
+    if (performance.now() >= end) return false;
+    await sleep(everyMs);
+  }
+  return true;
 }

@@ -2,15 +2,13 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { postgresAccount } from "./account.ts";
 import { aptInstall } from "./apt.ts";
-import { programFolders } from "./binary.ts";
 import { clusterMajor } from "./cluster-folder.ts";
 import { hasDocker, startContainers } from "./compose.ts";
-import type { LocalServer } from "./local-server.ts";
-import { startNats } from "./nats.ts";
-import { openPortBook, type PortBook } from "./port-book.ts";
+import { startNats, startRedis } from "./nats-and-redis.ts";
+import { openPorts, type Ports } from "./ports.ts";
 import { startPostgres } from "./postgres.ts";
-import { startRedis } from "./redis.ts";
-import { type FoundPrograms, findPrograms, missingSentence, type ServerName } from "./server-programs.ts";
+import { type FoundPrograms, findPrograms, missingSentence, programFolders, type ServerName } from "./programs.ts";
+import type { LocalServer } from "./server-process.ts";
 
 export type ServersSettings = {
   readonly names: readonly ServerName[];
@@ -19,10 +17,10 @@ export type ServersSettings = {
   readonly path: string | undefined;
   readonly log: (line: string) => void;
   readonly signal?: AbortSignal;
-  /** Off only for tests whose data may be lost with the machine. */
+  /** Off only for tests, whose data may be lost when the machine fails. */
   readonly durable?: boolean;
   readonly fallbackRoot?: string;
-  /** Ports that no server may have, because somebody will listen there later. */
+  /** Ports that no server may have, because another program will listen there later. */
   readonly reservedPorts?: readonly number[];
 };
 
@@ -38,7 +36,7 @@ export type LocalServers = AsyncDisposable & {
 export async function startServers(settings: ServersSettings): Promise<LocalServers> {
   const { names, dataDir, log } = settings;
   await mkdir(dataDir, { recursive: true });
-  const ports = openPortBook(join(dataDir, "ports.json"), settings.reservedPorts);
+  const ports = openPorts(join(dataDir, "ports.json"), settings.reservedPorts);
   const major = await clusterMajor(join(dataDir, "postgres"));
   const found = await findPrograms(names, {
     folders: () => programFolders(settings.path),
@@ -48,37 +46,32 @@ export async function startServers(settings: ServersSettings): Promise<LocalServ
   });
   const missing = names.filter((name) => !found[name]);
   if (missing.length > 0 && !(await hasDocker())) throw new Error(missingSentence(missing, major));
-  const starts: Promise<LocalServer[]>[] = startFound(names, found, ports, settings);
+  const starts: Promise<LocalServer[]>[] = startFound(found, ports, settings);
   if (missing.length > 0) starts.push(startContainers(missing, dataDir, ports));
   return gather(await Promise.allSettled(starts));
 }
 
 function startFound(
-  names: readonly ServerName[],
   found: FoundPrograms,
-  ports: PortBook,
+  ports: Ports,
   { dataDir, signal, durable, fallbackRoot }: ServersSettings,
 ): Promise<LocalServer[]>[] {
-  const passed = { ports, ...(signal && { signal }) };
-  const starters = {
-    postgres: async () =>
-      found.postgres &&
-      startPostgres({
-        ...passed,
-        binary: found.postgres.path,
-        folder: join(dataDir, "postgres"),
-        account: await postgresAccount(),
-        ...(durable !== undefined && { durable }),
-        ...(fallbackRoot !== undefined && { fallbackRoot }),
-      }),
-    nats: async () => found.nats && startNats({ ...passed, binary: found.nats, folder: join(dataDir, "nats") }),
-    redis: async () =>
-      found.redis && startRedis({ ...passed, binary: found.redis.path, folder: join(dataDir, "redis") }),
-  };
-  return names.map(async (name) => {
-    const server = await starters[name]();
-    return server ? [server] : [];
-  });
+  const settings = (name: ServerName) => ({ ports, folder: join(dataDir, name), ...(signal && { signal }) });
+  const { postgres, nats, redis } = found;
+  const startOwnPostgres = async (binary: string) =>
+    startPostgres({
+      ...settings("postgres"),
+      binary,
+      account: await postgresAccount(),
+      ...(durable !== undefined && { durable }),
+      ...(fallbackRoot !== undefined && { fallbackRoot }),
+    });
+  const starts = [
+    postgres && startOwnPostgres(postgres.path),
+    nats && startNats({ ...settings("nats"), binary: nats }),
+    redis && startRedis({ ...settings("redis"), binary: redis }),
+  ];
+  return starts.filter((start) => start !== undefined).map(async (start) => [await start]);
 }
 
 async function gather(outcomes: PromiseSettledResult<LocalServer[]>[]): Promise<LocalServers> {

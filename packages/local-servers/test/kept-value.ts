@@ -2,7 +2,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { Redis } from "ioredis";
 import { Client } from "pg";
-import type { LocalServer } from "../src/local-server.ts";
+import type { LocalServer } from "../src/server-process.ts";
 
 /** Leaves `value` in a server, for `read`. */
 export async function write(server: LocalServer, value: string): Promise<void> {

@@ -4,41 +4,39 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
 import { postgresAccount } from "../src/account.ts";
-import { programFolders } from "../src/binary.ts";
-import { startNats } from "../src/nats.ts";
-import { openPortBook, type PortBook } from "../src/port-book.ts";
+import { startNats, startRedis } from "../src/nats-and-redis.ts";
+import { openPorts, type Ports } from "../src/ports.ts";
 import { startPostgres } from "../src/postgres.ts";
 import { isAlive, readPid } from "../src/process-table.ts";
-import { startRedis } from "../src/redis.ts";
+import { findPrograms, programFolders } from "../src/programs.ts";
 import { startServer } from "../src/server-process.ts";
-import { findPrograms } from "../src/server-programs.ts";
 
 const NAMES = ["postgres", "nats", "redis"] as const;
 
-async function startOne(name: (typeof NAMES)[number], settings: { ports: PortBook; folder: string }) {
+async function startOne(name: (typeof NAMES)[number], settings: { ports: Ports; folder: string }) {
   const folders = () => programFolders(process.env.PATH);
   const { postgres, nats, redis } = await findPrograms([name], { folders, install: async () => false, log() {} });
   if (nats) return startNats({ ...settings, binary: nats });
-  if (redis) return startRedis({ ...settings, binary: redis.path });
+  if (redis) return startRedis({ ...settings, binary: redis });
   return startPostgres({ ...settings, binary: postgres?.path ?? "", account: await postgresAccount(), durable: false });
 }
 
-test.each(NAMES)("%s does not take the answer of another server on its port for its own", async (name) => {
+test.each(NAMES)("%s does not mistake another server on its port for itself", async (name) => {
   const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
   await using first = await startOne(name, {
-    ports: openPortBook(join(folder, "ports.json")),
+    ports: openPorts(join(folder, "ports.json")),
     folder: join(folder, name),
   });
   const taken = Number(new URL(first.url).port);
-  // As in a copy of the whole folder: the other server would let it in.
+  // As in a copy of the whole folder: the other server accepts its password.
   await mkdir(join(copy, name));
   if (name === "postgres") await cp(join(folder, name, "passwords.json"), join(copy, name, "passwords.json"));
-  const book = openPortBook(join(copy, "ports.json"));
+  const own = openPorts(join(copy, "ports.json"));
   let isFirst = true;
   const ports = {
-    forget: book.forget,
+    forget: own.forget,
     async take(server: string) {
-      const port = isFirst ? taken : await book.take(server);
+      const port = isFirst ? taken : await own.take(server);
       isFirst = false;
       return port;
     },
@@ -48,11 +46,11 @@ test.each(NAMES)("%s does not take the answer of another server on its port for 
   expect(isAlive(second.pid)).toBe(true);
 });
 
-test("an answer counts only while the own process lives: another one may have its port", async () => {
+test("a response counts only while the process itself runs: another one may have its port", async () => {
   const folder = await temporaryFolder();
   const start = startServer({
     name: "redis",
-    ports: openPortBook(join(folder, "ports.json")),
+    ports: openPorts(join(folder, "ports.json")),
     command: "/bin/sh",
     cwd: folder,
     identity: folder,

@@ -6,10 +6,9 @@ import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
 import { removeDataFolder } from "../src/data-folder.ts";
-import type { LocalServer } from "../src/local-server.ts";
-import { openPortBook } from "../src/port-book.ts";
+import { openPorts } from "../src/ports.ts";
 import { isAlive, readPid } from "../src/process-table.ts";
-import { startServer } from "../src/server-process.ts";
+import { type LocalServer, startServer } from "../src/server-process.ts";
 import { startServers } from "../src/start-servers.ts";
 import { query, read, write } from "./kept-value.ts";
 
@@ -163,7 +162,7 @@ test("a program that is no server at all is reported with its output", async () 
   const folder = await temporaryFolder();
   const start = startServer({
     name: "redis",
-    ports: openPortBook(join(folder, "ports.json")),
+    ports: openPorts(join(folder, "ports.json")),
     command: "/bin/sh",
     cwd: folder,
     identity: folder,

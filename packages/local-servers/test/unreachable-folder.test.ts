@@ -4,8 +4,8 @@ import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { describe, expect, test } from "vitest";
 import { canUse, postgresAccount } from "../src/account.ts";
 import { removeDataFolder } from "../src/data-folder.ts";
-import type { LocalServer } from "../src/local-server.ts";
 import { isAlive } from "../src/process-table.ts";
+import type { LocalServer } from "../src/server-process.ts";
 import { startServers } from "../src/start-servers.ts";
 import { read, write } from "./kept-value.ts";
 
@@ -63,7 +63,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     expect(await read(server)).toBe("mine");
   });
 
-  test("does not begin anew in silence when its database is not there", async () => {
+  test("does not silently start with an empty database when its database is not there", async () => {
     await using folder = await unreachable();
     const first = await startServers(folder.settings);
     await first.stop();

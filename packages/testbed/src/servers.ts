@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { removeDataFolder } from "@toolgate/local-servers/data-folder";
-import type { LocalServer } from "@toolgate/local-servers/local-server";
-import type { ServerName } from "@toolgate/local-servers/server-programs";
+import type { ServerName } from "@toolgate/local-servers/programs";
+import type { LocalServer } from "@toolgate/local-servers/server-process";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { serversOfRun } from "./servers-of-run.ts";
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { createServer, type Server } from "node:https";
 import { join } from "node:path";
 import { keptCertificate } from "@toolgate/local-servers/certificate";
-import type { PortBook } from "@toolgate/local-servers/port-book";
+import type { Ports } from "@toolgate/local-servers/ports";
 import { verify } from "@toolgate/webhook-signing/verify";
 
 const MAX_BODY_BYTES = 1_000_000;
@@ -11,10 +11,10 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_PRINTED_LENGTH = 80;
 const DEMO_RATES: Readonly<Record<string, number>> = { EUR: 1.07, USD: 1.24, GBP: 0.94 };
 
-export type ReceiverSettings = {
+type ReceiverSettings = {
   /** The data folder; the receiver keeps its certificate and secret in `receiver/` below it. */
   readonly dataDir: string;
-  readonly ports: PortBook;
+  readonly ports: Ports;
   readonly log: (line: string) => void;
   readonly now: () => Date;
 };

@@ -8,9 +8,9 @@ import { loginTo, type Management } from "./management.ts";
 import { receiverSecretFile } from "./receiver.ts";
 import { DEMO_EXAMPLE, DEMO_KEY_TOOLS, DEMO_QUERIES, DEMO_TOOLS, DEMO_VARIABLES } from "./tools.ts";
 
-export type SeedInput = { baseUrl: string; databaseUrl: string; dataDir: string; receiverUrl: string };
+type SeedInput = { baseUrl: string; databaseUrl: string; dataDir: string; receiverUrl: string };
 
-export type SeedResult = {
+type SeedResult = {
   workspace: string;
   admin: { email: string; password: string };
   apiKey: string;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 /** One command that has to succeed; its output matters only when it fails. */
 export type Check = { readonly name: string; readonly command: string; readonly args: readonly string[] };
 
-export type CheckResult = { readonly name: string; readonly passed: boolean; readonly output: string };
+type CheckResult = { readonly name: string; readonly passed: boolean; readonly output: string };
 
 /** The checks that need no test; `generatedDir` is where code is generated afresh, to be compared with what is committed. */
 export function checks(generatedDir: string): Check[] {

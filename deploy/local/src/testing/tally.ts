@@ -1,5 +1,5 @@
 /** The part of vitest's JSON report that is counted. */
-export type VitestReport = {
+type VitestReport = {
   readonly success: boolean;
   readonly numPassedTests: number;
   readonly numFailedTests: number;

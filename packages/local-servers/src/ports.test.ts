@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
-import { isPortFree, openPortBook } from "./port-book.ts";
+import { isPortFree, openPorts } from "./ports.ts";
 
 const newFile = async () => join(await temporaryFolder(), "ports.json");
 
@@ -15,30 +15,30 @@ async function occupy(port: number): Promise<Disposable> {
 
 test("a server has the same port at its next start, and every server another", async () => {
   const file = await newFile();
-  const book = openPortBook(file);
+  const book = openPorts(file);
   const ports = [await book.take("a"), await book.take("b"), await book.take("c")];
   expect(new Set(ports).size).toBe(3);
-  const next = openPortBook(file);
+  const next = openPorts(file);
   expect([await next.take("a"), await next.take("b"), await next.take("c")]).toEqual(ports);
 });
 
 test("a reserved port is never given out, not even where it is remembered", async () => {
   const file = await newFile();
-  const reserved = await openPortBook(file).take("a");
-  const book = openPortBook(file, [reserved]);
+  const reserved = await openPorts(file).take("a");
+  const book = openPorts(file, [reserved]);
   expect(await book.take("a")).not.toBe(reserved);
-  expect(await openPortBook(file).take("a")).not.toBe(reserved);
+  expect(await openPorts(file).take("a")).not.toBe(reserved);
 });
 
 test("a port that is taken or was forgotten is replaced, and the new one remembered", async () => {
   const file = await newFile();
-  const first = await openPortBook(file).take("a");
+  const first = await openPorts(file).take("a");
   using _taken = await occupy(first);
   expect(await isPortFree(first)).toBe(false);
-  const book = openPortBook(file);
+  const book = openPorts(file);
   const second = await book.take("a");
   expect(second).not.toBe(first);
-  expect(await openPortBook(file).take("a")).toBe(second);
+  expect(await openPorts(file).take("a")).toBe(second);
   book.forget("a");
   expect(await book.take("a")).not.toBe(second);
 });
@@ -48,7 +48,7 @@ test.each(["", "{", '{"a":80}', '{"a":"x"}', "[]"])(
   async (text) => {
     const file = await newFile();
     await writeFile(file, text);
-    const port = await openPortBook(file).take("a");
+    const port = await openPorts(file).take("a");
     expect(port).toBeGreaterThanOrEqual(20_000);
     expect(port).toBeLessThan(30_000);
   },

@@ -1,22 +1,22 @@
 import { randomInt } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 
-// Below every system's range for outgoing connections, so that a client's socket never sits on a server's port.
+// Below every system's range for outgoing connections, so that no client's socket takes a server's port.
 const FIRST_PORT = 20_000;
 const LAST_PORT = 29_999;
 const MAX_TRIES = 200;
 
 /** Ports by server name, remembered in a file so that a server has the same port at its next start. */
-export type PortBook = {
+export type Ports = {
   /** The remembered port when it is free, else a new one, which is then remembered. */
   take(name: string): Promise<number>;
   /** Forgets a port that turned out to be unusable. */
   forget(name: string): void;
 };
 
-/** The book kept in `file`; it never gives out a port of `reserved`, not even a remembered one. */
-export function openPortBook(file: string, reserved: readonly number[] = []): PortBook {
+/** The ports remembered in `file`; one of `reserved` is never taken, not even when it is remembered. */
+export function openPorts(file: string, reserved: readonly number[] = []): Ports {
   const ports = readPorts(file);
   const save = () => {
     writeFileSync(`${file}.new`, `${JSON.stringify(ports, null, 2)}\n`);
@@ -26,15 +26,10 @@ export function openPortBook(file: string, reserved: readonly number[] = []): Po
     async take(name) {
       const known = ports[name];
       if (known !== undefined && !reserved.includes(known) && (await isPortFree(known))) return known;
-      const others = [...Object.values(ports), ...reserved];
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const port = randomInt(FIRST_PORT, LAST_PORT + 1);
-        if (others.includes(port) || !(await isPortFree(port))) continue;
-        ports[name] = port;
-        save();
-        return port;
-      }
-      throw new Error(`no free port between ${FIRST_PORT} and ${LAST_PORT} on 127.0.0.1`);
+      const port = await freePort([...Object.values(ports), ...reserved]);
+      ports[name] = port;
+      save();
+      return port;
     },
     forget(name) {
       delete ports[name];
@@ -44,10 +39,10 @@ export function openPortBook(file: string, reserved: readonly number[] = []): Po
 }
 
 /** A port that nobody listens on now, from the range that outgoing connections do not use. */
-export async function freePort(): Promise<number> {
+export async function freePort(except: readonly number[] = []): Promise<number> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);
-    if (await isPortFree(port)) return port;
+    if (!except.includes(port) && (await isPortFree(port))) return port;
   }
   throw new Error(`no free port between ${FIRST_PORT} and ${LAST_PORT} on 127.0.0.1`);
 }
@@ -72,4 +67,25 @@ function readPorts(file: string): Record<string, number> {
 
 function isPort(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= FIRST_PORT && Number(value) <= LAST_PORT;
+}
+
+const RESPONSE_TIMEOUT_MS = 2_000;
+const MAX_RESPONSE_BYTES = 64_000;
+
+/** Connects to a loopback port, sends `request` and returns what comes back up to the first line end, or "". */
+export function firstResponse(port: number, request: string): Promise<string> {
+  return new Promise((resolve) => {
+    let response = "";
+    const socket = connect({ port, host: "127.0.0.1" }, () => socket.write(request));
+    const finish = () => {
+      socket.destroy();
+      resolve(response);
+    };
+    socket.setEncoding("utf8").setTimeout(RESPONSE_TIMEOUT_MS, finish);
+    socket.on("error", finish).on("close", finish);
+    socket.on("data", (text: string) => {
+      response += text;
+      if (response.includes("\n") || response.length > MAX_RESPONSE_BYTES) finish();
+    });
+  });
 }

@@ -2,8 +2,9 @@ import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { describe, expect, test } from "vitest";
-import { findBinary, NATS, POSTGRES, programFolders, REDIS } from "./binary.ts";
-import { findPrograms, missingSentence, type ProgramSearch } from "./server-programs.ts";
+import { findBinary, findPrograms, missingSentence, PROGRAMS, type ProgramSearch, programFolders } from "./programs.ts";
+
+const { postgres: POSTGRES, nats: NATS, redis: REDIS } = PROGRAMS;
 
 async function folderWith(programs: Record<string, string>, mode = 0o755): Promise<string> {
   const folder = await temporaryFolder();
