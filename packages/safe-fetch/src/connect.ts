@@ -3,16 +3,16 @@ import { connect as connectTcp } from "node:net";
 import { performance } from "node:perf_hooks";
 import type { SecureContext } from "node:tls";
 import { connect as connectTls } from "node:tls";
-import type { ConnectionFailure } from "./connection-failure.ts";
-import { classifyFailure } from "./connection-failure.ts";
+import type { Stop } from "./exchange.ts";
 import { literalAddress } from "./resolve.ts";
-import type { Stop } from "./stop.ts";
+import type { ConnectionFailure } from "./result.ts";
+import { classifyFailure } from "./result.ts";
 import type { TargetUrl } from "./target-url.ts";
 
-/** Most checked addresses of one name that are tried in one send when connections fail at once. */
-export const MAX_CONNECT_ATTEMPTS = 3;
+/** Most checked addresses of one name that are tried in one send. */
+const MAX_CONNECT_ATTEMPTS = 3;
 
-/** What connecting came to, with the phases in milliseconds; `phase` is where a stop found it. */
+/** How connecting ended, with the phases in milliseconds; `phase` is the one that was stopped. */
 export type ConnectOutcome = { address: string | null; connectMs: number | null; tlsMs: number | null } & (
   | { kind: "connected"; socket: Socket }
   | { kind: "failed"; failure: ConnectionFailure }

@@ -2,11 +2,11 @@ import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
 import { Client } from "undici";
 
-/** Bounds of one connection: header block in bytes, and how long it may lie idle, in milliseconds. */
+/** Bounds of one connection: header block in bytes, and how long it may be idle, in milliseconds. */
 export type ConnectionLimits = { maxHeaderBytes: number; idleTimeoutMs: number };
 
-/** How much shorter than the server announces an idle connection is kept, in milliseconds: closing must not race. */
-export const KEEP_ALIVE_MARGIN_MS = 1_500;
+/** An idle connection is kept this much shorter than the server announces, in milliseconds, so that closing does not race. */
+const KEEP_ALIVE_MARGIN_MS = 1_500;
 
 /** What reading one response may cost on the wire, as a multiple of its allowed body: one-byte chunks are six-fold. */
 const WIRE_FACTOR = 8;
@@ -14,12 +14,15 @@ const WIRE_ALLOWANCE_BYTES = 65_536;
 
 /**
  * One HTTP/1.1 connection over a socket that is already connected to the pinned address. It carries one request at a
- * time and never connects anew: once the socket is gone, it is over.
+ * time and never reconnects.
+ *
+ * Not undici's Pool: its connector does not learn which request it connects for, so it could not pin that send's checked
+ * address, stop at its deadline or time its phases, and the Pool would reuse connections to addresses no longer allowed.
  */
 export class Connection {
   /** The IP address that the socket was connected to. */
   readonly address: string;
-  /** Called once when the connection closes while it lies idle. */
+  /** Called once when the connection closes while idle. */
   onClose: (() => void) | undefined = undefined;
   readonly #socket: Socket;
   readonly #client: Client;
@@ -42,7 +45,7 @@ export class Connection {
       connect: (_options, callback) => {
         const gone = handedOver;
         handedOver = true;
-        queueMicrotask(() => (gone ? callback(new ConnectionOver(), null) : callback(null, socket)));
+        queueMicrotask(() => (gone ? callback(new ConnectionClosed(), null) : callback(null, socket)));
       },
     });
     this.#client.once("disconnect", () => this.close());
@@ -51,7 +54,7 @@ export class Connection {
     });
   }
 
-  /** Sends one request; the handler hears of everything, errors included. Reads a bounded number of bytes. */
+  /** Sends one request; the handler gets the response or the error. Reads a bounded number of bytes. */
   dispatch(
     request: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
@@ -67,12 +70,12 @@ export class Connection {
     return !this.#client.destroyed && !this.#socket.destroyed;
   }
 
-  /** Whether bytes of the request still wait to be taken by the network. */
+  /** Whether bytes of the request still wait to be sent. */
   isSending(): boolean {
     return this.#socket.writableLength > 0;
   }
 
-  /** Closes at once; whatever is under way ends with an error. */
+  /** Closes at once; a request under way ends with an error. */
   close(): void {
     if (!this.#client.destroyed) this.#client.destroy(null, () => undefined);
     this.#socket.destroy();
@@ -86,6 +89,6 @@ class TooManyBytes extends Error {
   readonly code = "TOO_MANY_RESPONSE_BYTES";
 }
 
-class ConnectionOver extends Error {
-  readonly code = "CONNECTION_OVER";
+class ConnectionClosed extends Error {
+  readonly code = "CONNECTION_CLOSED";
 }

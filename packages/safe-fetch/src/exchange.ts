@@ -1,17 +1,14 @@
 import { performance } from "node:perf_hooks";
 import type { Dispatcher } from "undici";
-import { BodyCollector } from "./body-collector.ts";
 import type { Connection } from "./connection.ts";
-import type { ConnectionFailure } from "./connection-failure.ts";
-import { classifyFailure } from "./connection-failure.ts";
-import type { Truncated } from "./result.ts";
-import type { Stop } from "./stop.ts";
+import { type ConnectionFailure, classifyFailure, type Truncated } from "./result.ts";
 
 /** Most interim (1xx) responses before the final one. */
-export const MAX_INTERIM_RESPONSES = 8;
+const MAX_INTERIM_RESPONSES = 8;
+const FIRST_ALLOCATION_BYTES = 1_024;
 
 /** The bounds of one exchange, in bytes. */
-export type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number };
+type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number };
 
 /** How one request over one connection ended; `firstByteMs` counts from handing it over. */
 export type ExchangeOutcome = { firstByteMs: number | null } & (
@@ -21,8 +18,8 @@ export type ExchangeOutcome = { firstByteMs: number | null } & (
 );
 
 /**
- * Sends one request over one connection and reads the response within its bounds. Never rejects. When it ends in any
- * way but with a whole response, the connection is closed.
+ * Sends one request over one connection and reads the response within its bounds. Never rejects. Unless it ends with a
+ * whole response, the connection is closed.
  */
 export function exchange(
   connection: Connection,
@@ -39,6 +36,34 @@ export function exchange(
     if (stop.reason !== undefined) return stop.onFire();
     connection.dispatch(request, reader, limits.maxHeaderBytes, limits.maxBodyBytes);
   });
+}
+
+/** Why a send has to end early. */
+type StopReason = "deadline" | "aborted";
+
+/**
+ * Ends a send early: fired once, by the deadline or by the caller. Each step checks `reason` before it begins, and sets
+ * `onFire` to cancel itself.
+ */
+export class Stop {
+  reason: StopReason | undefined = undefined;
+  onFire: (() => void) | undefined = undefined;
+
+  /** Ends the send; later calls change nothing. */
+  fire(reason: StopReason): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.onFire?.();
+  }
+
+  /** The value of a step that cannot be cancelled, or undefined as soon as this fires. The step must not reject. */
+  before<T>(step: Promise<T>): Promise<T | undefined> {
+    if (this.reason !== undefined) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.onFire = () => resolve(undefined);
+      void step.then(resolve);
+    });
+  }
 }
 
 class ResponseReader implements Dispatcher.DispatchHandler {
@@ -59,7 +84,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#settled) controller.abort(new Error("nobody waits any more"));
+    if (this.#settled) controller.abort(new Error("the send has ended"));
     else this.#written = true;
   }
 
@@ -102,7 +127,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     if (this.#settled || this.#head === undefined) return;
     const body = this.#body.bytes();
     this.#end({ kind: "response", ...this.#head, body, truncated, firstByteMs: this.#firstByteMs });
-    controller?.abort(new Error("the rest of the body is not wanted"));
+    controller?.abort(new Error("the body is longer than allowed"));
   }
 
   #fail(failure: ConnectionFailure, controller?: Dispatcher.DispatchController): void {
@@ -114,5 +139,40 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   #end(outcome: ExchangeOutcome): void {
     this.#settled = true;
     this.#settle(outcome);
+  }
+}
+
+/**
+ * Collects a body up to a limit, into one buffer that doubles: many tiny chunks cost no more than one large one.
+ */
+class BodyCollector {
+  readonly #maxBytes: number;
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Takes what fits; false when the body is longer than the limit. */
+  push(chunk: Uint8Array): boolean {
+    const wanted = Math.min(chunk.length, this.#maxBytes - this.#length);
+    this.#reserve(this.#length + wanted);
+    this.#buffer.set(wanted === chunk.length ? chunk : chunk.subarray(0, wanted), this.#length);
+    this.#length += wanted;
+    return wanted === chunk.length;
+  }
+
+  /** What was collected. */
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  #reserve(bytes: number): void {
+    if (bytes <= this.#buffer.length) return;
+    const size = Math.min(this.#maxBytes, Math.max(bytes, 2 * this.#buffer.length, FIRST_ALLOCATION_BYTES));
+    const grown = Buffer.allocUnsafe(size);
+    grown.set(this.bytes());
+    this.#buffer = grown;
   }
 }

@@ -1,24 +1,24 @@
 import { createSecureContext, getCACertificates } from "node:tls";
 import { parseAllowList } from "./allow-list.ts";
+import { Stop } from "./exchange.ts";
 import { KeptConnections } from "./kept-connections.ts";
 import type { Resolver } from "./resolve.ts";
-import { createSystemResolver } from "./resolve.ts";
 import type { SafeFetchResult } from "./result.ts";
 import type { SendRequest } from "./send.ts";
 import { send } from "./send.ts";
-import { Stop } from "./stop.ts";
+import { createSystemResolver } from "./system-resolver.ts";
 import type { TargetScheme } from "./target-url.ts";
 
 /** Largest header block of a response, in bytes. */
-export const MAX_RESPONSE_HEADER_BYTES = 16_384;
-/** Idle connections kept in all; the longest unused ones give way. */
-export const MAX_IDLE_CONNECTIONS = 512;
+const MAX_RESPONSE_HEADER_BYTES = 16_384;
+/** Idle connections kept in all; the least recently used ones are closed first. */
+const MAX_IDLE_CONNECTIONS = 512;
 /** Idle connections kept for one origin and pool key. */
-export const MAX_IDLE_CONNECTIONS_PER_KEY = 32;
-/** How long an idle connection is kept, in milliseconds; a server's own announcement may make it shorter. */
-export const IDLE_TIMEOUT_MS = 10_000;
+const MAX_IDLE_CONNECTIONS_PER_KEY = 32;
+/** How long an idle connection is kept, in milliseconds; the server may announce a shorter time. */
+const IDLE_TIMEOUT_MS = 10_000;
 /** Longest deadline, in milliseconds; a longer one is cut to this. */
-export const MAX_DEADLINE_MS = 600_000;
+const MAX_DEADLINE_MS = 600_000;
 
 /** What outgoing HTTP is restricted to. `allowList`: see `parseAllowList`, empty in production. */
 export type SafeFetchOptions = {

@@ -4,8 +4,8 @@ import { isIP } from "node:net";
 /** Largest hosts file that is read, in bytes; a larger one counts as empty. */
 export const MAX_HOSTS_FILE_BYTES = 1_048_576;
 
-/** The addresses that the machine's hosts file gives a name; empty when it does not hold the name. Never rejects. */
-export type HostsFile = (host: string) => Promise<readonly string[]>;
+/** The addresses of a name in the hosts file; empty when it is not there. Never rejects. */
+type HostsFile = (host: string) => Promise<readonly string[]>;
 
 type Known = { changedAtMs: number; bytes: number; addresses: ReadonlyMap<string, readonly string[]> };
 
@@ -14,7 +14,7 @@ const NO_FILE: Known = { changedAtMs: Number.NaN, bytes: 0, addresses: new Map()
 /** [RFC 6761] What these names mean when the file does not say. */
 const LOOPBACK = ["127.0.0.1", "::1"];
 
-/** Reads a hosts file whenever it has changed. `localhost` and names below it are loopback without an entry too. */
+/** Reads a hosts file whenever it has changed. `localhost` and names below it are loopback even without an entry. */
 export function createHostsFile(path: string): HostsFile {
   let known = NO_FILE;
   return async (host) => {

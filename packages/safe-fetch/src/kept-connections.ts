@@ -1,11 +1,11 @@
 import type { Connection } from "./connection.ts";
 
-/** How many connections may lie idle, in all and for one target and pool key. */
-export type KeepLimits = { maxIdle: number; maxIdlePerKey: number };
+/** How many connections may be idle, in all and for one target and pool key. */
+type KeepLimits = { maxIdle: number; maxIdlePerKey: number };
 
 /**
- * Idle connections by key (origin and the caller's pool key). The longest unused key gives way when there are too
- * many. A connection is handed out only for an address that was checked just now.
+ * Idle connections by key (origin and the caller's pool key). When there are too many, the least recently used key
+ * loses one. A connection is handed out only for an address that was checked just now.
  */
 export class KeptConnections implements Disposable {
   readonly #limits: KeepLimits;
@@ -16,14 +16,9 @@ export class KeptConnections implements Disposable {
     this.#limits = limits;
   }
 
-  /** How many lie idle. */
-  get size(): number {
-    return this.#count;
-  }
-
   /**
-   * The most recently used idle connection to one of these addresses. Idle ones to any other address are closed:
-   * the name does not lead there any more.
+   * The most recently used idle connection to one of these addresses. Idle ones to any other address are closed,
+   * because the name no longer resolves to them.
    */
   take(key: string, addresses: readonly string[]): Connection | undefined {
     const idle = this.#byKey.get(key);
@@ -42,7 +37,7 @@ export class KeptConnections implements Disposable {
     return taken;
   }
 
-  /** Keeps a connection for the next send with this key; it leaves by itself when it closes. */
+  /** Keeps a connection for the next send with this key, until it closes. */
   put(key: string, connection: Connection): void {
     if (!connection.isOpen()) return;
     const idle = this.#byKey.get(key) ?? [];
@@ -58,7 +53,7 @@ export class KeptConnections implements Disposable {
     if (this.#count > this.#limits.maxIdle) this.#closeOldest();
   }
 
-  /** Closes all that lie idle. */
+  /** Closes all idle connections. */
   [Symbol.dispose](): void {
     while (this.#count > 0) this.#closeOldest();
   }

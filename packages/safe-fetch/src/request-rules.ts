@@ -2,7 +2,7 @@
 export type FetchMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
 /** Most bytes of names and values of request headers together. */
-export const MAX_REQUEST_HEADER_BYTES = 32_768;
+const MAX_REQUEST_HEADER_BYTES = 32_768;
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ALLOW_NOTHING, parseAllowList } from "./allow-list.ts";
-import { checkTarget, createSystemResolver, MAX_ADDRESSES_PER_NAME } from "./resolve.ts";
+import { checkTarget, MAX_ADDRESSES_PER_NAME } from "./resolve.ts";
+import { createSystemResolver } from "./system-resolver.ts";
 
 const answering =
   (...addresses: string[]) =>

@@ -1,17 +1,13 @@
-import { performance } from "node:perf_hooks";
 import { isPublicAddress } from "./address.ts";
 import type { AllowList } from "./allow-list.ts";
-import { boundedLookUps } from "./bounded-look-ups.ts";
-import { createHostsFile } from "./hosts-file.ts";
-import { createNameServers } from "./name-servers.ts";
 import type { TargetUrl } from "./target-url.ts";
 
-/** Most addresses of one name that are looked at; a name with more does not count as resolved. */
+/** Most addresses of one name; a name with more counts as not resolved. */
 export const MAX_ADDRESSES_PER_NAME = 256;
 
 /**
- * Turns a name into all its IPv4 and IPv6 addresses, in order of preference. Rejects or answers an empty list when
- * there are none. The signal says that nobody waits any more; a resolver may go on for others.
+ * Turns a name into all its IPv4 and IPv6 addresses, in order of preference. Rejects or returns an empty list when
+ * there are none. The signal says that the caller no longer waits; a resolver may go on for other callers.
  */
 export type Resolver = (host: string, signal: AbortSignal | undefined) => Promise<readonly string[]>;
 
@@ -20,41 +16,12 @@ export type CheckedTarget =
   | { ok: true; addresses: readonly string[] }
   | { ok: false; reason: "blocked" | "unresolvable" | "aborted" };
 
-/** What a check is made with. */
-export type CheckOptions = { resolver: Resolver; allowList: AllowList; signal?: AbortSignal | undefined };
-
-/** Where names are looked up; without it in the machine's hosts file and with its name servers. */
-export type SystemResolverOptions = {
-  hostsFile?: string;
-  /** Name servers as `address:port`. */
-  servers?: readonly string[];
-  /** Milliseconds of a clock that only goes forward. */
-  now?: () => number;
-};
-
-const HOSTS_FILE = "/etc/hosts";
-
-/**
- * A resolver on the hosts file and on DNS, without the threads of the process: names whose servers hang delay no other
- * name. Lookups of one name that are under way at the same time are one lookup; nothing that was found is kept.
- */
-export function createSystemResolver(options: SystemResolverOptions = {}): Resolver {
-  const inHostsFile = createHostsFile(options.hostsFile ?? HOSTS_FILE);
-  const askNameServers = createNameServers(options.servers);
-  const lookUp = boundedLookUps(
-    async (host) => {
-      const written = await inHostsFile(host);
-      return written.length > 0 ? written : askNameServers(host);
-    },
-    options.now ?? (() => performance.now()),
-  );
-  return (host) => lookUp(host);
-}
+type CheckOptions = { resolver: Resolver; allowList: AllowList; signal?: AbortSignal | undefined };
 
 /**
  * Resolves a target and checks every address: one blocked address that is not in the allow-list refuses the whole
- * target. The caller connects to one of the returned addresses and to nothing else. A host that is an address is not
- * resolved. To be called when saving and again before every send. Never rejects. [SSRF-4..6]
+ * target. The caller must connect to one of the returned addresses and to nothing else. A host that is an address is not
+ * resolved. Call it when saving and again before every send. Never rejects. [SSRF-4..6]
  */
 export async function checkTarget(
   target: Pick<TargetUrl, "host" | "port">,

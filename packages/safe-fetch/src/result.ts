@@ -1,4 +1,4 @@
-import type { ConnectionFailure } from "./connection-failure.ts";
+import { errors } from "undici";
 import type { TargetUrlFailure } from "./target-url.ts";
 
 /**
@@ -22,8 +22,8 @@ export type Phase = "dns" | "connect" | "tls" | "send" | "headers";
 /** Why a body is not whole; false when it is. */
 export type Truncated = false | "size" | "deadline" | "connection" | "aborted";
 
-/** A complete status line and header block came inside the deadline; what became of the body does not change that. */
-export type FetchResponse = {
+/** A complete status line and header block arrived within the deadline, even if the body did not. */
+type FetchResponse = {
   kind: "response";
   status: number;
   headers: Record<string, string | string[]>;
@@ -33,7 +33,7 @@ export type FetchResponse = {
 };
 
 /** Nothing was sent and no connection made. `reason` may be shown to the customer. */
-export type FetchRefused = {
+type FetchRefused = {
   kind: "refused";
   code: "address" | "url" | "request";
   reason: string;
@@ -42,10 +42,10 @@ export type FetchRefused = {
 };
 
 /** The deadline ran out before the header block was complete. */
-export type FetchTimeout = { kind: "timeout"; phase: Phase; timings: Timings };
+type FetchTimeout = { kind: "timeout"; phase: Phase; timings: Timings };
 
 /** The exchange broke before the header block was complete. `message` may be shown to the customer. */
-export type FetchConnectionError = {
+type FetchConnectionError = {
   kind: "connection-error";
   code: ConnectionFailure;
   message: string;
@@ -53,7 +53,67 @@ export type FetchConnectionError = {
 };
 
 /** The caller's signal fired, or the owner was disposed, before the header block was complete. */
-export type FetchAborted = { kind: "aborted"; timings: Timings };
+type FetchAborted = { kind: "aborted"; timings: Timings };
 
 /** How a send ended. Every outcome is data. */
 export type SafeFetchResult = FetchResponse | FetchRefused | FetchTimeout | FetchConnectionError | FetchAborted;
+
+/** What went wrong with a connection, in terms that tell customers about their own server and nothing about ours. */
+export type ConnectionFailure =
+  | "dns"
+  | "refused"
+  | "unreachable"
+  | "closed"
+  | "certificate"
+  | "tls"
+  | "headers-too-large"
+  | "protocol"
+  | "other";
+
+const MESSAGES: Record<ConnectionFailure, string> = {
+  dns: "the host name does not resolve",
+  refused: "the connection was refused",
+  unreachable: "the host cannot be reached",
+  closed: "the connection was closed before the response was complete",
+  certificate: "the certificate is not valid for this host",
+  tls: "the TLS handshake failed",
+  "headers-too-large": "the response headers are too large",
+  protocol: "the response is not valid HTTP/1.1",
+  other: "the connection failed",
+};
+
+const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
+  ECONNREFUSED: "refused",
+  EHOSTUNREACH: "unreachable",
+  ENETUNREACH: "unreachable",
+  EADDRNOTAVAIL: "unreachable",
+  EAFNOSUPPORT: "unreachable",
+  ETIMEDOUT: "unreachable",
+  ECONNRESET: "closed",
+  EPIPE: "closed",
+  CONNECTION_CLOSED: "closed",
+  UND_ERR_SOCKET: "closed",
+  UND_ERR_INFO: "closed",
+  UND_ERR_HEADERS_OVERFLOW: "headers-too-large",
+  TOO_MANY_RESPONSE_BYTES: "protocol",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "protocol",
+  ERR_TLS_CERT_ALTNAME_INVALID: "certificate",
+  EPROTO: "tls",
+};
+
+const CERTIFICATE_CODE = /^(?:UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_CERT|HOSTNAME_MISMATCH|INVALID_)/;
+
+/** The neutral sentence of a failure; safe to show and to store. */
+export function failureMessage(failure: ConnectionFailure): string {
+  return MESSAGES[failure];
+}
+
+/** Sorts an error of the socket, the TLS layer or the HTTP parser. `inHandshake`: TCP was up, TLS was not yet. */
+export function classifyFailure(error: unknown, inHandshake: boolean): ConnectionFailure {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  if (CERTIFICATE_CODE.test(code)) return "certificate";
+  if (error instanceof errors.HTTPParserError) return "protocol";
+  if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_PROTOCOL")) return "tls";
+  const failure = BY_CODE[code] ?? "other";
+  return inHandshake && failure === "closed" ? "tls" : failure;
+}

@@ -4,25 +4,23 @@ import type { AllowList } from "./allow-list.ts";
 import { connectPinned } from "./connect.ts";
 import type { ConnectionLimits } from "./connection.ts";
 import { Connection } from "./connection.ts";
-import type { ConnectionFailure } from "./connection-failure.ts";
-import { failureMessage } from "./connection-failure.ts";
-import type { ExchangeOutcome } from "./exchange.ts";
+import type { ExchangeOutcome, Stop } from "./exchange.ts";
 import { exchange } from "./exchange.ts";
 import type { KeptConnections } from "./kept-connections.ts";
 import type { FetchMethod } from "./request-rules.ts";
 import { refuseRequest } from "./request-rules.ts";
 import type { Resolver } from "./resolve.ts";
 import { checkTarget, literalAddress } from "./resolve.ts";
-import type { Phase, SafeFetchResult, Timings } from "./result.ts";
-import type { Stop } from "./stop.ts";
+import type { ConnectionFailure, Phase, SafeFetchResult, Timings } from "./result.ts";
+import { failureMessage } from "./result.ts";
 import type { TargetRules, TargetUrl } from "./target-url.ts";
 import { parseTargetUrl } from "./target-url.ts";
 
-/** How often one send may find that a kept connection was closed meanwhile, before it opens one of its own. */
-export const MAX_STALE_CONNECTIONS = 3;
+/** How many kept connections one send may find closed before it opens its own. */
+const MAX_STALE_CONNECTIONS = 3;
 
 /** What a customer may be told when the address check refuses. [SSRF] */
-export const ADDRESS_NOT_ALLOWED = "target address not allowed";
+const ADDRESS_NOT_ALLOWED = "target address not allowed";
 
 /** One request to an address that a user chose. */
 export type SendRequest = {
@@ -44,8 +42,7 @@ export type SendRequest = {
   signal?: AbortSignal | undefined;
 };
 
-/** What sends are made with. */
-export type SendContext = {
+type SendContext = {
   rules: TargetRules;
   resolver: Resolver;
   allowList: AllowList;
@@ -127,7 +124,7 @@ function limitsOf(context: SendContext, request: SendRequest) {
   return { maxHeaderBytes: context.connectionLimits.maxHeaderBytes, maxBodyBytes: request.maxResponseBytes };
 }
 
-/** A request that was never written may go out again; one that was only if the caller says so and nothing came back. */
+/** A request that was not written may be sent again; one that was, only if the caller allows it and no byte came back. */
 function mayRepeat(outcome: ExchangeOutcome, request: SendRequest): boolean {
   if (outcome.kind !== "failed" || outcome.answered) return false;
   return !outcome.written || (request.repeatable ?? ["GET", "HEAD", "OPTIONS"].includes(request.method));

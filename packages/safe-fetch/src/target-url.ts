@@ -1,4 +1,5 @@
-import { normalizeHost } from "./host.ts";
+import { isIPv4 } from "node:net";
+import { domainToASCII } from "node:url";
 
 /** Longest URL that is accepted and stored, in UTF-16 units. [SSRF] */
 export const MAX_URL_CHARS = 2_048;
@@ -13,7 +14,7 @@ export type TargetRules = {
   maxLength?: number;
 };
 
-/** Why a URL is no target; a closed set. */
+/** Why a URL is refused. */
 export type TargetUrlFailure =
   | "too-long"
   | "forbidden-character"
@@ -30,9 +31,12 @@ export type TargetUrlFailure =
  */
 export type TargetUrl = { ok: true; url: URL; host: string; port: number };
 
-/** The outcome for a text: a target or the reason why not. */
-export type TargetUrlResult = TargetUrl | { ok: false; reason: TargetUrlFailure };
+/** Longest DNS name, in characters. */
+const MAX_HOST_CHARS = 253;
 
+const NOT_IN_A_NAME = /[\s\p{Cc}\\/?#@:%]/u;
+const NAME = /^(?!.*\.\.)[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/;
+const LONG_LABEL = /[^.]{64}/;
 const FORBIDDEN = /[\s\p{Cc}\p{Zl}\p{Zp}\\]/u;
 const SHAPE = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]+)/i;
 const HOST_PORT = /^(.*?)(?::([0-9]*))?$/;
@@ -43,9 +47,9 @@ const DEFAULT_PORT = { "https:": 443, "http:": 80 };
  * Decides by its text alone whether a URL that a user chose may be called. Nothing is repaired: control characters,
  * whitespace, backslashes, userinfo (also an empty one), percent-encoded hosts, zone ids, numeric forms of IPv4 other
  * than the dotted quad, and port 0 are refused. Names are turned into punycode, one trailing dot and the fragment are
- * dropped. Where the host leads is for `checkTarget` to say. Never throws. [SSRF-1..3]
+ * dropped. Where the host resolves to is checked by `checkTarget`. Never throws. [SSRF-1..3]
  */
-export function parseTargetUrl(text: string, rules: TargetRules): TargetUrlResult {
+export function parseTargetUrl(text: string, rules: TargetRules): TargetUrl | { ok: false; reason: TargetUrlFailure } {
   const maxLength = rules.maxLength ?? MAX_URL_CHARS;
   if (text.length > maxLength) return refuse("too-long");
   if (FORBIDDEN.test(text) || !text.isWellFormed()) return refuse("forbidden-character");
@@ -77,4 +81,25 @@ function ownHost(text: string): string | undefined {
 
 function refuse(reason: TargetUrlFailure): { ok: false; reason: TargetUrlFailure } {
   return { ok: false, reason };
+}
+
+/**
+ * The form in which hosts are compared and stored: lower-case punycode without a trailing dot, a plain dotted quad,
+ * or a bracketed, compressed IPv6 address. Undefined for anything else, such as percent-encoding, zone ids
+ * and numeric forms of IPv4 other than the dotted quad. Idempotent, never throws. [SSRF]
+ */
+export function normalizeHost(text: string): string | undefined {
+  if (text.startsWith("[")) return normalizeIpv6(text);
+  if (isIPv4(text)) return text;
+  if (NOT_IN_A_NAME.test(text)) return undefined;
+  const ascii = domainToASCII(text);
+  const name = ascii.endsWith(".") ? ascii.slice(0, -1) : ascii;
+  if (name.length > MAX_HOST_CHARS || isIPv4(name) || !NAME.test(name) || LONG_LABEL.test(name)) return undefined;
+  return name;
+}
+
+function normalizeIpv6(text: string): string | undefined {
+  if (text.includes("%") || !URL.canParse(`http://${text}/`)) return undefined;
+  const { host } = new URL(`http://${text}/`);
+  return /^\[[0-9a-f:]+\]$/.test(host) ? host : undefined;
 }

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { startNameServer } from "@toolgate/testbed/name-server";
 import { expect, test } from "vitest";
 import { ALLOW_NOTHING } from "../src/allow-list.ts";
-import { checkTarget, createSystemResolver } from "../src/resolve.ts";
+import { checkTarget } from "../src/resolve.ts";
+import { createSystemResolver } from "../src/system-resolver.ts";
 import { httpReceiver } from "./receivers.ts";
 import { loopbackFetch, post } from "./sending.ts";
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startNameServer } from "@toolgate/testbed/name-server";
 import { expect, test } from "vitest";
-import { FAILURE_KEPT_MS } from "../src/bounded-look-ups.ts";
+import { FAILURE_KEPT_MS } from "../src/bounded-lookups.ts";
 import { MAX_HOSTS_FILE_BYTES } from "../src/hosts-file.ts";
-import { createSystemResolver } from "../src/resolve.ts";
+import { createSystemResolver } from "../src/system-resolver.ts";
 import { until } from "./sending.ts";
 
 const NO_FILE = join(tmpdir(), "no-such-folder", "hosts");
@@ -26,7 +26,7 @@ test("[SSRF] names whose servers hang do not delay another name", async () => {
   expect(ended).toBe(20);
 });
 
-test("[SSRF-5] each look is a fresh one, whatever the TTL of the answer before", async () => {
+test("[SSRF-5] every lookup is fresh, whatever the TTL of the answer before", async () => {
   let answer = "8.8.8.8";
   await using dns = await startNameServer(() => [answer]);
   const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE });
@@ -35,7 +35,7 @@ test("[SSRF-5] each look is a fresh one, whatever the TTL of the answer before",
   expect(await resolver("hooks.example.net", undefined)).toEqual(["10.0.0.1"]);
 });
 
-test("[SSRF] looks for one name are joined while under way; a name that was not found is asked again only later", async () => {
+test("[SSRF] simultaneous lookups of one name are one; a name that was not found is asked again only later", async () => {
   let exists = false;
   let nowMs = 0;
   await using dns = await startNameServer(() => (exists ? ["8.8.8.8"] : []));

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
-import { createSystemResolver } from "@toolgate/safe-fetch/resolve";
+import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type NameServer, startNameServer } from "@toolgate/testbed/name-server";
 import { startReceiver } from "@toolgate/testbed/receiver";

@@ -1,5 +1,6 @@
 import { parseAllowList } from "@toolgate/safe-fetch/allow-list";
-import { checkTarget, createSystemResolver, type Resolver } from "@toolgate/safe-fetch/resolve";
+import { checkTarget, type Resolver } from "@toolgate/safe-fetch/resolve";
+import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
 import { parseTargetUrl, type TargetUrlFailure } from "@toolgate/safe-fetch/target-url";
 
 /** Checks an endpoint's URL when it is saved: the form to store, or the rule it breaks. Sending repeats the check. */

@@ -1,4 +1,4 @@
-import { normalizeHost } from "@toolgate/safe-fetch/host";
+import { normalizeHost } from "@toolgate/safe-fetch/target-url";
 
 const TLS_MODES = ["disable", "require", "verify-full"] as const;
 
