@@ -29,8 +29,8 @@ export function readAllConfigs(env: Env): readonly unknown[] {
 }
 
 /**
- * The single topology: every service as in its own process, but hot calls are function calls, and the rest goes through
- * the same routes and interceptors without a network.
+ * The single topology: all services in one process. Hot calls are function calls; all other calls go through the same
+ * routes and interceptors, without a network.
  */
 export async function startSingle(configs: readonly unknown[], log: Logger): Promise<SingleInstallation> {
   await using resources = new AsyncDisposableStack();
@@ -51,7 +51,7 @@ export async function startSingle(configs: readonly unknown[], log: Logger): Pro
       await Promise.all(running.map((service) => service.ready()));
     },
     async drain() {
-      // Callers first: nothing is drained while another service may still call it.
+      // Callers stop first, so that no service drains while another may still call it.
       for (const service of running.toReversed()) await service.drain();
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => door[Symbol.asyncDispose]());
 
-/** What buffers hold once those that nobody holds are gone. */
+/** The memory of all buffers after a garbage collection. */
 function heldBytes(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();

@@ -6,7 +6,7 @@ import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 const LIST_KEYS = "key_auth.v1.KeyService/ListKeys";
 const LOGIN = "key_auth.v1.SessionService/Login";
 const JSON_TYPE = ["content-type", "application/json"] as const;
-/** What an answer about the inside would show: files, lines, addresses, SQL, libraries. */
+/** What a response that leaks internals would show: files, lines, addresses, SQL, libraries. */
 const INTERNALS = /\.ts|\.js|node_modules|127\.0\.0\.1|postgres|select |stack|ECONN|Error:/i;
 
 let toolgate: RunningToolgate;

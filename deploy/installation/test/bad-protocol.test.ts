@@ -11,7 +11,7 @@ const WRONG_METHOD = { status: 405, text: '{"success":false,"error":"Methode nic
 let door: FrontDoor;
 beforeAll(async () => {
   door = await openFrontDoor();
-  // Long enough for its caller to be gone before it ends.
+  // Long enough for its caller to disconnect before it ends.
   const busy = "const end = Date.now() + 300; while (Date.now() < end); return { success: true };";
   await door.toolgate.saveTool("busy", { external_api: true, handler: `export default async () => { ${busy} };` });
 });

@@ -2,24 +2,24 @@ import { createHmac } from "node:crypto";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ReceivedRequest } from "@toolgate/testbed/behaviour";
 
-/** What the receivers got, by what is counted. */
+/** The requests that the receivers got, in the forms that are counted. */
 export interface Arrivals {
-  /** Delivery ids with the times of the arrivals that were answered 2xx, in order. */
+  /** Delivery ids with the times of the arrivals that got a 2xx, in order. */
   deliveries: Map<string, number[]>;
   /** Event ids by the call that caused them, for each event type. */
   events: Map<string, Map<number, Set<string>>>;
-  /** Requests whose signature is not that of their bytes. */
+  /** Requests whose signature does not match their bytes. */
   forged: number;
   /** The call of each delivery. */
   callOf: Map<string, number>;
-  /** Deliveries that were answered 500 once. */
+  /** Deliveries that got a 500 once. */
   refused: Set<string>;
 }
 
 /**
- * Reads requests with the documentation's recipe alone; `secretOf` knows the endpoint of a path, `refused` the requests
- * that were answered 500. A request whose connection broke before the answer counts as one that was answered 2xx: its
- * receiver may have acted on it.
+ * Verifies requests exactly as the documentation says; `secretOf` returns the secret for a path, `refused` has the
+ * requests that got a 500. A request whose connection broke before the response counts as a 2xx, because its receiver
+ * may have acted on it.
  */
 export function readArrivals(
   requests: readonly ReceivedRequest[],
@@ -69,7 +69,7 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return found;
 }
 
-/** Rows of the logs, as the database has them. */
+/** Rows of the logs, from the database. */
 export interface LogBooks {
   /** Usage rows by `<key id> <tool> <status>`. */
   usage: Map<string, number>;
@@ -79,7 +79,7 @@ export interface LogBooks {
   runs: Map<number, { rows: number; succeeded: number }>;
 }
 
-/** All that the logs hold, or the rows from a time on. */
+/** All rows of the logs, or those since a time. */
 export async function readLogs(pool: Pool, since = new Date(0)): Promise<LogBooks> {
   const usage = await pool.query(
     `select key_id || ' ' || tool || ' ' || status as name, count(*)::int as rows

@@ -30,7 +30,7 @@ function callOf(call: Partial<LoadedCall>): LoadedCall {
   };
 }
 
-/** What receivers got: for each call, by path, the times at which its delivery came. */
+/** The arrivals at the receivers: for each call, by path, when its delivery arrived. */
 function arrivalsOf(calls: readonly LoadedCall[], came: Record<number, Record<string, number[]>>): Arrivals {
   const arrivals: Arrivals = {
     deliveries: new Map(),

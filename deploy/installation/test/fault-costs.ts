@@ -8,15 +8,15 @@ export interface Costs {
   victim: string;
   kills: number;
   calls: number;
-  /** Answered 200. */
+  /** Calls with a 200. */
   accepted: number;
-  /** Answered, but not 200. */
+  /** Calls with another status. */
   refused: number;
   /** Connection errors. */
   unanswered: number;
-  /** Of accepted calls. */
+  /** Events of accepted calls. */
   events: number;
-  /** That arrived, each counted once. */
+  /** Deliveries that arrived, each counted once. */
   deliveries: number;
   /** Accepted calls with an event that did not arrive everywhere. */
   lost: number;
@@ -31,7 +31,7 @@ export interface Costs {
   awayMs: number[];
   /** From the kill until the first arrival of an event of a call made after it, per kill. */
   flowingMs: number[];
-  /** From the answer of a call to the last first arrival of its events, but for those that a receiver refused. */
+  /** From the response of a call until each of its events had arrived once, except those that a receiver refused. */
   slowestEventMs: number;
 }
 
@@ -41,7 +41,7 @@ export interface Books {
   undelivered: readonly Undelivered[];
 }
 
-/** Sums up by victim. Calls, and what came of them, belong to the fault in whose phase they were made. */
+/** Sums up by victim. Calls, and their events, belong to the fault in whose phase they were made. */
 export function costsOf(faults: readonly Fault[], calls: readonly LoadedCall[], books: Books): Costs[] {
   const callsOf = Map.groupBy(calls, ({ phase }) => phase);
   const callByNumber = new Map(calls.map((call) => [call.n, call]));

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningToolgate } from "./running-toolgate.ts";
 
-/** Of so many calls one, always of `emitter`, emits a second event, for a slow receiver. */
+/** One in this many calls, always of `emitter`, emits a second event, for a slow receiver. */
 const CALLS_PER_SLOW_EVENT = 36;
 const SLOW_CALL = 5;
 
-/** The tools that are called in turn; each is given a number of its own per call and answers with it. */
+/** The tools that are called in turn; each call has its own number, which the tool returns. */
 export const TOOLS = {
   plain: { handler: "export default async ({ n }) => ({ success: true, n });" },
   reported: { webhook_event: true, handler: "export default async ({ n }) => ({ success: true, n });" },
@@ -20,7 +20,7 @@ export const TOOLS = {
 
 export type ToolName = keyof typeof TOOLS;
 
-/** Calls that are counted together; each phase has a key of its own, so that its log can be counted exactly. */
+/** Calls that are counted together; each phase has its own key, so that its log can be counted exactly. */
 export interface Phase {
   index: number;
   key: { id: string; secret: string };
@@ -28,17 +28,17 @@ export interface Phase {
   enteredAtMs: number;
 }
 
-/** One call and what came of it. */
+/** One call and its outcome. */
 export interface LoadedCall {
   n: number;
   tool: ToolName;
   phase: Phase;
   sentAtMs: number;
   endedAtMs: number;
-  /** 0: no answer, the connection broke; -1: no answer within `HANG_MS`. */
+  /** 0: the connection broke without a response; -1: no response within `HANG_MS`. */
   status: number;
   text: string;
-  /** The answer carries the limit's headers: the key was verified. */
+  /** The response has the limit's headers, so the key was verified. */
   verified: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface Load {
 
 export const HANG_MS = 15_000;
 const CLIENTS = 8;
-/** Rest of a client between two calls, so that the load stays below what the machine can do. */
+/** Pause of a client between two calls, so that the load stays below the machine's capacity. */
 const REST_MS = 90;
 
 /** Callers in a closed loop until they are stopped. */

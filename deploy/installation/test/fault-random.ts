@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1 that a seed repeats, so that a failed run can be made again. */
+/** Random numbers from 0 to below 1. The same seed gives the same numbers, so that a failed run can be repeated. */
 export type Random = () => number;
 
 /** The generator mulberry32. */

@@ -1,7 +1,7 @@
 import type { Behave } from "@toolgate/testbed/receiver";
 import { eventsOf, type LoadedCall } from "./fault-load.ts";
 
-/** The endpoints by path, and what each subscribes to: one answers at once, one fails now and then, one is slow. */
+/** The endpoints by path, and what each subscribes to: one responds at once, one fails sometimes, one is slow. */
 export const ENDPOINTS = {
   "/all": ["tool.completed", "custom.number.seen"],
   "/failing": ["tool.completed"],
@@ -11,7 +11,7 @@ export const ENDPOINTS = {
 const MIN_SLOW_MS = 100;
 const SLOW_MS_PER_STEP = 30;
 const SLOW_STEPS = 16;
-/** Delivery ids end in chance: one of 16 is refused when it arrives first. */
+/** Delivery ids end in random digits: one in 16 is refused on its first arrival. */
 const REFUSED_ENDING = "0";
 
 /** Where the events of a call have to arrive: path and type. */
@@ -24,7 +24,7 @@ export function placesOf(call: Pick<LoadedCall, "tool" | "n">): string[] {
 
 export interface FaultReceivers {
   behave: Behave;
-  /** The requests that were answered 500, by their place in the order of arrival. */
+  /** The requests that got a 500, by their index in the order of arrival. */
   readonly refused: ReadonlySet<number>;
 }
 

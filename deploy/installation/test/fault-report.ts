@@ -2,13 +2,13 @@ import { cpus, loadavg, release, totalmem } from "node:os";
 import { added, type Costs } from "./fault-costs.ts";
 import type { Unsettled } from "./fault-unsettled.ts";
 
-/** A run, for people who were not there. */
+/** The report of a run. */
 export interface FaultReport {
   startedAt: Date;
   tookMs: number;
   seed: number;
   costs: readonly Costs[];
-  /** What was left on its way two minutes after the last fault. */
+  /** What was still under way two minutes after the last fault. */
   unsettled: Unsettled;
   /** Versions of the servers, by name. */
   servers: Readonly<Record<string, string>>;

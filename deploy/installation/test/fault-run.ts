@@ -7,7 +7,7 @@ import { type Fault, missingFromLogs } from "./fault-tally.ts";
 import type { Victim } from "./fault-victims.ts";
 import type { RunningToolgate } from "./running-toolgate.ts";
 
-/** Most of the time between the start of a phase and its kill. */
+/** Longest time between the start of a phase and its kill. */
 const MAX_LEAD_MS = 900;
 const NORMAL_LAG_MS = 500;
 /** Longer than the broker waits for a consumer that died. */
@@ -20,13 +20,13 @@ export interface FaultRun {
   calls: readonly LoadedCall[];
   faults: Fault[];
   phases: Phase[];
-  /** Processes that ended although nobody had killed them. */
+  /** Processes that ended without being killed. */
   bystandersLost: string[];
-  /** What did not work again in time, and why. */
+  /** What did not recover in time, and why. */
   notRecovered: string[];
 }
 
-/** Calls tools all the time while the victims are struck in turn; ends when the calls under way have ended. */
+/** Calls tools all the time while the victims are killed in turn; ends when the calls under way have ended. */
 export async function runFaults(
   toolgate: RunningToolgate,
   victims: Victim[],
@@ -45,7 +45,7 @@ export async function runFaults(
   };
   try {
     await untilWorking(toolgate, load, start);
-    // Every call of the phases before it is known to be in the logs.
+    // All calls of earlier phases are known to be in the logs.
     let firstToCheck = start;
     for (const [index, victim] of victims.entries()) {
       const phase = phases[index + 1] as Phase;
@@ -113,8 +113,8 @@ async function untilWorking({ receiver }: RunningToolgate, load: Load, phase: Ph
 }
 
 /**
- * A wipe of the broker costs what it holds: in normal work the lines of a moment. What another fault has left waiting
- * there is let through first, or it would be lost to two faults at once.
+ * A wipe of the broker loses what it holds, normally the records of a moment. Messages that an earlier fault left
+ * waiting there are processed first; otherwise both faults together would lose them.
  */
 async function untilLogged(
   { pool }: RunningToolgate,
@@ -140,7 +140,7 @@ function pidsOf(toolgate: RunningToolgate): Map<string, number[]> {
   return new Map([...byName].map(([name, replicas]) => [name, replicas.map(({ pid }) => pid)]));
 }
 
-/** Processes that have ended beyond those that this victim's fault ends. */
+/** Processes that have ended, except those that this victim's fault is expected to end. */
 function lostBystanders(before: Map<string, number[]>, after: Map<string, number[]>, victim: Victim): string[] {
   return [...before].flatMap(([name, pids]) => {
     const ended = pids.filter((pid, place) => after.get(name)?.[place] !== pid).length;

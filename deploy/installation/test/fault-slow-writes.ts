@@ -6,8 +6,8 @@ export type HeldTable = "key_auth.api_key_requests" | "tool_runner.executions" |
 const WAIT_DEADLINE_MS = 5_000;
 
 /**
- * Holds up all writes to these tables, and resolves once each has a transaction waiting. The function that it resolves
- * with lets them go on: what was sent to the database is then committed, whether its sender lives or not.
+ * Blocks all writes to these tables, and resolves once each has a transaction waiting. The function that it resolves
+ * with releases them: everything already sent to the database is then committed, even if its sender has died.
  */
 export async function whileWritesWait(pool: Pool, tables: readonly HeldTable[]): Promise<() => void> {
   const released = Promise.withResolvers<void>();

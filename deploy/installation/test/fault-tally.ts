@@ -2,19 +2,19 @@ import type { Arrivals, LogBooks } from "./fault-books.ts";
 import { type LoadedCall, type Phase, TOOLS, type ToolName } from "./fault-load.ts";
 import { placesOf } from "./fault-receivers.ts";
 
-/** One fault: which, when, and what was called meanwhile. */
+/** One fault: which, when, and the calls made meanwhile. */
 export interface Fault {
   victim: string;
   losesLog: boolean;
   phase: Phase;
-  /** Dead from then on. */
+  /** When the victim died. */
   struckAtMs: number;
   backAtMs: number;
-  /** From then on calls of every tool succeed again. */
+  /** When calls of every tool succeeded again. */
   recoveredAtMs: number;
 }
 
-/** Answered calls of a phase that the usage log lacks, and rows that nobody called for. */
+/** Completed calls of a phase that are missing in the usage log, and rows without a call. */
 export function usageGaps(calls: readonly LoadedCall[], { usage }: LogBooks, phase: Phase) {
   const own = calls.filter((call) => call.phase === phase);
   const unanswered = own.filter(({ status }) => status <= 0).length;
@@ -39,22 +39,25 @@ function loggedStatuses(usage: ReadonlyMap<string, number>, phase: Phase, tool: 
   return [...usage.keys()].filter((name) => name.startsWith(prefix)).map((name) => Number(name.slice(prefix.length)));
 }
 
-/** Calls answered 200 that have no run in the log. */
+/** Calls with a 200 that have no run in the log. */
 export function callsWithoutRun(calls: readonly LoadedCall[], { runs }: LogBooks): LoadedCall[] {
   return calls.filter(({ n, status }) => status === 200 && runs.get(n)?.succeeded !== 1);
 }
 
-/** A broker that lost its data may cost the log this much. */
+/** How much of the log may be lost with a broker's data. */
 const WIPE_COSTS_MS = 1_000;
 
-/** Whether the log may lack a call: it was under way, or answered within a second, when the broker was wiped. */
+/**
+ * Whether a call may be missing in the log: it was under way, or had ended less than a second ago, when the broker was
+ * wiped.
+ */
 export function mayBeUnlogged(faults: readonly Fault[]): (call: LoadedCall) => boolean {
   const wipes = faults.filter(({ losesLog }) => losesLog);
   return ({ sentAtMs, endedAtMs }) =>
     wipes.some(({ struckAtMs }) => sentAtMs <= struckAtMs && endedAtMs > struckAtMs - WIPE_COSTS_MS);
 }
 
-/** Names what the logs lack of these calls and may not lack; empty when all is there. */
+/** Names what is missing in the logs of these calls but must not be; empty when nothing is. */
 export function missingFromLogs(calls: readonly LoadedCall[], logs: LogBooks, faults: readonly Fault[]): string[] {
   const excused = mayBeUnlogged(faults);
   const missing = callsWithoutRun(calls, logs)
@@ -68,7 +71,7 @@ export function missingFromLogs(calls: readonly LoadedCall[], logs: LogBooks, fa
   return missing;
 }
 
-/** Calls answered 200 with an event that did not arrive everywhere it was subscribed. */
+/** Calls with a 200 and an event that did not arrive everywhere it was subscribed. */
 export function callsWithoutEvent(calls: readonly LoadedCall[], arrivals: Arrivals): LoadedCall[] {
   return calls.filter(
     (call) => call.status === 200 && placesOf(call).some((place) => !arrivals.events.get(place)?.has(call.n)),

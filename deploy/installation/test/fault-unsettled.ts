@@ -10,7 +10,7 @@ export interface Unsettled {
   membersInFlight: number;
   undelivered: number;
   parked: number;
-  /** Events, attempts and results that the broker has yet to hand out, or waits to hear of. */
+  /** Events, attempts and results that the broker has not delivered yet, or whose acknowledgement it waits for. */
   onBroker: number;
 }
 
@@ -41,8 +41,9 @@ export type CountOnBroker = () => Promise<number>;
 const NS_IN_MS = 1_000_000;
 
 /**
- * Counts what the broker has yet to hand out or to hear of. A broker that crashed may wait for ever to hear of a message
- * that it no longer has (2.9.10, one kill of a hundred): what is not handed out again within two ack waits is none.
+ * Counts the messages that the broker has not delivered yet or whose acknowledgement it waits for. A broker that
+ * crashed may wait forever for a message that it no longer has (2.9.10, one kill in a hundred): a message that is not
+ * delivered again within two ack waits does not count.
  */
 export function createCountOnBroker({ jsm }: Bus): CountOnBroker {
   const handedOut = new Map<string, { deliveries: number; atMs: number }>();
@@ -70,7 +71,7 @@ export async function readLostAttempts(pool: Pool): Promise<{ delivery: string; 
   return rows;
 }
 
-/** [OUT-45] Lets the clock run: what waits for its retry is due now. */
+/** [OUT-45] Instead of waiting: makes all retries due now. */
 export async function makeRetriesDue(pool: Pool): Promise<void> {
   await pool.query(
     `with item as (
@@ -84,7 +85,7 @@ export async function makeRetriesDue(pool: Pool): Promise<void> {
   );
 }
 
-/** Lets the clock run: events that were published a while ago and of which the fan-out has not told are published again. */
+/** Instead of waiting: publishes events again that were published a while ago and that the fan-out has not reported. */
 export async function makeOutboxDue(pool: Pool): Promise<void> {
   await pool.query(
     `update tool_runner.outbox set publish_after = now()
@@ -93,8 +94,8 @@ export async function makeOutboxDue(pool: Pool): Promise<void> {
 }
 
 /**
- * [OUT-57] Lets the clock run: leases that have lasted for some seconds are over. Only for when nobody calls and the broker
- * holds nothing, so that whoever had such a delivery is dead.
+ * [OUT-57] Instead of waiting: expires leases that are some seconds old. Only for use when there are no calls and the
+ * broker is empty, so that the processes that held these deliveries are certainly dead.
  */
 export async function endAbandonedLeases(pool: Pool): Promise<void> {
   await pool.query(

@@ -5,21 +5,21 @@ import { type Random, shuffled } from "./fault-random.ts";
 import { type HeldTable, whileWritesWait } from "./fault-slow-writes.ts";
 import type { RunningToolgate } from "./running-toolgate.ts";
 
-/** Something of an installation that is killed and comes back. */
+/** A part of an installation that is killed and comes back. */
 export interface Victim {
   name: string;
-  /** How many processes this fault ends, by name; all others have to live through it. */
+  /** How many processes this fault ends, by name; all others must survive it. */
   ends: Readonly<Record<string, number>>;
-  /** What the broker holds of the log is lost. */
+  /** The log records in the broker are lost. */
   losesLog?: boolean;
-  /** Kills it, and resolves once it takes work again. `onStruck` is called when it is dead. */
+  /** Kills it, and resolves once it accepts work again. `onStruck` is called when it is dead. */
   strike(random: Random, onStruck: () => void): Promise<void>;
 }
 
 const BACK_DEADLINE_MS = 30_000;
-/** How long a server stays away, at most. */
+/** Longest time that a server stays down. */
 const MAX_OUTAGE_MS = 1_500;
-/** Time in which the calls run on without the first of two victims. */
+/** How long calls continue without the first of two victims. */
 const BETWEEN_TWO_MS = 400;
 
 /** Each process and each server, killed at any moment; those that keep data also lose it. */
@@ -43,7 +43,7 @@ export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
   ];
 }
 
-/** The same at their worst moments: in the middle of a write, or while the next one of the chain is away. */
+/** The same at their worst moments: in the middle of a write, or while the next service in the chain is down. */
 export function victimsAtWorst(toolgate: RunningToolgate): Victim[] {
   const { postgres, nats, redis } = serversOf(toolgate);
   const { pool } = toolgate;
@@ -70,7 +70,7 @@ export function victimsAtWorst(toolgate: RunningToolgate): Victim[] {
 }
 
 function serversOf({ postgres, nats, redis }: RunningToolgate) {
-  if (!postgres) throw new Error("needs a PostgreSQL of its own");
+  if (!postgres) throw new Error("needs its own PostgreSQL");
   return { postgres, nats, redis };
 }
 
@@ -117,7 +117,7 @@ function wiped(name: string, victim: Pick<TestServer, "wipe">, options: Pick<Vic
   };
 }
 
-/** Strikes the second soon after the first, before that is back. */
+/** Kills the second soon after the first, before the first is back. */
 function whileAway(first: Victim, second: Victim): Victim {
   return {
     name: `${second.name}, ${first.name} away`,
@@ -135,7 +135,7 @@ function whileAway(first: Victim, second: Victim): Victim {
   };
 }
 
-/** Strikes while transactions that write to these tables are under way; they go on when it is dead. */
+/** Kills it while transactions that write to these tables are blocked; they continue when it is dead. */
 function whileWriting(victim: Victim, pool: RunningToolgate["pool"], tables: readonly HeldTable[]): Victim {
   return {
     ...victim,

@@ -28,26 +28,28 @@ import {
 import { type Victim, victimsAtRandom, victimsAtWorst } from "./fault-victims.ts";
 import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
-/** Kills of each victim: one shows a break, more make a report. */
+/** Kills per victim: one finds a failure, more are for a report. */
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 1);
-/** Where to write a report of kills at any moment; without one, each is struck at its worst moment. */
+/** Where to write a report of kills at random moments; if unset, each victim is killed at its worst moment. */
 const REPORT_FILE = process.env.FAULT_REPORT;
-/** Names, separated by semicolons, of those that are killed; all when it is empty. */
+/** Names of the victims to kill, separated by semicolons; empty: all. */
 const VICTIMS = (process.env.FAULT_VICTIMS ?? "").split(";").filter((name) => name !== "");
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000);
-/** Where to write what the services and their supervisors said. */
+/** Where to write the logs of the services and their supervisors. */
 const LOG_FILE = process.env.FAULT_LOG;
 const MS_PER_ROUND = 300_000;
 const SETTLE_DEADLINE_MS = 120_000;
 const START_DEADLINE_MS = 60_000;
 const MAX_REPEATED_SHARE = 0.005;
-/** One round has a kill for every hundred deliveries or so, fewer on a slow machine: too few for a share. */
+/**
+ * One round has about a kill per hundred deliveries, and fewer deliveries on a slow machine: too few for a percentage.
+ */
 const MAX_REPEATED_A_KILL = 2;
 const CALLS_AFTERWARDS = 12;
 const SLOWEST_SHOWN = 40;
 /**
- * The first round begins with those whose work is taken up again only after a lease or an acknowledgement's time, so that
- * it passes while the others are struck; a wipe comes before those that leave something of the call logs in the broker.
+ * The first round begins with victims whose work is repeated only after a lease or an ack wait, so that this time
+ * passes while the others are killed; a wipe comes before victims that leave call records in the broker.
  */
 const FIRST = [/NATS wiped/, /writing/, /dispatcher|worker|tool-runner/, /NATS|PostgreSQL/, /./];
 const WEBHOOK_ROLES = { manager: 1, "fan-out": 1, dispatcher: 2, worker: 2 };
@@ -126,7 +128,7 @@ describe(`killing every process in turn under load (seed ${SEED}, ${ROUNDS} roun
         status > 0 &&
         status !== 500 &&
         !(status === 200 && JSON.parse(text).n === n) &&
-        // Its event could not be accepted, and the tool was told so.
+        // Its event could not be accepted, and the tool got an error.
         !(status === 400 && tool === "emitter" && text.includes("Tool konnte nicht ausgefuehrt werden")),
     );
     expect(wrong).toEqual([]);
@@ -198,7 +200,7 @@ describe(`killing every process in turn under load (seed ${SEED}, ${ROUNDS} roun
       const { headers } = await toolgate.call("plain", secret, { n: 0 });
       return Number(headers.get("x-ratelimit-remaining"));
     };
-    // Within one clock minute, hence perhaps a second time.
+    // All within one clock minute, so it may need a second try.
     await eventually(async () => {
       const first = await remaining();
       for (let call = 1; call < CALLS_AFTERWARDS; call += 1) expect(await remaining()).toBe(first - call);
@@ -210,7 +212,7 @@ describe(`killing every process in turn under load (seed ${SEED}, ${ROUNDS} roun
   });
 });
 
-/** Every victim as often as there are rounds, in an order of chance. */
+/** Every victim once per round, in random order. */
 function inOrder(all: Victim[], random: Random): Victim[] {
   const victims = all.filter(({ name }) => VICTIMS.length === 0 || VICTIMS.includes(name));
   const rounds = Array.from({ length: ROUNDS }, () => shuffled(victims, random));
@@ -220,8 +222,8 @@ function inOrder(all: Victim[], random: Random): Victim[] {
 }
 
 /**
- * Waits until nothing is on its way any more, two minutes at most; what is then still amiss is for the tests to say. A
- * report has the time to wait for retries and leases.
+ * Waits until nothing is under way any more, two minutes at most; the tests then report what is left. A report also
+ * waits for retries and leases.
  */
 async function settle({ pool }: RunningToolgate, countOnBroker: CountOnBroker, run: FaultRun): Promise<void> {
   const settled = async () => {
@@ -233,7 +235,7 @@ async function settle({ pool }: RunningToolgate, countOnBroker: CountOnBroker, r
   await eventually(settled, { deadlineMs: SETTLE_DEADLINE_MS, everyMs: 200 }).catch(() => {});
 }
 
-/** Lets the clock run for what only waits for its time. */
+/** Makes everything due that only waits for its time. */
 async function hurry(pool: Pool, { onBroker }: Unsettled): Promise<void> {
   await makeRetriesDue(pool);
   await makeOutboxDue(pool);

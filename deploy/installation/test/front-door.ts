@@ -8,7 +8,7 @@ export const ECHO = "/api/v1/tools/echo";
 const DEFINITION = {
   external_api: true,
   parameters: { type: "object", properties: { text: { type: "string" }, any: {} } },
-  // What a tool sees of its arguments, and of a prototype that somebody changed.
+  // Returns its arguments, and whether a prototype was changed.
   handler: "export default async (args) => ({ args, polluted: ({}).polluted !== undefined });",
 };
 
@@ -18,11 +18,11 @@ export interface FrontDoor extends AsyncDisposable {
   key: { id: string; secret: string };
   /** The header of the key. */
   bearer: readonly [string, string];
-  /** A POST of `echo` by key, as wrong as the request makes it. */
+  /** A POST of `echo` by key, changed by `request`. */
   post(request: Partial<RawRequest>): Promise<RawAnswer>;
-  /** A call that is right is answered as always. */
+  /** Checks that a correct call still works. */
   expectUndisturbed(): Promise<void>;
-  /** How many calls of a key the usage log holds, by status, once it holds `total`. */
+  /** Waits for `total` calls of a key in the usage log; returns their number by status. */
   logged(keyId: string, total: number): Promise<Record<number, number>>;
 }
 
@@ -59,7 +59,7 @@ export async function openFrontDoor(): Promise<FrontDoor> {
   };
 }
 
-/** What a client can tell answers apart by. */
+/** What a client could use to tell responses apart. */
 export function shapeOf({ status, headers, text }: RawAnswer) {
   return { status, text, headers: headers.map(([name]) => name.toLowerCase()) };
 }

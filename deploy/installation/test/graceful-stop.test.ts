@@ -3,7 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
-/** More than a silent stream, and more than a closing server, is given. */
+/** More than a silent stream or a closing server is allowed. */
 const SLOW_MS = 12_000;
 const SLOW_CALLS = 6;
 const QUICK_EVERY_MS = 200;
@@ -33,7 +33,7 @@ test("a tool-runner that is stopped answers its slow calls before it ends, and t
   });
   await receiver.waitFor(SLOW_CALLS);
 
-  // Each call went to the less busy of the two replicas: either has some of them.
+  // Each call went to the less busy of the two replicas, so both have some of them.
   const pid = processes().find(({ name }) => name === "tool-runner")?.pid ?? 0;
   expect(pid).toBeGreaterThan(0);
   process.kill(pid, "SIGTERM");

@@ -86,7 +86,7 @@ test("[LIMIT-13] a call leaves its log lines and counts for its key, and is coun
     });
   };
   await counted(1);
-  // What was set up before is on its way to the audit log.
+  // The setup's records are still on their way to the audit log.
   await eventually(async () => {
     const { rows } = await toolgate.pool.query(
       `select (select count(*) from tool_runner.audit_outbox) = 0 and (select count(*) from tool_runner.tools) =
@@ -110,7 +110,7 @@ test("[LIMIT-13] a call leaves its log lines and counts for its key, and is coun
   }
 });
 
-/** What every table and every Redis key holds, as something that can be compared. */
+/** The content of every table and every Redis key, in a form that can be compared. */
 async function storedState(): Promise<Map<string, string>> {
   const state = new Map<string, string>();
   const { rows } = await toolgate.pool.query<{ name: string }>(

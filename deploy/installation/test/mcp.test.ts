@@ -28,7 +28,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());
 
-  /** The headers of every answer that the client has got, newest last. */
+  /** The headers of all responses to the client, newest last. */
   async function connect(secret: string, headers: Record<string, string> = {}, mode: VersionNegotiationMode = "auto") {
     const answers: Response[] = [];
     const transport = new StreamableHTTPClientTransport(new URL(`${toolgate.baseUrl}/mcp`), {

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
 
 const PAGE = new URL("../../../docs/observability.md", import.meta.url);
-/** Only after a fault. */
+/** Present only after a failure. */
 const AFTER_FAULTS = ["toolgate_call_streams_lost_total", "toolgate_sandbox_children_ended_total"];
 const ONLY_SPLIT = /^toolgate_call_stream/;
-/** A label with a value of the test would grow with the number of customers. */
+/** Values of the test: a label that has one would grow with the number of customers. */
 const CUSTOMER_VALUES = /echo|w-[0-9a-f]{8}|apikey|example\.test/;
 
 /** Names and label names of the documented metrics; a name may end in `*`. */

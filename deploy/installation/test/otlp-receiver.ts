@@ -7,7 +7,7 @@ import { BinaryReader } from "@bufbuild/protobuf/wire";
 export interface ReceivedSpan {
   traceId: string;
   spanId: string;
-  /** Empty: the first of its trace. */
+  /** Empty: the root span. */
   parentId: string;
   name: string;
 }
@@ -17,7 +17,7 @@ export interface OtlpReceiver extends AsyncDisposable {
   spans: ReceivedSpan[];
 }
 
-/** A receiver of OTLP over HTTP with protobuf, as a collector has it at port 4318. */
+/** A receiver of OTLP over HTTP with protobuf, like a collector's port 4318. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const server = createServer(async (request, response) => {

@@ -82,7 +82,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   test("[LIMIT-7] Retry-After is what is left of the minute, in the header and in the body", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
-    // A second or more into a minute, so that the rest of it differs from a whole minute.
+    // A second or more into a minute, so that the rest of it is shorter than a minute.
     await earlyInMinute(1_001);
     await toolgate.call("echo", secret, { text: "x" });
     const before = Math.floor(Date.now() / 1000);

@@ -16,20 +16,20 @@ export interface RawRequest {
   version?: string;
   headers?: readonly (readonly [name: string, value: string | Uint8Array])[];
   body?: string | Uint8Array;
-  /** For a body whose length is told otherwise, wrongly or not at all. */
+  /** For a body whose length is stated in another way, wrongly or not at all. */
   withoutLength?: boolean;
 }
 
 export interface RawConnection extends Disposable {
-  /** Resolves once the bytes are with the kernel, or the connection is gone: that shows in `answer`. */
+  /** Resolves once the bytes are with the kernel or the connection is closed, which `answer` then shows. */
   write(bytes: string | Uint8Array): Promise<void>;
-  /** Sends nothing more, and goes on listening. */
+  /** Ends its own side of the connection and keeps reading. */
   end(): void;
-  /** The next answer, 1xx ones too; undefined when the server closed the connection without one. */
+  /** The next response, including 1xx; undefined when the server closed the connection without one. */
   answer(request?: { bodyless: boolean }): Promise<RawAnswer | undefined>;
   /** Resolves once the server has closed the connection. */
   closed: Promise<void>;
-  /** Hangs up. */
+  /** Closes the connection. */
   cut(): void;
 }
 
@@ -47,7 +47,7 @@ export function requestBytes({ method = "POST", target, version = "1.1", ...requ
   return Buffer.concat([...lines, Buffer.from("\r\n"), content]);
 }
 
-/** A TCP connection on which requests can be as wrong as they like. */
+/** A TCP connection for requests that may be malformed in any way. */
 export function openRaw(baseUrl: string): RawConnection {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -91,7 +91,7 @@ export function openRaw(baseUrl: string): RawConnection {
   };
 }
 
-/** One request on a connection of its own. */
+/** One request on its own connection. */
 export async function sendRaw(baseUrl: string, request: RawRequest): Promise<RawAnswer | undefined> {
   using connection = openRaw(baseUrl);
   void connection.write(requestBytes(request));

@@ -4,11 +4,11 @@ import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 const ROUNDS = 300;
 const WARM_UP_ROUNDS = 30;
-/** How far from a coin toss it may be which of two causes answers faster; chance alone stays within 0.1. */
+/** How far from 0.5 the chance may be that one of two causes is faster; random variation stays within 0.1. */
 const MAX_ADVANTAGE = 0.15;
 const TOOL = { external_api: true, handler: "export default async () => ({ success: true });" };
 
-/** Names of tools by the reason why a call of them is refused; a fresh name is one that nobody asked for before. */
+/** Names of tools by the reason why a call of them is refused; a fresh name was never requested before. */
 const CAUSES: Record<string, (round: number) => string> = {
   "does not exist": () => "nowhere",
   "does not exist, asked for the first time": () => `fresh-${randomUUID().slice(0, 8)}`,
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
 
-/** The chance that a call of one cause takes longer than one of the other: 0.5 when they do not differ. */
+/** The probability that a call with one cause takes longer than a call with the other: 0.5 when they do not differ. */
 function slowerShare(one: number[], other: number[]): number {
   const sorted = [...other].sort((a, b) => a - b);
   const below = (value: number) => {

@@ -4,7 +4,7 @@ import { NEED_VARIABLES, SERVICE_NAMES, type ServiceName, serviceEntry } from "@
 import { describe, expect, test } from "vitest";
 
 const ROOT = new URL("../../../", import.meta.url);
-/** Enough for every service to be configured, with all that is optional. */
+/** Configures every service, with all optional variables. */
 const ENV: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://d",
   REDIS_URL: "redis://r",

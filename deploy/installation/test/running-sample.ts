@@ -18,7 +18,7 @@ type Command = readonly [file: string, ...args: string[]];
 export type Sample = {
   readonly name: string;
   readonly interpreter: Command;
-  /** What is to be run once before the first start; `scratch` is a folder for what it makes. */
+  /** Run once before the first start; `scratch` is a folder for its output. */
   readonly build?: (scratch: string) => Command;
   readonly start: (scratch: string, port: number) => Command;
   /** Prints, as a JSON list in its last line, the ids of events in the order in which the sample works on them. */
@@ -28,7 +28,7 @@ export type Sample = {
    * statuses as a JSON list in its last line.
    */
   readonly bounds?: Command;
-  /** Tests that lie beside the sample, for what cannot be asked from outside. */
+  /** The sample's own tests, for what cannot be tested from outside. */
   readonly ownTests?: Command;
 };
 
@@ -81,7 +81,7 @@ export const SAMPLES: readonly Sample[] = [
       "require 'receiver.php'; echo json_encode(array_column(inOrder(json_decode($argv[1], true)), 'id'));",
       events,
     ],
-    // What is defined first stays; a waiting event of one byte takes five in the file.
+    // The first `define` of a name wins; a waiting event of one byte takes five in the file.
     bounds: [
       "php",
       "-r",
@@ -100,7 +100,7 @@ export const SAMPLES: readonly Sample[] = [
   },
 ];
 
-/** Whether the interpreter or compiler of a sample is not on this machine. */
+/** Whether the interpreter or compiler of a sample is missing on this machine. */
 export function isMissing({ interpreter: [file, ...args] }: Sample): boolean {
   return spawnSync(file, args, { stdio: "ignore" }).status !== 0;
 }
@@ -120,21 +120,21 @@ async function makeScratch(): Promise<{ path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** What a command prints in the folder of a sample; rejects when it fails. */
+/** The output of a command in the folder of a sample; rejects when the command fails. */
 export async function outputOf(sample: Sample, [file, ...args]: Command): Promise<string> {
   await using scratch = await makeScratch();
   const { stdout } = await run(file, args, { cwd: folderOf(sample), env: environment(scratch.path) });
   return stdout.trim();
 }
 
-/** A sample under way; `lines` is what it has printed. */
+/** A running sample; `lines` returns the lines that it has printed. */
 export type RunningSample = AsyncDisposable & {
   readonly url: string;
   lines(): readonly string[];
   isRunning(): boolean;
 };
 
-/** Starts a sample on a free port with these variables; fails when it ends by itself. */
+/** Starts a sample on a free port with these variables; fails when it ends early. */
 export async function startSample(sample: Sample, variables: Record<string, string>): Promise<RunningSample> {
   await using opening = new AsyncDisposableStack();
   const resources = opening.use(new AsyncDisposableStack());

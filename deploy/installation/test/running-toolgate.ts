@@ -16,7 +16,7 @@ import { migrateAll } from "../src/migrate.ts";
 
 export type TopologyKind = "single" | "split";
 
-/** What came back for one call of a tool. */
+/** The response to one call of a tool. */
 export interface CallAnswer {
   status: number;
   headers: Headers;
@@ -30,7 +30,7 @@ export interface RunningToolgate extends AsyncDisposable {
   baseUrl: string;
   /** Base URLs of the operations servers. */
   opsUrls: string[];
-  /** All schemas, for looking behind the front door. */
+  /** All schemas, to check what is stored. */
   pool: Pool;
   databaseUrl: string;
   manage: Management;
@@ -51,9 +51,9 @@ export interface RunningToolgate extends AsyncDisposable {
 }
 
 export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
-  /** A cluster of the test's own, to be killed. */
+  /** Use a separate PostgreSQL cluster, which the test may kill. */
   ownPostgres?: boolean;
-  /** Names for fault tests in a log. */
+  /** The names of processes in the logs of fault tests. */
   log?: (line: string) => void;
   /** Of the gateway, in the split topology; default: a free one. */
   port?: number;

@@ -24,7 +24,7 @@ const eventText = (fields: object = {}) =>
     ...fields,
   });
 
-/** An event of exactly so many bytes, most of them in characters of two. */
+/** An event of exactly this many bytes, mostly two-byte characters. */
 function eventOfBytes(bytes: number): string {
   const rest = bytes - Buffer.byteLength(eventText({ data: { text: "" } }));
   return eventText({ data: { text: "ü".repeat(Math.floor(rest / 2)) + "x".repeat(rest % 2) } });
@@ -49,7 +49,7 @@ const signed = (body: string, delivery?: string): Sent => ({
   ...(delivery && { delivery }),
 });
 
-/** A signature of `body` with changes: another time, another secret, another text altogether. */
+/** A signature of `body` with changes, such as another time or another secret. */
 const signedBy = (secret: string, body: string, offsetSeconds = 0) => sign(secret, nowSeconds() + offsetSeconds, body);
 
 const V1_OF_ZEROS = `v1=${"0".repeat(64)}`;

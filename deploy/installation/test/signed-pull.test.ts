@@ -34,7 +34,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     emitter = (await toolgate.createKey({ name: "k", tools: ["emitter"] })).secret;
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());
-  /** A new endpoint that has refused one event. */
+  /** A new endpoint that has rejected one event. */
   beforeEach(async () => {
     endpoint = await toolgate.createEndpoint(["custom.*"]);
     await toolgate.call("emitter", emitter);

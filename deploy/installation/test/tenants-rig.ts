@@ -4,13 +4,13 @@ import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type CallAnswer, type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
-/** In each name and value of the first tenant: an answer that shows something of it holds this. */
+/** Part of each name and value of the first tenant, so a response that leaks one contains it. */
 export const MARKER = "zeppelin";
 
 export interface Tenant {
   workspace: string;
   manage: Management;
-  /** The answer as it is, in the tenant's own workspace unless the request names another. */
+  /** The raw response, in the tenant's own workspace unless the request names another. */
   ask(rpc: string, request: object): Promise<CallAnswer>;
 }
 
@@ -19,7 +19,7 @@ export interface Tenants extends AsyncDisposable {
   toolgate: RunningToolgate;
   first: Tenant & Things;
   second: Tenant;
-  /** All that is kept of the first tenant, as text. */
+  /** Everything that is stored of the first tenant, as text. */
   stored(): Promise<string>;
 }
 
@@ -28,7 +28,7 @@ export interface Things {
   secret: string;
   /** Gets every event. */
   endpointId: string;
-  /** Inactive: what came to it is undelivered. */
+  /** Inactive, so its events are undelivered. */
   restingEndpointId: string;
   eventId: string;
   deliveryId: string;
@@ -119,7 +119,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
   };
 }
 
-/** Resolves with the id of the run once all that was reported is written and nothing is under way. */
+/** Resolves with the id of the run once all reported events are stored and nothing is under way. */
 function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string; replayId: string }): Promise<string> {
   const listed = <T>(rpc: string, request: object) => toolgate.manage<T>(rpc, request as Record<string, unknown>);
   return eventually(async () => {
@@ -146,7 +146,7 @@ function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string
   });
 }
 
-/** Every row of every table that knows of the workspace. */
+/** Every row of the workspace in every table. */
 async function storedOf({ pool }: RunningToolgate, workspace: string): Promise<string> {
   const { rows: tables } = await pool.query(
     `select a.attrelid::regclass::text as name from pg_attribute a join pg_class c on c.oid = a.attrelid

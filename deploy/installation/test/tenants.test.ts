@@ -7,7 +7,7 @@ import { MARKER, type Tenants, type Things, twoTenants } from "./tenants-rig.ts"
 interface Attempt {
   /** Of the first tenant, with its ids and names. */
   request: (things: Things) => Record<string, unknown>;
-  /** What the second tenant is answered in its own workspace: not found, or an answer about itself. */
+  /** The response to the second tenant in its own workspace: not found, or its own data. */
   foreign: 404 | 200;
 }
 
@@ -26,7 +26,7 @@ const ofResting = (foreign: 404 | 200, more: (things: Things) => object = () => 
   foreign,
 });
 
-/** Every RPC that people may call in a workspace. The first tenant asks in this order: deleting comes last. */
+/** Every RPC that people may call in a workspace. The first tenant calls them in this order: deleting comes last. */
 const ATTEMPTS: Record<string, Attempt> = {
   "key_auth.v1.AuditService/ListAuditEntries": listing,
   "key_auth.v1.KeyService/ListKeys": listing,
@@ -114,7 +114,7 @@ const ATTEMPTS: Record<string, Attempt> = {
   "outbound_webhook.v1.EndpointService/DeleteEndpoint": ofEndpoint(404),
 };
 
-/** What makes something in the asker's own workspace. Tried last: what it made would be found. */
+/** RPCs that create something in the caller's own workspace. Tried last, because other RPCs would find it. */
 const makes = (rpc: string) => /\/(Save|Set|Create)/.test(rpc);
 
 let tenants: Tenants;
@@ -153,7 +153,7 @@ test("[MGMT] [WMGMT] what can be listed is listed to its own workspace, and to n
     expect([rpc, own.status, own.text === "{}"]).toEqual([rpc, 200, false]);
     const foreign = await second.ask(rpc, request);
     expect([rpc, shown(foreign.text, first)]).toEqual([rpc, []]);
-    // A new workspace has a log of its logins, and knows the types of events.
+    // A new workspace already has logins in its audit log, and lists the event types.
     if (foreign.status === 200 && !/ListAuditEntries|ListEventTypes/.test(rpc))
       expect([rpc, foreign.text]).toEqual([rpc, "{}"]);
   }
@@ -182,7 +182,7 @@ test("[MGMT] [WMGMT] the same requests work in the workspace that they belong to
   }
 });
 
-/** What of the first tenant an answer shows. */
+/** Which data of the first tenant a response shows. */
 function shown(text: string, { keyId, eventId, deliveryId, executionId }: Things): string[] {
   return [MARKER, "admin@example.test", keyId, eventId, deliveryId, executionId].filter((one) => text.includes(one));
 }

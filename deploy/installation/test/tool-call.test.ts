@@ -19,7 +19,7 @@ interface LoggedCall {
   durationMs: number;
 }
 
-/** What of a response could reveal the cause of a refusal. */
+/** The parts of a response that could reveal the cause of a refusal. */
 function shape({ status, headers, text }: { status: number; headers: Headers; text: string }) {
   const varying = new Set(["date", "ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"]);
   return { status, text, headers: [...headers].filter(([name]) => !varying.has(name)) };
@@ -33,7 +33,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());
 
-  /** What the usage log holds of a key, once it holds that many calls. */
+  /** The usage log of a key, once it has that many calls. */
   const callsOf = (keyId: string, count: number) =>
     eventually(async () => {
       const { calls = [] } = await toolgate.manage<{ calls?: LoggedCall[] }>("key_auth.v1.KeyService/ListKeyCalls", {

@@ -34,7 +34,7 @@ test("[TOOL] a call whose process was killed in its run is never run again under
   expect((await cut).status).toBe(500);
 
   receiver.behave(() => ({ status: 200 }));
-  // Nothing but a new process answers 409: until it is up, calls end with 500.
+  // Only a new process responds with 409: until it is up, calls get a 500.
   const held = await eventually(async () => {
     const answer = await call();
     return answer.status === 409 && answer;

@@ -116,7 +116,7 @@ test("a caller that is no trusted proxy chooses neither its trace nor whether it
   expect(span.traceId).not.toBe(TRACE_ID);
 });
 
-/** The names of a span and those above it. */
+/** The names of a span and its ancestors. */
 function path(span: ReceivedSpan, spans: ReceivedSpan[]): string {
   const parent = spans.find(({ spanId }) => spanId === span.parentId);
   return parent ? `${path(parent, spans)} > ${span.name}` : span.name;

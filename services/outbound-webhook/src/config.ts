@@ -41,7 +41,8 @@ export function readConfig(env: Env): Config {
 
 function readRoles(reader: EnvReader): ProcessRole[] {
   const names = reader.list("ROLES");
-  if (!names.every((name) => ROLES.includes(name as ProcessRole))) reader.fail(`ROLES must be of ${ROLES.join(", ")}`);
+  if (!names.every((name) => ROLES.includes(name as ProcessRole)))
+    reader.fail(`ROLES must be one or more of ${ROLES.join(", ")}`);
   return names.length === 0 ? ROLES : (names as ProcessRole[]);
 }
 

@@ -15,10 +15,10 @@ import type { EndpointKey } from "./store/endpoint.ts";
 import { deliveryQueue, SCHEMA } from "./store/queue.ts";
 import { createReplaySteps, type ReplaySteps } from "./store/replay/steps.ts";
 
-/** What the RPC handlers and the process roles work with; the worker has none of it. */
+/** The dependencies of the RPC handlers and of all process roles but the worker, which has none of them. */
 export interface Context {
   pool: Pool;
-  /** For the statements of the queue, which are pipelined. */
+  /** For the queue's statements, which are pipelined. */
   queuePool: Pool;
   queue: FairQueue;
   caps: QueueCaps;

@@ -20,7 +20,7 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 
 /** For tests. */
 export interface Overrides {
-  /** Instead of the operating system's, for names in endpoint URLs. */
+  /** The resolver for names in endpoint URLs, instead of the operating system's. */
   resolver?: Resolver;
 }
 

@@ -36,7 +36,7 @@ describe("a delivery", () => {
     );
   });
 
-  it("[EVT-1] [EVT-3] [EVT-5] the envelope holds the event's id, the version of the format and the workspace", async () => {
+  it("[EVT-1] [EVT-3] [EVT-5] the envelope contains the event's id, the version of the format and the workspace", async () => {
     await rig.register("w-members", "/members");
     const id = await rig.report({ workspaceId: "w-members", workspace: "acme-code" });
     const [request] = await received("/members");
@@ -123,7 +123,7 @@ describe("a delivery", () => {
     const order = await rig.report({ workspaceId: "w-match", type: "custom.order" });
     const completed = await rig.report({ workspaceId: "w-match", type: "tool.completed" });
     await Promise.all([received("/match-exact"), received("/match-wildcard"), received("/match-other")]);
-    // One transaction makes all deliveries of an event: after the first request there can be no more.
+    // One transaction makes all deliveries of an event, so after the first request no more can follow.
     const { rows } = await rig.pool.query(
       "select event_id, endpoint_id from outbound_webhook.delivery where event_id = any($1)",
       [[order, completed]],

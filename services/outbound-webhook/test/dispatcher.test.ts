@@ -52,7 +52,7 @@ describe("the dispatcher", () => {
   const queued = async () => (await rig.pool.query("select * from outbound_webhook.queue_item")).rows;
   const members = async () => (await rig.pool.query("select * from outbound_webhook.queue_member")).rows;
 
-  it("[OUT-57] hands back only what did not reach the workers: they get nothing twice", async () => {
+  it("[OUT-57] hands back only attempts that did not reach the workers, which get nothing twice", async () => {
     await rig.register("w", "/1");
     await rig.register("w", "/2");
     await rig.report({ workspaceId: "w" });
@@ -121,7 +121,7 @@ describe("the dispatcher", () => {
     expect(await queued()).toEqual([]);
   });
 
-  it("[FAIR-1] results cause another claim only when something waits for the slots that they free", async () => {
+  it("[FAIR-1] results cause another claim only when a delivery waits for the freed slots", async () => {
     const { databaseUrl = "" } = rig.config.core ?? {};
     const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "rings" });
     running.defer(() => pool.end());

@@ -29,7 +29,7 @@ export interface EventRig extends AsyncDisposable {
   subscriber(): Promise<string>;
   /** Reports, and returns the ids of the events. */
   report(workspaceId: string, ...reported: Reported[]): Promise<string[]>;
-  /** Waits for that many requests to a workspace's endpoint; returns their bodies, sorted by type. */
+  /** Waits for this many requests to a workspace's endpoint; returns their bodies, sorted by type. */
   bodies(workspaceId: string, count: number): Promise<Body[]>;
 }
 
@@ -93,7 +93,7 @@ export async function startEventRig(): Promise<EventRig> {
   };
 }
 
-/** How a body violates the published schema of its type; null if it does not. */
+/** The violations of the published schema in a body; null if there are none. */
 export function schemaErrors(body: Body): unknown {
   const kind = eventTypeOf(body.type);
   if (!kind) return "not in the catalogue";
@@ -144,7 +144,7 @@ export const REPORTS = {
       task: "Nightly report",
       tool: "stock_report",
       durationMs: 30_012,
-      error: "no answer\n    at run (t.js:3:7)",
+      error: "no response\n    at run (t.js:3:7)",
     },
   },
   publicTool: {

@@ -119,7 +119,13 @@ describe("the data of a reported event", () => {
     expect(await received(REPORTS.taskFailed)).toEqual([
       {
         type: "scheduled_task.failed",
-        data: { task: "Nightly report", tool: "stock_report", success: false, error: "no answer", duration_ms: 30_012 },
+        data: {
+          task: "Nightly report",
+          tool: "stock_report",
+          success: false,
+          error: "no response",
+          duration_ms: 30_012,
+        },
       },
     ]);
   });

@@ -5,7 +5,7 @@ import { newEvent, type OutboundRig, startOutboundRig } from "./outbound-rig.ts"
 const BACKLOG_EVENTS = 20_000;
 const EVENTS_PER_MESSAGE = 200;
 
-/** Counts what a receiver is working on, by path and by workspace (the first part of the path). */
+/** Counts the requests that a receiver is working on, by path and by workspace (the first part of the path). */
 class Census {
   readonly now = new Map<string, number>();
   readonly peak = new Map<string, number>();
@@ -115,7 +115,7 @@ describe("fairness", () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"], both, both, both] });
     const census = new Census();
     rig.receiver.behave((request, index) => {
-      // The first of all stay until the caps are reached.
+      // The first requests stay open until the caps are reached.
       const delayMs = index < 3 * 5 ? 2_000 : 5 + (index % 4) * 5;
       census.take(request.path, delayMs);
       return { delayMs };

@@ -84,7 +84,7 @@ describe("the fan-out", () => {
     });
     expect(reasons).toEqual([
       expect.stringContaining("not readable"),
-      "event_id is not evt_ and 32 hex characters",
+      "event_id must be evt_ and 32 hex characters",
       "type is not in the catalogue",
       "data is not a JSON object",
       "data is not a JSON object",

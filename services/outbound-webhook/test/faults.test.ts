@@ -31,7 +31,7 @@ describe("faults", () => {
     await rig[Symbol.asyncDispose]();
   });
 
-  /** A process of its own, to be killed. */
+  /** A separate process, to be killed. */
   async function spawnService(roles: string): Promise<ChildProcess> {
     const { core, targetCaFile, natsUrl } = rig.config;
     const withDatabase = roles !== "worker" && {

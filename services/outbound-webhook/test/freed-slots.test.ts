@@ -12,7 +12,7 @@ import { newEvent, startOutboundRig } from "./outbound-rig.ts";
 const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 const LEASE_MS = 45_000;
 
-test("[FAIR] results that free a slot report work that came in meanwhile, and none that is due later", async () => {
+test("[FAIR] results that free a slot report work that was added meanwhile, but not work that is due later", async () => {
   await using rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
   const { databaseUrl = "" } = rig.config.core ?? {};
   await using resources = new AsyncDisposableStack();

@@ -12,7 +12,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
-/** Of the year 9999. */
+/** In the year 9999. */
 const LAST_SECOND = 253_402_300_799n;
 
 const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
@@ -136,7 +136,7 @@ describe("the attempts of a delivery, one by one", () => {
     ]);
   });
 
-  it("[OUT-22] [OUT-28] [OUT-32] the debugger explains a received signature by what was sent", async () => {
+  it("[OUT-22] [OUT-28] [OUT-32] the debugger compares a received signature with what was sent", async () => {
     const { client, deliveryId, endpoint } = await deliveredAtSecond("w-debug", "/debug");
     const [first, second] = rig.requestsTo("/debug");
     const lines = (headers: object, names: string[]) =>
@@ -187,7 +187,7 @@ describe("the attempts of a delivery, one by one", () => {
     });
   });
 
-  it("the debugger gives away neither the secret nor a signature that the caller does not have", async () => {
+  it("the debugger reveals neither the secret nor a signature that the caller does not have", async () => {
     const { id: endpointId, secret } = await rig.register("w-oracle", "/oracle");
     const client = rig.deliveries({ workspaceId: "w-oracle" });
     const now = Math.floor(rig.clock.now().getTime() / 1000);

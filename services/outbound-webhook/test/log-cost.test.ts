@@ -13,10 +13,10 @@ const DAYS = 31;
 const ROWS = 120_000;
 const BACKLOG = 1_500;
 const INDEX_SCAN = /^Index (Only )?Scan$/;
-/** Each scan may have looked one row ahead in each partition, in a few steps. */
+/** Each scan may read one row ahead in each partition, in a few steps. */
 const LOOKED_AHEAD_ROWS = 8 * DAYS;
 const BUSY_ENDPOINT = 1;
-/** All that goes to it fails from one moment on. */
+/** The endpoint whose deliveries all fail after some time. */
 const OUTAGE_ENDPOINT = 2;
 const QUIET_ENDPOINT = 9;
 
@@ -44,7 +44,7 @@ describe("the cost of a search of the delivery log", () => {
     pool = createPool({ url: database.url, maxConnections: 2, applicationName: "cost" });
     await migrate({ pool, ...migrationsOf("outbound-webhook") });
     for (let day = 0; day < DAYS; day += 1) await keepPartitions(pool, new Date(NOW.getTime() - day * DAY_MS));
-    // What keeps the undelivered events has no part in this.
+    // The undelivered events are not tested here.
     await pool.query("alter table outbound_webhook.delivery disable trigger user");
     await fill();
     await addBacklog();
@@ -55,7 +55,7 @@ describe("the cost of a search of the delivery log", () => {
     await database[Symbol.asyncDispose]();
   });
 
-  /** Most of the log is one workspace's, most of that one endpoint's; what is rare lies scattered over all days. */
+  /** Most of the log belongs to one workspace, most of that to one endpoint; rare rows are spread over all days. */
   async function fill(): Promise<void> {
     await pool.query(
       `insert into outbound_webhook.delivery
@@ -75,7 +75,9 @@ describe("the cost of a search of the delivery log", () => {
     );
   }
 
-  /** The busy endpoint has more to wait for than is looked up one by one; the quiet one waits for its oldest. */
+  /**
+   * The busy endpoint has more waiting deliveries than are looked up one by one; the quiet one waits for its oldest.
+   */
   async function addBacklog(): Promise<void> {
     await pool.query(
       `with pending as (
@@ -93,7 +95,7 @@ describe("the cost of a search of the delivery log", () => {
     );
   }
 
-  /** Searches, and adds up what its statements did. */
+  /** Searches, and adds up what its statements read. */
   async function costOf(search: Omit<DeliveryFilter, "workspaceId">) {
     const cost: Cost = { ways: new Set(), rows: 0 };
     const explaining = {
@@ -137,7 +139,7 @@ describe("the cost of a search of the delivery log", () => {
   const kinds = [undefined, "event", "test"] as const;
 
   it.each(endpoints.flatMap((endpointId) => statuses.map((of) => ({ endpointId, statuses: of }))))(
-    "[OUT-11] [NFR] walks nothing but indexes in their order, and a bounded number of rows: %j",
+    "[OUT-11] [NFR] reads only indexes in order, and a bounded number of rows: %j",
     async ({ endpointId, statuses: of }) => {
       for (const eventType of types) {
         for (const kind of kinds) {

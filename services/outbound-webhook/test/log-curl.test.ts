@@ -14,7 +14,7 @@ import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 const DEADLINE_MS = 20_000;
 const MAX_OUTPUT_BYTES = 1_000_000;
-/** What terminals take as one line. */
+/** The longest line that terminals accept. */
 const MAX_LINE_BYTES = 4_095;
 
 const SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "busybox"].filter(isThere);
@@ -38,7 +38,7 @@ describe("a delivery as a curl command", () => {
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  /** Pastes the command into a shell, as its input. */
+  /** Runs the command as the input of a shell. */
   function paste(command: string, shell = "sh"): Promise<string> {
     const env = { PATH: process.env.PATH, CURL_CA_BUNDLE: caFile, LC_ALL: "C" };
     const args = shell === "busybox" ? ["sh"] : [];
@@ -95,7 +95,7 @@ describe("a delivery as a curl command", () => {
     expect(command).not.toContain("whsec_");
   });
 
-  it("[OUT-17] works for a body of 256 KB, in lines that a terminal takes", async () => {
+  it("[OUT-17] works for a body of 256 KB, in lines that a terminal accepts", async () => {
     const workspaceId = "w-curl-large";
     const { secret } = await rig.register(workspaceId, "/large");
     const deliveryId = await delivered(workspaceId, JSON.stringify({ text: "'ü\\\"".repeat(37_300) }));

@@ -103,13 +103,13 @@ describe("a search of the delivery log", () => {
     return found;
   }
 
-  /** Absent more often than not, so that some searches find much. */
+  /** Usually absent, so that some searches find much. */
   const option = <T>(arbitrary: fc.Arbitrary<T>) =>
     fc.oneof({ arbitrary: fc.constant(undefined), weight: 2 }, { arbitrary, weight: 1 });
 
   it("[OUT-11] every combination of filters finds exactly the matching deliveries, newest first, with any page size", async () => {
     const now = rig.clock.now().getTime();
-    // Several share a millisecond, several a day, and some lie weeks apart.
+    // Several share a millisecond, several a day, and some are weeks apart.
     const rows = Array.from({ length: 300 }, (_, index) =>
       make(index, new Date(now - Math.floor(index / 2) * 4 * 3_600_000)),
     );

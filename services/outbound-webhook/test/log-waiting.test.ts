@@ -54,7 +54,7 @@ describe("what a delivery waits for", () => {
     expect(backlog.nextDueAt).toBeUndefined();
   });
 
-  it("[OUT-11] [FAIR-3] names the workspace's cap when that one is reached", async () => {
+  it("[OUT-11] [FAIR-3] names the workspace's cap when that is reached", async () => {
     for (const name of ["/w1", "/w2", "/w3"]) {
       behaviours.set(name, HANG);
       await rig.register("w-full", name);
@@ -64,7 +64,7 @@ describe("what a delivery waits for", () => {
     expect(deliveries.find(({ waitsFor }) => waitsFor === Wait.SLOT)?.fullCap).toBe(Cap.WORKSPACE);
   });
 
-  it("[OUT-11] names the cap of failing endpoints when that one is reached", async () => {
+  it("[OUT-11] names the cap of failing endpoints when that is reached", async () => {
     for (const name of ["/f1", "/f2", "/f3"]) {
       behaviours.set(name, { status: 500 });
       await rig.register("w-failing", name, [`custom.${name.slice(1)}`]);

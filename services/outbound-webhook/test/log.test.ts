@@ -121,7 +121,7 @@ describe("the delivery log", () => {
     await sendTest("w-test", "/test-this");
     await finished("w-test", 1);
     expect(rig.requestsTo("/test-this")).toHaveLength(1);
-    // One transaction made its only delivery, which has ended.
+    // One transaction made its deliveries, so there will be no others.
     expect(await list("w-test")).toHaveLength(1);
     expect(rig.requestsTo("/test-other")).toEqual([]);
   });

@@ -35,12 +35,12 @@ const INTERNAL_TOKEN = "internal";
 const SOURCE = "test-source";
 
 export interface RigOptions {
-  /** How many instances of the service run, each with these roles. Default one with all. */
+  /** The instances of the service to run, each with these roles. Default: one with all roles. */
   instances?: (readonly ProcessRole[])[];
   config?: Partial<Config>;
   smtpUrl?: string;
   adminEmails?: string[];
-  /** Instead of the machine's own, for names in endpoint URLs. */
+  /** The resolver for names in endpoint URLs, instead of the machine's own. */
   resolver?: Resolver;
 }
 
@@ -50,7 +50,7 @@ export interface User {
   email?: string;
 }
 
-/** The service on real servers, with a receiver that it trusts and a clock that can be moved on. */
+/** The service on real servers, with a receiver that it trusts and a clock that can be moved forward. */
 export interface OutboundRig extends AsyncDisposable {
   receiver: TestReceiver;
   pool: Pool;
@@ -75,7 +75,7 @@ export interface OutboundRig extends AsyncDisposable {
   start(roles: readonly ProcessRole[]): Promise<Service>;
 }
 
-/** Key-auth, as far as mails need it. */
+/** The part of key-auth that mails need. */
 function keyAuthStandIn(emails: string[]): Peers {
   const transport = createRouterTransport((router) =>
     router.service(WorkspaceService, { listAdminEmails: () => ({ emails }) }),

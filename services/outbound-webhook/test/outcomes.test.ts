@@ -53,23 +53,23 @@ const CASES: Case[] = [
     expected: { ...FAILED, attempts: 1, error: "gone" },
   },
   {
-    name: "[OUT-34] [OUT-37] no answer within 10 s is a failed attempt",
+    name: "[OUT-34] [OUT-37] no response within 10 s is a failed attempt",
     behaviour: { hang: "before-status" },
     expected: { ...RETRYING, responseCode: 0, error: "timeout (headers)" },
   },
-  { name: "[OUT-34] an answer after 9 s is in time", behaviour: { delayMs: 9_000 }, expected: DELIVERED },
+  { name: "[OUT-34] a response after 9 s is in time", behaviour: { delayMs: 9_000 }, expected: DELIVERED },
   {
-    name: "[OUT-34] an answer after 10.7 s is late, and a timeout",
+    name: "[OUT-34] a response after 10.7 s is late, and a timeout",
     behaviour: { delayMs: 10_700 },
     expected: { ...RETRYING, responseCode: 0, error: "timeout (headers)" },
   },
   {
-    name: "[OUT] headers in time are success, though the body never ends",
+    name: "[OUT] headers in time are a success, even if the body never ends",
     behaviour: { hang: "after-headers" },
     expected: DELIVERED,
   },
   {
-    name: "[OUT] a body that drips does not hold up success past the deadline",
+    name: "[OUT] a slow body does not delay a success past the deadline",
     behaviour: { drip: { bytes: 1, everyMs: 500 } },
     expected: DELIVERED,
   },

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OutboundRig } from "./outbound-rig.ts";
 import { AT_ONCE, eventsOf, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./replay-scene.ts";
 
-/** Longer than the steps of the test, and shorter than the deadline of an attempt. */
+/** Longer than the test's steps take, and shorter than the deadline of an attempt. */
 const SLOW_RESPONSE_MS = 5_000;
 
 describe("the progress of a replay", () => {
@@ -58,7 +58,7 @@ describe("the progress of a replay", () => {
     expect(await scene.get(replayId)).toMatchObject({ sent: 1, cancelled: 1, outstanding: 0 });
   });
 
-  it("[OUT] pauses while the endpoint is inactive, then continues and repeats the deliveries that this cancelled", async () => {
+  it("[OUT] pauses while the endpoint is inactive, then continues and repeats the deliveries that were cancelled", async () => {
     const { id, eventIds } = await scene.backlog(30);
     rig.receiver.behave((_, index) => (index < 3 ? { status: 500 } : {}));
     const replayId = await scene.start(id, { ratePerSecond: 4 });
@@ -89,7 +89,7 @@ describe("the progress of a replay", () => {
     expect(await scene.undelivered()).toBe(0);
   });
 
-  it("[OUT] leaves out what was delivered or pulled since it began", async () => {
+  it("[OUT] leaves out events that were delivered or pulled since it began", async () => {
     const { id, eventIds } = await scene.backlog(8);
     rig.receiver.behave(() => ({ status: 410 }));
     const service = await rig.start(["dispatcher", "worker"]);
@@ -134,7 +134,7 @@ describe("the progress of a replay", () => {
     expect(await store.step(rig.clock.now())).toMatchObject({ worked: false, nextAt: undefined });
   });
 
-  it("[OUT] makes no deliveries while the endpoint is inactive, and leaves out what was pulled meanwhile", async () => {
+  it("[OUT] makes no deliveries while the endpoint is inactive, and leaves out events that were pulled meanwhile", async () => {
     const { id, eventIds } = await scene.backlog(AT_ONCE + 2);
     const store = scene.replica();
     const replayId = await scene.start(id);
@@ -174,7 +174,7 @@ describe("the progress of a replay", () => {
     expect(await store.step(rig.clock.now())).toMatchObject({ made: AT_ONCE });
   });
 
-  it("[OUT] a replay of everything sends again what another replay has delivered", async () => {
+  it("[OUT] a replay of everything sends events again that another replay has delivered", async () => {
     const { id, eventIds } = await scene.backlog(3);
     await rig.start(["dispatcher", "worker"]);
     await scene.done(await scene.start(id));

@@ -85,7 +85,7 @@ describe("a replay under faults", () => {
     holder.release();
   });
 
-  it("[FAIR] at most twice the endpoint's slots of a replay are due at once, so that a new event waits for no more", async () => {
+  it("[FAIR] a replay has at most twice the endpoint's slots due at once, so that a new event waits for no more", async () => {
     const { id } = await scene.backlog(20);
     const store = scene.replica();
     await scene.start(id);

@@ -5,7 +5,7 @@ import { runReplays } from "../src/events/replay-loop.ts";
 import { createWakeUp } from "../src/events/wake-up.ts";
 import { AT_ONCE, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./replay-scene.ts";
 
-/** After this time the lock is released, and a step that waited for it fails the test. */
+/** After this time the lock is released, and the test fails if a step waited for it. */
 const LOCK_HELD_MS = 5_000;
 /** A little more than three passes. */
 const OTHERS = 3_100;

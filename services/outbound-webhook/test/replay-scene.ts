@@ -27,7 +27,7 @@ export interface ReplayScene extends AsyncDisposable {
   setActive(endpointId: bigint, active: boolean): Promise<unknown>;
   /** How many events the endpoint has missed. */
   undelivered(): Promise<number | undefined>;
-  /** Makes the endpoint, with so many undelivered events, a second apart. */
+  /** Makes the endpoint, with this many undelivered events, a second apart. */
   backlog(count: number): Promise<{ id: bigint; eventIds: string[] }>;
   wholeRange(): object & { from: ReturnType<typeof timestampFromDate> };
   start(endpointId: bigint, options?: object): Promise<bigint>;

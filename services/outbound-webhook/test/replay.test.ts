@@ -22,7 +22,7 @@ describe("replay", () => {
   afterAll(() => rig[Symbol.asyncDispose]());
 
   const client = (workspaceId: string) => rig.replays({ workspaceId, email: "mia@acme.example" });
-  /** So many seconds before the test. */
+  /** This many seconds before the test. */
   const ago = (seconds: number) => new Date(start.getTime() - seconds * SECOND_MS);
   const range = (fromSecondsAgo: number, toSecondsAgo?: number) => ({
     from: timestampFromDate(ago(fromSecondsAgo)),
@@ -59,7 +59,7 @@ describe("replay", () => {
   }
   const sentTo = (path: string) => rig.requestsTo(path).map((request) => JSON.parse(String(request.body)).id);
 
-  it("[OUT-52] [OUT-53] sends what is undelivered again, oldest first: new deliveries, the same event ids and bytes", async () => {
+  it("[OUT-52] [OUT-53] sends undelivered events again, oldest first: new deliveries, the same event ids and bytes", async () => {
     const { id } = await rig.register("w-send", "/send");
     const eventIds = await skipped("w-send", id, [50, 40, 30], { dataJson: '{"a":"é\\u00e9"}', hop: 2 });
     const { replayId } = await client("w-send").startReplay({ endpointId: id, range: range(60), ratePerSecond: 100 });
@@ -120,7 +120,7 @@ describe("replay", () => {
     expect(preview2.newest && timestampDate(preview2.newest)).toEqual(ago(30));
   });
 
-  it("[OUT] a replay of everything also sends what was delivered, each event once", async () => {
+  it("[OUT] a replay of everything also sends delivered events, each once", async () => {
     const { id } = await rig.register("w-all", "/all");
     const statuses = new Map<string, number>();
     rig.receiver.behave((request) => ({ status: statuses.get(JSON.parse(String(request.body)).id) ?? 200 }));

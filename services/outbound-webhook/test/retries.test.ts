@@ -7,7 +7,7 @@ import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 12 * HOUR_MS];
-/** Real time passes between the end of an attempt and the move of the clock. */
+/** Real time that passes between the end of an attempt and moving the clock. */
 const SLACK_MS = 20_000;
 
 describe("retries", () => {

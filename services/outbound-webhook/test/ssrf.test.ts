@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
 const PUBLIC = "8.8.8.8";
-/** Stands for a public address: the only one on this machine that the rig may call. */
+/** Used as a public address: the only one on this machine that the rig may call. */
 const CALLABLE = "127.0.0.2";
 const MINUTE_MS = 60_000;
 const SLACK_MS = 20_000;
@@ -22,7 +22,7 @@ const REFUSED_URLS: readonly [title: string, url: string, reason: RegExp][] = [
   ["[SSRF-2] credentials", "https://user:secret@public.example.net/", /^url: no credentials/],
   ["[SSRF-2] empty credentials", "https://@public.example.net/", /^url: no credentials/],
   ["[SSRF-3] the application host", "https://gate.example/", /^url: must not point to this service$/],
-  ["[SSRF-3] the application host, written otherwise", "https://ＧATE。example.:1/", /^url: must not point to this/],
+  ["[SSRF-3] the application host, in another spelling", "https://ＧATE。example.:1/", /^url: must not point to this/],
   ["[SSRF-4] a name with a private address", "https://private.example.net/", /^url: target address not allowed$/],
   ["[SSRF-4] a name with addresses of both kinds", "https://mixed.example.net/", /^url: target address not allowed$/],
   ["[SSRF-4] a name without addresses", "https://nowhere.example.net/", /^url: the host does not resolve$/],
@@ -78,7 +78,7 @@ describe("targets", () => {
     await dns[Symbol.asyncDispose]();
   });
 
-  /** A new endpoint under a name that is public, with that name. */
+  /** A new endpoint with a public name, and that name. */
   async function saved(workspaceId: string) {
     const name = `${workspaceId}.example.net`;
     zone.set(name, [PUBLIC]);
@@ -117,7 +117,7 @@ describe("targets", () => {
     ["[SSRF-19] ::ffff:10.0.0.1", "w-mapped", "::ffff:10.0.0.1"],
     ["[SSRF-19] ::ffff:127.0.0.1", "w-mapped-loopback", "::ffff:127.0.0.1"],
   ])(
-    "[SSRF-5] %s: a name that moves there is not called on any attempt, and the retries go on",
+    "[SSRF-5] %s: a name that moves there is not called on any attempt, and the retries continue",
     async (_title, workspaceId, address) => {
       const { name } = await saved(workspaceId);
       zone.set(name, [address]);

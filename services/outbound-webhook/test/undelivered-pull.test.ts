@@ -53,7 +53,7 @@ describe("the pull of undelivered events", () => {
     expect(() => new Webhook(secret).verify(`${event?.body} `, headers)).toThrow();
   });
 
-  it("[OUT-9] signs with the secret as it is now, and works while the endpoint is inactive", async () => {
+  it("[OUT-9] signs with the current secret, and works while the endpoint is inactive", async () => {
     const { id, secret } = await rig.register("w-secret", "/secret");
     const endpoints = rig.endpoints({ workspaceId: "w-secret" });
     await endpoints.updateEndpoint({ endpointId: id, active: false });
@@ -118,7 +118,7 @@ describe("the pull of undelivered events", () => {
     expect(sizes).toEqual([15, 5]);
   });
 
-  it("[OUT] acknowledged events leave the list for good, with who and when, however often they are acknowledged", async () => {
+  it("[OUT] acknowledged events leave the list permanently; repeating the acknowledgement keeps its user and time", async () => {
     const { id } = await rig.register("w-ack", "/ack");
     const eventIds = [await failing("w-ack", 1), await failing("w-ack", 2)];
     const [first = "", second = ""] = eventIds;

@@ -47,7 +47,7 @@ describe("what is undelivered", () => {
   const deliveryOf = async (workspaceId: string, eventId: string) =>
     (await rig.deliveries({ workspaceId }).listDeliveries({ eventId })).deliveries.at(-1)?.id ?? "";
 
-  it("[OUT] shows only what failed, was cancelled or met an inactive endpoint, and why", async () => {
+  it("[OUT] shows only events that failed, were cancelled or met an inactive endpoint, and why", async () => {
     const { id } = await rig.register("w-why", "/why");
     const failed = await deliver("w-why", 410);
     await deliver("w-why", 200);
@@ -109,7 +109,7 @@ describe("what is undelivered", () => {
     expect(await list("w-resent")).toEqual([]);
   });
 
-  it("[OUT-51] an event that was delivered once is not undelivered, whichever of its deliveries fails", async () => {
+  it("[OUT-51] an event that was delivered once is not undelivered, even if another of its deliveries fails", async () => {
     await rig.register("w-through", "/through");
     const late = await deliver("w-through", 500);
     const first = await deliver("w-through", 200);
@@ -237,8 +237,8 @@ describe("what is undelivered", () => {
     ["an unknown order", { order: 9 }],
     ["a wildcard", { types: ["custom.*"] }],
     ["21 types", { types: Array.from({ length: 21 }, (_, index) => `custom.${index}`) }],
-    ["types of what was pulled", { types: ["custom.a"], state: UndeliveredState.PULLED }],
-    ["a time that is none", { from: { seconds: 10n ** 15n, nanos: 0 } }],
+    ["types of pulled events", { types: ["custom.a"], state: UndeliveredState.PULLED }],
+    ["an invalid time", { from: { seconds: 10n ** 15n, nanos: 0 } }],
   ])("[WMGMT] refuses %s as invalid", async (_name, request) => {
     expect(await list("w-invalid", request).catch(codeOf)).toBe(Code.InvalidArgument);
   });

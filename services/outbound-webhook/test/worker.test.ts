@@ -90,7 +90,7 @@ describe("a worker", () => {
     expect(begun).toEqual(["a"]);
   });
 
-  it("[OUT-57] gives back attempts that another worker was handed before: they may have been made", async () => {
+  it("[OUT-57] hands back attempts that another worker had before, because they may have been made", async () => {
     const givenBack: string[] = [];
     bus.nc.subscribe("attempts.done", {
       callback(_error, message) {

@@ -3,7 +3,7 @@ import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_p
 
 export type ListAdminEmails = (workspaceId: string) => Promise<string[]>;
 
-/** Asks key-auth for the addresses of a workspace's admins. */
+/** Gets the addresses of a workspace's admins from key-auth. */
 export function createListAdminEmails(keyAuth: Transport): ListAdminEmails {
   const client = createClient(WorkspaceService, keyAuth);
   return async (workspaceId) => (await client.listAdminEmails({ workspaceId })).emails;

@@ -2,7 +2,7 @@
 const MAX_PIECE_BYTES = 2_000;
 const QUOTED_QUOTE_BYTES = 4;
 
-/** No control or invisible characters, and nothing that was not UTF-8. */
+/** No control or invisible characters, and no replacement character from invalid UTF-8. */
 const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]*$/u;
 
 interface CurlRequest {
@@ -14,9 +14,9 @@ interface CurlRequest {
 }
 
 /**
- * A command for any POSIX shell that sends exactly this request. The body is piped to curl because it can be too long for
- * an argument, and split into pieces because it can be too long for a line. Text is in single quotes, where only the quote
- * has a meaning; a body with other than printable characters is written as octal escapes.
+ * A command for any POSIX shell that sends exactly this request. The body is piped to curl because it can be too long
+ * for an argument, and split into pieces because it can be too long for a line. Text is in single quotes, in which only
+ * the quote is special; a body with unprintable characters is written in octal escapes.
  */
 export function curlCommand({ url, headers, body, signedAt, validUntil }: CurlRequest): string {
   const note = `signed for this command at ${signedAt.toISOString()}, accepted until ${validUntil.toISOString()}`;
@@ -28,7 +28,7 @@ export function curlCommand({ url, headers, body, signedAt, validUntil }: CurlRe
   return `: ${quote(note)}\n${onLines(printf(body))} | ${onLines(curl)}\n`;
 }
 
-/** A word that every POSIX shell reads as this text. */
+/** Quotes a text for any POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

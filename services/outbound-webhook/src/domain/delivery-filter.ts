@@ -1,7 +1,7 @@
 export type DeliveryStatusName = "pending" | "retrying" | "delivered" | "failed" | "cancelled";
 export type DeliveryKindName = "event" | "test" | "resend" | "replay";
 
-/** A search of the delivery log; what is left out does not matter. */
+/** A search of the delivery log; absent members match everything. */
 export interface DeliveryFilter {
   workspaceId: string;
   endpointId?: number;

@@ -54,13 +54,13 @@ function signedHeaders({ eventType, hop, secret, body, now }: SignedEvent, id: s
 /** The headers of a past attempt. */
 export interface SentHeaders {
   headers: Record<string, string>;
-  /** The signatures cannot be computed again: secret or body is gone, or the secret was replaced. */
+  /** The signatures cannot be computed again: the secret or body is deleted, or the secret was replaced. */
   signaturesGone: boolean;
 }
 
 /**
- * Headers are not stored but computed again. A secret that was replaced in the second of the signature counts as gone,
- * because either one may have signed.
+ * Headers are not stored but computed again. If the secret was replaced in the second of the signature, either secret
+ * may have signed, so no signature is shown.
  */
 export function sentHeaders({
   signedAt,

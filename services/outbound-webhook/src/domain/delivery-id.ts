@@ -2,7 +2,7 @@ import { v7, validate, version } from "uuid";
 
 const TIME_HEX_DIGITS = 12;
 
-/** A UUID v7: its row is found in the partition of the creation time it contains. */
+/** A UUID v7. The creation time in it tells which partition has the row. */
 export function newDeliveryId(now: Date): string {
   return v7({ msecs: now.getTime() });
 }

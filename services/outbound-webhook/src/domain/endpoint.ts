@@ -16,7 +16,7 @@ export function eventsViolation(events: readonly string[]): string | undefined {
 
 export function descriptionViolation(description: string): string | undefined {
   if (description.length > MAX_DESCRIPTION_CHARS) return `description: at most ${MAX_DESCRIPTION_CHARS} characters`;
-  return /\p{Cc}/u.test(description) ? "description: no control characters" : undefined;
+  return /\p{Cc}/u.test(description) ? "description: must not contain control characters" : undefined;
 }
 
 /** Which rule a list of event types to search for breaks; undefined if none. */

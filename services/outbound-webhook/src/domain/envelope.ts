@@ -14,7 +14,7 @@ interface EnvelopeParts {
 }
 
 /**
- * The bytes of the body. They are built once per event, so that every attempt and every resend sends the same.
+ * The bytes of the body, built once per event, so that every attempt and every resend sends the same bytes.
  * Undefined if the body is too large, even without the fields that may be left out.
  */
 export function envelopeBytes(parts: EnvelopeParts): Buffer | undefined {

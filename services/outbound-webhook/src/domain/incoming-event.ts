@@ -21,15 +21,15 @@ export interface StoredEvent {
   id: string;
   /** Decides the partition. */
   createdAt: Date;
-  /** The event's own time, if a repetition of the event may be stored at another `createdAt`. */
+  /** The event's own time, if the event may be stored again under another `createdAt`. */
   movedFrom: Date | null;
   workspaceId: string;
   type: string;
   hop: number;
   body: Buffer;
-  /** Id of the HTTP request that caused it; left out: the one that is current when it is stored. */
+  /** Id of the HTTP request that caused it. Default: the current request. */
   requestId?: string;
-  /** W3C trace context; left out: the current one. */
+  /** W3C trace context. Default: the current one. */
   traceparent?: string;
 }
 
@@ -39,13 +39,13 @@ const EVENT_ID = /^evt_[0-9a-f]{32}$/;
 const MAX_ID_CHARS = 128;
 const LAST_SECOND_OF_9999 = 253_402_300_799n;
 const DAY_MS = 86_400_000;
-/** Events that are at most this late or early have a partition for their own time. */
+/** There is a partition for the own time of events that are at most this late or early. */
 export const MAX_DAYS_LATE = 2;
 const MAX_DAYS_EARLY = 1;
 
 /** Decides whether a message is a well-formed event of the catalogue, and builds what is stored. */
 export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
-  if (!EVENT_ID.test(reported.eventId)) return refuse("event_id is not evt_ and 32 hex characters");
+  if (!EVENT_ID.test(reported.eventId)) return refuse("event_id must be evt_ and 32 hex characters");
   if (!isSubscribable(reported.type)) return refuse("type is not in the catalogue");
   if (!isIdentity(reported.workspaceId) || !isIdentity(reported.workspace)) return refuse("workspace is malformed");
   if (reported.created > LAST_SECOND_OF_9999) return refuse("created is not a time in seconds");
@@ -70,8 +70,9 @@ export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
 }
 
 /**
- * The time under which an event is stored: its own, so that a repeated message finds the stored row. Events that are too
- * late or too early for the partitions are stored under the current time; the store looks for repetitions in both places.
+ * The time under which an event is stored: its own, so that a repeated message finds the stored row. Events that are
+ * too late or too early for the partitions are stored under the current time; the store looks for duplicates in both
+ * places.
  */
 export function storageTime(createdSeconds: number, now: Date): Pick<StoredEvent, "createdAt" | "movedFrom"> {
   const created = new Date(createdSeconds * 1000);

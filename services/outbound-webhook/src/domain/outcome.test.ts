@@ -24,13 +24,13 @@ describe("the outcome of an attempt", () => {
     expect(MAX_ATTEMPTS).toBe(6);
   });
 
-  it("[OUT-47] 410 ends it on any attempt", () => {
+  it("[OUT-47] 410 on any attempt ends the delivery", () => {
     for (const number of [1, 2, 3, 4, 5, 6]) {
       expect(outcomeOf(attempt(number, 410))).toEqual({ verdict: "failed", error: "gone" });
     }
   });
 
-  it("[OUT-37] [OUT-38] without a response the reason is the worker's", () => {
+  it("[OUT-37] [OUT-38] without a response the reason comes from the worker", () => {
     expect(outcomeOf(attempt(1, 0))).toMatchObject({ verdict: "failed", error: "timeout (dns)" });
     expect(outcomeOf(attempt(1, 302))).toMatchObject({ verdict: "failed", error: "status 302" });
   });

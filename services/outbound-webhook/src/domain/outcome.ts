@@ -22,7 +22,7 @@ export const FAILURES_TO_DEACTIVATE = 5;
 
 export interface Outcome {
   verdict: "delivered" | "failed";
-  /** When the next attempt is due; undefined if there is none. */
+  /** When the next attempt is due; undefined if this was the last. */
   retryAt?: Date;
   /** Why the attempt failed. */
   error: string;

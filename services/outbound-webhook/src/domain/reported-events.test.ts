@@ -29,7 +29,7 @@ const text = fc.oneof(
   fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.stringify(value)),
 );
 
-/** Values of a field: seven in eight are the example's, so that enough reports are stored. */
+/** Values of a field: seven in eight are from the example, so that enough reports are valid. */
 function fieldValue(field: DescField, example: unknown): fc.Arbitrary<unknown> {
   const other = otherValue(field, example);
   return example === undefined ? other : fc.oneof({ arbitrary: fc.constant(example), weight: 7 }, other);

@@ -13,7 +13,7 @@ const MAX_SOURCE_ID_CHARS = 200;
 const MAX_IDENTITY_CHARS = 128;
 const EVENT_ID_HEX_CHARS = 32;
 
-/** The events of a report, as they are stored, or why nothing is sent. Throws an InvalidField. */
+/** The events of a report in their stored form, or the reason why nothing is sent. Throws an InvalidField. */
 export function reportedEvents(report: EventReport, now: Date): StoredEvent[] | NotSentReason {
   const workspaceId = line(report.workspaceId, "workspace_id", MAX_IDENTITY_CHARS);
   const workspace = line(report.workspace, "workspace", MAX_IDENTITY_CHARS);
@@ -30,7 +30,7 @@ export function reportedEvents(report: EventReport, now: Date): StoredEvent[] | 
     const dataJson = JSON.stringify(data);
     const check = checkEvent({ eventId, workspaceId, workspace, type, created, dataJson, hop }, now);
     if (!check.ok) throw new InvalidField("event", check.reason);
-    // The source may report the same event again with another time.
+    // The source may repeat the report of an event with another time.
     return { ...check.event, movedFrom: new Date(Number(created) * 1000) };
   });
 }
@@ -55,7 +55,7 @@ function protoNameOf(localName: string): string {
   return EventReportSchema.fields.find((field) => field.localName === localName)?.name ?? localName;
 }
 
-/** The same id whenever the source repeats the report; each event of a report has its own. [EVT-1] */
+/** The same id each time the source repeats the report; each event of a report has its own. [EVT-1] */
 function eventIdOf(workspaceId: string, type: string, sourceId: string): string {
   const hash = createHash("sha256").update(`${type}\n${workspaceId}\n${sourceId}`).digest("hex");
   return `evt_${hash.slice(0, EVENT_ID_HEX_CHARS)}`;

@@ -11,7 +11,7 @@ describe("the text of a response", () => {
     expect(responseText(bytes("short"))).toBe("short");
   });
 
-  it("[OUT-13] is always text that a database can hold, of at most 1000 characters", () => {
+  it("[OUT-13] is always text that the database can store, of at most 1000 characters", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 9_000 }), (body) => {
         const text = responseText(body);

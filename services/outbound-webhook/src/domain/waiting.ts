@@ -20,7 +20,7 @@ export type Waiting =
   | { for: "in-flight" }
   | { for: "nothing" };
 
-/** Why an endpoint gets no slot now; the narrowest reason comes first. */
+/** Why an endpoint gets no slot now. The most specific reason wins. */
 export function fullCapOf(slots: Slots, caps: QueueCaps): FullCap {
   const { perGroup, perMember, perDoubtful, failingPerGroup } = fullCaps(caps);
   if (slots.endpoint >= (slots.doubtful ? perDoubtful : perMember)) return "endpoint";
@@ -29,7 +29,7 @@ export function fullCapOf(slots: Slots, caps: QueueCaps): FullCap {
   return "none";
 }
 
-/** What a delivery waits for, according to the queue: a delivery that is not in the queue is not tried again. */
+/** What a delivery waits for. One that is not in the queue is not tried again. */
 export function waitingOf(
   delivery: { createdAt: Date; attemptedAt: Date | null; dueAt: Date | null; leased: boolean; slots: Slots },
   caps: QueueCaps,

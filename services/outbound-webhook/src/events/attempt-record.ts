@@ -13,7 +13,7 @@ export function toRecord(result: AttemptResult, now: Date): AttemptRecord | unde
   if (!createdAtOf(result.deliveryId) || number < 1 || Number.isNaN(startedAt.getTime())) return undefined;
   const durationMs = Math.min(result.durationMs, MAX_INT4);
   const responseCode = Math.min(result.responseCode, MAX_STATUS);
-  // A worker's clock may be ahead, which must not delay the retry.
+  // A worker's clock may be fast, which must not delay the retry.
   const endedAt = new Date(Math.min(startedAt.getTime() + durationMs, now.getTime()));
   return {
     deliveryId: result.deliveryId,

@@ -12,10 +12,10 @@ import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 const MAX_ATTEMPTS_PER_MESSAGE = 16;
 const MAX_BODY_BYTES_PER_MESSAGE = 512 * 1024;
 const DEADLINE_MS = 5_000;
-/** Between the latest end of an attempt and the end of its lease, for reporting the result. */
+/** Time to report the result, between the latest end of an attempt and the end of its lease. */
 const REPORT_MARGIN_MS = 5_000;
 
-/** Attempts that did not reach the broker, and why. */
+/** The attempts that did not reach the broker, and the reason. */
 interface SendFailure {
   attempts: Attempt[];
   error: unknown;
@@ -24,7 +24,7 @@ interface SendFailure {
 /** Hands attempts to the workers. Resolves with those that did not reach the broker; the others must not be sent again. */
 export type SendAttempts = (attempts: Attempt[]) => Promise<SendFailure[]>;
 
-/** All that a worker needs for one attempt, signed for now. */
+/** Everything that a worker needs for one attempt, with a signature for the current time. */
 export function prepareAttempt(
   delivery: ClaimedDelivery,
   secretBox: Pick<SecretBox, "open">,
@@ -47,7 +47,7 @@ export function prepareAttempt(
   });
 }
 
-/** The end of the lease of an attempt, from what its worker knows of it. */
+/** The end of an attempt's lease, computed from the message that its worker got. */
 export function leaseOf(notAfterMs: bigint): Date {
   return new Date(Number(notAfterMs) + ATTEMPT_DEADLINE_MS + REPORT_MARGIN_MS);
 }

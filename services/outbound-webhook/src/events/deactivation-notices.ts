@@ -10,7 +10,9 @@ interface NoticeMailerOptions {
   onError: (error: unknown) => void;
 }
 
-/** Mails the admins about endpoints that were deactivated automatically. A mail that fails is tried again later. [OUT-49] */
+/**
+ * Mails the admins about endpoints that were deactivated automatically. Mails that fail are sent again later. [OUT-49]
+ */
 export async function mailDueNotices(options: NoticeMailerOptions): Promise<void> {
   const { pool, listAdminEmails, sendMail, now, onError } = options;
   for (const notice of await claimNotices(pool, now())) {

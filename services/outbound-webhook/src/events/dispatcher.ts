@@ -19,15 +19,21 @@ export interface DispatcherOptions {
 
 /** A delivery without a result after this time is tried again, under the same number. */
 export const LEASE_MS = 45_000;
-/** [FAIR-1] Finds due work when a wake-up was lost. */
+/** [FAIR-1] Polls for due work, in case a wake-up was lost. */
 const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
-/** Under load, several items share a claim, which costs more than each of them. After a pause nothing waits. */
+/**
+ * A claim costs much more than an item, so under load several items share one. The first claim after a pause does not
+ * wait.
+ */
 const BETWEEN_CLAIMS_MS = 4;
-/** For a fault of the installation, such as a missing sealing key. */
+/** After a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
-/** Claims due deliveries and sends them to the workers until the signal fires. Ends when all that it holds is sent. */
+/**
+ * Claims due deliveries and sends them to the workers until the signal fires. Ends when everything claimed has been
+ * sent.
+ */
 export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   const { wakeUp, signal, onError } = options;
   const sending = new Set<Promise<void>>();
@@ -84,7 +90,8 @@ async function sendOrHandBack(
     try {
       attempts.push(prepareAttempt(delivery, secretBox, now, leaseUntil));
     } catch (error) {
-      // A fault of the installation, not of the endpoint: this is no attempt, but it must not hold a slot.
+      // The installation is at fault, not the endpoint, so this does not count as an attempt; but it must not keep its
+      // slot.
       onError(error);
       unsignable.push(delivery);
     }

@@ -91,7 +91,7 @@ function readMessage(
   }
 }
 
-/** Its deliveries go on in the event's trace, below a span of the fan-out. */
+/** Its deliveries continue the event's trace, below a span of the fan-out. */
 function traced(event: StoredEvent, traceparent: string, spans: Span[]): StoredEvent {
   const parent = spanOf(traceparent);
   const span = parent && startSpan("fan-out", parent, { kind: SpanKind.CONSUMER });
@@ -101,8 +101,8 @@ function traced(event: StoredEvent, traceparent: string, spans: Span[]): StoredE
 }
 
 /**
- * When the database refuses the content of an event, the batch is halved until that event is alone and can be parked, so
- * that it does not hold up the others. After any other failure the broker sends the batch again.
+ * When the database rejects the content of an event, the batch is halved until that event is alone and can be parked,
+ * so that it does not hold up the others. After any other failure the broker sends the batch again.
  */
 async function fanOutOrPark(
   events: readonly StoredEvent[],

@@ -13,7 +13,7 @@ interface ReplayLoopOptions {
 
 /** Finds replays that were started in another process. */
 const POLL_MS = 2_000;
-/** While another replica works on what is due. */
+/** Pause while another replica works on the due replays. */
 const BUSY_WAIT_MS = 20;
 const FAILED_WAIT_MS = 1_000;
 /** Keeps a replay whose step fails from holding up the others. */
@@ -37,7 +37,7 @@ export async function runReplays(options: ReplayLoopOptions): Promise<void> {
 /** Resolves with how long to wait. */
 async function stepOnce({ steps, announceWork, now }: ReplayLoopOptions): Promise<number> {
   const { worked, locked, nextAt } = await steps.step(now());
-  // Even when the step made nothing: a dispatcher skipped the workspace while it was locked.
+  // Even when the step made no deliveries: a dispatcher skipped the workspace while it was locked.
   if (locked) announceWork();
   const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : POLL_MS;
   return Math.min(Math.max(untilNextMs, worked ? 0 : BUSY_WAIT_MS), POLL_MS);

@@ -24,7 +24,7 @@ const MESSAGES_PER_BATCH = 64;
 const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 4_096;
 
-/** Applies what the workers report, until the signal fires. */
+/** Applies the workers' results until the signal fires. */
 export function runResultConsumer(options: ResultConsumerOptions): Promise<void> {
   const { bus, applyResults, handBack, onApplied, signal, onError } = options;
   return consumeBatches({
@@ -43,7 +43,7 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
       if (results.length === 0) return;
       const [made, givenBack] = partition(results, ({ givenBackNotAfterMs }) => givenBackNotAfterMs === 0n);
       const records = made.map((result) => toRecord(result, now)).filter((record) => record !== undefined);
-      // Results first: a delivery that has one is no longer there to be handed back.
+      // Results first, because a delivery with a result is not handed back any more.
       const findWork = records.length > 0 && (await applyResults(records, now));
       for (const { retryAt, verdict } of records) if (!retryAt) deliveriesEnded.add(1, { outcome: verdict });
       for (const [notAfterMs, ofLease] of Map.groupBy(givenBack, (result) => result.givenBackNotAfterMs)) {

@@ -2,12 +2,15 @@ import type { Bus } from "@toolgate/event-bus/connect";
 
 const SUBJECT = "dispatch.wake";
 
-/** Tells one dispatcher of the installation that there is due work. Not stored: polling makes up for a lost message. */
+/**
+ * Tells one dispatcher of the installation that there is due work. The message is not stored: polling makes up for a
+ * lost one.
+ */
 export function announceWork(bus: Bus): void {
   bus.nc.publish(SUBJECT);
 }
 
-/** Calls back at each announcement; each goes to one listener of the installation. */
+/** Calls back on each wake-up; each goes to one dispatcher of the installation. */
 export function onWork(bus: Bus, callback: () => void): Disposable {
   const subscription = bus.nc.subscribe(SUBJECT, { queue: "dispatchers", callback });
   return { [Symbol.dispose]: () => subscription.unsubscribe() };

@@ -5,7 +5,7 @@ export const SCHEMA = "outbound_webhook";
 /** [FAIR-5] */
 const TURN_MS = 20_000;
 
-/** For endpoints that respond fast; for slower ones, a multiple of the time that they usually take. */
+/** The minimum. Slow endpoints get a multiple of their usual time. */
 export const STUCK_AFTER_MS = 100;
 
 /** The queue of deliveries: a group is a workspace, a member an endpoint. */

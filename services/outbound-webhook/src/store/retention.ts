@@ -5,9 +5,9 @@ import { MAX_DAYS_LATE } from "../domain/incoming-event.ts";
 const DAY_MS = 86_400_000;
 /** Days of the delivery log. [OUT-16] */
 export const RETENTION_DAYS = 30;
-/** An event may be this much older than its delivery, and its last day is kept whole. */
+/** An event may be this much older than its delivery. Its last day is kept completely. */
 const EVENT_RETENTION_DAYS = RETENTION_DAYS + MAX_DAYS_LATE + 1;
-/** Leaves a few days in which the creation of partitions may fail. */
+/** Enough for the creation of partitions to fail for a few days. */
 const DAYS_AHEAD = 4;
 /** Any constant. */
 const PARTITIONS_LOCK = 7_318_411;
@@ -35,7 +35,9 @@ const DELETE_OLD = {
     order by stored_at limit $2 for update skip locked)`,
 };
 
-/** Creates the partitions of the coming days and drops what is past retention. Safe to repeat, on any number of replicas. */
+/**
+ * Creates the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas.
+ */
 export async function keepPartitions(pool: Pool, now: Date): Promise<void> {
   const client = await pool.connect();
   let broken: Error | undefined;

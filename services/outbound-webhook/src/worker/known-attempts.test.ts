@@ -14,7 +14,7 @@ function maker(result: AttemptResult | undefined = create(AttemptResultSchema)) 
   return { calls, make };
 }
 
-it("[OUT-57] an attempt that is handed out again is made once and has one result, whether it has ended or not", async () => {
+it("[OUT-57] an attempt that is handed out again is made once and has one result, before and after its end", async () => {
   const attempts = createKnownAttempts();
   const { calls, make } = maker();
   const [first, second] = await Promise.all([attempts.once(FIRST, make), attempts.once(FIRST, make)]);

@@ -5,7 +5,7 @@ type AttemptKey = Pick<Attempt, "deliveryId" | "number">;
 
 /** Attempts that this process is making or has made. */
 interface KnownAttempts {
-  /** Makes an attempt; one that is known already resolves with its known result. */
+  /** Makes an attempt; a known attempt resolves with its known result. */
   once(attempt: AttemptKey, make: () => Result): Result;
   has(attempt: AttemptKey): boolean;
 }
@@ -15,7 +15,7 @@ const MAX_KNOWN = 16_384;
 
 /**
  * [OUT-57] After a crash, the broker or the database may hand out an attempt a second time. Reporting the known result
- * again spares the receiver a second request. Attempts that were not made (too late, aborted) are forgotten.
+ * again avoids a second request. Attempts that were not made (too late, aborted) are forgotten.
  */
 export function createKnownAttempts(maxKnown = MAX_KNOWN): KnownAttempts {
   const known = new Map<string, Result>();

@@ -16,7 +16,7 @@ export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): bool
 }
 
 /**
- * Makes one attempt. Whatever the receiver does is a result, not an error. Undefined when this process aborted the
+ * Makes one attempt. Anything that the receiver does is a result, not an error. Undefined when this process aborted the
  * attempt; the delivery is then handed out again.
  */
 export function runAttempt(
@@ -64,8 +64,8 @@ async function sendAttempt(
 }
 
 /**
- * [OUT-57] Gives an attempt back without making it. A worker that died had it before and may have made it; only the
- * database knows.
+ * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it, which only
+ * the database knows.
  */
 export function givenBack({ deliveryId, workspaceId, notAfterMs }: Attempt): AttemptResult {
   return create(AttemptResultSchema, { deliveryId, workspaceId, givenBackNotAfterMs: notAfterMs });

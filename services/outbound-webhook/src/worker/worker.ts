@@ -27,9 +27,9 @@ export interface WorkerOptions {
   ackWaitMs?: number;
 }
 
-/** A worker that says nothing for this long loses its messages to another one, which gives their attempts back. */
+/** When a worker is silent for this long, its messages go to another one, which hands their attempts back. */
 const ACK_WAIT_MS = 9_000;
-/** Just enough to cover the time that fetching the next message takes. */
+/** Just enough to cover the time for fetching the next message. */
 const MAX_MESSAGES_AHEAD = 8;
 const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
 const MAX_ACK_PENDING = 20_000;
@@ -50,8 +50,8 @@ interface Message {
 }
 
 /**
- * Makes attempts until the signal fires; those that have begun end and are reported. Each result is reported as soon as it
- * is known; a message is acknowledged when the broker has all its results.
+ * Makes attempts until the signal fires, then finishes and reports those that have begun. Each result is reported as
+ * soon as it is known; a message is acknowledged when the broker has all its results.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { bus, concurrency, signal, onError, ackWaitMs = ACK_WAIT_MS } = options;
@@ -86,7 +86,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     if (tooLate > 0) options.onTooLate(tooLate);
     message.ack();
   }
-  /** Resolves when the last attempt of the message has begun: until then no further message is wanted. */
+  /** Resolves when the last attempt of the message has begun; only then is the next message taken. */
   function take(message: Message): Promise<void> {
     const attempts = readAttempts(message, onError);
     const allBegun = Promise.withResolvers<void>();

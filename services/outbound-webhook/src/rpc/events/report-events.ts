@@ -7,7 +7,7 @@ import { invalidArgument } from "../request-fields.ts";
 
 const MAX_REPORTS = 200;
 
-/** Whatever a report holds, only what the catalogue promises is stored and sent. */
+/** Only the fields that the catalogue documents are stored and sent. */
 export const reportEvents: Handler<Context, typeof EventService.method.reportEvents> = async (
   { fanOut, announceWork, now },
   { reports },

@@ -79,7 +79,7 @@ function estimatedEndOf(row: ReplayRow, now: Date): Date | undefined {
   return new Date(now.getTime() + secondsFor(left, row.ratePerSecond) * 1_000);
 }
 
-/** How long sending so many events takes at this rate. */
+/** How long sending this many events takes at this rate. */
 export function secondsFor(events: number, ratePerSecond: number): number {
   return Math.ceil(events / ratePerSecond);
 }

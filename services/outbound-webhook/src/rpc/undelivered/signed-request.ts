@@ -12,7 +12,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 /**
  * [OUT-26..32] Verifies a receiver's request, signed with its endpoint's secret, and gives the call a principal of the
- * endpoint's workspace. A body that was signed for another purpose has unknown fields and is refused.
+ * endpoint's workspace. A body that was signed for another purpose is refused because of its unknown fields.
  */
 export async function openSigned<Desc extends DescMessage>(
   { pool, secretBox, now }: Context,

@@ -58,7 +58,7 @@ cross join lateral (
 ) copied
 on conflict do nothing`;
 
-/** Copies the rows of events, with their bytes, so that they last as long as a delivery made now. */
+/** Copies the rows of events, with their bytes, so that they are kept as long as a delivery made now. */
 export async function copyEvents(
   db: Queryable,
   events: readonly { eventId: string; bodyAt: Date }[],

@@ -12,7 +12,7 @@ export interface AttemptRecord extends Outcome {
   workspaceId: string;
   number: number;
   startedAt: Date;
-  /** The time in the signature that was sent; null when it is not known. */
+  /** The time in the signature that was sent; null when unknown. */
   signedAt: Date | null;
   endedAt: Date;
   /** 0 when there was no response. */
@@ -32,10 +32,10 @@ export interface CancelRecord extends Pick<AttemptRecord, "deliveryId" | "worksp
 }
 
 /**
- * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record counts
- * only while its delivery is at that attempt, in flight or waiting because its lease had run out. Then cancels what waits
- * for endpoints that this deactivated, or that were deleted meanwhile. Resolves with whether there is work for the freed
- * slots, including work that came in while this waited for the lock.
+ * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record
+ * counts only while its delivery is at that attempt, in flight or waiting again because its lease had expired. Then
+ * cancels the deliveries that wait for endpoints that this deactivated, or that were deleted meanwhile. Resolves with
+ * whether there is work for the freed slots, including work that was added while this waited for the lock.
  */
 export type ApplyResults = (records: readonly (AttemptRecord | CancelRecord)[], now: Date) => Promise<boolean>;
 
@@ -68,7 +68,7 @@ function applyText(queue: FairQueue): string {
     "tlsMs" integer, "firstByteMs" integer)
 ),
 
--- What each record means for its delivery. Records that do not count drop out.
+-- The new state of each record's delivery, without the records that do not count.
 decided as materialized (
   select input.*, q.group_id, q.member_id, q.created_at, q.lease_until is not null as in_flight, d.kind,
     e.deleted_at is not null as endpoint_deleted, e.active and e.deleted_at is null as endpoint_active,
@@ -102,7 +102,7 @@ deliveries_written as (
   from decided where d.created_at = decided.created_at and d.id = decided.delivery_id
 ),
 
--- Final failures count in the order in which they ended: those before the batch's first success continue the endpoint's
+-- Final failures count in the order in which they ended: those before the batch's first success add to the endpoint's
 -- count, those after its last success start a new one.
 ended as (
   select member_id, status, ended_at, failures_in_a_row,
@@ -126,7 +126,7 @@ counters as materialized (
     continued >= $3::integer or new >= $3 as deactivated
   from counts
 ),
--- "= any" makes every plan look the endpoints up by their id, also one made while the table was small.
+-- "= any" makes every plan look up the endpoints by id, even a plan made while the table was small.
 endpoints_written as (
   update outbound_webhook.endpoint e set
     failures_in_a_row = counters.failures,

@@ -4,7 +4,7 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { SCHEMA } from "../queue.ts";
 
-/** The workspace's other deliveries wait for a transaction. */
+/** Bounds a transaction, because the workspace's other deliveries wait for it. */
 const ROWS_PER_TRANSACTION = 1_000;
 
 const TEXT = `with unwanted as (
@@ -26,8 +26,9 @@ ${forgetParts(SCHEMA)}
 select 1`;
 
 /**
- * Cancels the deliveries that wait for an endpoint, unless it is active. Attempts in flight end as usual; a delivery that a
- * crash leaves waiting is cancelled when it is due. The queue forgets a deleted endpoint once it has no deliveries left.
+ * Cancels the deliveries that wait for an endpoint, unless it is active. Attempts in flight end as usual; a delivery
+ * that is still waiting after a crash is cancelled when it is due. The queue forgets a deleted endpoint once it has no
+ * deliveries left.
  */
 export async function cancelWaiting(
   pool: Pool,

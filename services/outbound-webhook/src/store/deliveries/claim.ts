@@ -4,28 +4,28 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { expiredGroups, expireStatements, undoClaimStatements } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 
-/** A delivery that is in flight from now until `leaseUntil`, with all that an attempt needs. */
+/** A delivery that is in flight from now until `leaseUntil`, with everything that an attempt needs. */
 export interface ClaimedDelivery {
   deliveryId: string;
   workspaceId: string;
   endpointId: number;
-  /** Of the attempt to be made. */
+  /** The number of the attempt to be made. */
   number: number;
   eventType: string;
   hop: number;
-  /** W3C trace context of the event; empty when it was not traced, null when its row is gone. */
+  /** W3C trace context of the event; empty when it was not traced, null when its row is deleted. */
   traceparent: string | null;
   url: string;
   /** Sealed. */
   secret: Buffer;
   body: Buffer;
-  /** False when it is not to be sent any more: the endpoint was deactivated or deleted, or the body is gone. */
+  /** False when it must not be sent any more: the endpoint was deactivated or deleted, or the body has expired. */
   wanted: boolean;
 }
 
 interface Claim {
   deliveries: ClaimedDelivery[];
-  /** Whether there may be more that is due. */
+  /** Whether more deliveries may be due. */
   full: boolean;
 }
 
@@ -44,7 +44,10 @@ export interface ClaimStore {
 /** Bounds the memory of one claim to this many times 5 bodies. */
 const MAX_GROUPS_PER_CLAIM = 40;
 const ITEMS_PER_EXPIRY = 500;
-/** When this service or the database was paused, results that are ready are applied before deliveries are repeated. */
+/**
+ * Extra time after the lease, so that after a pause of this service or the database, results that have arrived are
+ * applied before deliveries are repeated.
+ */
 const RESULTS_FIRST_MS = 3_000;
 
 const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "workspaceId",
@@ -63,7 +66,8 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
       const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil, maxGroups: MAX_GROUPS_PER_CLAIM }));
       const deliveries: ClaimedDelivery[] = claimed?.rows ?? [];
       const groups: number = locked?.rows[0].groups ?? 0;
-      // A claim that finds nothing has corrected the places of the groups it looked at: others may be due behind them.
+      // A claim that finds nothing has still updated the due times of the groups it locked: others may be due behind
+      // them.
       const full = groups === MAX_GROUPS_PER_CLAIM || (groups > 0 && deliveries.length === 0);
       return { deliveries, full };
     },

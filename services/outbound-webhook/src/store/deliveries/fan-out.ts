@@ -12,9 +12,9 @@ import { SCHEMA } from "../queue.ts";
 export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<number>;
 
 /**
- * The lock comes first, so that the statement after it sees the endpoints' present state: one that is being deactivated
- * gets the event either before that or not at all. An event that comes too late for its own partition is stored under the
- * time of its arrival; when it is reported again, `moved_event` or the partition of its own time shows that it is known.
+ * The lock comes first, so that the next statement sees the endpoints' current state: one that is being deactivated
+ * gets the event either before that or not at all. An event that is too late for its own partition is stored under the
+ * time of its arrival; a repeated report finds it in `moved_event` or in the partition of its own time.
  */
 export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
   const text = fanOutText(queue);
@@ -65,7 +65,7 @@ subscribers as materialized (
   cross join lateral (
     select id, active, events from outbound_webhook.endpoint
     where workspace_id = incoming.workspace_id and deleted_at is null
-    -- Keeps a plan made while there were few endpoints from reading all of them for each event.
+    -- Without this, a plan made while there were few endpoints would read all of them for each event.
     offset 0
   ) e
   where incoming.type = any(e.events) or (incoming.type like 'custom.%' and 'custom.*' = any(e.events))

@@ -5,7 +5,7 @@ import { createdAtOf, newDeliveryId } from "../../domain/delivery-id.ts";
 import { type EndpointKey, findEndpoint, lockWorkspace } from "../endpoint.ts";
 import { addDeliveries, copyEvents } from "./add.ts";
 
-/** Deliveries that a user asks for. */
+/** Deliveries that a user requests. */
 export interface SingleDeliveryStore {
   /** Queues a test event for one endpoint, active or not. Undefined: no such endpoint. */
   addTest(key: EndpointKey, event: { id: string; body: Buffer }, now: Date): Promise<string | undefined>;
@@ -45,7 +45,7 @@ export function createSingleDeliveryStore(pool: Pool, queue: FairQueue): SingleD
         if (!original) return "no-such-delivery";
         const isTest = original.kind === "test";
         if (isTest ? !original.exists : !original.active) return "endpoint-inactive";
-        // A copy of the body lasts as long as the new delivery.
+        // A copy of the body is kept as long as the new delivery.
         await copyEvents(db, [original], now);
         const id = newDeliveryId(now);
         const to = { workspaceId, endpointId: original.endpointId, kind: isTest ? "test" : "resend" } as const;

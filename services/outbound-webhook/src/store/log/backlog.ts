@@ -4,18 +4,18 @@ import type { Slots } from "../../domain/waiting.ts";
 import type { EndpointKey } from "../endpoint.ts";
 import { SCHEMA, STUCK_AFTER_MS } from "../queue.ts";
 
-/** Waiting deliveries are counted up to this. */
+/** Waiting deliveries are counted up to this number. */
 export const MAX_COUNTED = 10_000;
 
 interface EndpointBacklog {
   /** At most `MAX_COUNTED + 1`. */
   waiting: number;
-  /** Due time of the one that is due first; null when none waits. */
+  /** When the first of them is due; null when none is waiting. */
   firstDueAt: Date | null;
   slots: Slots;
 }
 
-/** What waits for an endpoint; undefined when the workspace has no such endpoint. */
+/** The deliveries that wait for an endpoint; undefined when the workspace has no such endpoint. */
 export async function readEndpointBacklog(
   db: Queryable,
   key: EndpointKey,

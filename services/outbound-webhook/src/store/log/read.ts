@@ -85,7 +85,7 @@ export async function readDeliveries(db: Queryable, ids: readonly string[], now:
   return rows.map(({ eventCreatedAt: _, ...row }) => ({ ...row, requestId: requestIds.get(row.eventId) ?? "" }));
 }
 
-/** By event. Bounds tell the planner which partitions there are to think about. */
+/** By event. The time bounds let the planner skip partitions. */
 async function requestIdsOf(
   db: Queryable,
   deliveries: { eventId: string; eventCreatedAt: Date }[],
@@ -106,7 +106,7 @@ async function requestIdsOf(
   return new Map(rows.map((row) => [row.id, row.request_id]));
 }
 
-/** One delivery with the exact bytes of its body; undefined when the workspace has none of that id. */
+/** One delivery with the exact bytes of its body; undefined when the workspace has no such delivery. */
 export async function findDelivery(
   db: Queryable,
   workspaceId: string,

@@ -5,11 +5,11 @@ import { createdAtOf } from "../../domain/delivery-id.ts";
 
 /** Statuses with an index, because few deliveries have them. */
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatusName> = new Set(["retrying", "failed", "cancelled"]);
-/** Queue items that are read to find pending deliveries; when there are more, the log itself is searched. */
+/** Most queue items that are read to find pending deliveries; if there are more, the log itself is searched. */
 const MAX_ITEMS_READ = 1_000;
-/** More than a call and its nested runs emit. */
+/** More than a call and its nested runs can emit. */
 const MAX_EVENTS_OF_REQUEST = 1_000;
-/** Has to be the exact condition of the index. */
+/** Must be the exact condition of the index. */
 const IS_CUSTOM = `starts_with(d.event_type, '${CUSTOM_PREFIX}')`;
 const ALL_ROWS = "outbound_webhook.delivery d";
 
@@ -23,17 +23,17 @@ interface ScanStep {
   cursor: string;
 }
 
-/** The rows `d` of `source` that meet `where`; those that also meet `hit` are wanted. */
+/** Reads the rows `d` of `source` that meet `where`, and returns those that also meet `hit`. */
 export interface Rows {
   source: string;
   where: string[];
   hit: string[];
 }
 
-/** A part of the log that an index holds in order. */
+/** A part of the log that an index has in order. */
 export type Scan = (stretch: ScanStep) => Rows;
 
-/** Chooses the indexes that leave the fewest rows to read. Together, the scans meet every wanted row exactly once. */
+/** Chooses the indexes that leave the fewest rows to read. Together, the scans find every matching row exactly once. */
 export async function scansFor(db: Queryable, filter: DeliveryFilter): Promise<Scan[]> {
   const { eventId, requestId, kind, statuses, eventType } = filter;
   if (requestId !== undefined) return scansOfRequest(db, filter, requestId);
@@ -115,7 +115,7 @@ function allConditions(filter: DeliveryFilter, bind: Bind): string[] {
 
 const ofWorkspace = ({ workspaceId }: DeliveryFilter, bind: Bind) => `d.workspace_id = ${bind(workspaceId)}`;
 const ofEvent = (eventId: string, bind: Bind) => `d.event_id = ${bind(eventId)}`;
-/** Literal, so that the planner sees that the condition of the index holds. */
+/** A literal, so that the planner sees that the condition of the index is met. */
 const ofKind = (kind: DeliveryKindName) => `d.kind = '${kind}'`;
 
 function ofOwner(filter: DeliveryFilter, bind: Bind): string {

@@ -4,19 +4,19 @@ import { firstIdAt, timeOfId } from "../../domain/delivery-id.ts";
 import { type Scan, scansFor } from "./scans.ts";
 
 const DAY_MS = 86_400_000;
-/** Rows that one search reads. */
+/** Most rows that one search reads. */
 export const MAX_ROWS_READ = 5_000;
 /** Rows of the first step; each further one takes four times as many. */
 const FIRST_STEP_ROWS = 500;
 const STEP_GROWTH = 4;
 /** More days than the log is kept. */
 const OLDEST_DAYS = 32;
-/** Clocks of other replicas may be ahead. */
+/** For other replicas whose clocks are fast. */
 const AHEAD_MS = 3_600_000;
 
 /**
- * Makes the planner read an index in its order up to the limit; it would sometimes rather read and sort all rows. The
- * penalties make plans look expensive, hence no compilation and no parallel workers.
+ * Makes the planner read an index in order up to the limit instead of reading and sorting all rows. The penalties make
+ * plans look expensive, hence no JIT and no parallel workers.
  */
 const PLANNER_SETTINGS = `set transaction read only; set local enable_seqscan = off; set local enable_bitmapscan = off;
   set local enable_sort = off; set local jit = off; set local max_parallel_workers_per_gather = 0`;

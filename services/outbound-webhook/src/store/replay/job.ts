@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
-/** A replay as its steps see and change it. */
+/** The state of a replay that its steps read and change. */
 export interface ReplayJob {
   id: number;
   workspaceId: string;
@@ -8,11 +8,11 @@ export interface ReplayJob {
   to: Date;
   /** Null: all. */
   types: string[] | null;
-  /** Also what was delivered. */
+  /** Also delivered events. */
   everything: boolean;
   ratePerSecond: number;
   startedAt: Date;
-  /** The last row of the range that was looked at: its time, and the id of the event or of its first delivery. */
+  /** The last row of the range that was read: its time, and the id of the event or of its first delivery. */
   cursorAt: Date;
   cursorId: string;
   /** Whether the end of the range is reached. */
@@ -50,13 +50,13 @@ const SAVE = `update outbound_webhook.replay set cursor_at = $2, cursor_id = $3,
   cancelled_by = $14
 where id = $1`;
 
-/** Locks the replay that has been due longest and that no other replica works on. */
+/** Locks the replay that has been due longest and that no other process works on. */
 export async function lockDueReplay(db: Queryable, now: Date): Promise<ReplayJob | undefined> {
   const { rows } = await db.query({ name: "replay_lock_due", text: LOCK_DUE, values: [now] });
   return rows[0];
 }
 
-/** Locks one replay; undefined when the workspace has none of that id. */
+/** Locks one replay; undefined when the workspace has no such replay. */
 export async function lockReplay(db: Queryable, workspaceId: string, id: number): Promise<ReplayJob | undefined> {
   const { rows } = await db.query({ name: "replay_lock_one", text: LOCK_ONE, values: [workspaceId, id] });
   return rows[0];

@@ -4,7 +4,7 @@ import { newDeliveryId } from "../../domain/delivery-id.ts";
 import { addDeliveries, copyEvents } from "../deliveries/add.ts";
 import type { ReplayJob } from "./job.ts";
 
-/** A body that is older than this may expire before its delivery does, and is copied. */
+/** A body older than this may expire before its delivery, so it is copied. */
 const MAX_BODY_AGE_MS = 2 * 86_400_000;
 
 /** An event that a replay sends. */
@@ -14,10 +14,10 @@ interface ReplayedEvent {
   bodyAt: Date;
 }
 
-/** A delivery that the replay has made and whose end it has not counted yet. */
+/** A delivery that the replay has made and not yet counted as ended. */
 export interface OwnDelivery extends ReplayedEvent {
   id: string;
-  /** Null: its partition is gone. */
+  /** Null: its partition was dropped. */
   status: "pending" | "retrying" | "delivered" | "failed" | "cancelled" | null;
   /** In the queue and not in flight. */
   waiting: boolean;
@@ -28,7 +28,7 @@ export interface OwnDelivery extends ReplayedEvent {
   hasBody: boolean;
 }
 
-/** Each row is looked up by itself: the limits keep the planner from reading whole tables. */
+/** Looks up each row separately: the limits keep the planner from reading whole tables. */
 const READ = `select own.delivery_id as id, d.status, d.event_id as "eventId", d.event_type as "eventType",
   d.event_created_at as "bodyAt", q.item_id is not null and q.lease_until is null as waiting,
   coalesce(q.lease_until is not null or q.due_at <= $3, false) as due, u.state as "eventState",
@@ -73,7 +73,7 @@ export async function cancelDeliveries(db: Queryable, waiting: readonly OwnDeliv
   await db.query({ name: "replay_cancel_waiting", text: CANCEL_WAITING, values: [waiting.map(({ id }) => id), now] });
 }
 
-/** Makes a delivery of each event, from its latest body: an earlier repetition may have copied it. */
+/** Makes a delivery of each event, from the latest copy of its body: an earlier resend or replay may have made one. */
 export async function makeDeliveries(
   db: Queryable,
   queue: FairQueue,

@@ -7,7 +7,7 @@ export interface ReplayRange {
   to: Date;
   /** Undefined: all. */
   types: readonly string[] | undefined;
-  /** Also what was delivered. */
+  /** Also delivered events. */
   everything: boolean;
 }
 
@@ -20,7 +20,7 @@ interface ReplayPreview {
   newest: Date | undefined;
 }
 
-/** Reads at most `maxRows` rows; the counts are exact when that is all of the range. */
+/** Reads at most `maxRows` rows; the counts are exact if the range has no more. */
 export async function previewReplay(
   db: Queryable,
   endpointId: number,
@@ -60,7 +60,10 @@ const UNDELIVERED_OF_TYPES = `select u.event_type as type, u.event_at as at, tru
   join outbound_webhook.undelivered u on u.endpoint_id = $1 and u.state = 'undelivered' and u.event_type = named.type
     and u.event_at >= $2 and u.event_at < $3`;
 
-/** By id, which is by time: with a condition on the time itself, the planner might read the deliveries of all workspaces. */
+/**
+ * By id, which sorts by time: with a condition on the time itself, the planner might read the deliveries of all
+ * workspaces.
+ */
 const EVERYTHING = `(
     select d.event_type as type, d.created_at as at, d.kind = 'event' and d.status not in ('pending', 'retrying')
       and ($4::text[] is null or d.event_type = any($4)) as wanted

@@ -5,12 +5,12 @@ import type { ReplayJob } from "./job.ts";
 /** An event in the range of a replay. */
 export interface RangeEvent {
   at: Date;
-  /** The event's id, or that of its first delivery. With `at` it is a place in the range. */
+  /** The event's id, or that of its first delivery. Together with `at`, a position in the range. */
   id: string;
   eventId: string;
   eventType: string;
   bodyAt: Date;
-  /** "skip": it would have been sent, but somebody else has done so since; it is counted. */
+  /** "skip": counted but not sent, because it was delivered, pulled or sent again since the replay began. */
   use: "send" | "skip" | "ignore";
 }
 
@@ -20,7 +20,7 @@ from outbound_webhook.undelivered
 where endpoint_id = $1 and (event_at, event_id) > ($2::timestamptz, $3) and event_at < $4
 order by event_at, event_id limit $5`;
 
-/** By id, which is by time. */
+/** By id, which sorts by time. */
 const DELIVERIES = `select created_at as at, id, event_id as "eventId", event_type as "eventType",
   event_created_at as "bodyAt", kind, status
 from outbound_webhook.delivery
@@ -64,7 +64,7 @@ async function readDeliveries(db: Queryable, replay: ReplayJob, limit: number): 
   });
 }
 
-/** No delivery up to this id is left: all of the cursor's time come before its events. */
+/** Deliveries up to this id have been read: all deliveries of the cursor's time come before its events. */
 function lastDeliveryId({ cursorAt, cursorId }: ReplayJob): string {
   if (isEventId(cursorId)) return firstIdAt(new Date(cursorAt.getTime() + 1));
   return cursorId === "" ? firstIdAt(cursorAt) : cursorId;

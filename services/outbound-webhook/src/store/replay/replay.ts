@@ -60,7 +60,7 @@ started as (
 )
 select target.active, target.busy, (select id from started) as "replayId" from target`;
 
-/** Starts a replay, unless the endpoint or its workspace has enough of them. To be called in a transaction. */
+/** Starts a replay, unless the endpoint or its workspace already has the maximum. Must be called in a transaction. */
 export async function startReplay(
   db: Queryable,
   { workspaceId, endpointId }: EndpointKey,
@@ -110,7 +110,7 @@ cross join lateral (
   where m.replay_id = r.id
 ) own`;
 
-/** Undefined when the workspace has none of that id. */
+/** Undefined when the workspace has no such replay. */
 export async function findReplay(
   db: Queryable,
   { workspaceId, replayId }: { workspaceId: string; replayId: number },

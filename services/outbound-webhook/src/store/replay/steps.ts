@@ -7,7 +7,7 @@ import { takeStep, workUnderLock } from "./work.ts";
 interface ReplayStep {
   /** Whether there was a replay to work on. */
   worked: boolean;
-  /** Whether the workspace's queue was locked: a dispatcher skipped it meanwhile. */
+  /** Whether the step locked the workspace's queue, so that a dispatcher may have skipped the workspace. */
   locked: boolean;
   /** Deliveries made. */
   made: number;
@@ -26,7 +26,7 @@ export class ReplayStepFailed extends Error {
 
 export interface ReplaySteps {
   /**
-   * Takes the next step of the replay that has been due longest and that no other replica works on. Throws
+   * Takes the next step of the replay that has been due longest and that no other process works on. Throws
    * `ReplayStepFailed` when it fails with that replay.
    */
   step(now: Date): Promise<ReplayStep>;
@@ -42,8 +42,8 @@ export interface ReplaySteps {
 }
 
 /**
- * A step is one transaction. It holds the row of its replay, and changes the replay's place together with the deliveries
- * that it makes: after a crash, all of it has happened or nothing. [OUT-57]
+ * A step is one transaction that locks the replay's row, makes deliveries and moves the replay's position: after a
+ * crash, all of that has happened or nothing. [OUT-57]
  */
 export function createReplaySteps(pool: Pool, queue: FairQueue): ReplaySteps {
   return {

@@ -11,16 +11,16 @@ import {
 } from "./own-deliveries.ts";
 import { type RangeEvent, readRange } from "./range.ts";
 
-/** Rows that a step passes over before it takes the lock of the workspace's queue. */
+/** Most rows that a step skips before it locks the workspace's queue. */
 const ROWS_PER_PASS = 1_000;
-/** Rows that a step reads under that lock. */
+/** Most rows that a step reads under that lock. */
 const ROWS_PER_STEP = 200;
-/** Deliveries of one replay that wait for a retry; with more, it makes no new ones. */
+/** While this many deliveries of a replay wait for a retry, it makes no new ones. */
 const MAX_RETRYING = 100;
-/** As many deliveries of a replay may be due or in flight, times the slots of an endpoint. */
+/** How many deliveries of a replay may be due or in flight, as a multiple of the endpoint's slots. */
 const DUE_PER_SLOT = 2;
 
-/** Between two steps that find nothing to send: others get at the workspace's queue meanwhile. */
+/** Pause between two steps that find nothing to send, so that others can lock the workspace's queue. */
 const SEARCH_WAIT_MS = 20;
 const SLOTS_WAIT_MS = 100;
 const RETRIES_WAIT_MS = 2_000;
@@ -43,8 +43,8 @@ export async function takeStep(
 }
 
 /**
- * Passes over the rows before the first one to send, without locking the workspace's queue: live deliveries do not wait.
- * Returns whether there may be more of them.
+ * Skips the rows before the first one to send, without locking the workspace's queue, so that live deliveries do not
+ * wait. Returns whether there may be more of them.
  */
 async function passOver(db: Queryable, replay: ReplayJob): Promise<boolean> {
   if (replay.state !== "running" || replay.walked || !(await endpointOf(db, replay)).active) return false;
@@ -56,8 +56,8 @@ async function passOver(db: Queryable, replay: ReplayJob): Promise<boolean> {
 }
 
 /**
- * Counts what has ended, and makes as many deliveries as there is room for. Returns how many. The transaction has locked
- * the workspace.
+ * Counts the deliveries that have ended, and makes as many new ones as there is room for. Returns how many. The
+ * transaction has locked the workspace.
  */
 export async function workUnderLock(db: Queryable, queue: FairQueue, replay: ReplayJob, now: Date): Promise<number> {
   const endpoint = await endpointOf(db, replay);
@@ -98,7 +98,7 @@ export async function workUnderLock(db: Queryable, queue: FairQueue, replay: Rep
   return events.length;
 }
 
-/** What has become of a delivery of the replay. "again": a deactivation of the endpoint cancelled it. */
+/** The state of one of the replay's deliveries. "again": it was cancelled because the endpoint was deactivated. */
 function outcomeOf(
   { status, waiting, hasBody, eventState }: OwnDelivery,
   { state, everything }: ReplayJob,
@@ -117,14 +117,14 @@ function roomFor(open: readonly OwnDelivery[], { ratePerSecond }: ReplayJob, que
   return Math.max(0, Math.min(maxDue - due, MAX_RETRYING - (open.length - due)));
 }
 
-/** The rows up to the one for which there is no room. */
+/** The rows before the first one for which there is no room. */
 function takeFor(room: number, rows: readonly RangeEvent[]): RangeEvent[] {
   const toSend = rows.filter((row) => row.use === "send");
   const next = toSend[room];
   return next ? rows.slice(0, rows.indexOf(next)) : [...rows];
 }
 
-/** Moves the replay's place behind these rows and counts them. */
+/** Moves the replay's position past these rows and counts them. */
 function moveOn(replay: ReplayJob, rows: readonly RangeEvent[]): void {
   const last = rows.at(-1);
   if (!last) return;

@@ -17,7 +17,7 @@ export interface UndeliveredRow {
   pulledBy: string;
 }
 
-/** A row's place in the list: its time, event and endpoint. */
+/** A row's position in the list: its time, event and endpoint. */
 export interface UndeliveredPlace {
   at: Date;
   eventId: string;
@@ -34,7 +34,7 @@ export interface UndeliveredFilter {
   from?: Date;
   to?: Date;
   newestFirst: boolean;
-  /** Only rows after this place. */
+  /** Only rows after this position. */
   after?: UndeliveredPlace;
   limit: number;
 }
@@ -44,7 +44,7 @@ const COLUMNS = `u.event_id as "eventId", u.event_type as "eventType", u.endpoin
   u.delivery_ids as "deliveryIds", u.pulled_at as "pulledAt", u.pulled_by as "pulledBy"`;
 
 /**
- * Lists in the order of the event's time, or of the acknowledgement for what was pulled. Reads the first rows of each
+ * Lists in the order of the event's time, or of the acknowledgement for pulled events. Reads the first rows of each
  * endpoint and type from an index, and keeps the first of those: a workspace has few endpoints.
  */
 export async function listUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<UndeliveredRow[]> {

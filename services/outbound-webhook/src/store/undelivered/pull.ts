@@ -1,14 +1,14 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { UndeliveredReason } from "./list.ts";
 
-/** A place in the order in which events became undelivered. */
+/** A position in the order in which events became undelivered. */
 export interface PullPlace {
   after: number;
-  /** The history of the database in which the place was given out. */
+  /** The history of the database in which the position was given out. */
   history: string;
 }
 
-/** The place to read from: the beginning when none is given, or when it comes from another history. */
+/** The position to read from: the beginning if the client gave none, or one from another history. */
 export async function findPullPlace(db: Queryable, place: PullPlace | undefined): Promise<PullPlace> {
   const { rows } = await db.query(PULL_HISTORY);
   const [{ history, last }] = rows;
@@ -17,8 +17,8 @@ export async function findPullPlace(db: Queryable, place: PullPlace | undefined)
 }
 
 /**
- * A database restored from a backup gives out positions a second time. Its identifier, timeline or table differs then, or
- * the client's position is one that it has not given out yet.
+ * A database restored from a backup gives out positions a second time. Then its identifier, timeline or table differs,
+ * or it has not yet given out the client's position.
  */
 const PULL_HISTORY = `select last_value as last,
   md5(concat_ws('.', system_identifier, timeline_id, 'outbound_webhook.undelivered'::regclass::oid)) as history
@@ -36,8 +36,8 @@ interface PulledRow {
 
 /**
  * The next events after a position with their bytes, in the order in which they became undelivered: at most `maxBytes`,
- * but at least one event. `more`: whether there are others after them. The limits make Postgres look up each event by
- * itself, in its partition.
+ * but at least one event. `more`: whether there are others after them. The limits make Postgres look up each event
+ * separately, in its partition.
  */
 export async function pullUndelivered(
   db: Queryable,
@@ -74,7 +74,7 @@ export async function pullUndelivered(
 }
 
 /**
- * Marks events as pulled, also those that are being sent again. Returns all of the given ids that are pulled now. The
+ * Marks events as pulled, including those that are being sent again. Returns those of the ids that are now pulled. The
  * transaction has locked the workspace.
  */
 export async function settlePulled(
