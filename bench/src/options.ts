@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 const PARTS = ["calls", "deliveries", "call-stream", "large"] as const;
 export type Part = (typeof PARTS)[number];
 
-/** What is measured together and written to a report of its own. The first is what is measured by default. */
+/** Parts that are measured together and written to one report. The first report is the default. */
 export const REPORTS: readonly { name: string; parts: ReadonlySet<Part> }[] = [
   { name: "RESULTS", parts: new Set(["calls", "deliveries", "call-stream"]) },
   { name: "LARGE-TABLES", parts: new Set(["large"]) },

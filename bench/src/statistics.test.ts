@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLatencies, median, percentile, ratio } from "./statistics.ts";
+import { median, percentile, ratio, summarise } from "./statistics.ts";
 
 const values = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 300 });
 
@@ -44,8 +44,7 @@ test("a ratio without a base is not a number", () => {
   expect(ratio(1, 0)).toBeNaN();
 });
 
-test("latencies are summed up exactly, also when there are more than fit at first", () => {
-  const latencies = createLatencies();
-  for (let ms = 100_000; ms >= 1; ms -= 1) latencies.add(ms);
-  expect(latencies.summary()).toEqual({ count: 100_000, p50Ms: 50_000, p99Ms: 99_000, maxMs: 100_000 });
+test("latencies are summarised exactly, in any order", () => {
+  const latencies = Array.from({ length: 100_000 }, (_, index) => 100_000 - index);
+  expect(summarise(latencies)).toEqual({ count: 100_000, p50Ms: 50_000, p99Ms: 99_000, maxMs: 100_000 });
 });

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings Node and the packages. Does nothing, and needs no network, when both are there.
+# Fetches Node and the packages. Does nothing, and needs no network, when both are there.
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p .tools
@@ -15,10 +15,10 @@ is_new_enough() {
   "$1" -e "process.exit(Number(process.versions.node.split('.')[0]) >= $wanted_node ? 0 : 1)" 2>/dev/null
 }
 
-# A tools folder that came from another machine does not run here; then the machine's own node has to be found again.
+# A tools folder copied from another machine may not run here; then the machine's own node must be found again.
 is_new_enough "$tool_node" || rm -f "$tool_node"
 own_node=$(command -v node) || fail "Node.js with npm was not found: install Node $wanted_node, or any older one with npm"
-command -v npm >/dev/null || fail "npm was not found: install it beside $own_node"
+command -v npm >/dev/null || fail "npm was not found: install it next to $own_node"
 
 if ! is_new_enough "$own_node"; then
   package=node-$("$own_node" -p 'process.platform + "-" + process.arch')
@@ -31,13 +31,13 @@ if ! is_new_enough "$own_node"; then
   hash -r
 fi
 
-# The copy lies among the packages, so that it vanishes with them and a failed installation leaves none.
+# The copy is kept among the packages, so that it disappears with them and a failed installation leaves none.
 installed=node_modules/.installed-package-lock.json
 if ! cmp -s package-lock.json "$installed"; then
   rm -f "$installed"
   echo "installing the packages"
-  # A lock file that was written where the registry lacked the binaries of other systems is not whole for npm ci. What
-  # it holds is still binding for npm install, which adds the binaries of this system.
+  # npm ci rejects a lock file that lacks the binaries of this system. npm install keeps to the versions in it and adds
+  # those binaries.
   npm ci --loglevel=error >.tools/npm-ci.log 2>&1 || npm install --no-save --loglevel=error
   cp package-lock.json "$installed"
 fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Debian packages as root, without questions and without starting the services that they bring.
+# Installs Debian packages as root, without questions and without starting their services.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 
@@ -11,6 +11,6 @@ if [ ! -e "$policy" ]; then
   chmod 755 "$policy"
 fi
 
-# A failing update is not the end: the lists at hand may do.
+# A failed update is not fatal: the package lists already here may be enough.
 apt-get update -q || true
 apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "$@"

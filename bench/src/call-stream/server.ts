@@ -1,4 +1,4 @@
-// The server whose CPU time is compared: answers `Verify` in unary calls and on a call stream.
+// The server whose CPU time is compared: serves `Verify` as unary calls and on a call stream.
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { connectNodeAdapter } from "@connectrpc/connect-node";

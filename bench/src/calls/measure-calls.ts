@@ -30,7 +30,7 @@ type CallsSettings = {
 const FIRST_WARM_UP_MS = 2_000;
 const WARM_CONCURRENCY = 64;
 
-/** Takes the variants in turn, round after round, so that noise of the machine hits all alike. */
+/** Takes the variants in turn, round after round, so that noise on the machine affects all of them alike. */
 export async function measureCalls(settings: CallsSettings): Promise<CallFigures> {
   const { variants, rounds, seconds, log } = settings;
   const figures: CallFigures = {};

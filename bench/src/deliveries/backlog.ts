@@ -50,7 +50,7 @@ export async function measureBacklog(
   await publisher.ask({ kind: "targets", targets: [...others] });
   const steady = await sendSteadily(traffic, { perSecond: OTHERS_PER_SECOND, forMs: OTHERS_MS });
   const { p50Ms, p99Ms, maxMs } = steady.latency;
-  log(`beside it: p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)}, max ${maxMs.toFixed(1)} ms`);
+  log(`other workspaces meanwhile: p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)}, max ${maxMs.toFixed(1)} ms`);
   return { waitingBefore, waitingAfter: await waiting(), others: steady };
 }
 

@@ -4,7 +4,7 @@ import { type BacklogFigures, type DeliveriesSettings, measureBacklog } from "./
 import type { EventTarget } from "./messages.ts";
 import { greet, type Saturated, type Steady, saturate, sendSteadily } from "./traffic.ts";
 
-/** The pace at which latency is measured, a third of what is wanted of the full rate where there is such a wish. */
+/** The pace at which latency is measured, a third of the wanted full rate where there is one. */
 type Size = EndpointCounts & { perSecond: number };
 
 const SIZES: readonly Size[] = [
@@ -81,16 +81,16 @@ export type HangingFigures = EndpointCounts & {
   hungRequests: number;
   /** The same endpoints and pace with all of them answering. */
   quiet: Steady;
-  /** From the moment at which they begin to hang until their first attempts have run out of time. */
+  /** From when they begin to hang until their first attempts have timed out. */
   onset: Steady;
   /** After that. */
   after: Steady;
 };
 
-/** Longer than the 10 s after which an attempt is given up. */
+/** Longer than the 10 s after which an attempt times out. */
 const ONSET_MS = 12_000;
 
-/** Healthy endpoints beside others that get no answer, at the pace of `third`. */
+/** Healthy endpoints while others never respond, at the pace of `third`. */
 async function measureHanging(
   { traffic, seconds, log }: DeliveriesSettings,
   { endpoints, workspaces, third: quiet }: EndpointCounts & { third: Steady },
@@ -99,7 +99,7 @@ async function measureHanging(
   const { publisher, receiver } = traffic;
   await publisher.ask({ kind: "targets", targets: set.targets });
   await greet(traffic, endpoints);
-  // The first ones: neighbours lie in different workspaces, so every workspace has its share of them.
+  // The first ones: neighbours belong to different workspaces, so every workspace has its share of them.
   const paths = set.paths.slice(0, Math.round(endpoints * HANGING_SHARE));
   const before = await receiver.ask({ kind: "hang", paths });
   const { perSecond } = quiet;

@@ -13,7 +13,7 @@ export type PublisherOrder =
   | { kind: "burst"; count: number }
   /** At a steady pace. */
   | { kind: "steady"; perSecond: number; forMs: number };
-/** The numbers given to the events: `from` up to, without, `until`. */
+/** The numbers of the events: from `from`, before `until`. */
 export type Published = { from: number; until: number };
 
 export type ReceiverArgument = { key: string; cert: string };
@@ -32,6 +32,6 @@ export type ReceiverAnswer = {
   repeated: number;
   /** Requests left without an answer. */
   hung: number;
-  /** Of the numbers asked for. */
+  /** Of the requested numbers. */
   latency?: LatencySummary;
 };

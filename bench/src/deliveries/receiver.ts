@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { answerParent, childArgument, monotonicMs } from "../machine/child-process.ts";
-import { createLatencies } from "../statistics.ts";
+import { summarise } from "../statistics.ts";
 import type { ReceiverAnswer, ReceiverArgument, ReceiverOrder, Stamp } from "./messages.ts";
 
 const KEEP_ALIVE_MS = 120_000;
@@ -44,12 +44,12 @@ function report(order: ReceiverOrder): ReceiverAnswer {
   if (order.kind === "hang") for (const path of order.paths) hanging.add(path);
   if (order.kind === "slow") for (const path of order.paths) answerAfterMs.set(path, order.answerAfterMs);
   if (order.kind !== "report") return answer;
-  const latencies = createLatencies();
+  const latencies: number[] = [];
   for (let n = order.from; n < order.until; n += 1) {
     const latency = latencyOf.get(n);
-    if (latency !== undefined) latencies.add(latency);
+    if (latency !== undefined) latencies.push(latency);
   }
-  return { ...answer, latency: latencies.summary() };
+  return { ...answer, latency: summarise(latencies) };
 }
 
 const { key, cert } = childArgument<ReceiverArgument>();

@@ -104,7 +104,7 @@ export async function greet(traffic: Traffic, endpoints: number): Promise<void> 
   if (missing > 0) throw new Error(`${missing} of ${endpoints} endpoints got no webhook within ${DRAIN_MS / 1000} s`);
 }
 
-/** Waits for this many events in all; answers how many are still missing when the time is up. */
+/** Waits for this many events in all; returns how many are still missing when the time is up. */
 async function untilReceived({ receiver, signal }: Traffic, wanted: number): Promise<number> {
   const deadline = performance.now() + DRAIN_MS;
   for (;;) {

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import { connectBus } from "@toolgate/event-bus/connect";
 import { migrateAll } from "@toolgate/installation/migrate";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
-import { startServiceProcess } from "@toolgate/local/service-process";
+import { isReady, startServiceProcess } from "@toolgate/local/service-process";
 import { startSplit } from "@toolgate/local/split";
 import { serviceEnvironment } from "@toolgate/local/topology";
 import { freePort } from "@toolgate/local-servers/ports";
 import type { ServerName } from "@toolgate/local-servers/programs";
 import { startServers } from "@toolgate/local-servers/start-servers";
-import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createPool } from "@toolgate/postgres/pool";
 import type { Groups } from "../machine/meter.ts";
 
 export type TopologyKind = "single" | "split";
@@ -25,11 +25,11 @@ type InstallationSettings = {
   signal: AbortSignal;
 };
 
-/** A whole installation on servers of its own, its services in processes of their own. */
+/** A whole installation with its own servers, and its services in their own processes. */
 export type BenchInstallation = AsyncDisposable & {
   readonly kind: TopologyKind;
   readonly port: number;
-  readonly servers: BenchServers;
+  readonly servers: Awaited<ReturnType<typeof startBenchServers>>;
   readonly groups: Groups;
   readonly manage: Management;
   /** Makes a workspace that the administrator manages; returns its id. */
@@ -46,7 +46,7 @@ export async function startInstallation(
 ): Promise<BenchInstallation> {
   const { dataDir, log, signal, receiver } = settings;
   await using resources = new AsyncDisposableStack();
-  const servers = resources.use(await startBenchServers({ dataDir, log, signal }));
+  const servers = await startBenchServers(resources, settings);
   const { databaseUrl, natsUrl, redisUrl, pool } = servers;
   await migrateAll(databaseUrl);
   const port = await freePort();
@@ -90,11 +90,7 @@ async function startSingleProcess(env: Record<string, string>, log: (line: strin
     name: "toolgate",
     entry: SINGLE_ENTRY,
     env: { ...env, OPS_PORT: String(opsPort) },
-    ready: () =>
-      fetch(`http://127.0.0.1:${opsPort}/readyz`).then(
-        (response) => response.ok,
-        () => false,
-      ),
+    ready: () => isReady(opsPort),
     log,
   });
   return { stop: () => service.stop(), pids: () => ({ toolgate: service.pid }) };
@@ -106,32 +102,19 @@ function serviceGroups(pids: Record<string, number>): Groups {
   return { ...Object.fromEntries(each), sandbox: { pids: Object.values(pids), take: "below" } };
 }
 
-export type ServersSettings = {
-  dataDir: string;
-  log: (line: string) => void;
-  signal: AbortSignal;
-};
-
-/** PostgreSQL, NATS and Redis with the settings of a real installation: what is written survives a crash. */
-type BenchServers = AsyncDisposable & {
-  readonly databaseUrl: string;
-  readonly natsUrl: string;
-  readonly redisUrl: string;
-  readonly pool: Pool;
-  readonly bus: Bus;
-  readonly groups: Groups;
-};
-
 const NAMES = ["postgres", "nats", "redis"] as const;
 
-async function startBenchServers({ dataDir, log, signal }: ServersSettings): Promise<BenchServers> {
-  await using resources = new AsyncDisposableStack();
+/** PostgreSQL, NATS and Redis with the settings of a real installation: what is written survives a crash. */
+async function startBenchServers(
+  resources: AsyncDisposableStack,
+  { dataDir, log, signal }: Pick<InstallationSettings, "dataDir" | "log" | "signal">,
+) {
   const servers = resources.use(
     await startServers({ names: NAMES, dataDir, path: process.env.PATH, log, signal, durable: true }),
   );
   const server = (name: ServerName) => {
     const found = servers.running[name];
-    if (!found || found.pid === 0) throw new Error(`${name} has to run as a process of this machine`);
+    if (!found || found.pid === 0) throw new Error(`${name} must run as a process on this machine`);
     return found;
   };
   const [databaseUrl, natsUrl, redisUrl] = NAMES.map((name) => server(name).url) as [string, string, string];
@@ -139,7 +122,6 @@ async function startBenchServers({ dataDir, log, signal }: ServersSettings): Pro
     owned.end(),
   );
   const bus = resources.use(await connectBus({ servers: natsUrl, name: "bench" }));
-  const groups = Object.fromEntries(NAMES.map((name) => [name, { pids: [server(name).pid], take: "both" as const }]));
-  const owned = resources.move();
-  return { databaseUrl, natsUrl, redisUrl, pool, bus, groups, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const groups: Groups = Object.fromEntries(NAMES.map((name) => [name, { pids: [server(name).pid], take: "both" }]));
+  return { databaseUrl, natsUrl, redisUrl, pool, bus, groups };
 }

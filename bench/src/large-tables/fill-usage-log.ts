@@ -4,7 +4,7 @@ import { addPartitions, type Day, fillDays, lastDays } from "./filling.ts";
 
 /** The numbers of keys; a key's id follows from its number. */
 export const KEYS = {
-  /** Of the workspace that is asked about. */
+  /** Of the workspace that is measured. */
   main: 10_000,
   /** The last ones of these have hardly any calls … */
   quiet: 1_000,
@@ -53,7 +53,7 @@ const OTHERS_SHARE = 0.2;
 const QUIET_CALLS = 12;
 const QUIET_DAY = 20;
 
-/** Fills the log of calls, and the counters that key-auth keeps beside it, as if the calls had been made. */
+/** Fills the log of calls, and the counters that key-auth keeps alongside, as if the calls had been made. */
 export async function fillUsageLog(
   pool: Pool,
   { rows, now, signal }: { rows: number; now: Date; signal: AbortSignal },

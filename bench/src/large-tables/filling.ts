@@ -43,8 +43,8 @@ export async function addPartitions(pool: Pool, tables: readonly string[], days:
 }
 
 /**
- * Writes to the disk what filling has left for later: a checkpoint that is spread over minutes would run beside all that is
- * measured. Up to PostgreSQL 15 the owner may allow itself to; rejects where it may not.
+ * Writes the filled tables to the disk now: a checkpoint spread over minutes would run during the measurements. Up to
+ * PostgreSQL 15 the owner can grant itself the right to; rejects where it cannot.
  */
 export async function writeOut(pool: Pool): Promise<void> {
   await pool.query("grant pg_checkpoint to current_user");

@@ -74,8 +74,8 @@ export async function saveTools(manage: Management): Promise<void> {
 }
 
 /**
- * The OpenAPI document of a key that lists all tools: as it stands in the gateway's memory, and made anew after a tool
- * was changed.
+ * The OpenAPI document of a key that lists all tools: from the gateway's memory, and made again after a
+ * tool was changed.
  */
 export async function documentCases(manage: Management, baseUrl: string): Promise<RequestCase[]> {
   const tools = Array.from({ length: TOOLS }, (_, index) => `tool_${index}`);

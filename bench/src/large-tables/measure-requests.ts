@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
 import { type Groups, startMeter } from "../machine/meter.ts";
-import { createLatencies, type LatencySummary } from "../statistics.ts";
+import { type LatencySummary, summarise } from "../statistics.ts";
 
 /** One figure: requests of a kind, of which each may differ from the one before. */
 export type RequestCase = {
   name: string;
-  /** What has to happen before each request, outside of the measured time. Such requests are only made one by one. */
+  /** What must happen before each request, outside the measured time. Such requests are only made one by one. */
   before?(n: number): Promise<void>;
-  /** Answers how many rows came back. */
+  /** Returns how many rows came back. */
   send(n: number): Promise<number>;
 };
 
@@ -65,20 +65,20 @@ async function measureCase(test: RequestCase, { groups, signal }: Measuring): Pr
 }
 
 async function measureAlone({ before, send }: RequestCase, signal: AbortSignal) {
-  const latencies = createLatencies();
+  const latencies: number[] = [];
   let rows = 0;
   for (let n = 0; n < REQUESTS; n += 1) {
     signal.throwIfAborted();
     await before?.(n);
     const startMs = performance.now();
     rows += await send(n);
-    latencies.add(performance.now() - startMs);
+    latencies.push(performance.now() - startMs);
   }
-  return { alone: latencies.summary(), rows: rows / REQUESTS };
+  return { alone: summarise(latencies), rows: rows / REQUESTS };
 }
 
 async function measurePaced(cases: readonly RequestCase[], signal: AbortSignal): Promise<LatencySummary> {
-  const latencies = createLatencies();
+  const latencies: number[] = [];
   const startMs = performance.now();
   const dueTimes = Array.from({ length: PACED_REQUESTS }, (_, n) => startMs + (n * 1000) / PACED_PER_SECOND);
   await pLimit(MAX_AT_ONCE).map(dueTimes, async (dueMs, n) => {
@@ -86,7 +86,7 @@ async function measurePaced(cases: readonly RequestCase[], signal: AbortSignal):
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await sleep(waitMs);
     await cases[n % cases.length]?.send(Math.floor(n / cases.length));
-    latencies.add(performance.now() - dueMs);
+    latencies.push(performance.now() - dueMs);
   });
-  return latencies.summary();
+  return summarise(latencies);
 }

@@ -10,7 +10,7 @@ answerParent<LoadOrder, LoadResult>({}, (order) =>
     : runOpenLoop(order, order.mode.perSecond),
 );
 
-/** As many callers as `concurrency`, each with a connection of its own. Ends when all have their last answer. */
+/** As many callers as `concurrency`, each with a connection of its own. Ends when all have their last response. */
 async function runClosedLoop({ target, warmUpMs, measureMs }: LoadOrder, concurrency: number): Promise<LoadResult> {
   const requests = requestsOf(target);
   const fromMs = monotonicMs() + warmUpMs;
@@ -40,5 +40,5 @@ async function runClosedLoop({ target, warmUpMs, measureMs }: LoadOrder, concurr
     await ended;
   };
   await Promise.all(Array.from({ length: concurrency }, caller));
-  return score.result(false);
+  return score.result();
 }

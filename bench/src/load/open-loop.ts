@@ -76,5 +76,5 @@ export async function runOpenLoop({ target, warmUpMs, measureMs }: LoadOrder, pe
   if (dueOf.size > 0) await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref())]);
   isClosing = true;
   for (const connection of [...idle, ...dueOf.keys()]) connection.close();
-  return score.result(true);
+  return score.result();
 }

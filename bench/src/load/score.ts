@@ -1,4 +1,4 @@
-import { createLatencies, type LatencySummary } from "../statistics.ts";
+import { type LatencySummary, summarise } from "../statistics.ts";
 
 /** What the generator is to call; it takes the secrets in turn. */
 export type LoadTarget = { port: number; path: string; body: string; secrets: string[] };
@@ -25,41 +25,36 @@ export type LoadResult = {
   brokenConnections: number;
 };
 
-/** Collects what a loop sees. Times are monotonic milliseconds. */
-type Score = {
-  answered(status: number, dueMs: number, nowMs: number): void;
-  sent(dueMs: number, nowMs: number): void;
-  broken(): void;
-  result(withLateness: boolean): LoadResult;
-};
-
-/** Calls due between the two times count for throughput and latency; all count for the number of answers. */
-export function createScore(measureFromMs: number, measureUntilMs: number): Score {
-  const latencies = createLatencies();
-  const lateness = createLatencies();
+/**
+ * Collects what a loop sees. Calls due between the two times (monotonic) count for throughput and latency; all count for
+ * the number of responses.
+ */
+export function createScore(measureFromMs: number, measureUntilMs: number) {
+  const latencies: number[] = [];
+  const lateness: number[] = [];
   const statuses: Record<string, number> = {};
   let answered = 0;
   let inTime = 0;
   let brokenConnections = 0;
   const isMeasured = (ms: number) => ms >= measureFromMs && ms < measureUntilMs;
   return {
-    answered(status, dueMs, nowMs) {
+    answered(status: number, dueMs: number, nowMs: number) {
       answered += 1;
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (isMeasured(nowMs)) inTime += 1;
-      if (isMeasured(dueMs)) latencies.add(nowMs - dueMs);
+      if (isMeasured(dueMs)) latencies.push(nowMs - dueMs);
     },
-    sent(dueMs, nowMs) {
-      if (isMeasured(dueMs)) lateness.add(nowMs - dueMs);
+    sent(dueMs: number, nowMs: number) {
+      if (isMeasured(dueMs)) lateness.push(nowMs - dueMs);
     },
     broken() {
       brokenConnections += 1;
     },
-    result: (withLateness) => ({
+    result: (): LoadResult => ({
       answered,
       perSecond: (inTime / (measureUntilMs - measureFromMs)) * 1000,
-      latency: latencies.summary(),
-      lateness: withLateness ? lateness.summary() : undefined,
+      latency: summarise(latencies),
+      lateness: lateness.length > 0 ? summarise(lateness) : undefined,
       statuses,
       brokenConnections,
     }),

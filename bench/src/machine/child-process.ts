@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** A process of the benchmark itself: it tells once that it is ready, and answers one question at a time. */
+/** A process of the benchmark itself: it says when it is ready, and then answers one question at a time. */
 export type BenchProcess<Ready, Question, Answer> = AsyncDisposable & {
   readonly pid: number;
   readonly ready: Ready;
@@ -19,8 +19,8 @@ type BenchProcessOptions = {
 };
 
 /**
- * Starts `entry`. It has a process group of its own, so that Ctrl-C reaches only its parent, and
- * ends with its parent's channel.
+ * Starts `entry`. It has its own process group, so that Ctrl-C reaches only its parent, and ends when its
+ * parent does.
  */
 export async function startBenchProcess<Ready, Question = never, Answer = never>(
   entry: URL,
@@ -74,7 +74,7 @@ export function answerParent<Question, Answer>(ready: object, answer: (question:
   process.send?.(ready);
 }
 
-/** Milliseconds of a clock that all processes of this machine share and nobody sets. */
+/** Milliseconds of a clock that all processes on this machine share and that is never adjusted. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -41,17 +41,20 @@ describe("the configuration of make run", () => {
   test("takes exactly the ports from 1 to 65535", () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer({ min: -10, max: 70_000 }).map(String), fc.string()), (text) => {
-        const isPort = /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+        const isPort = /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
         if (text === "" || isPort) expect(readConfig({ PORT: text }, "/").port).toBe(Number(text || 8080));
-        else expect(() => readConfig({ PORT: text }, "/")).toThrow(/^PORT must be/);
+        else
+          expect(() => readConfig({ PORT: text }, "/")).toThrow(
+            /^configuration: PORT must be a whole number from 1 to 65535$/,
+          );
       }),
     );
   });
 
   test("names the wrong variable in one line, without the value of a URL", () => {
-    expect(() => readConfig({ INSPECT: "keys" }, "/")).toThrow(/^SERVICE must be one of tool-runner, .*, not "keys"$/);
-    expect(() => readConfig({ TOPOLOGY: "double" }, "/")).toThrow('TOPOLOGY must be "single" or "split", not "double"');
+    expect(() => readConfig({ INSPECT: "keys" }, "/")).toThrow(/^configuration: INSPECT must be one of tool-runner, /);
+    expect(() => readConfig({ TOPOLOGY: "double" }, "/")).toThrow("TOPOLOGY must be one of single, split");
     const readWrong = () => readConfig({ DATABASE_URL: "mysql://u:secret@localhost" }, "/");
-    expect(readWrong).toThrow(/^DATABASE_URL must be a URL that begins with postgres:\/\/ or postgresql:\/\/$/);
+    expect(readWrong).toThrow(/^configuration: DATABASE_URL must begin with postgres:\/\/ or postgresql:\/\/$/);
   });
 });

@@ -14,7 +14,7 @@ test("a second run on the same data is refused, until the first has ended", asyn
   await (await lockDataFolder(folder, 8081))[Symbol.asyncDispose]();
 });
 
-test("of many runs that start at once exactly one has the folder", async () => {
+test("of many runs that start at once, exactly one gets the folder", async () => {
   const folder = await temporaryFolder();
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => lockDataFolder(folder, 8080)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -30,7 +30,7 @@ test.each([
   expect(JSON.parse(await readFile(join(folder, "lock"), "utf8")).pid).toBe(process.pid);
 });
 
-test("takes over a lock that was cut off while it was written", async () => {
+test("takes over a lock that was interrupted while it was written", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "lock"), "");
   await using _lock = await lockDataFolder(folder, 8080);

@@ -1,29 +1,25 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readKept, writeKept } from "@toolgate/local-servers/kept-file";
 
 /** What the services of one installation share and nobody else may know. */
 type InstallationSecrets = {
   readonly internalToken: string;
-  /** As SEALING_KEYS is written: version:base64. */
+  /** In the form of SEALING_KEYS: version:base64. */
   readonly sealingKeys: string;
 };
 
 const SECRET_BYTES = 32;
 
-/** The secrets of a data folder, made at the first start; only its owner may read the file. */
+/** The secrets of a data folder, made at the first start. */
 export async function installationSecrets(dataDir: string): Promise<InstallationSecrets> {
   const file = join(dataDir, "secrets.json");
-  const kept = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (kept !== undefined) return JSON.parse(kept) as InstallationSecrets;
+  const kept = await readKept<InstallationSecrets>(file);
+  if (kept) return kept;
   const secrets = {
     internalToken: randomBytes(SECRET_BYTES).toString("base64url"),
     sealingKeys: `1:${randomBytes(SECRET_BYTES).toString("base64")}`,
   };
-  await writeFile(`${file}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeKept(file, secrets);
   return secrets;
 }

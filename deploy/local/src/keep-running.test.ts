@@ -42,7 +42,7 @@ test("starts again with waits that double up to 10 s", async () => {
   expect(waits).toEqual([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000]);
 });
 
-test("waits shortly again after 30 s of steady running", async () => {
+test("waits briefly again after 30 s without a failure", async () => {
   const { subject, upkeep, waits } = runningFor([0, 0, 29_999, 30_000, 0]);
   await keepRunning(subject, upkeep);
   expect(waits).toEqual([200, 400, 800, 200, 400]);

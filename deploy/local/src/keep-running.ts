@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { untilAborted } from "./stopping.ts";
 
 const FIRST_WAIT_MS = 200;
 const MAX_WAIT_MS = 10_000;
 const STEADY_AFTER_MS = 30_000;
 
-/** A process that can end and be started again. */
+/** A process that can be started again when it ends. */
 type Restartable = {
   readonly name: string;
   exited(): Promise<string>;
@@ -13,7 +14,7 @@ type Restartable = {
 
 type Upkeep = {
   readonly log: (line: string) => void;
-  /** Ends the watch; an end of the process after that is no accident. */
+  /** Ends the watch; the process may end after that. */
   readonly signal: AbortSignal;
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly nowMs?: () => number;
@@ -21,14 +22,14 @@ type Upkeep = {
 
 /**
  * Starts `subject` again whenever it ends, until `signal`. The wait before a start doubles from 0.2 s to 10 s, and is
- * short again after 30 s of steady running.
+ * short again once it has run for 30 s.
  */
 export async function keepRunning(subject: Restartable, upkeep: Upkeep): Promise<void> {
   const { log, signal, wait = pause, nowMs = () => performance.now() } = upkeep;
   let waitMs = FIRST_WAIT_MS;
   while (!signal.aborted) {
     const since = nowMs();
-    const how = await Promise.race([subject.exited(), aborted(signal)]);
+    const how = await Promise.race([subject.exited(), untilAborted(signal)]);
     if (how === undefined || signal.aborted) return;
     if (nowMs() - since >= STEADY_AFTER_MS) waitMs = FIRST_WAIT_MS;
     log(`${subject.name} ended unexpectedly (${how}), starting it again in ${waitMs / 1000} s`);
@@ -44,11 +45,4 @@ export async function keepRunning(subject: Restartable, upkeep: Upkeep): Promise
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }

@@ -8,22 +8,22 @@ import { lockDataFolder } from "./data-lock.ts";
 import { startReceiver } from "./demo/receiver.ts";
 import type { seedDemo } from "./demo/seed.ts";
 import { keepRunning } from "./keep-running.ts";
-import { banner, writeRunFile } from "./run-report.ts";
+import { banner, writeRunFile } from "./run-summary.ts";
 import { finishWithin, unlessStopped, untilAborted } from "./stopping.ts";
 import type { startTopology } from "./topology.ts";
 
-// With the two below it, a stop takes less than 15 s.
+// Together with the next two, a stop takes less than 15 s.
 const GIVE_UP_MS = 2_000;
 const SERVICES_STOP_MS = 8_000;
 const SERVERS_STOP_MS = 4_000;
-const HURRIED_STOP_MS = 500;
+const FORCED_STOP_MS = 500;
 
 export type RunControl = {
   readonly log: (line: string) => void;
-  /** Stop in order. */
+  /** Stop cleanly. */
   readonly stop: AbortSignal;
   /** Stop at once. */
-  readonly hurry: AbortSignal;
+  readonly stopNow: AbortSignal;
 };
 
 /** The parts of a run that belong to the product and not to this folder's servers. */
@@ -37,7 +37,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   const { log, stop } = control;
   await using owned = new AsyncDisposableStack();
   owned.use(await lockDataFolder(dataDir, port));
-  // Also of servers that this run is given and does not start.
+  // Including servers that this run is given and does not start.
   await stopLeftovers(dataDir);
   await refuseTakenPort(port);
   const urls = await openServers(config, control, owned);
@@ -78,7 +78,7 @@ async function openServers(config: LocalConfig, control: RunControl, owned: Asyn
   const { dataDir, path, port } = config;
   const { log, stop } = control;
   const servers = await startServers({ names, dataDir, path, log, signal: stop, reservedPorts: [port] });
-  owned.defer(() => servers.stop(control.hurry.aborted ? HURRIED_STOP_MS : SERVERS_STOP_MS));
+  owned.defer(() => servers.stop(control.stopNow.aborted ? FORCED_STOP_MS : SERVERS_STOP_MS));
   // A start that fails stops the servers as well, without the signal.
   const stopped = new AbortController();
   owned.defer(() => stopped.abort());
@@ -94,10 +94,10 @@ function startedUrl(servers: LocalServers, name: ServerName): string {
   return server.url;
 }
 
-async function stopServices(topology: Topology, { hurry, log }: RunControl): Promise<void> {
+async function stopServices(topology: Topology, { stopNow, log }: RunControl): Promise<void> {
   const pids = Object.values(topology.pids()).filter((pid) => pid > 1 && pid !== process.pid);
-  if (await finishWithin(topology.stop(), SERVICES_STOP_MS, hurry)) return;
-  log("the services did not stop in time and are ended");
+  if (await finishWithin(topology.stop(), SERVICES_STOP_MS, stopNow)) return;
+  log("the services did not stop in time and are killed");
   for (const pid of pids) killIfAlive(pid);
 }
 
@@ -105,6 +105,6 @@ function killIfAlive(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }

@@ -60,6 +60,12 @@ export async function startServiceProcess(settings: ServiceSettings): Promise<Se
   };
 }
 
+/** Asks the service on this operations port whether it accepts work. */
+export async function isReady(opsPort: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined);
+  return response?.ok ?? false;
+}
+
 async function launch(settings: ServiceSettings, signal: AbortSignal): Promise<Child> {
   const { name, entry, nodeArgs = [], env, ready, log } = settings;
   const child = startChild(process.execPath, [...nodeArgs, "--import", PRELOAD, entry], {

@@ -7,7 +7,7 @@ import {
   urlVariable,
   withheldVariables,
 } from "@toolgate/service-registry/services";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { isReady, type ServiceProcess, startServiceProcess } from "./service-process.ts";
 
 export type SplitSettings = {
   /** What all services read. */
@@ -127,11 +127,7 @@ function startProcess(
     entry: launcherOf(service),
     nodeArgs: service === inspect ? ["--inspect"] : [],
     env: Object.fromEntries(Object.entries(own).filter(([name]) => !withheld.includes(name))),
-    ready: () =>
-      fetch(`http://${HOST}:${opsPort}/readyz`).then(
-        (response) => response.ok,
-        () => false,
-      ),
+    ready: () => isReady(opsPort),
     log,
     ...(signal && { signal }),
   });

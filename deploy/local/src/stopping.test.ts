@@ -3,18 +3,18 @@ import { describe, expect, test } from "vitest";
 import { finishWithin, listenForStop, unlessStopped } from "./stopping.ts";
 
 describe("signals", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s asks to stop, and again later to hurry", (name) => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s asks to stop, and a later one to stop at once", (name) => {
     const source = new EventEmitter();
     let nowMs = 0;
-    const { stop, hurry } = listenForStop(source, () => nowMs);
-    expect([stop.aborted, hurry.aborted]).toEqual([false, false]);
+    const { stop, stopNow } = listenForStop(source, () => nowMs);
+    expect([stop.aborted, stopNow.aborted]).toEqual([false, false]);
     source.emit(name);
     nowMs = 499;
     source.emit("SIGTERM");
-    expect([stop.aborted, hurry.aborted]).toEqual([true, false]);
+    expect([stop.aborted, stopNow.aborted]).toEqual([true, false]);
     nowMs = 500;
     source.emit(name);
-    expect(hurry.aborted).toBe(true);
+    expect(stopNow.aborted).toBe(true);
   });
 });
 
@@ -27,12 +27,12 @@ describe("the time given to a stop", () => {
     await expect(finishWithin(Promise.reject(new Error("no")), 60_000, calm().signal)).rejects.toThrow("no");
   });
 
-  test("ends at the deadline, and at once in a hurry", async () => {
+  test("ends at the deadline, and at once when asked to", async () => {
     expect(await finishWithin(never, 1, calm().signal)).toBe(false);
     expect(await finishWithin(never, 60_000, AbortSignal.abort())).toBe(false);
-    const hurry = calm();
-    const outcome = finishWithin(never, 60_000, hurry.signal);
-    hurry.abort();
+    const stopNow = calm();
+    const outcome = finishWithin(never, 60_000, stopNow.signal);
+    stopNow.abort();
     expect(await outcome).toBe(false);
   });
 });
@@ -43,19 +43,19 @@ describe("work that a stop interrupts", () => {
   const stop = AbortSignal.abort(new Error("asked to stop"));
 
   test("is waited for while nobody asks to stop, and passes its error on", async () => {
-    expect(await unlessStopped(Promise.resolve(1), { stop: calm, hurry: calm }, 1)).toBe(1);
+    expect(await unlessStopped(Promise.resolve(1), { stop: calm, stopNow: calm }, 1)).toBe(1);
     const failing = Promise.reject(new Error("no"));
-    await expect(unlessStopped(failing, { stop: calm, hurry: calm }, 1)).rejects.toThrow("no");
+    await expect(unlessStopped(failing, { stop: calm, stopNow: calm }, 1)).rejects.toThrow("no");
   });
 
-  test("has some more time after the request, and none in a hurry", async () => {
-    expect(await unlessStopped(Promise.resolve(1), { stop, hurry: calm }, 60_000)).toBe(1);
-    await expect(unlessStopped(never, { stop, hurry: calm }, 1)).rejects.toThrow("asked to stop");
-    await expect(unlessStopped(never, { stop, hurry: stop }, 60_000)).rejects.toThrow("asked to stop");
+  test("has some more time after the request, and none when asked to stop at once", async () => {
+    expect(await unlessStopped(Promise.resolve(1), { stop, stopNow: calm }, 60_000)).toBe(1);
+    await expect(unlessStopped(never, { stop, stopNow: calm }, 1)).rejects.toThrow("asked to stop");
+    await expect(unlessStopped(never, { stop, stopNow: stop }, 60_000)).rejects.toThrow("asked to stop");
   });
 
   test("ends with the request when it fails because of it", async () => {
     const failing = Promise.reject(new Error("cut off"));
-    await expect(unlessStopped(failing, { stop, hurry: calm }, 60_000)).rejects.toThrow("asked to stop");
+    await expect(unlessStopped(failing, { stop, stopNow: calm }, 60_000)).rejects.toThrow("asked to stop");
   });
 });

@@ -1,26 +1,26 @@
 const SAME_REQUEST_MS = 500;
 
-/** The two signals that a run listens to, and how to let go of the process signals. */
-type StopRequests = { readonly stop: AbortSignal; readonly hurry: AbortSignal };
+/** The two requests that a run listens to. */
+type StopRequests = { readonly stop: AbortSignal; readonly stopNow: AbortSignal };
 
 /**
- * Turns SIGINT, SIGTERM and SIGHUP into a request to stop, and a second one into a request to hurry. One key press
- * or one `kill` can arrive twice, from the terminal and from make, so what follows within 0.5 s counts as the same.
+ * Turns SIGINT, SIGTERM and SIGHUP into a request to stop, and a second one into a request to stop at once. One key press
+ * or one `kill` can arrive twice, from the terminal and from make, so another one within 0.5 s counts as the same.
  */
 export function listenForStop(source: NodeJS.EventEmitter, nowMs: () => number): StopRequests {
   const stop = new AbortController();
-  const hurry = new AbortController();
+  const stopNow = new AbortController();
   let firstMs = 0;
   const onSignal = () => {
     if (!stop.signal.aborted) {
       firstMs = nowMs();
       stop.abort(new Error("asked to stop"));
     } else if (nowMs() - firstMs >= SAME_REQUEST_MS) {
-      hurry.abort(new Error("asked to hurry"));
+      stopNow.abort(new Error("asked to stop at once"));
     }
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) source.on(name, onSignal);
-  return { stop: stop.signal, hurry: hurry.signal };
+  return { stop: stop.signal, stopNow: stopNow.signal };
 }
 
 /** Resolves once `signal` is aborted. */
@@ -32,30 +32,30 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Waits for `work`, but once `stop` has come for at most `graceMs` more, and not at all in a hurry. Work that fails or
+ * Waits for `work`, but once `stop` has come for at most `graceMs` more, and not at all when it must stop at once. Work that fails or
  * does not finish while stopping ends with the reason of `stop`.
  */
-export async function unlessStopped<T>(work: Promise<T>, { stop, hurry }: StopRequests, graceMs: number): Promise<T> {
+export async function unlessStopped<T>(work: Promise<T>, { stop, stopNow }: StopRequests, graceMs: number): Promise<T> {
   await Promise.race([work, untilAborted(stop)]).catch((error: unknown) => {
     if (!stop.aborted) throw error;
   });
   if (!stop.aborted) return work;
-  const isFinished = await finishWithin(work, graceMs, hurry).catch(() => false);
+  const isFinished = await finishWithin(work, graceMs, stopNow).catch(() => false);
   if (!isFinished) throw stop.reason;
   return work;
 }
 
-/** Waits for `work` for at most `deadlineMs` or until `hurry`; true when it finished. Its errors are passed on. */
-export async function finishWithin(work: Promise<unknown>, deadlineMs: number, hurry: AbortSignal): Promise<boolean> {
+/** Waits for `work` for at most `deadlineMs` or until `stopNow`; true when it finished. Its errors are passed on. */
+export async function finishWithin(work: Promise<unknown>, deadlineMs: number, stopNow: AbortSignal): Promise<boolean> {
   const { promise: cut, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(() => resolve(false), deadlineMs);
-  const onHurry = () => resolve(false);
-  if (hurry.aborted) onHurry();
-  hurry.addEventListener("abort", onHurry, { once: true });
+  const onForce = () => resolve(false);
+  if (stopNow.aborted) onForce();
+  stopNow.addEventListener("abort", onForce, { once: true });
   try {
     return await Promise.race([work.then(() => true), cut]);
   } finally {
     clearTimeout(timer);
-    hurry.removeEventListener("abort", onHurry);
+    stopNow.removeEventListener("abort", onForce);
   }
 }

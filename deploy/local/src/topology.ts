@@ -86,7 +86,7 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
 }
 
 async function startInProcess(env: Record<string, string>, log: TopologySettings["log"]): Promise<Topology> {
-  // A logger of its own on the standard output would throw when the terminal has gone.
+  // A logger that writes to the standard output would throw when the terminal is gone.
   const destination = { write: (line: string) => log(line.trimEnd()) };
   const logger = createLogger({ service: "toolgate", level: LOG_LEVEL, destination });
   await using resources = new AsyncDisposableStack();

@@ -60,14 +60,14 @@ test("another data folder does not take over the installation of a database", as
   );
 });
 
-test("the demo keeps the password of its administrator, whatever has become of it", async () => {
+test("the demo keeps the password of its administrator, whatever happens to it", async () => {
   await using running = await installation();
   const { seed, pool, hashes, file } = running;
   const made = await seedDemo(seed);
   expect(await seedDemo(seed)).toEqual(made);
   const before = await hashes();
 
-  // As a first start leaves it that was cut off.
+  // As an interrupted first start leaves it.
   await writeFile(file, JSON.stringify({ workspace: made.workspace, admin: made.admin }));
   const resumed = await seedDemo(seed);
   expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/) });

@@ -18,7 +18,7 @@ const SEEDED = {
   example: { tool: "echo", args: {} },
 };
 
-/** Services in small: a listener that notes in which order it is stopped, relative to the servers. */
+/** Minimal services: a listener that notes in which order it is stopped, relative to the servers. */
 function product(events: string[], pidFiles: string[], changes: Partial<Product> = {}): Product {
   return {
     async startTopology(_kind, { port }) {
@@ -48,14 +48,14 @@ async function prepare(changes: Partial<Product> = {}) {
   const config: LocalConfig = { port, dataDir, topology: "single", allowedTargets: [], path: process.env.PATH };
   const files = [join("postgres", "cluster", "postmaster.pid"), join("nats", "nats.pid"), join("redis", "redis.pid")];
   const pidFiles = files.map((file) => join(dataDir, file));
-  const [stop, hurry] = [new AbortController(), new AbortController()];
+  const [stop, stopNow] = [new AbortController(), new AbortController()];
   const lines: string[] = [];
   const events: string[] = [];
-  const control = { log: (line: string) => void lines.push(line), stop: stop.signal, hurry: hurry.signal };
+  const control = { log: (line: string) => void lines.push(line), stop: stop.signal, stopNow: stopNow.signal };
   const run = () => runLocal(config, control, product(events, pidFiles, changes));
   const announced = () => eventually(() => lines.some((line) => line.includes("Toolgate runs at")));
   const livePids = async () => (await Promise.all(pidFiles.map(readPid))).filter((pid) => pid && isAlive(pid));
-  return { config, control, run, stop, hurry, lines, events, pidFiles, announced, livePids };
+  return { config, control, run, stop, stopNow, lines, events, pidFiles, announced, livePids };
 }
 
 describe("make run", () => {
@@ -115,19 +115,22 @@ describe("make run", () => {
     expect(lines.filter((line) => line.includes("ended unexpectedly"))).toEqual([]);
   });
 
-  test.each(["startTopology", "seedDemo"] as const)("gives up %s when it is asked to stop meanwhile", async (name) => {
-    const reached = Promise.withResolvers<void>();
-    const never = () => {
-      reached.resolve();
-      return new Promise<never>(() => {});
-    };
-    const { run, stop, livePids } = await prepare({ [name]: never });
-    const running = run();
-    await reached.promise;
-    stop.abort(new Error("asked to stop"));
-    await expect(running).rejects.toThrow("asked to stop");
-    expect(await livePids()).toEqual([]);
-  });
+  test.each(["startTopology", "seedDemo"] as const)(
+    "cuts %s short when it is asked to stop meanwhile",
+    async (name) => {
+      const reached = Promise.withResolvers<void>();
+      const never = () => {
+        reached.resolve();
+        return new Promise<never>(() => {});
+      };
+      const { run, stop, livePids } = await prepare({ [name]: never });
+      const running = run();
+      await reached.promise;
+      stop.abort(new Error("asked to stop"));
+      await expect(running).rejects.toThrow("asked to stop");
+      expect(await livePids()).toEqual([]);
+    },
+  );
 
   test("stops what a killed run left behind, also the servers that it is given this time", async () => {
     const { config, control, stop, announced, livePids, events } = await prepare();
@@ -161,18 +164,18 @@ describe("make run", () => {
     await running;
   });
 
-  test("in a hurry does not wait for services that do not stop, and ends their processes", async () => {
+  test("when stopped at once, does not wait for services that do not stop, and ends their processes", async () => {
     const startTopology: Product["startTopology"] = async () => {
       const pids = () => ({});
       return { baseUrl: "http://127.0.0.1:1", opsUrls: [], stop: () => new Promise<void>(() => {}), pids };
     };
-    const { run, stop, hurry, lines, announced, livePids } = await prepare({ startTopology });
+    const { run, stop, stopNow, lines, announced, livePids } = await prepare({ startTopology });
     const running = run();
     await announced();
     stop.abort();
-    hurry.abort();
+    stopNow.abort();
     await running;
-    expect(lines).toContain("the services did not stop in time and are ended");
+    expect(lines).toContain("the services did not stop in time and are killed");
     expect(await livePids()).toEqual([]);
   });
 

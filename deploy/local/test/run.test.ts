@@ -57,7 +57,7 @@ async function silentServer() {
   return { url: `nats://127.0.0.1:${port}`, wasAsked: () => sockets.size > 0, [Symbol.dispose]: dispose };
 }
 
-test("a run whose terminal has gone goes on, and stops in order when it is asked to", async () => {
+test("a run whose terminal has gone goes on, and stops cleanly when it is asked to", async () => {
   await using run = await startRun();
   run.child.stdout?.destroy();
   run.child.stderr?.destroy();
@@ -70,7 +70,7 @@ test("a run whose terminal has gone goes on, and stops in order when it is asked
 }, 150_000);
 
 test.each(["single", "split"])(
-  "a start that waits for a silent server is given up in time (%s)",
+  "a start that waits for a silent server is cut short in time (%s)",
   async (topology) => {
     using silent = await silentServer();
     await using run = await startRun({ NATS_URL: silent.url, TOPOLOGY: topology });

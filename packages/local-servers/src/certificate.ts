@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generate } from "selfsigned";
+import { readKept, writeKept } from "./kept-file.ts";
 
 const VALID_MS = 3_650 * 24 * 3_600 * 1_000;
 const CLOCK_SKEW_MS = 24 * 3_600 * 1_000;
@@ -8,7 +9,7 @@ const CLOCK_SKEW_MS = 24 * 3_600 * 1_000;
 /** PEM texts for an HTTPS server on loopback: what it presents, and the authority that clients have to trust. */
 export type LoopbackCertificate = { readonly key: string; readonly cert: string; readonly ca: string };
 
-/** Makes a certificate authority of its own and a certificate for localhost, 127.0.0.1 and ::1; valid for ten years. */
+/** Makes a new certificate authority and a certificate for localhost, 127.0.0.1 and ::1; valid for ten years. */
 export async function makeLoopbackCertificate(now: Date): Promise<LoopbackCertificate> {
   const valid = {
     keyType: "ec" as const,
@@ -43,15 +44,14 @@ export async function makeLoopbackCertificate(now: Date): Promise<LoopbackCertif
   return { key: server.private, cert: server.cert, ca: authority.cert };
 }
 
-/** The certificate kept in `folder`, made at the first call; the authority lies there as `ca.pem` on its own. */
+/** The certificate kept in `folder`, made at the first call; `ca.pem` there holds the authority alone. */
 export async function keptCertificate(folder: string, now: Date): Promise<LoopbackCertificate> {
   const file = join(folder, "certificate.json");
-  const text = await readFile(file, "utf8").catch(() => undefined);
-  if (text !== undefined) return JSON.parse(text);
+  const kept = await readKept<LoopbackCertificate>(file);
+  if (kept) return kept;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const certificate = await makeLoopbackCertificate(now);
   await writeFile(join(folder, "ca.pem"), certificate.ca);
-  await writeFile(`${file}.new`, JSON.stringify(certificate), { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeKept(file, certificate);
   return certificate;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { clusterFiles, refuseForeignLink } from "./cluster-folder.ts";
 import { stopLeftover } from "./server-process.ts";
 
-/** Stops whatever servers still run on the data folder of a former run; never those of the folder it is a copy of. */
+/** Stops the servers that a former run left running on the data folder; never those of the folder it is a copy of. */
 export async function stopLeftovers(dataDir: string): Promise<void> {
   const folder = await realpath(dataDir);
   const linked = join(folder, "postgres");
@@ -17,7 +17,7 @@ export async function stopLeftovers(dataDir: string): Promise<void> {
 }
 
 /**
- * Removes a data folder with its servers, also PostgreSQL's files when they lie elsewhere behind a symbolic link.
+ * Removes a data folder with its servers, including PostgreSQL's files when a symbolic link leads to them.
  * Refuses a folder in which no server was ever started.
  */
 export async function removeDataFolder(dataDir: string): Promise<void> {

@@ -22,7 +22,7 @@ test("a server has the same port at its next start, and every server another", a
   expect([await next.take("a"), await next.take("b"), await next.take("c")]).toEqual(ports);
 });
 
-test("a reserved port is never given out, not even where it is remembered", async () => {
+test("a reserved port is never taken, not even when it is remembered", async () => {
   const file = await newFile();
   const reserved = await openPorts(file).take("a");
   const book = openPorts(file, [reserved]);

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chown, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { chown, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { clusterFiles, clusterFolder, clusterMajor } from "./cluster-folder.ts";
+import { readKept, writeKept } from "./kept-file.ts";
 import type { Ports } from "./ports.ts";
 import { type Account, type LocalServer, startServer } from "./server-process.ts";
 
@@ -115,13 +116,12 @@ export type Passwords = { readonly superuser: string; readonly owner: string };
 /** Reads the passwords kept in `folder`; makes them when the cluster is new, as only then they can still be set. */
 export async function readPasswords(folder: string, isNew: boolean): Promise<Passwords> {
   const file = join(folder, "passwords.json");
-  const text = await readFile(file, "utf8").catch(() => undefined);
-  if (text !== undefined) return JSON.parse(text);
+  const kept = await readKept<Passwords>(file);
+  if (kept) return kept;
   if (!isNew) throw new Error(`${file} is missing, so the cluster next to it cannot be opened`);
   const password = () => randomBytes(PASSWORD_BYTES).toString("hex");
   const passwords = { superuser: password(), owner: password() };
-  await writeFile(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeKept(file, passwords);
   return passwords;
 }
 

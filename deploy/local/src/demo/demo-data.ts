@@ -34,7 +34,7 @@ export async function prepareDemoData(databaseUrl: string, password: string): Pr
 async function prepareRole(pool: Pool, password: string): Promise<void> {
   const found = await pool.query("select 1 from pg_roles where rolname = $1", [ROLE]);
   if (found.rowCount === 0) await pool.query(`create role ${ROLE} login`);
-  // A password is no parameter of a utility statement; it is hexadecimal.
+  // `alter role` takes no parameters, so the password must need no quoting.
   if (!/^[0-9a-f]+$/.test(password)) throw new Error("the demo role's password must be hexadecimal");
   await pool.query(`alter role ${ROLE} login password '${password}' connection limit 20`);
   await pool.query(`alter role ${ROLE} set search_path = ${SCHEMA}`);

@@ -19,10 +19,10 @@ type ReceiverSettings = {
   readonly now: () => Date;
 };
 
-/** A customer's server in small: it prints what arrives and whether the signature is right. */
+/** A small customer's server: it prints what arrives and whether the signature is right. */
 export type Receiver = AsyncDisposable & {
   readonly url: string;
-  /** PEM file of the authority that has to be trusted for `url`. */
+  /** PEM file of the authority to trust for `url`. */
   readonly caFile: string;
   /** The `whsec_` secret of the endpoint that points here; kept for the next start. */
   setSecret(secret: string): Promise<void>;
@@ -88,7 +88,7 @@ function judge(header: string | string[] | undefined, body: Buffer, secret: stri
   return result.ok ? "verified" : `WRONG (${result.reason})`;
 }
 
-// Whoever reaches the port writes these headers, and a terminal obeys control characters.
+// Anyone who reaches the port can set these headers, and a terminal obeys control characters.
 function printable(value: string | string[] | undefined): string {
   return String(value ?? "-")
     .replace(/[^\x20-\x7e]/g, "?")

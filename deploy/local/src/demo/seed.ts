@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isProvisioned, provisionNew } from "@toolgate/key-auth/operator/provision";
+import { readKept, writeKept } from "@toolgate/local-servers/kept-file";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { prepareDemoData } from "./demo-data.ts";
 import { loginTo, type Management } from "./management.ts";
@@ -17,7 +18,7 @@ type SeedResult = {
   example: { tool: string; args: Record<string, unknown> };
 };
 
-/** Without the rest after a start that was cut off. */
+/** Incomplete after a start that was interrupted. */
 type KeptDemo = Pick<SeedResult, "workspace" | "admin"> & Partial<SeedResult>;
 
 const CHANGED = "(changed since)";
@@ -27,17 +28,17 @@ const PASSWORD_BYTES = 12;
 const EVENTS = ["tool.completed", "custom.*"];
 
 /**
- * Makes the demo workspace at the first start on a database; later starts find it as it was left. A user that exists
+ * Makes the demo workspace at the first start on a database; later starts leave it as it is. A user that exists
  * keeps its password.
  */
 export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   const file = join(input.dataDir, "demo.json");
-  const kept = await readDemo(file);
+  const kept = await readKept<KeptDemo>(file);
   const account = { workspace: kept?.workspace ?? WORKSPACE, admin: kept?.admin ?? newAdmin() };
   const isNew = await withPool(input.databaseUrl, async (pool) => {
     if (await isProvisioned(pool, account.admin.email)) return false;
-    // Kept first: a start that is cut off after it goes on with this password.
-    await keepDemo(file, account);
+    // Written first: the start after an interrupted one continues with this password.
+    await writeKept(file, account);
     return provisionNew(pool, { workspace: account.workspace, ...account.admin, role: "admin" });
   });
   const manage = await loginTo(input.baseUrl, { workspace: account.workspace, ...account.admin });
@@ -45,7 +46,7 @@ export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   if (made) return manage ? made : { ...made, admin: { ...made.admin, password: CHANGED } };
   if (!manage) throw new Error(lostPassword(account.admin.email, file));
   const demo = { ...account, ...(await makeDemo(manage, input)) };
-  await keepDemo(file, demo);
+  await writeKept(file, demo);
   return demo;
 }
 
@@ -74,18 +75,6 @@ function lostPassword(email: string, file: string): string {
   return `the database has a user ${email} already, whose password is not in ${file}: put that file back, or choose another database (DATABASE_URL)`;
 }
 
-async function readDemo(file: string): Promise<KeptDemo | undefined> {
-  return readFile(file, "utf8").then(
-    (text) => JSON.parse(text) as KeptDemo,
-    () => undefined,
-  );
-}
-
-async function keepDemo(file: string, demo: KeptDemo): Promise<void> {
-  await writeFile(`${file}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
-}
-
 async function withPool<T>(databaseUrl: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   const pool = createPool({ url: databaseUrl, maxConnections: 1, applicationName: "demo" });
   try {
@@ -109,7 +98,7 @@ async function saveEndpoint(manage: Management, { dataDir, receiverUrl }: SeedIn
   const { secret } = await manage<{ secret: string }>(rpc("CreateEndpoint"), {
     url: receiverUrl,
     events: EVENTS,
-    description: "The small receiver beside this installation",
+    description: "The small receiver next to this installation",
   });
   await writeFile(receiverSecretFile(dataDir), secret, { mode: 0o600 });
 }

@@ -17,7 +17,7 @@ export type Tally = {
   readonly skippedBecause?: readonly string[];
 };
 
-/** The title of a skipped test that says why the tests around it are skipped begins like this. */
+/** A skipped test with this at the start of its title says why the tests around it are skipped. */
 const NOT_RUN = "not run: ";
 
 /**

@@ -5,9 +5,9 @@ import { promisify } from "node:util";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { banner, curlLine, type RunReport, writeRunFile } from "./run-report.ts";
+import { banner, curlLine, type RunSummary, writeRunFile } from "./run-summary.ts";
 
-const REPORT: RunReport = {
+const REPORT: RunSummary = {
   baseUrl: "http://127.0.0.1:8080",
   workspace: "demo",
   admin: { email: "admin@demo.test", password: "let me in" },

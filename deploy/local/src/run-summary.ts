@@ -1,19 +1,19 @@
-import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writeKept } from "@toolgate/local-servers/kept-file";
 
-/** What a newcomer needs for a first call. */
-export type RunReport = {
+/** What is needed for a first call. */
+export type RunSummary = {
   readonly baseUrl: string;
   readonly workspace: string;
   readonly admin: { readonly email: string; readonly password: string };
   readonly apiKey: string;
   readonly example: { readonly tool: string; readonly args: Record<string, unknown> };
-  /** The servers behind it, for operator commands. */
+  /** The servers it uses, for operator commands. */
   readonly servers: { readonly databaseUrl: string; readonly natsUrl: string; readonly redisUrl: string };
 };
 
 /** Writes `run.json` for programs; only its owner may read it. */
-export async function writeRunFile(dataDir: string, report: RunReport): Promise<string> {
+export async function writeRunFile(dataDir: string, report: RunSummary): Promise<string> {
   const file = join(dataDir, "run.json");
   const content = {
     base_url: report.baseUrl,
@@ -27,13 +27,12 @@ export async function writeRunFile(dataDir: string, report: RunReport): Promise<
       redis_url: report.servers.redisUrl,
     },
   };
-  await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeKept(file, content);
   return file;
 }
 
 /** The call of `report.example`, to be pasted into a shell. */
-export function curlLine({ baseUrl, apiKey, example }: RunReport): string {
+export function curlLine({ baseUrl, apiKey, example }: RunSummary): string {
   const body = JSON.stringify({ args: example.args });
   const url = `${baseUrl}/api/v1/tools/${encodeURIComponent(example.tool)}`;
   const headers = [`Authorization: Bearer ${apiKey}`, "Content-Type: application/json"];
@@ -41,7 +40,7 @@ export function curlLine({ baseUrl, apiKey, example }: RunReport): string {
 }
 
 /** The text that `make run` prints once calls are served. */
-export function banner(report: RunReport, runFile: string, topology: string): string {
+export function banner(report: RunSummary, runFile: string, topology: string): string {
   return [
     "",
     `Toolgate runs at ${report.baseUrl} (workspace ${report.workspace}, topology ${topology}). Ctrl-C stops it.`,
