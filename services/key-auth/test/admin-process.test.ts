@@ -14,7 +14,7 @@ async function admin(args: string[], env: Record<string, string>, input: string)
   return { code, output, errors };
 }
 
-test("[MGMT-4] the operator's command is a program: password on standard input, one line out, a failure as exit code", async () => {
+test("[MGMT-4] admin.ts reads the password from standard input, prints one line, and exits with 1 on failure", async () => {
   await using keyAuth = await runKeyAuth();
   const { databaseUrl, redisUrl } = keyAuth.servers;
   const env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };

@@ -22,7 +22,7 @@ async function newWorkspace() {
   return { manager: keyAuth.as("manager", workspaceId), admin: keyAuth.as("admin", workspaceId) };
 }
 
-test("[MGMT] [KEY-16] every deed at a key is in the audit log with who, when, before and after, and no secret", async () => {
+test("[MGMT] [KEY-16] every change of a key is in the audit log with user, time, old and new values, and no secret", async () => {
   const { manager, admin } = await newWorkspace();
   const startedAt = Date.now();
   const { key, secret } = await keyAuth.keys().createKey({ name: "Partner", tools: ["echo"] }, manager);
@@ -53,7 +53,7 @@ test("[MGMT] [KEY-16] every deed at a key is in the audit log with who, when, be
   for (const { row } of rows) for (const text of [secret, rotated.secret]) expect(row).not.toContain(text);
 });
 
-test("[MGMT] what changed nothing, or was invalid, is no entry", async () => {
+test("[MGMT] an edit that changes nothing or is invalid leaves no audit entry", async () => {
   const { manager, admin } = await newWorkspace();
   const { key } = await keyAuth.keys().createKey({ name: "k" }, manager);
   const keyId = key?.id ?? "";
@@ -64,7 +64,7 @@ test("[MGMT] what changed nothing, or was invalid, is no entry", async () => {
   expect(entries.filter(({ action }) => action.startsWith("key.")).map(({ action }) => action)).toEqual(["key.create"]);
 });
 
-test("[KEY] an edit of a revoked key is refused, and the attempt is in the audit log", async () => {
+test("[KEY] editing a revoked key is refused, and the attempt is in the audit log", async () => {
   const { manager, admin } = await newWorkspace();
   const { key } = await keyAuth.keys().createKey({ name: "gone" }, manager);
   const keyId = key?.id ?? "";
@@ -81,11 +81,11 @@ test("[KEY] an edit of a revoked key is refused, and the attempt is in the audit
   ]);
 });
 
-test("[MGMT] [WMGMT] what other services report is in the log once, however often it arrives, and in its workspace alone", async () => {
+test("[MGMT] [WMGMT] an audit entry that another service reports, even repeatedly, appears once and only in its workspace", async () => {
   await using nats = await testNats();
   await using own = await runKeyAuth({ natsUrl: nats.url });
   await using bus = await connectBus({ servers: nats.url, name: "test" });
-  const deed = (targetId: string, workspaceId: string) => ({
+  const reported = (targetId: string, workspaceId: string) => ({
     id: randomUUID(),
     workspaceId,
     atMs: BigInt(Date.parse("2026-11-21T12:00:00Z")),
@@ -96,11 +96,11 @@ test("[MGMT] [WMGMT] what other services report is in the log once, however ofte
     target: targetId,
     fields: ["external_api"],
   });
-  const nobodys = deed("nobodys", randomUUID());
-  const batch = (...records: ReturnType<typeof deed>[]) =>
+  const nobodys = reported("nobodys", randomUUID());
+  const batch = (...records: ReturnType<typeof reported>[]) =>
     toBinary(AuditBatchSchema, create(AuditBatchSchema, { records }));
-  const first = deed("first", own.workspaceId);
-  for (const message of [batch(nobodys, first), batch(first), batch(first, deed("last", own.workspaceId))]) {
+  const first = reported("first", own.workspaceId);
+  for (const message of [batch(nobodys, first), batch(first), batch(first, reported("last", own.workspaceId))]) {
     await publishDurably(bus, "records.audit", message);
   }
   const listed = () => own.audit.listAuditEntries({ action: "tool.expose" }, own.as("admin"));
@@ -113,7 +113,7 @@ test("[MGMT] [WMGMT] what other services report is in the log once, however ofte
   });
 });
 
-test("[MGMT] [KEY-19] only admins read the audit log, and only that of their workspace", async () => {
+test("[MGMT] [KEY-19] only admins can read the audit log, and only that of their own workspace", async () => {
   const { manager, admin } = await newWorkspace();
   await keyAuth.keys().createKey({ name: "mine" }, manager);
   expect(await codeOf(keyAuth.audit.listAuditEntries({}, manager))).toBe(Code.PermissionDenied);
@@ -122,7 +122,7 @@ test("[MGMT] [KEY-19] only admins read the audit log, and only that of their wor
   expect((await keyAuth.audit.listAuditEntries({}, admin)).entries.length).toBe(1);
 });
 
-test("[MGMT] the audit log pages through each entry once, newest first, and can be narrowed to an action", async () => {
+test("[MGMT] paging through the audit log lists each entry once; it can be filtered by action", async () => {
   const { manager, admin } = await newWorkspace();
   const { key } = await keyAuth.keys().createKey({ name: "k0" }, manager);
   const keyId = key?.id ?? "";
@@ -141,7 +141,7 @@ test("[MGMT] the audit log pages through each entry once, newest first, and can 
   expect(await codeOf(keyAuth.audit.listAuditEntries({ pageToken: "bogus" }, admin))).toBe(Code.InvalidArgument);
 });
 
-test("[MGMT] entries are kept for two years, and pruning can be repeated", async () => {
+test("[MGMT] audit entries are kept for two years, and pruning can be repeated", async () => {
   const { manager, admin } = await newWorkspace();
   const keys = [];
   for (const name of ["old", "young"]) keys.push((await keyAuth.keys().createKey({ name }, manager)).key?.id);

@@ -6,7 +6,7 @@ import { account, codeOf, earlyInMinute, runKeyAuth } from "./running-key-auth.t
 
 const NOW = Date.parse("2026-11-21T12:00:10Z");
 
-test("[MGMT] the key doctor names the gates that refuse, agrees with the call, and counts nothing", async () => {
+test("[MGMT] the key doctor names the gates that refuse a call, agrees with the real call, and counts nothing", async () => {
   await earlyInMinute();
   await using keyAuth = await runKeyAuth({ now: () => NOW });
   const who = keyAuth.as("manager");
@@ -36,7 +36,7 @@ test("[MGMT] the key doctor names the gates that refuse, agrees with the call, a
   expect(await ask("echo")).toMatchObject({ status: 401 });
 });
 
-test("[MGMT] [KEY-19] the key doctor answers for keys of the own workspace, tools by name and real addresses", async () => {
+test("[MGMT] [KEY-19] the key doctor refuses keys of other workspaces, an empty tool name and texts that are not addresses", async () => {
   await using keyAuth = await runKeyAuth();
   const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   const keyId = key?.id ?? "";
@@ -48,6 +48,6 @@ test("[MGMT] [KEY-19] the key doctor answers for keys of the own workspace, tool
   expect(await ask({}, keyAuth.as("admin", workspaceId))).toBe(Code.NotFound);
   expect(await ask({ tool: "" })).toBe(Code.InvalidArgument);
   for (const clientIp of ["nowhere", "203.0.113.0/24"]) expect(await ask({ clientIp })).toBe(Code.InvalidArgument);
-  keyAuth.toolRunner.away = true;
+  keyAuth.toolRunner.down = true;
   expect(await ask({})).toBe(Code.Unavailable);
 });

@@ -57,7 +57,7 @@ async function allPages(who: { headers: Headers }, request: { order?: KeyOrder; 
 
 const names = (keys: Key[]) => keys.map(({ name }) => name);
 
-test("[MGMT-5] every order pages through each key once, over ties and over keys that were never used", async () => {
+test("[MGMT-5] paging in every order lists each key once, despite ties and keys that were never used", async () => {
   const same = "2026-11-01T00:00:00.123456Z";
   const who = await workspaceWith([
     { name: "b", createdAt: same, lastUsedAt: "2026-11-02T00:00:00Z", callsTotal: 5 },
@@ -105,7 +105,7 @@ test("[MGMT-5] every order pages through each key once, over ties and over keys 
   ]);
 });
 
-test("[MGMT-15] [KEY-8] the list can be narrowed to a status, as it is at that moment", async () => {
+test("[MGMT-15] [KEY-8] the list can be filtered by the keys' current status", async () => {
   const past = "2020-01-01T00:00:00Z";
   const who = await workspaceWith([
     { name: "active" },
@@ -121,7 +121,7 @@ test("[MGMT-15] [KEY-8] the list can be narrowed to a status, as it is at that m
   expect((await allPages(who, {})).length).toBe(5);
 });
 
-test("[MGMT-5] keys are found by part of name or prefix in any case, taken literally, and by tool", async () => {
+test("[MGMT-5] keys are found by part of their name or prefix, ignoring case, and by tool", async () => {
   const who = await workspaceWith([
     { name: "Partner ÖKO", tools: ["echo"] },
     { name: "100%_sure", tools: ["echo2"] },
@@ -138,7 +138,7 @@ test("[MGMT-5] keys are found by part of name or prefix in any case, taken liter
   expect(await found({ tool: "ech" })).toEqual(new Set());
 });
 
-test("[MGMT-5] a page token of another order, or one made up, is refused", async () => {
+test("[MGMT-5] a page token of another order, or a forged one, is refused", async () => {
   const who = await workspaceWith([{ name: "a" }, { name: "b" }]);
   const { nextPageToken } = await keyAuth.keys().listKeys({ pageSize: 1 }, who);
   const withToken = (pageToken: string, order = KeyOrder.UNSPECIFIED) =>
@@ -151,7 +151,7 @@ test("[MGMT-5] a page token of another order, or one made up, is refused", async
   expect(await codeOf(keyAuth.keys().listKeys({ order: 9 as KeyOrder }, who))).toBe(Code.InvalidArgument);
 });
 
-test("[MGMT-18] [MGMT-19] tools that were deleted, turned async or lost their release are red, asked for once per page", async () => {
+test("[MGMT-18] [MGMT-19] deleted, async and no longer released tools are unavailable, with one check per page", async () => {
   const { tools, checked } = keyAuth.toolRunner;
   for (const name of ["fades", "leaves", "turns"]) tools.set(name, { released: true });
   const who = await workspaceWith([]);
@@ -174,15 +174,15 @@ test("[MGMT-18] [MGMT-19] tools that were deleted, turned async or lost their re
   expect((await keyAuth.keys().getKey({ keyId: keys[1]?.id ?? "" }, who)).key?.unavailableTools).toEqual([]);
 });
 
-test("[MGMT-18] while tools cannot be asked for, keys are listed and revoked all the same, and say so", async () => {
+test("[MGMT-18] while tool-runner is down, keys are listed with their tools unchecked, and can be revoked", async () => {
   const who = await workspaceWith([{ name: "k", tools: ["echo"] }]);
-  keyAuth.toolRunner.away = true;
+  keyAuth.toolRunner.down = true;
   try {
     const { keys } = await keyAuth.keys().listKeys({}, who);
     expect(keys[0]).toMatchObject({ toolsUnchecked: true, unavailableTools: [] });
     const { key } = await keyAuth.keys().revokeKey({ keyId: keys[0]?.id ?? "" }, who);
     expect(key?.status).toBe(KeyStatus.REVOKED);
   } finally {
-    keyAuth.toolRunner.away = false;
+    keyAuth.toolRunner.down = false;
   }
 });

@@ -33,7 +33,7 @@ test("[KEY-14] [KEY-15] [KEY-16] the secret starts with svc_live_, is in the fir
   expect(await columnsHolding(keyAuth.pool, [secret])).toEqual([]);
 });
 
-test("[KEY-16] the search for stored secrets finds one in every form, whole or in part", async () => {
+test("[KEY-16] the tests' search for stored secrets finds them in every encoding, whole or in part", async () => {
   const { secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   const random = randomBytesOf(secret);
   const forms: Record<string, Buffer> = {
@@ -60,7 +60,7 @@ test("[KEY-16] the search for stored secrets finds one in every form, whole or i
   }
 });
 
-test("[KEY-5] limits from 1 to 10000 are taken, others refused", async () => {
+test("[KEY-5] limits from 1 to 10000 are accepted, others refused", async () => {
   for (const limit of [1, 10_000]) {
     expect(await codeOf(keyAuth.keys().createKey({ name: "k", limit }, keyAuth.as("manager")))).toBeUndefined();
   }
@@ -71,7 +71,7 @@ test("[KEY-5] limits from 1 to 10000 are taken, others refused", async () => {
   }
 });
 
-test("[KEY-2] a tool that is not released is refused when a key is saved, a listed one may stay", async () => {
+test("[KEY-2] a tool that is not released cannot be added to a key, but may stay in its list", async () => {
   const refused = keyAuth.keys().createKey({ name: "k", tools: ["echo", "nowhere"] }, keyAuth.as("manager"));
   await expect(refused).rejects.toThrow("nowhere");
   const { key } = await keyAuth.keys().createKey({ name: "k", tools: ["echo"] }, keyAuth.as("manager"));
@@ -107,7 +107,7 @@ test("[KEY-6] [MGMT-12] a key works again once its expiry date is moved or clear
   }
 });
 
-test("[KEY-20] [KEY-22] revoking works twice, the key stays listed as revoked and cannot be edited", async () => {
+test("[KEY-20] [KEY-22] a key can be revoked twice, stays in the list as revoked and cannot be edited", async () => {
   const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   const keyId = key?.id ?? "";
   const first = await keyAuth.keys().revokeKey({ keyId }, keyAuth.as("manager"));
@@ -120,14 +120,14 @@ test("[KEY-20] [KEY-22] revoking works twice, the key stays listed as revoked an
   );
 });
 
-test("[MGMT-2] [MGMT-3] [MGMT-4] managers and admins manage keys, members and strangers do not", async () => {
+test("[MGMT-2] [MGMT-3] [MGMT-4] managers and admins can manage keys, members and anonymous callers cannot", async () => {
   expect(await codeOf(keyAuth.keys().listKeys({}, keyAuth.as("manager")))).toBeUndefined();
   expect(await codeOf(keyAuth.keys().listKeys({}, keyAuth.as("admin")))).toBeUndefined();
   expect(await codeOf(keyAuth.keys().listKeys({}, keyAuth.as("member")))).toBe(Code.PermissionDenied);
   expect(await codeOf(keyAuth.keys().listKeys({}))).toBe(Code.Unauthenticated);
 });
 
-test("[KEY-19] [MGMT] a key of another workspace is not found, whatever is done with it", async () => {
+test("[KEY-19] [MGMT] every RPC refuses a key of another workspace with not_found", async () => {
   const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   const other = await provision(keyAuth.pool, account("other@example.test", "admin"));
   const stranger = keyAuth.as("admin", other.workspaceId);
@@ -141,7 +141,7 @@ test("[KEY-19] [MGMT] a key of another workspace is not found, whatever is done 
   expect((await keyAuth.keys().listKeys({}, stranger)).keys).toEqual([]);
 });
 
-test("[MGMT-5] the list pages through all keys once, newest first", async () => {
+test("[MGMT-5] paging through the list shows every key once, newest first", async () => {
   const { workspaceId } = await provision(keyAuth.pool, account("pages@example.test", "admin"));
   const who = keyAuth.as("manager", workspaceId);
   for (let index = 0; index < 7; index += 1) await keyAuth.keys().createKey({ name: `k${index}` }, who);
@@ -157,7 +157,7 @@ test("[MGMT-5] the list pages through all keys once, newest first", async () => 
   expect(await codeOf(keyAuth.keys().listKeys({ pageSize: 101 }, who))).toBe(Code.InvalidArgument);
 });
 
-test("[KEY-18] [KEY-19] [KEY-2] a verdict names the workspace of the key and whether the key lists the tool, nothing else decides", async () => {
+test("[KEY-18] [KEY-19] [KEY-2] a verdict names the key's workspace and tells whether the key lists the tool", async () => {
   const here = await keyAuth.keys().createKey({ name: "here", tools: ["echo"] }, keyAuth.as("manager"));
   const other = await provision(keyAuth.pool, account("elsewhere@example.test", "admin"));
   const there = await keyAuth.keys().createKey({ name: "there" }, keyAuth.as("admin", other.workspaceId));
@@ -229,7 +229,7 @@ test("[KEY-9] [MGMT-15] [MGMT-17] the list shows status, last use and total of e
   expect(keys).toMatchObject([{ id: key?.id, status: KeyStatus.ACTIVE, callsTotal: 42n, lastUsedAt }]);
 });
 
-test("[KEY-21] [MGMT-13] a key that is revoked is refused for good, whatever its expiry says later", async () => {
+test("[KEY-21] [MGMT-13] a revoked key is refused from the next call on", async () => {
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   expect(await keyAuth.verify(secret)).toBeDefined();
   const { key: revoked } = await keyAuth.keys().revokeKey({ keyId: key?.id ?? "" }, keyAuth.as("manager"));

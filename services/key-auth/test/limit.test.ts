@@ -40,24 +40,24 @@ async function currentMinute(): Promise<number> {
 const callAtOnce = async (secret: string, count: number) =>
   Promise.all(Array.from({ length: count }, (_, call) => keyAuth.verify(secret, { replica: call % 2 })));
 
-test("[LIMIT-1] [LIMIT-10] [LIMIT-12] the limit is exact over replicas, whatever their clocks say", async () => {
+test("[LIMIT-1] [LIMIT-10] [LIMIT-12] the limit is exact over replicas whose clocks differ, even for simultaneous calls", async () => {
   await currentMinute();
   const { secret } = await newKey(25);
   expect(await keyAuth.verify(secret)).toMatchObject({ admitted: true });
-  const answers = await callAtOnce(secret, 100);
-  expect(answers.filter((answer) => answer?.admitted).length).toBe(24);
+  const verdicts = await callAtOnce(secret, 100);
+  expect(verdicts.filter((verdict) => verdict?.admitted).length).toBe(24);
 });
 
-test("[LIMIT-5] what is left falls by one with each call, and is 0 for every refused one", async () => {
+test("[LIMIT-5] the calls that remain fall by one with each call, and are 0 for a refused call", async () => {
   await currentMinute();
   const { secret } = await newKey(3);
-  const answers = [];
-  for (let call = 0; call < 5; call += 1) answers.push(await keyAuth.verify(secret, { replica: call % 2 }));
-  expect(answers.map((answer) => answer?.remaining)).toEqual([2, 1, 0, 0, 0]);
-  for (const answer of answers) expect(answer?.limit).toBe(3);
+  const verdicts = [];
+  for (let call = 0; call < 5; call += 1) verdicts.push(await keyAuth.verify(secret, { replica: call % 2 }));
+  expect(verdicts.map((verdict) => verdict?.remaining)).toEqual([2, 1, 0, 0, 0]);
+  for (const verdict of verdicts) expect(verdict?.limit).toBe(3);
 });
 
-test("[LIMIT-2] [LIMIT-6] the window is the minute of Redis' clock, told alike by every replica", async () => {
+test("[LIMIT-2] [LIMIT-6] every replica counts in the minute of Redis' clock, and reports its end", async () => {
   const minute = await currentMinute();
   const { keyId, secret } = await newKey(3);
   // The minute before is used up, the one after has not begun.
@@ -66,7 +66,7 @@ test("[LIMIT-2] [LIMIT-6] the window is the minute of Redis' clock, told alike b
     const counted = await keyAuth.verify(secret, { replica });
     const looked = await keyAuth.verify(secret, { replica, count: false });
     expect(counted).toMatchObject({ admitted: true, remaining: 2 - replica });
-    for (const answer of [counted, looked]) expect(Number(answer?.resetAt)).toBe((minute + 1) * 60);
+    for (const verdict of [counted, looked]) expect(Number(verdict?.resetAt)).toBe((minute + 1) * 60);
   }
   await keyAuth.verify(secret);
   const refused = await keyAuth.verify(secret, { replica: 1 });
@@ -75,16 +75,16 @@ test("[LIMIT-2] [LIMIT-6] the window is the minute of Redis' clock, told alike b
   expect(await counters.get(counterOf(keyId, minute))).toBe("3");
 });
 
-test("[LIMIT-11] calls that were refused are not counted: a higher limit has room for as many as it is higher", async () => {
+test("[LIMIT-11] refused calls are not counted: raising the limit by three admits three more calls", async () => {
   await currentMinute();
   const { keyId, secret } = await newKey(2);
   await callAtOnce(secret, 12);
   await changeLimit(keyId, 5);
-  const answers = await callAtOnce(secret, 12);
-  expect(answers.filter((answer) => answer?.admitted).length).toBe(3);
+  const verdicts = await callAtOnce(secret, 12);
+  expect(verdicts.filter((verdict) => verdict?.admitted).length).toBe(3);
 });
 
-test("[LIMIT] a look at the state does not count, and a new limit holds within the minute", async () => {
+test("[LIMIT] a call without `count` is not counted, and a new limit holds within the minute", async () => {
   await currentMinute();
   const { keyId, secret } = await newKey(5);
   for (let call = 0; call < 3; call += 1) await keyAuth.verify(secret);
@@ -95,7 +95,7 @@ test("[LIMIT] a look at the state does not count, and a new limit holds within t
   expect(await keyAuth.verify(secret, { replica: 1 })).toMatchObject({ admitted: false });
 });
 
-test("[LIMIT-2] [LIMIT-6] without Redis each process counts by its own clock, from second :00 to :59", async () => {
+test("[LIMIT-2] [LIMIT-6] without Redis, each process counts by its own clock, from second :00 to :59", async () => {
   let now = MINUTE_START + 30_000;
   await using redis = await testRedis();
   await using alone = await runKeyAuth({ redisUrl: redis.url, now: () => now });
@@ -110,7 +110,7 @@ test("[LIMIT-2] [LIMIT-6] without Redis each process counts by its own clock, fr
   expect(await alone.verify(secret)).toMatchObject({ admitted: true, remaining: 1, resetAt: resetAt + 60n });
 });
 
-test("[KEY-21] [LIMIT-10] a verdict on a known key is one command to Redis", async () => {
+test("[KEY-21] [LIMIT-10] verifying a cached key takes one Redis command", async () => {
   const { keyId, secret } = await newKey(1_000);
   for (const replica of [0, 1]) await keyAuth.verify(secret, { replica });
   const monitor = await counters.monitor();

@@ -47,7 +47,7 @@ const login = async ({ email, password }: User, tokenKind = TokenKind.SESSION, r
 const authorized = (token: string, { workspace }: User, replica = 0) =>
   codeOf(keyAuth.sessions(replica).authorize({ token, workspace }));
 
-test("[MGMT-4] a JWT login gives an EdDSA token of an hour that the published keys verify", async () => {
+test("[MGMT-4] a JWT is signed with EdDSA, valid for an hour, and verified by the published keys", async () => {
   const user = await newUser();
   const token = await login(user, TokenKind.JWT);
   const { jwksJson } = await keyAuth.sessions(1).getKeySet({});
@@ -63,7 +63,7 @@ test("[MGMT-4] a JWT login gives an EdDSA token of an hour that the published ke
 });
 
 test.each([TokenKind.SESSION, TokenKind.JWT])(
-  "[MGMT-4] a logout ends a token of kind %i for the next call on every replica, and no other token",
+  "[MGMT-4] a logout ends a token of kind %i from the next call on, on every replica, and no other token",
   async (kind) => {
     const user = await newUser();
     const [ended, other] = [await login(user, kind), await login(user, kind)];
@@ -75,7 +75,7 @@ test.each([TokenKind.SESSION, TokenKind.JWT])(
   },
 );
 
-test("[MGMT-4] a JWT that was altered, signed by another key, unsigned or run out opens nothing", async () => {
+test("[MGMT-4] a JWT that is altered, signed by another key, unsigned or expired is refused", async () => {
   const user = await newUser();
   const token = await login(user, TokenKind.JWT);
   const [header = "", payload = "", signature = ""] = token.split(".");
@@ -98,7 +98,7 @@ test("[MGMT-4] a JWT that was altered, signed by another key, unsigned or run ou
   expect(await authorized(token, user)).toBe(Code.Unauthenticated);
 });
 
-test("[MGMT-4] a signing key is replaced after 30 days, tokens of the one before stay good, and old keys go", async () => {
+test("[MGMT-4] a signing key is replaced after 30 days, and deleted once all its tokens have expired", async () => {
   const box = createSecretBox({ keys: keyAuth.sealingKeys });
   const user = await newUser();
   const token = await login(user, TokenKind.JWT);
@@ -118,14 +118,14 @@ test("[MGMT-4] a signing key is replaced after 30 days, tokens of the one before
   expect(await kids()).not.toContain(first);
 });
 
-test("[MGMT-4] a session tells its user and workspaces", async () => {
+test("[MGMT-4] GetSession returns the user and the user's workspaces", async () => {
   const user = await newUser();
   const session = await keyAuth.sessions().getSession({ token: await login(user) });
   expect(session).toMatchObject({ email: user.email, memberships: [{ workspace: user.workspace }] });
   expect(await codeOf(keyAuth.sessions().getSession({ token: "none" }))).toBe(Code.Unauthenticated);
 });
 
-test("[MGMT-4] a changed password ends every other session at once, and only the new one logs in", async () => {
+test("[MGMT-4] changing the password ends every other session at once, and the old password no longer works", async () => {
   const user = await newUser();
   const [mine, page, client] = [await login(user), await login(user), await login(user, TokenKind.JWT)];
   const change = (currentPassword: string, newPassword: string) =>
@@ -140,7 +140,7 @@ test("[MGMT-4] a changed password ends every other session at once, and only the
   expect(await codeOf(login({ ...user, password: "a new password" }))).toBeUndefined();
 });
 
-test("[MGMT-4] a login with the old password that overtakes its change leaves no session", async () => {
+test("[MGMT-4] logins with the old password during its change leave no session", async () => {
   const user = await newUser();
   const mine = await login(user);
   const newPassword = "a new password";
@@ -154,21 +154,21 @@ test("[MGMT-4] a login with the old password that overtakes its change leaves no
   expect(await authorized(mine, user)).toBeUndefined();
 });
 
-test("[MGMT-4] a login that verified the old password waits for the change under way, and is refused", async () => {
+test("[MGMT-4] a login with the old password waits for a running change of the password, and is refused", async () => {
   const user = await newUser();
   const late = await inTransaction(keyAuth.pool, async (client) => {
     await client.query("update key_auth.users set password_hash = 'another' where email = $1", [user.email]);
-    const answer = codeOf(login(user));
+    const code = codeOf(login(user));
     await untilBlocked(keyAuth.pool);
-    return { answer };
+    return { code };
   });
-  expect(await late.answer).toBe(Code.Unauthenticated);
+  expect(await late.code).toBe(Code.Unauthenticated);
 });
 
-test("[MGMT-4] an account is closed to a network after too many failures, exactly over replicas, known and unknown alike", async () => {
+test("[MGMT-4] after too many failures, counted over all replicas, a network is locked out of an account, known or unknown", async () => {
   const known = await newUser();
   const unknown = { ...known, email: `${randomUUID()}@example.test` };
-  const answers = async (user: User) => {
+  const outcomes = async (user: User) => {
     const guesses = Array.from({ length: MAX_FAILURES_OF_NETWORK + 6 }, (_, call) =>
       login({ ...user, password: `guess ${call}` }, TokenKind.SESSION, call % 2).catch((error: unknown) => {
         const { code, rawMessage, metadata } = ConnectError.from(error);
@@ -177,16 +177,16 @@ test("[MGMT-4] an account is closed to a network after too many failures, exactl
     );
     return (await Promise.all(guesses)).toSorted();
   };
-  const ofKnown = await answers(known);
+  const ofKnown = await outcomes(known);
   const refused = `${Code.ResourceExhausted} too many failures: try again in n s n`;
-  const wrong = ofKnown.filter((answer) => answer.startsWith(`${Code.Unauthenticated}`));
+  const wrong = ofKnown.filter((outcome) => outcome.startsWith(`${Code.Unauthenticated}`));
   expect(wrong.length).toBe(MAX_FAILURES_OF_NETWORK);
-  expect(ofKnown.filter((answer) => answer === refused).length).toBe(6);
-  expect(await answers(unknown)).toEqual(ofKnown);
+  expect(ofKnown.filter((outcome) => outcome === refused).length).toBe(6);
+  expect(await outcomes(unknown)).toEqual(ofKnown);
   expect(await codeOf(login(known))).toBe(Code.ResourceExhausted);
 });
 
-test("[MGMT-4] a success forgets the failures of its account and network", async () => {
+test("[MGMT-4] a successful login resets the failures of its account and network", async () => {
   const user = await newUser();
   for (let round = 0; round < 3; round += 1) {
     const guesses = Array.from({ length: MAX_FAILURES_OF_NETWORK - 1 }, () =>
@@ -215,7 +215,7 @@ async function failuresOf(email: () => string, address: (failure: number) => str
 const loginFrom = (clientAddress: string, email: string, password: string, replica = 0) =>
   codeOf(keyAuth.sessions(replica).login({ email, password }, { headers: { [CLIENT_ADDRESS_HEADER]: clientAddress } }));
 
-test("[MGMT-4] guesses from one network close the account to that network alone, on every replica", async () => {
+test("[MGMT-4] guesses from one network lock only that network out of the account, on every replica", async () => {
   const user = await newUser();
   const other = await newUser();
   const attacker = `2001:db8:${randomUUID().slice(0, 4)}:1::`;
@@ -231,7 +231,7 @@ test("[MGMT-4] guesses from one network close the account to that network alone,
   }
 });
 
-test("[MGMT-4] guesses from any number of networks close the account, and a success elsewhere takes none of them back", async () => {
+test("[MGMT-4] guesses from many networks lock the account, even if logins from elsewhere succeed", async () => {
   const user = await newUser();
   const prefix = `2001:db8:${randomUUID().slice(0, 4)}`;
   await failuresOf(
@@ -245,7 +245,7 @@ test("[MGMT-4] guesses from any number of networks close the account, and a succ
   expect(await loginFrom("203.0.113.3", user.email, "guess", 1)).toBe(Code.ResourceExhausted);
 });
 
-test("[MGMT-4] an address that fails at many accounts is locked out, its neighbours are not", async () => {
+test("[MGMT-4] a network that fails on many accounts is locked out, other networks are not", async () => {
   const user = await newUser();
   const prefix = `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}`;
   await failuresOf(
@@ -259,7 +259,7 @@ test("[MGMT-4] an address that fails at many accounts is locked out, its neighbo
   expect(await loginFrom("2001:db8:1:1::4", user.email, user.password)).toBeUndefined();
 });
 
-test("[MGMT] logins and failures of an account stand in the audit log of its workspace, without a password", async () => {
+test("[MGMT] logins and failed logins are in the audit log of the user's workspace, without a password", async () => {
   const user = await newUser();
   const { workspaceId, userId } = await provision(keyAuth.pool, user);
   await codeOf(login({ ...user, password: "a wrong guess" }));

@@ -4,7 +4,7 @@ import { codeOf, earlyInMinute, runKeyAuth } from "./running-key-auth.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:10Z");
 
-test("[KEY] [ERR-10] a key with networks answers other addresses like an unknown key, on every replica, and counts nothing", async () => {
+test("[KEY] [ERR-10] a call from outside a key's networks is refused like an unknown key, on every replica, and not counted", async () => {
   await earlyInMinute();
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => NOW });
   const who = keyAuth.as("manager");
@@ -22,7 +22,7 @@ test("[KEY] [ERR-10] a key with networks answers other addresses like an unknown
   }
 });
 
-test("[KEY] changed networks hold from the next call on, and none lets every address through", async () => {
+test("[KEY] changed networks hold from the next call on; without networks every address is allowed", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => NOW });
   const who = keyAuth.as("manager");
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);
@@ -41,7 +41,7 @@ test("[KEY] changed networks hold from the next call on, and none lets every add
   expect(await reaches("203.0.113.1")).toBe(true);
 });
 
-test("[KEY] networks with host bits, of no address, or too many are refused by name", async () => {
+test("[KEY] networks with host bits, texts that are not networks, and too many networks are refused", async () => {
   await using keyAuth = await runKeyAuth();
   const create = (allowedNetworks: string[]) =>
     keyAuth.keys().createKey({ name: "k", allowedNetworks }, keyAuth.as("manager"));

@@ -28,7 +28,7 @@ async function operate(command: string, input = "") {
 
 const fresh = () => ({ email: `${randomUUID()}@example.test`, workspace: `w-${randomUUID()}` });
 
-test("[MGMT-2] [MGMT-3] [MGMT-4] an operator makes a workspace and a user, and gives, changes and takes roles", async () => {
+test("[MGMT-2] [MGMT-3] [MGMT-4] the operator creates a workspace and a user, and sets, changes and removes roles", async () => {
   const { email, workspace } = fresh();
   const password = "correct horse battery";
   expect(await operate(`workspace create ${workspace}`)).toMatchObject({ code: 0 });
@@ -52,13 +52,13 @@ test("[MGMT-2] [MGMT-3] [MGMT-4] an operator makes a workspace and a user, and g
   expect((await operate("workspace list")).output.split("\n")).toContain(workspace);
 });
 
-test("[ERR-12] a locked workspace is locked for the next call on every replica, until it is unlocked", async () => {
+test("[ERR-12] a locked workspace is locked from the next call on, on every replica, until it is unlocked", async () => {
   const { workspace, email } = fresh();
   const { workspaceId } = await provision(keyAuth.pool, { ...account(email, "admin"), workspace });
   const { secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager", workspaceId));
   const locked = async () => {
-    const answers = await Promise.all([0, 1].map((replica) => keyAuth.verify(secret, { replica })));
-    return answers.map((answer) => answer?.workspaceLocked);
+    const verdicts = await Promise.all([0, 1].map((replica) => keyAuth.verify(secret, { replica })));
+    return verdicts.map((verdict) => verdict?.workspaceLocked);
   };
   expect(await locked()).toEqual([false, false]);
   expect(await operate(`workspace lock ${workspace}`)).toEqual({ code: 0, output: `workspace ${workspace} locked` });
@@ -75,7 +75,7 @@ test("[ERR-12] a locked workspace is locked for the next call on every replica, 
   ]);
 });
 
-test("[MGMT-4] an operator's new password ends the user's sessions and replaces the old one", async () => {
+test("[MGMT-4] a password that the operator sets replaces the old one and ends the user's sessions", async () => {
   const user = account(`${randomUUID()}@example.test`, "member");
   await provision(keyAuth.pool, user);
   const { token } = await keyAuth.sessions().login(user);
@@ -88,7 +88,7 @@ test("[MGMT-4] an operator's new password ends the user's sessions and replaces 
   expect(await codeOf(keyAuth.sessions().login(changed))).toBeUndefined();
 });
 
-test("[MGMT] a command that cannot be done says why, changes nothing and fails", async () => {
+test("[MGMT] a faulty command fails with the reason and changes nothing", async () => {
   const { email, workspace } = fresh();
   const failing: [string, string][] = [
     ["workspace", "Usage"],

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { minuteWindow } from "../src/domain/minute-window.ts";
 import { runKeyAuth } from "./running-key-auth.ts";
 
-test("[KEY-21] [ERR-7] after a revocation was answered, no replica admits the key, not once in 10,000 interleaved calls", async () => {
+test("[KEY-21] [ERR-7] after the response to a revocation no replica admits the key, in 10,000 interleaved calls", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2 });
   let accepted = 0;
   let calls = 0;
@@ -37,7 +37,7 @@ test("[KEY-21] [ERR-7] after a revocation was answered, no replica admits the ke
   expect(accepted).toBeLessThan(calls);
 });
 
-test("[KEY-21] a revocation tells when the key was last accepted, whichever replica accepted it, and ignores refusals", async () => {
+test("[KEY-21] a revocation returns when any replica last accepted the key, ignoring refused calls", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2 });
   const who = keyAuth.as("manager");
   const created = await keyAuth.keys().createKey({ name: "k", limit: 4, allowedNetworks: ["203.0.113.0/24"] }, who);
@@ -68,7 +68,7 @@ test("[KEY-21] a revocation tells when the key was last accepted, whichever repl
   expect(again.lastAcceptedAt).toEqual(lastAcceptedAt);
 });
 
-test("[KEY-21] [KEY-9] without Redis' memory a revocation tells the last admitted call of the log, else the last use", async () => {
+test("[KEY-21] [KEY-9] after Redis was wiped, a revocation returns the last admitted call of the log, or else the last use", async () => {
   await using redis = await testRedis();
   await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
   const who = keyAuth.as("manager");
@@ -99,7 +99,7 @@ test("[KEY-21] [KEY-9] without Redis' memory a revocation tells the last admitte
   expect(await tell(keyId)).toEqual(logged);
 });
 
-test("[KEY-21] a revocation holds over a restart and over a wipe of Redis", async () => {
+test("[KEY-21] a revoked key stays refused after Redis restarts and after Redis is wiped", async () => {
   await using redis = await testRedis();
   await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
@@ -112,7 +112,7 @@ test("[KEY-21] a revocation holds over a restart and over a wipe of Redis", asyn
   expect(await keyAuth.verify(secret)).toBeUndefined();
 });
 
-test("[KEY-21] without Redis keys are read from Postgres: live ones pass, revoked ones do not, the limit is counted", async () => {
+test("[KEY-21] without Redis, active keys are admitted up to their limit and revoked keys are refused", async () => {
   await using redis = await testRedis();
   await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
   const live = await keyAuth.keys().createKey({ name: "live", limit: 3 }, keyAuth.as("manager"));

@@ -10,12 +10,12 @@ const START = Date.parse("2026-11-21T12:00:10Z");
 const DAY_S = 86_400;
 
 const opens = async (keyAuth: RunningKeyAuth, secret: string) => {
-  const answers = await Promise.all([0, 1].map((replica) => keyAuth.verify(secret, { replica })));
-  expect(answers[0] === undefined).toBe(answers[1] === undefined);
-  return answers[0] !== undefined;
+  const verdicts = await Promise.all([0, 1].map((replica) => keyAuth.verify(secret, { replica })));
+  expect(verdicts[0] === undefined).toBe(verdicts[1] === undefined);
+  return verdicts[0] !== undefined;
 };
 
-test("[KEY] [KEY-17] after a rotation both secrets open the key until the overlap ends, to the instant, on every replica", async () => {
+test("[KEY] [KEY-17] after a rotation both secrets are valid on every replica until exactly the end of the overlap", async () => {
   let now = START;
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => now });
   const who = keyAuth.as("manager");
@@ -39,7 +39,7 @@ test("[KEY] [KEY-17] after a rotation both secrets open the key until the overla
   expect((await keyAuth.keys().getKey({ keyId }, who)).key?.previousSecretValidUntil).toBeUndefined();
 });
 
-test("[KEY] [LIMIT-1] both secrets of an overlap share the key's id and its one limit", async () => {
+test("[KEY] [LIMIT-1] both secrets share the key's id and limit during the overlap", async () => {
   await earlyInMinute();
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const { key, secret: old } = await keyAuth.keys().createKey({ name: "k", limit: 3 }, keyAuth.as("manager"));
@@ -51,7 +51,7 @@ test("[KEY] [LIMIT-1] both secrets of an overlap share the key's id and its one 
   expect(await keyAuth.verify(secret)).toMatchObject({ admitted: false });
 });
 
-test("[KEY] without an overlap, and at a second rotation within one, the older secret ends with the answer", async () => {
+test("[KEY] the old secret ends at once without an overlap, and a second rotation ends the one before it", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const who = keyAuth.as("manager");
   const { key, secret: first } = await keyAuth.keys().createKey({ name: "k" }, who);
@@ -68,22 +68,22 @@ test("[KEY] without an overlap, and at a second rotation within one, the older s
   expect(await opens(keyAuth, fourth)).toBe(true);
 });
 
-test("[KEY] what a replica reads while a rotation is being saved does not outlive its answer", async () => {
+test("[KEY] a key that a replica loads during a rotation is not used after the response to the rotation", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const who = keyAuth.as("manager");
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);
   const rotation = await inTransaction(keyAuth.pool, async (client) => {
     await client.query("select 1 from key_auth.keys where id = $1 for update", [key?.id]);
-    const answer = keyAuth.keys().rotateKey({ keyId: key?.id ?? "", overlapSeconds: 0 }, who);
+    const response = keyAuth.keys().rotateKey({ keyId: key?.id ?? "", overlapSeconds: 0 }, who);
     await untilBlocked(keyAuth.pool);
     expect(await opens(keyAuth, secret)).toBe(true);
-    return { answer };
+    return { response };
   });
-  await rotation.answer;
+  await rotation.response;
   expect(await opens(keyAuth, secret)).toBe(false);
 });
 
-test("[KEY] [KEY-21] a revocation ends both secrets, and a revoked key is not rotated", async () => {
+test("[KEY] [KEY-21] a revocation ends both secrets, and a revoked key cannot be rotated", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const who = keyAuth.as("manager");
   const { key, secret: old } = await keyAuth.keys().createKey({ name: "k" }, who);
@@ -95,7 +95,7 @@ test("[KEY] [KEY-21] a revocation ends both secrets, and a revoked key is not ro
   expect(await codeOf(keyAuth.keys().rotateKey({ keyId }, who))).toBe(Code.FailedPrecondition);
 });
 
-test("[KEY-6] an overlap is 0 to 7 days and never goes past the expiry of the key", async () => {
+test("[KEY-6] an overlap is 0 to 7 days and never outlasts the key", async () => {
   let now = START;
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => now });
   const who = keyAuth.as("manager");
@@ -113,7 +113,7 @@ test("[KEY-6] an overlap is 0 to 7 days and never goes past the expiry of the ke
   expect(await opens(keyAuth, rotated.secret)).toBe(true);
 });
 
-test("[KEY-15] [KEY-16] a rotated secret is in its answer only, and stored as a hash", async () => {
+test("[KEY-15] [KEY-16] a rotated secret is in one response only, and stored as a hash", async () => {
   await using keyAuth = await runKeyAuth();
   const { key, secret: old } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   let caching: string | null = "";
@@ -127,7 +127,7 @@ test("[KEY-15] [KEY-16] a rotated secret is in its answer only, and stored as a 
   expect(await columnsHolding(keyAuth.pool, [old, secret])).toEqual([]);
 });
 
-test("[KEY] while Redis is away a rotation changes nothing: the secret in use stays valid", async () => {
+test("[KEY] while Redis is down a rotation changes nothing: the secret in use stays valid", async () => {
   await using redis = await testRedis();
   await using keyAuth = await runKeyAuth({ redisUrl: redis.url });
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));

@@ -21,19 +21,18 @@ import { testDatabase } from "@toolgate/testbed/test-database";
 import { provision } from "../src/operator/provision.ts";
 import { type KeyAuth, start } from "../src/service.ts";
 
-/** A tool as tool-runner would know it. */
 export interface ToolStandIn {
   released: boolean;
   releasedWithoutEffect?: boolean;
   async?: boolean;
 }
 
-/** Tool-runner's side of the test; a test may change it. */
+/** A stand-in for tool-runner that tests can change. */
 export interface ToolRunnerStandIn {
   tools: Map<string, ToolStandIn>;
   /** The names of each CheckTools call so far. */
   checked: string[][];
-  away: boolean;
+  down: boolean;
 }
 
 const INTERNAL_TOKEN = "internal-token-of-the-test";
@@ -56,7 +55,7 @@ export interface RunningKeyAuth extends AsyncDisposable {
   servers: { databaseUrl: string; redisUrl: string; natsUrl: string };
 }
 
-/** Resolves once a statement of the database waits for a lock that a test holds. */
+/** Resolves once a statement waits for a lock that the test holds. */
 export async function untilBlocked(pool: Pool): Promise<void> {
   await eventually(async () => {
     const waiting = await pool.query(
@@ -66,9 +65,9 @@ export async function untilBlocked(pool: Pool): Promise<void> {
   });
 }
 
-/** Resolves while enough is left of the clock minute for a test that counts within one. */
+/** Resolves when at least 15 s are left of the clock minute, for tests that count within one. */
 export async function earlyInMinute(): Promise<void> {
-  await eventually(() => Date.now() % 60_000 < 45_000, { deadlineMs: 20_000 });
+  await eventually(() => Date.now() % 60_000 < 45_000, { deadlineMs: 30_000 });
 }
 
 /** The code that a call fails with; undefined when it succeeds. */
@@ -88,7 +87,7 @@ export interface Setup {
   upkeepEveryMs?: number;
 }
 
-/** Real key-auth replicas on one database; tool-runner's answers come from a router in the process. */
+/** Real key-auth replicas on one database, with a stand-in for tool-runner in the same process. */
 export async function runKeyAuth({
   replicas = 1,
   redisUrl,
@@ -116,7 +115,7 @@ export async function runKeyAuth({
       ["echo", { released: true }],
     ]),
     checked: [],
-    away: false,
+    down: false,
   };
   const toolRunnerTransport = standInTransport(toolRunner);
   const peers: Peers = {
@@ -147,8 +146,8 @@ export async function runKeyAuth({
     sealingKeys,
     async verify(secret, { replica = 0, count = true, tool = "", clientIp = "" } = {}) {
       const request = create(VerifyRequestSchema, { secretHash: hashSecret(secret), count, tool, clientIp });
-      const answer = await running[replica]?.hotCalls.verify(request, { signal: new AbortController().signal });
-      return answer?.key;
+      const response = await running[replica]?.hotCalls.verify(request, { signal: new AbortController().signal });
+      return response?.key;
     },
     as: (role, workspace = workspaceId) => ({ headers: principalHeaders(role, workspace) }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -156,13 +155,13 @@ export async function runKeyAuth({
 }
 
 function standInTransport(standIn: ToolRunnerStandIn) {
-  const refuseWhileAway = () => {
-    if (standIn.away) throw new ConnectError("away", Code.Unavailable);
+  const refuseWhileDown = () => {
+    if (standIn.down) throw new ConnectError("down", Code.Unavailable);
   };
   return createRouterTransport((router) =>
     router.service(ToolService, {
       checkTools({ names }) {
-        refuseWhileAway();
+        refuseWhileDown();
         standIn.checked.push(names);
         const callable = (name: string) => {
           const tool = standIn.tools.get(name);
@@ -171,7 +170,7 @@ function standInTransport(standIn: ToolRunnerStandIn) {
         return { released: names.filter(callable) };
       },
       explainRelease({ name }) {
-        refuseWhileAway();
+        refuseWhileDown();
         const tool = standIn.tools.get(name);
         return { exists: tool !== undefined, ...tool };
       },

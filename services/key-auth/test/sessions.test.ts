@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, runKeyAuth } from "./running-key-auth.ts";
 
-test("[MGMT-4] a login opens the user's own workspaces with their roles, until the logout", async () => {
+test("[MGMT-4] a session gives access to the user's own workspaces, with the user's roles, until the logout", async () => {
   await using keyAuth = await runKeyAuth();
   const mine = account("Manager@Example.test", "manager");
   const foreign = account("foreign@example.test", "admin");
@@ -24,7 +24,7 @@ test("[MGMT-4] a login opens the user's own workspaces with their roles, until t
   expect(await codeOf(keyAuth.sessions().authorize({ token, workspace: mine.workspace }))).toBe(Code.Unauthenticated);
 });
 
-test("[MGMT-4] a wrong password and an unknown user are refused alike, and sessions end by themselves", async () => {
+test("[MGMT-4] a wrong password and an unknown user get the same error, and sessions expire", async () => {
   let now = Date.now();
   await using keyAuth = await runKeyAuth({ now: () => now });
   const user = account("user@example.test", "admin");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countPlan } from "./call-buckets.ts";
 
-test("[KEY-11] the log, the minutes and the hours of a plan touch each other and never overlap", () => {
+test("[KEY-11] the log, the minutes and the hours of a count neither overlap nor leave gaps", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 4_000_000_000_000 }), (sinceMs) => {
       const { logAfter, minutesFrom, hoursFrom } = countPlan(new Date(sinceMs));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hashPassword, passwordMatches } from "./password.ts";
 
-test("[MGMT-4] a password matches its own hash only, and nothing matches an unknown user", async () => {
+test("[MGMT-4] a password matches only its own hash, and no password matches an unknown user", async () => {
   const stored = await hashPassword("correct horse");
   expect(stored).not.toContain("correct");
   expect(await passwordMatches("correct horse", stored)).toBe(true);

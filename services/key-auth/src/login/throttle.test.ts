@@ -14,7 +14,7 @@ describe.each<[string, () => LoginThrottle]>([
   ["Redis", () => createRedisThrottle(redis)],
   ["this process", () => createLocalThrottle(Date.now)],
 ])("counting in %s", (_, create) => {
-  test("[MGMT-4] no number of attempts at once gets more guesses than the maximum", async () => {
+  test("[MGMT-4] attempts at the same time get no more guesses than the maximum", async () => {
     const throttle = create();
     const account = counted();
     const attempts = await Promise.all(Array.from({ length: 20 }, () => throttle.begin([account])));
@@ -27,7 +27,7 @@ describe.each<[string, () => LoginThrottle]>([
     }
   });
 
-  test("[MGMT-4] a success forgets the account's failures, and takes its own attempt back from the address", async () => {
+  test("[MGMT-4] a success resets the account's failures, and takes only its own attempt back from the address", async () => {
     const throttle = create();
     const [account, address] = [counted(), counted(4)];
     for (let failure = 0; failure < 2; failure += 1) await throttle.begin([account, address]);
@@ -38,7 +38,7 @@ describe.each<[string, () => LoginThrottle]>([
     expect(await throttle.begin([counted(), address])).toMatchObject({ kind: "refused" });
   });
 
-  test("[MGMT-4] an attempt that the address may not make leaves the account as it was", async () => {
+  test("[MGMT-4] an attempt refused because of its address does not count for the account", async () => {
     const throttle = create();
     const [account, address] = [counted(1), counted(1)];
     await throttle.begin([address]);
@@ -47,7 +47,7 @@ describe.each<[string, () => LoginThrottle]>([
   });
 });
 
-test("[MGMT-4] a lockout ends, counted from the failure that began it", async () => {
+test("[MGMT-4] a lockout lasts from the failure that started it", async () => {
   let now = 0;
   const throttle = createLocalThrottle(() => now);
   const account = counted(2);
@@ -60,7 +60,7 @@ test("[MGMT-4] a lockout ends, counted from the failure that began it", async ()
   expect(await throttle.begin([account])).toEqual({ kind: "allowed" });
 });
 
-test("[MGMT-4] the lockout in Redis starts with the failure that reaches the maximum", async () => {
+test("[MGMT-4] a lockout in Redis starts with the failure that reaches the maximum", async () => {
   const account = counted(2);
   const throttle = createRedisThrottle(redis);
   await throttle.begin([account]);
@@ -69,11 +69,11 @@ test("[MGMT-4] the lockout in Redis starts with the failure that reaches the max
   expect(await redis.ttl(`toolgate:login:${account.name}`)).toBeGreaterThan(LOCKOUT_S - 60);
 });
 
-test("[MGMT-4] while Redis cannot count, this process does", async () => {
+test("[MGMT-4] while Redis is down, failures are counted in the process", async () => {
   const errors: unknown[] = [];
   const broken: LoginThrottle = {
-    begin: () => Promise.reject(new Error("away")),
-    succeeded: () => Promise.reject(new Error("away")),
+    begin: () => Promise.reject(new Error("down")),
+    succeeded: () => Promise.reject(new Error("down")),
   };
   const throttle = withFallback(broken, createLocalThrottle(Date.now), (error) => errors.push(error));
   const account = counted(1);
