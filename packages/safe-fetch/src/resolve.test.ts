@@ -10,7 +10,7 @@ const answering =
 const target = { host: "hooks.example.net", port: 443 };
 const never = () => new Promise<readonly string[]>(() => undefined);
 
-test("[SSRF-4] one blocked address among several refuses the target, wherever it stands", async () => {
+test("[SSRF-4] one blocked address among several refuses the target, at any position", async () => {
   for (const addresses of [
     ["10.0.0.1"],
     ["8.8.8.8", "10.0.0.1"],

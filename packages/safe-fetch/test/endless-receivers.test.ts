@@ -8,7 +8,7 @@ const HEAD = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
 const LIMIT_BYTES = 65_536;
 const SHORT_DEADLINE_MS = 300;
-/** What the buffers of two sockets on one machine may hold beside what was read, in bytes. */
+/** What the buffers of two sockets on one machine may hold in addition to what was read, in bytes. */
 const MAX_IN_BUFFERS_BYTES = 16 * 1024 * 1024;
 
 const tooLarge = { kind: "connection-error", code: "headers-too-large" };
@@ -63,7 +63,7 @@ test("[OUT] endless bytes after the response are not read, and their connection 
   expect(flood.acceptedBytes()).toBeLessThan(3 * MAX_IN_BUFFERS_BYTES);
 });
 
-test("[OUT-14] a gzip bomb stays packed: what is kept is what was sent, up to the limit", async () => {
+test("[OUT-14] a gzip bomb is not decompressed: the bytes are kept as sent, up to the limit", async () => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   await using receiver = await rawReceiver((socket) =>
     socket.once("data", () => {
@@ -96,12 +96,12 @@ test.each([
   ["blank lines", dripping("", "\r\n"), { kind: "timeout", phase: "headers" }],
   ["a status line", dripping("HTTP/1.1 200 ", "O"), { kind: "timeout", phase: "headers" }],
   ["header bytes", dripping(`${HEAD}x: `, "y"), { kind: "timeout", phase: "headers" }],
-  ["a byte of an interim answer", dripping("HTTP/1.1 103 ", "E"), { kind: "timeout", phase: "headers" }],
+  ["a byte of an interim response", dripping("HTTP/1.1 103 ", "E"), { kind: "timeout", phase: "headers" }],
   ["body bytes", dripping(`${HEAD}content-length: 9999\r\n\r\n`, "z"), { status: 200, truncated: "deadline" }],
   ["chunks", dripping(CHUNKED, "1\r\nz\r\n"), { status: 200, truncated: "deadline" }],
   ["a chunk extension", dripping(`${CHUNKED}1;`, "e"), { status: 200, truncated: "deadline" }],
   ["trailers", dripping(`${CHUNKED}0\r\n`, "x: y\r\n"), { status: 200, truncated: "deadline" }],
-])("[OUT-34] a receiver that drips %s holds nobody past the deadline", async (_title, onSocket, expected) => {
+])("[OUT-34] a send to a receiver that drips %s ends at the deadline", async (_title, onSocket, expected) => {
   await using receiver = await rawReceiver(onSocket);
   await using safeFetch = loopbackFetch();
   const changes = { poolKey: "k", deadlineMs: SHORT_DEADLINE_MS };

@@ -17,7 +17,7 @@ async function sendAll(urls: readonly string[], env: Record<string, string>): Pr
   return stdout.trim().split("\n");
 }
 
-test("[SSRF-6] neither proxy variables nor switched-off certificate checks of the environment change anything", async () => {
+test("[SSRF-6] proxy variables and disabled certificate checks in the environment have no effect", async () => {
   await using proxy = await rawReceiver((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
   await using plain = await httpReceiver((_request, response) => response.writeHead(204).end());
   await using secure = await httpsReceiver(
@@ -39,7 +39,7 @@ test("[SSRF-6] neither proxy variables nor switched-off certificate checks of th
   expect([proxy.opened(), plain.opened(), secure.opened()]).toEqual([0, 1, 1]);
 });
 
-test("[SSRF-6] an authority that the environment adds vouches for its own names only, and opens no address", async () => {
+test("[SSRF-6] an authority that the environment adds is trusted for its own names only, and allows no address", async () => {
   const pem = await certificateFor("a.example.net");
   await using secure = await httpsReceiver((_request, response) => response.end(), pem);
   const folder = await mkdtemp(join(tmpdir(), "authority-"));

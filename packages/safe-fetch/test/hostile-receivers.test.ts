@@ -17,7 +17,7 @@ async function sendTo(onSocket: (socket: Socket) => void, changes: Parameters<ty
   return result;
 }
 
-test("[OUT-33] [OUT-34] headers in time are the response, a dripping body is cut at the deadline", async () => {
+test("[OUT-33] [OUT-34] headers in time are a response, a dripping body is cut at the deadline", async () => {
   const drip = (socket: Socket) => {
     socket.write(`${HEAD}content-length: 100000\r\n\r\nabc`);
     const timer = setInterval(() => socket.write("."), 10);
@@ -101,7 +101,7 @@ test("[OUT-38] endless interim responses are a protocol failure", async () => {
   expect(result).toMatchObject({ kind: "connection-error", code: "protocol" });
 });
 
-test("[OUT-33] an interim response is not taken for the answer", async () => {
+test("[OUT-33] an interim response is not taken for the final response", async () => {
   const result = await sendTo(
     answerWith("HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 201 Made\r\ncontent-length: 2\r\n\r\nok"),
   );
@@ -129,7 +129,7 @@ test("[OUT-38] a receiver that speaks first, in another protocol, is a connectio
   expect(result).toMatchObject({ kind: "connection-error", code: "protocol" });
 });
 
-test("[OUT-33] a receiver that closes in the middle of the body has answered all the same", async () => {
+test("[OUT-33] a receiver that closes in the middle of the body has still responded", async () => {
   const onSocket = (socket: Socket) => socket.once("data", () => socket.end(`${HEAD}content-length: 10\r\n\r\nabc`));
   const result = await sendTo(onSocket);
   expect(result).toMatchObject({ kind: "response", status: 200, truncated: "connection", body: Buffer.from("abc") });
@@ -158,7 +158,7 @@ test("[OUT-14] a compressed body is not decompressed", async () => {
   expect(result.kind === "response" && [...result.body]).toEqual([0x1f, 0x8b, 0x08]);
 });
 
-test("[OUT-42] a redirect is an answer and is not followed", async () => {
+test("[OUT-42] a redirect is a response and is not followed", async () => {
   await using inner = await httpReceiver((_request, response) => response.end());
   for (const status of [301, 302, 307, 308]) {
     const location = `http://127.0.0.1:${inner.port}/latest/meta-data`;
@@ -202,7 +202,7 @@ test("[OUT-34] a signal ends a send that waits, and disposing ends the others", 
   expect(receiver.opened()).toBe(2);
 });
 
-test("[OUT-33] an early answer to a large body is an answer", async () => {
+test("[OUT-33] an early response to a large body is a response", async () => {
   await using receiver = await httpReceiver((request, response) => {
     response.writeHead(413, { connection: "close" });
     response.end("too much");

@@ -36,7 +36,7 @@ test.each([
   expect([receiver.opened(), requests]).toEqual([1, 0]);
 });
 
-test("[SSRF-6] a certificate signed by itself is refused where it is not trusted, taken where it is", async () => {
+test("[SSRF-6] a self-signed certificate is refused unless it is trusted", async () => {
   const pem = await certificateFor(NAME);
   await using receiver = await httpsReceiver((_request, response) => response.end(), pem);
   const resolver = async () => ["127.0.0.1"];
@@ -47,7 +47,7 @@ test("[SSRF-6] a certificate signed by itself is refused where it is not trusted
   expect((await trusting.send(post(url))).kind).toBe("response");
 });
 
-test("[SSRF-6] certificates of one's own are trusted beside the usual authorities, not instead of them", async () => {
+test("[SSRF-6] configured certificates are trusted in addition to the usual authorities", async () => {
   const usual = { name: "usual.example", pem: await certificateFor("usual.example") };
   const own = { name: "own.example", pem: await certificateFor("own.example") };
   const before = getCACertificates();
@@ -85,7 +85,7 @@ const dripHello = (socket: Socket) => {
 test.each([
   ["never begins", (socket: Socket) => void socket.resume()],
   ["drips", dripHello],
-])("[OUT-34] a handshake that %s holds nobody past the deadline", async (_title, onSocket) => {
+])("[OUT-34] a handshake that %s ends at the deadline", async (_title, onSocket) => {
   await using receiver = await rawReceiver(onSocket);
   await using safeFetch = loopbackFetch();
   const result = await safeFetch.send(post(`https://127.0.0.1:${receiver.port}/`, { deadlineMs: SHORT_DEADLINE_MS }));
@@ -97,7 +97,7 @@ test.each([
   ["of one message without end", ENDLESS_HELLO.toString("latin1"), "\u0000".repeat(65_536)],
   ["of warnings without end", "", "\u0015\u0003\u0003\u0000\u0002\u0001\u005a".repeat(8_192)],
   ["of bytes that are no TLS", "", "x".repeat(65_536)],
-])("[OUT-38] a handshake %s is broken off", async (_title, head, filler) => {
+])("[OUT-38] a handshake %s is aborted", async (_title, head, filler) => {
   const flood = floodWith(head, filler);
   await using receiver = await rawReceiver(flood.onSocket);
   await using safeFetch = loopbackFetch();

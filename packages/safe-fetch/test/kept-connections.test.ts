@@ -41,7 +41,7 @@ test("[SSRF] another host name that resolves to the same address does not share 
   expect(receiver.opened()).toBe(2);
 });
 
-test("[SSRF-6] when the name leads elsewhere, the kept connection is closed and not used", async () => {
+test("[SSRF-6] when the name resolves to another address, the kept connection is closed and not used", async () => {
   let answer = ["127.0.0.2"];
   await using former = await rawReceiver(answerWith("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), "0.0.0.0");
   await using safeFetch = loopbackFetch({ resolver: async () => answer });
@@ -52,7 +52,7 @@ test("[SSRF-6] when the name leads elsewhere, the kept connection is closed and 
   await until(() => former.open.size === 1);
 });
 
-test("[SSRF] idle connections are bounded in all, the longest unused gives way", async () => {
+test("[SSRF] idle connections are bounded in all, the least recently used is closed first", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end("ok"));
   await using safeFetch = loopbackFetch({ maxIdleConnections: 3 });
   const sendWith = (poolKey: string) => safeFetch.send(post(urlOf(receiver), { poolKey }));
@@ -73,7 +73,7 @@ test("[SSRF] idle connections close after the idle time, and all of them when di
   await until(() => receiver.opened() === 4 && receiver.open.size === 0);
 });
 
-test("[OUT-57] a kept connection that the receiver closed costs a repeatable request nothing", async () => {
+test("[OUT-57] a kept connection that the receiver closed does not fail a repeatable request", async () => {
   await using receiver = await rawReceiver((socket) => {
     socket.once("data", () => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
@@ -96,7 +96,7 @@ test("[OUT-57] a kept connection that the receiver closed costs a repeatable req
   expect(receiver.opened()).toBe(2);
 });
 
-test("[OUT-57] a request that was never written goes out on a new connection, repeatable or not", async () => {
+test("[OUT-57] a request that was never written is sent on a new connection, repeatable or not", async () => {
   let requests = 0;
   await using receiver = await httpReceiver((_request, response) => response.end(String(++requests)));
   await using safeFetch = loopbackFetch();
@@ -110,7 +110,7 @@ test("[OUT-57] a request that was never written goes out on a new connection, re
   expect([requests, receiver.opened()]).toEqual([2, 2]);
 });
 
-test("[OUT-57] a fresh connection that closes is never tried again", async () => {
+test("[OUT-57] a fresh connection that closes is not retried", async () => {
   await using receiver = await rawReceiver((socket) => socket.once("data", () => socket.destroy()));
   await using safeFetch = loopbackFetch();
   const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", repeatable: true }));
@@ -118,7 +118,7 @@ test("[OUT-57] a fresh connection that closes is never tried again", async () =>
   expect(receiver.opened()).toBe(1);
 });
 
-test("[OUT-33] a connection that the receiver closes after its answer is not used again", async () => {
+test("[OUT-33] a connection that the receiver closes after its response is not used again", async () => {
   await using receiver = await httpReceiver((_request, response) =>
     response.writeHead(200, { connection: "close" }).end(),
   );

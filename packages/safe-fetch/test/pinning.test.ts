@@ -23,7 +23,7 @@ test("[SSRF-5] a name that turns private between saving and sending is refused, 
   expect(receiver.opened()).toBe(0);
 });
 
-test("[SSRF-5] a kept connection does not spare the check: the name turns private, the send is refused", async () => {
+test("[SSRF-5] a kept connection is checked too: when the name turns private, the send is refused", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end());
   let answer = ["127.0.0.2"];
   await using other = await httpReceiver((_request, response) => response.end(), "127.0.0.2");
@@ -35,7 +35,7 @@ test("[SSRF-5] a kept connection does not spare the check: the name turns privat
   expect([receiver.opened(), other.opened()]).toEqual([0, 1]);
 });
 
-test("[SSRF-6] one lookup a send, the connection goes to the checked address, Host stays the name", async () => {
+test("[SSRF-6] each send makes one lookup, connects to the checked address, and sends the name as Host", async () => {
   const hosts: (string | undefined)[] = [];
   await using receiver = await httpReceiver((request, response) => {
     hosts.push(request.headers.host);
@@ -62,7 +62,7 @@ test("[SSRF-6] when TCP to the first checked address fails, the next checked one
   expect(result).toMatchObject({ kind: "response", timings: { address: "127.0.0.3" } });
 });
 
-test("[SSRF-4] one private address beside a public one is refused at send", async () => {
+test("[SSRF-4] one private address next to a public one is refused at send", async () => {
   await using safeFetch = loopbackFetch({ resolver: async () => ["8.8.8.8", "10.0.0.1"] });
   expect(await safeFetch.send(post("https://hooks.example.net/"))).toMatchObject({ kind: "refused", code: "address" });
 });
@@ -83,7 +83,7 @@ test.each([
   expect(await safeFetch.send(post(url))).toMatchObject({ kind: "refused", code: "address" });
 });
 
-test("[SSRF-3] [SSRF-2] URL rules hold at send too", async () => {
+test("[SSRF-2] [SSRF-3] URL rules apply at send too", async () => {
   await using safeFetch = loopbackFetch({ schemes: ["https:"] });
   for (const [url, reason] of [
     ["https://app.example.com/", "application-host"],

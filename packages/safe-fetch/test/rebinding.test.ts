@@ -41,7 +41,7 @@ test.each([
   expect(receiver.opened()).toBe(0);
 });
 
-test("[SSRF-6] DNS that gives another address to each question is asked once per send, and that answer is connected to", async () => {
+test("[SSRF-6] DNS that gives another address each time is asked once per send, and that address is connected to", async () => {
   await using checked = await httpReceiver((_request, response) => response.end("checked"), "127.0.0.2");
   await using other = await httpReceiver((_request, response) => response.end("other"), "127.0.0.1");
   let questions = 0;
@@ -50,7 +50,7 @@ test("[SSRF-6] DNS that gives another address to each question is asked once per
     questions += 1;
     return [questions % 2 === 1 ? "127.0.0.2" : "127.0.0.1"];
   });
-  // 127.0.0.2 stands for the public address, 127.0.0.1 for the inner one.
+  // 127.0.0.2 plays the public address, 127.0.0.1 the private one.
   await using safeFetch = loopbackFetch({ resolver: resolverOn(dns), allowList: ["127.0.0.2"] });
   const url = `http://rebind.example.net:${checked.port}/`;
   const first = await safeFetch.send(post(url));
@@ -70,7 +70,7 @@ test.each([
   ["a public IPv4 and a private IPv6 address", [PUBLIC, "::1"]],
   ["a private IPv4 and a public IPv6 address", ["192.168.0.1", PUBLIC_IPV6]],
   ["two IPv6 addresses", [PUBLIC_IPV6, "fc00::1"]],
-  ["a mapped private address beside public ones", [PUBLIC, PUBLIC_IPV6, "::ffff:172.16.0.1"]],
+  ["a mapped private address next to public ones", [PUBLIC, PUBLIC_IPV6, "::ffff:172.16.0.1"]],
   ["one private address among a hundred", [...Array<string>(99).fill(PUBLIC), "100.64.0.1"]],
 ])("[SSRF-4] DNS that mixes public and private is refused: %s", async (_title, answers) => {
   await using dns = await startNameServer((_host, family) =>
@@ -83,7 +83,7 @@ test.each([
   expect(await safeFetch.send(post("https://mixed.example.net/"))).toMatchObject(REFUSED);
 });
 
-test("[SSRF-4] an answer of both families that is public in both is taken whole", async () => {
+test("[SSRF-4] addresses of both families that are all public are all kept", async () => {
   await using dns = await startNameServer((_host, family) => (family === 6 ? [PUBLIC_IPV6] : [PUBLIC]));
   const options = { resolver: resolverOn(dns), allowList: ALLOW_NOTHING };
   expect(await checkTarget({ host: "public.example.net", port: 443 }, options)).toEqual({

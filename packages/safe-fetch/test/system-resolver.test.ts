@@ -26,7 +26,7 @@ test("[SSRF] names whose servers hang do not delay another name", async () => {
   expect(ended).toBe(20);
 });
 
-test("[SSRF-5] every lookup is fresh, whatever the TTL of the answer before", async () => {
+test("[SSRF-5] every lookup is fresh, whatever the TTL of the previous answer", async () => {
   let answer = "8.8.8.8";
   await using dns = await startNameServer(() => [answer]);
   const resolver = createSystemResolver({ servers: dns.servers, hostsFile: NO_FILE });

@@ -37,7 +37,7 @@ test("[OUT] after a new key arrives, old secrets still open and new ones use the
   expect(() => createSecretBox({ keys: [fresh] }).open(sealed, "c")).toThrow("version 1");
 });
 
-test("sealing keys are read from their written form, faults named without the key", () => {
+test("sealing keys are parsed, and errors do not contain the key", () => {
   const written = `2:${randomBytes(32).toString("base64")},1:${randomBytes(32).toString("base64")}`;
   expect(parseSealingKeys(written).map((k) => k.version)).toEqual([2, 1]);
   expect(() => parseSealingKeys("2:abc$")).toThrow("sealing key 1 is not of the form");

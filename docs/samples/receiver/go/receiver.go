@@ -2,7 +2,7 @@
 //
 //	WEBHOOK_SECRET=whsec_… PORT=3000 go run .
 //
-// Put it behind the proxy that holds your certificate. During a rotation give both secrets, separated by a comma.
+// Run it behind a proxy that terminates TLS. During a secret rotation, give both secrets, separated by a comma.
 package main
 
 import (
@@ -40,7 +40,7 @@ var (
 	signature = regexp.MustCompile(`^(?i)[0-9a-f]{64}$`)
 )
 
-// Event is the envelope. Fields that are not here are ignored, as they must be.
+// Event is the envelope. Unknown fields are ignored.
 type Event struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`
@@ -49,8 +49,8 @@ type Event struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// Verify tells whether one of the secrets signed rawBody (the bytes as they came) within five minutes of now. The key
-// is the whole secret with its whsec_. With a Standard Webhooks library you verify the headers webhook-id,
+// Verify reports whether one of the secrets signed rawBody (the exact bytes received) within five minutes of now. The
+// key is the whole secret, including whsec_. If you use a Standard Webhooks library, verify the headers webhook-id,
 // webhook-timestamp and webhook-signature instead of this one.
 func Verify(secrets []string, header string, rawBody []byte, now time.Time) bool {
 	var times []string
@@ -86,16 +86,16 @@ func Verify(secrets []string, header string, rawBody []byte, now time.Time) bool
 	return false
 }
 
-// InOrder sorts by the time of the event: deliveries come in any order.
+// InOrder sorts by the time of the event, because deliveries arrive in any order.
 func InOrder(events []Event) []Event {
 	sorted := append([]Event(nil), events...)
 	sort.SliceStable(sorted, func(a, b int) bool { return sorted[a].Created.Before(sorted[b].Created) })
 	return sorted
 }
 
-// Inbox holds what has been accepted and waits for its work, and the ids of what came before. Both are lost when the
-// process stops: keep the ids and the events in your database, in one transaction before the answer, when nothing may
-// be lost or done twice.
+// Inbox holds the accepted events that wait to be processed, and the ids of earlier ones. Both are lost when the process
+// stops: if no event may be lost or processed twice, store its id and the event in one database transaction before you
+// respond.
 type Inbox struct {
 	OnceByEvent bool
 	mutex       sync.Mutex
@@ -104,7 +104,7 @@ type Inbox struct {
 	waiting     []Event
 }
 
-// Accept takes a verified event and returns a status.
+// Accept takes a verified event and returns the HTTP status.
 func (inbox *Inbox) Accept(delivery string, event Event) int {
 	// A delivery keeps its id on every retry; a resend by hand has a new one and keeps the id of the event.
 	key := delivery
@@ -118,7 +118,7 @@ func (inbox *Inbox) Accept(delivery string, event Event) int {
 		return http.StatusNoContent
 	}
 	if len(inbox.waiting) >= maxWaiting {
-		return http.StatusServiceUnavailable // it will come again
+		return http.StatusServiceUnavailable // Toolgate retries later
 	}
 	inbox.waiting = append(inbox.waiting, event)
 	if inbox.known == nil {
@@ -134,7 +134,7 @@ func (inbox *Inbox) Accept(delivery string, event Event) int {
 	return http.StatusNoContent
 }
 
-// Take returns what waits, in the order of the events.
+// Take removes and returns the waiting events, oldest first.
 func (inbox *Inbox) Take() []Event {
 	inbox.mutex.Lock()
 	defer inbox.mutex.Unlock()
@@ -175,7 +175,7 @@ func status(secrets []string, inbox *Inbox, response http.ResponseWriter, reques
 func work(inbox *Inbox) {
 	for range time.Tick(workEvery) {
 		for _, event := range inbox.Take() {
-			fmt.Println("worked", event.ID) // your work, after the answer
+			fmt.Println("worked", event.ID) // your own processing, after the response
 		}
 	}
 }

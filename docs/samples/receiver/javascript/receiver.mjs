@@ -2,7 +2,7 @@
 //
 //   WEBHOOK_SECRET=whsec_… PORT=3000 node receiver.mjs
 //
-// Put it behind the proxy that holds your certificate. During a rotation give both secrets, separated by a comma.
+// Run it behind a proxy that terminates TLS. During a secret rotation, give both secrets, separated by a comma.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import { argv, env } from "node:process";
@@ -17,9 +17,9 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * True when one of the secrets signed `rawBody` (a Buffer with the bytes as they came) within five minutes of now.
- * The key is the whole secret with its `whsec_`. With a Standard Webhooks library you verify the headers `webhook-id`,
- * `webhook-timestamp` and `webhook-signature` instead of this one.
+ * True when one of the secrets signed `rawBody` (a Buffer of the exact bytes received) within five minutes of now.
+ * The key is the whole secret, including `whsec_`. If you use a Standard Webhooks library, verify the headers
+ * `webhook-id`, `webhook-timestamp` and `webhook-signature` instead of this one.
  */
 export function verify(secrets, header, rawBody, nowSeconds = Math.floor(Date.now() / 1000)) {
   const parts = (header ?? "").split(",").map((part) => part.trim());
@@ -35,12 +35,12 @@ export function verify(secrets, header, rawBody, nowSeconds = Math.floor(Date.no
   });
 }
 
-/** Deliveries come in any order: what depends on the order goes by the time of the event. */
+/** Deliveries arrive in any order. If order matters, sort by the time of the event. */
 export function inOrder(events) {
   return [...events].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
 }
 
-/** The event in a verified body; undefined when it is none. Fields that are not known here are ignored. */
+/** The event in a verified body; undefined if it is not one. Unknown fields are ignored. */
 function parseEvent(rawBody) {
   try {
     const event = JSON.parse(rawBody.toString("utf8"));
@@ -63,9 +63,8 @@ async function readBody(request) {
 }
 
 /**
- * What has been accepted and waits for its work, and the ids of what came before. Both are lost when the process stops:
- * keep the ids and the events in your database, in one transaction before the answer, when nothing may be lost or done
- * twice.
+ * Accepted events that wait to be processed, and the ids of earlier ones. Both are lost when the process stops: if no
+ * event may be lost or processed twice, store its id and the event in one database transaction before you respond.
  */
 export class Inbox {
   #known = new Set();
@@ -77,7 +76,7 @@ export class Inbox {
     this.#settings = { onceByEvent, maxRemembered, maxWaiting };
   }
 
-  /** Takes a verified event and answers a status. */
+  /** Accepts a verified event and returns the HTTP status. */
   accept(delivery, event) {
     const { onceByEvent, maxRemembered, maxWaiting } = this.#settings;
     // A delivery keeps its id on every retry; a resend by hand has a new one and keeps the id of the event.
@@ -86,7 +85,7 @@ export class Inbox {
       console.log(`duplicate ${delivery}`);
       return 204;
     }
-    if (this.#waiting.length >= maxWaiting) return 503; // it will come again
+    if (this.#waiting.length >= maxWaiting) return 503; // Toolgate retries later
     this.#waiting.push(event);
     this.#known.add(key);
     if (this.#known.size > maxRemembered) this.#known.delete(this.#known.values().next().value);
@@ -94,7 +93,7 @@ export class Inbox {
     return 204;
   }
 
-  /** What waits, in the order of the events. */
+  /** Removes and returns the waiting events, oldest first. */
   take() {
     return inOrder(this.#waiting.splice(0));
   }
@@ -116,7 +115,7 @@ function main() {
   if (secrets.length === 0) throw new Error("WEBHOOK_SECRET is missing");
   const inbox = new Inbox({ onceByEvent: env.ONCE_BY_EVENT === "1" });
   setInterval(() => {
-    for (const event of inbox.take()) console.log(`worked ${event.id}`); // your work, after the answer
+    for (const event of inbox.take()) console.log(`worked ${event.id}`); // your own processing, after the response
   }, WORK_EVERY_MS);
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     statusFor(request, secrets, inbox).then(

@@ -2,11 +2,11 @@
 // Receives Toolgate's webhooks. PHP 8.1 or newer, no packages:
 //
 //   WEBHOOK_SECRET=whsec_… php -S 127.0.0.1:3000 receiver.php   receives
-//   php receiver.php                                            works on what was received
+//   php receiver.php                                            processes what was received
 //
-// PHP's built-in server is for trying it out; behind a real one this file is the same. During a rotation give both
-// secrets, separated by a comma. WEBHOOK_STATE names the folder for the ids and events, by default one among the
-// temporary files.
+// PHP's built-in server is for development; this file also runs behind a production web server. During a secret
+// rotation, give both secrets, separated by a comma. WEBHOOK_STATE is the folder for ids and events, by default inside
+// the system's temporary folder.
 
 declare(strict_types=1);
 
@@ -17,8 +17,8 @@ const MAX_INBOX_BYTES = 67_108_864;
 const UUID = '/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/Di';
 
 /**
- * True when one of the secrets signed the raw body (the bytes as they came) within five minutes of now. The key is the
- * whole secret with its `whsec_`. With a Standard Webhooks library you verify the headers `webhook-id`,
+ * True when one of the secrets signed the raw body (the exact bytes received) within five minutes of now. The key is
+ * the whole secret, including `whsec_`. If you use a Standard Webhooks library, verify the headers `webhook-id`,
  * `webhook-timestamp` and `webhook-signature` instead of this one.
  */
 function verify(array $secrets, string $header, string $rawBody, ?int $now = null): bool
@@ -48,7 +48,7 @@ function verify(array $secrets, string $header, string $rawBody, ?int $now = nul
     return $matches;
 }
 
-/** Deliveries come in any order: what depends on the order goes by the time of the event. */
+/** Deliveries arrive in any order. If order matters, sort by the time of the event. */
 function inOrder(array $events): array
 {
     usort($events, fn (array $a, array $b): int =>
@@ -56,7 +56,7 @@ function inOrder(array $events): array
     return $events;
 }
 
-/** The event in a verified body; null when it is none. Fields that are not known here are ignored. */
+/** The event in a verified body; null if it is not one. Unknown fields are ignored. */
 function parseEvent(string $rawBody): ?array
 {
     $event = json_decode($rawBody, true);
@@ -77,7 +77,7 @@ function stateFile(string $name): string
     return "$folder/$name";
 }
 
-/** Runs `$change` with the lines of a file, which nobody else has at that time, and writes back what it returns. */
+/** Locks a file, passes its lines to `$change`, and writes back the lines that it returns. */
 function withLines(string $name, callable $change): void
 {
     $file = fopen(stateFile($name), 'c+');
@@ -90,8 +90,8 @@ function withLines(string $name, callable $change): void
 }
 
 /**
- * Takes a verified event and answers a status. The files stand for your database: there, keep the id and the event in
- * one transaction before the answer, when nothing may be lost or done twice.
+ * Accepts a verified event and returns the HTTP status. The files take the place of your database. If no event may be
+ * lost or processed twice, store its id and the event in one database transaction before you respond.
  */
 function accept(string $delivery, array $event, string $rawBody): int
 {
@@ -105,7 +105,7 @@ function accept(string $delivery, array $event, string $rawBody): int
         }
         $inbox = stateFile('inbox');
         if (is_file($inbox) && filesize($inbox) > MAX_INBOX_BYTES) {
-            $status = 503; // it will come again
+            $status = 503; // Toolgate retries later
             return $known;
         }
         file_put_contents($inbox, base64_encode($rawBody) . "\n", FILE_APPEND | LOCK_EX);
@@ -149,7 +149,7 @@ function workOnInbox(): void
 {
     withLines('inbox', function (array $lines): array {
         foreach (inOrder(array_map(fn (string $line): array => json_decode(base64_decode($line), true), $lines)) as $event) {
-            say("worked {$event['id']}"); // your work, after the answer
+            say("worked {$event['id']}"); // your own processing, after the response
         }
         return [];
     });

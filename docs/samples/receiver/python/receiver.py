@@ -2,7 +2,7 @@
 
     WEBHOOK_SECRET=whsec_… PORT=3000 python3 receiver.py
 
-Put it behind the proxy that holds your certificate. During a rotation give both secrets, separated by a comma.
+Run it behind a proxy that terminates TLS. During a secret rotation, give both secrets, separated by a comma.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def verify(secrets, header, raw_body, now=None):
-    """True when one of the secrets signed raw_body (the bytes as they came) within five minutes of now.
+    """True when one of the secrets signed raw_body (the exact bytes received) within five minutes of now.
 
-    The key is the whole secret with its whsec_. With a Standard Webhooks library you verify the headers webhook-id,
+    The key is the whole secret, including whsec_. If you use a Standard Webhooks library, verify the headers webhook-id,
     webhook-timestamp and webhook-signature instead of this one.
     """
     parts = [part.strip() for part in (header or "").split(",")]
@@ -48,12 +48,12 @@ def created_at(event):
 
 
 def in_order(events):
-    """Deliveries come in any order: what depends on the order goes by the time of the event."""
+    """Deliveries arrive in any order. If order matters, sort by the time of the event."""
     return sorted(events, key=created_at)
 
 
 def parse_event(raw_body):
-    """The event in a verified body; None when it is none. Fields that are not known here are ignored."""
+    """The event in a verified body; None if it is not one. Unknown fields are ignored."""
     try:
         event = json.loads(raw_body)
         created_at(event)
@@ -63,10 +63,10 @@ def parse_event(raw_body):
 
 
 class Inbox:
-    """What has been accepted and waits for its work, and the ids of what came before.
+    """Accepted events that wait to be processed, and the ids of earlier ones.
 
-    Both are lost when the process stops: keep the ids and the events in your database, in one transaction before the
-    answer, when nothing may be lost or done twice.
+    Both are lost when the process stops: if no event may be lost or processed twice, store its id and the event in one
+    database transaction before you respond.
     """
 
     def __init__(self, once_by_event=False):
@@ -76,7 +76,7 @@ class Inbox:
         self._waiting = []
 
     def accept(self, delivery, event):
-        """Takes a verified event and answers a status."""
+        """Accepts a verified event and returns the HTTP status."""
         # A delivery keeps its id on every retry; a resend by hand has a new one and keeps the id of the event.
         key = event["id"] if self._once_by_event else delivery
         with self._lock:
@@ -84,7 +84,7 @@ class Inbox:
                 print("duplicate", delivery, flush=True)
                 return 204
             if len(self._waiting) >= MAX_WAITING:
-                return 503  # it will come again
+                return 503  # Toolgate retries later
             self._waiting.append(event)
             self._known[key] = None
             if len(self._known) > MAX_REMEMBERED:
@@ -93,7 +93,7 @@ class Inbox:
         return 204
 
     def take(self):
-        """What waits, in the order of the events."""
+        """Removes and returns the waiting events, oldest first."""
         with self._lock:
             taken, self._waiting = self._waiting, []
         return in_order(taken)
@@ -107,19 +107,19 @@ def handler_for(secrets, inbox):
         def do_POST(self):
             length = self.headers.get("Content-Length", "")
             if not re.fullmatch(r"[0-9]{1,15}", length):
-                return self.answer(411, close=True)
+                return self.respond(411, close=True)
             if int(length) > MAX_BODY_BYTES:
-                return self.answer(413, close=True)
+                return self.respond(413, close=True)
             raw_body = self.rfile.read(int(length))
             if not verify(secrets, self.headers.get("X-Service-Signature"), raw_body):
-                return self.answer(401)
+                return self.respond(401)
             event = parse_event(raw_body)
             delivery = self.headers.get("X-Service-Delivery", "")
             if event is None or not UUID.fullmatch(delivery):
-                return self.answer(400)
-            return self.answer(inbox.accept(delivery, event))
+                return self.respond(400)
+            return self.respond(inbox.accept(delivery, event))
 
-        def answer(self, status, close=False):
+        def respond(self, status, close=False):
             self.send_response(status)
             if status != 204:
                 self.send_header("Content-Length", "0")
@@ -128,7 +128,7 @@ def handler_for(secrets, inbox):
             self.end_headers()
 
         def do_GET(self):
-            self.answer(405)
+            self.respond(405)
 
         def log_message(self, format, *args):
             pass
@@ -140,7 +140,7 @@ def work(inbox):
     while True:
         time.sleep(WORK_EVERY_SECONDS)
         for event in inbox.take():
-            print("worked", event["id"], flush=True)  # your work, after the answer
+            print("worked", event["id"], flush=True)  # your own processing, after the response
 
 
 def main():
