@@ -1,7 +1,7 @@
 import { createTransport } from "nodemailer";
 
 /** The mail server as smtp://user:password@host:port or smtps://…, and the address that mails come from. */
-export interface MailerOptions {
+interface MailerOptions {
   smtpUrl: string;
   from: string;
 }

@@ -13,7 +13,7 @@ import type { TargetUrl } from "./target-url.ts";
 const MAX_CONNECT_ATTEMPTS = 3;
 
 /** How connecting ended, with the phases in milliseconds; `phase` is the one that was stopped. */
-export type ConnectOutcome = { address: string | null; connectMs: number | null; tlsMs: number | null } & (
+type ConnectOutcome = { address: string | null; connectMs: number | null; tlsMs: number | null } & (
   | { kind: "connected"; socket: Socket }
   | { kind: "failed"; failure: ConnectionFailure }
   | { kind: "stopped"; phase: "connect" | "tls" }

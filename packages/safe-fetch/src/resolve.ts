@@ -12,7 +12,7 @@ export const MAX_ADDRESSES_PER_NAME = 256;
 export type Resolver = (host: string, signal: AbortSignal | undefined) => Promise<readonly string[]>;
 
 /** The outcome of a check: the addresses, all of them allowed, or why there are none. */
-export type CheckedTarget =
+type CheckedTarget =
   | { ok: true; addresses: readonly string[] }
   | { ok: false; reason: "blocked" | "unresolvable" | "aborted" };
 

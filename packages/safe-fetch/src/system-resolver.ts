@@ -12,7 +12,7 @@ const QUERY_TRIES = 2;
 const HOSTS_FILE = "/etc/hosts";
 
 /** Where names are looked up. Default: the machine's hosts file and name servers. */
-export type SystemResolverOptions = {
+type SystemResolverOptions = {
   hostsFile?: string;
   /** Name servers as `address:port`. */
   servers?: readonly string[];

@@ -19,7 +19,7 @@ export type SignatureMistake =
   | "digest-form";
 
 /** What a signature is computed from: HMAC-SHA256 with `key` over `prefix` and `body`. */
-export type Signing = { key: string | Buffer; prefix: string; body: Buffer };
+type Signing = { key: string | Buffer; prefix: string; body: Buffer };
 
 /** A part of a signing done wrong, or a whole one with one or two such parts. */
 type Mistaken = Partial<Signing> & { mistakes: SignatureMistake[] };
