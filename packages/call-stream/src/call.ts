@@ -29,7 +29,7 @@ export type Call<I, O> = (request: I, options: CallOptions) => Promise<O>;
 /** What a handler knows about the call that it serves. */
 export type CallContext = {
   /**
-   * Aborts when the caller has gone, when the deadline has passed and when the stream is lost.
+   * Aborts when the caller cancels the call, when the deadline has passed and when the stream is lost.
    * It is created on first use, so a handler that never reads it costs nothing.
    */
   readonly signal: AbortSignal;

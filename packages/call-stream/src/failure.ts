@@ -37,5 +37,5 @@ export function deadlineExceeded(): ConnectError {
 
 /** The failure of a call that its caller has cancelled, on either side. */
 export function callerGone(): ConnectError {
-  return new ConnectError("the caller has gone", Code.Canceled);
+  return new ConnectError("the caller has cancelled the call", Code.Canceled);
 }

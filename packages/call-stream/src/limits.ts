@@ -1,7 +1,7 @@
 /** Calls that one stream serves at a time, and that one client has open at a time, unless configured otherwise. */
 export const DEFAULT_MAX_IN_FLIGHT = 4096;
 
-/** Longest time a server works on a call, whatever the client asks for. */
+/** Longest time that a server works on a call, even if the client asks for more. */
 export const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 
 /** Largest batch that is read: the usual message limit of gRPC. */

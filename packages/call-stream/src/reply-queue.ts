@@ -42,7 +42,7 @@ export class ReplyQueue {
     });
   }
 
-  /** Drops what is unsent, because the reader has gone. */
+  /** Drops the unsent replies, because the reader has left. */
   discard(): void {
     this.#unsent = [];
     this.#unsentBytes = 0;

@@ -59,7 +59,7 @@ export class StreamSession implements SessionManager, Disposable {
   }
 
   /**
-   * Counts ticks of its own timer, not time, so that a pause of this process does not look like a silent peer. Probes
+   * Counts ticks of its timer, not time, so that a pause of this process does not look like a silent peer. Probes
    * with empty SETTINGS, which the peer must acknowledge: Node sends no pings once the peer has sent GOAWAY, so a
    * draining server with open calls would look dead.
    */

@@ -32,8 +32,8 @@ export function connectRedis({ url, name, onError }: RedisOptions): Redis {
 }
 
 /**
- * Resolves once the connection is up. Rejects after `deadlineMs`, or if the connection is closed for good, with a message
- * that names the server and its last error.
+ * Resolves once the connection is up. Rejects after `deadlineMs`, or if the connection is closed permanently, with a
+ * message that names the server and its last error.
  */
 export async function untilReady(redis: Redis, deadlineMs: number): Promise<void> {
   if (redis.status === "ready") return;
@@ -41,7 +41,7 @@ export async function untilReady(redis: Redis, deadlineMs: number): Promise<void
   const { host, port } = redis.options;
   let reason = "no response";
   const onError = (error: NodeJS.ErrnoException) => {
-    // The error of a host name with several addresses has no message of its own.
+    // The error for a host name with several addresses has no message.
     reason = error.message || String(error.code);
   };
   const fail = () => reject(new Error(`Redis at ${host}:${port} is not reachable: ${reason}`));

@@ -45,7 +45,7 @@ test("no more commits than allowed run at once; meanwhile the next one grows up 
   expect(batches[1]?.openedAtMs).toBeGreaterThan(batches[0]?.openedAtMs ?? Number.NaN);
 });
 
-test("a batch stays below its bytes, and a single larger item gets a batch of its own", async () => {
+test("a batch stays below its byte limit, and a larger item gets its own batch", async () => {
   const { group, items } = rig({ sizeOf: (item) => item, maxBytes: 10, maxInFlight: 10 });
   for (const item of [4, 6, 1, 99, 2]) void group.add(item);
   await nextTick();

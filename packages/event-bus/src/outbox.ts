@@ -45,7 +45,7 @@ interface OutboxOptions {
   bus: Bus;
   /** The service's name: subjects are events.<source> and settled.<source>. */
   source: string;
-  /** Default: all that are declared. */
+  /** Default: all declared listeners. */
   listeners?: readonly EventListener[];
   onError: (error: unknown) => void;
 }

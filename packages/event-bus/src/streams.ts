@@ -29,7 +29,7 @@ const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings
   /** Usage, execution and audit records on their way to Postgres. */
   RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /**
-   * Events on their way to their listeners, each with a consumer of its own. The stream never blocks: when full it
+   * Events on their way to their listeners, each with its own consumer. The stream never blocks: when full it
    * drops the oldest events, which their outbox publishes again to the listeners that lack them.
    */
   EVENTS: {

@@ -101,7 +101,10 @@ export async function openConnections<N extends Need>(
   return opened as Connections<N>;
 }
 
-/** Runs a service's daily job once, as a process of its own with DATABASE_URL. `job` returns what it dropped. */
+/**
+ * Runs a service's daily job once, as a separate process with DATABASE_URL. `job` returns the names of the dropped
+ * partitions.
+ */
 export async function runDailyJob(name: ServiceName, job: (pool: Pool, now: Date) => Promise<string[]>): Promise<void> {
   const { url } = readConfig(process.env, (reader) => ({ url: reader.text("DATABASE_URL") }));
   const log = createLogger({ service: `${name} daily job`, level: "info" });

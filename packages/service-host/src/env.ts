@@ -10,7 +10,7 @@ export interface EnvReader {
   /** Base URLs of servers, separated by commas, unchanged. */
   baseUrls(name: string, fallback?: string): string;
   /** Adds a violation that concerns several variables. */
-  fail(fault: string): void;
+  fail(violation: string): void;
   /** One of the choices. */
   choice<T extends string>(name: string, choices: readonly T[], fallback: T): T;
 }
@@ -57,7 +57,7 @@ function createReader(env: Env, violations: string[]): EnvReader {
   }
   return {
     text,
-    fail: (fault) => void violations.push(fault),
+    fail: (violation) => void violations.push(violation),
     baseUrls(name, fallback) {
       const value = text(name, fallback);
       const valid = value.split(",").every((url) => BASE_URL.test(URL.parse(url.trim())?.protocol ?? ""));

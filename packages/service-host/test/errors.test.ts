@@ -35,7 +35,7 @@ async function failing(fail: () => never) {
   return { rig, calls: [() => sessions.login({}), stream] };
 }
 
-test("what a handler tells its caller arrives with code, message and details", async () => {
+test("an error for the caller arrives with code, message and details", async () => {
   const detail = { desc: LoginRequestSchema, value: { email: "a@example.com" } };
   const { rig, calls } = await failing(() => {
     throw new ConnectError("no such key", Code.NotFound, undefined, [detail]);

@@ -35,9 +35,9 @@ function start(ready?: () => Promise<void>) {
 }
 
 test("health.Check and List follow the readiness, without a credential", async () => {
-  let fault = "";
+  let reason = "";
   await using rig = await start(async () => {
-    if (fault) throw new Error(fault);
+    if (reason) throw new Error(reason);
   });
   using health = closing(grpcClient(rig.server.port, ...HEALTH));
   for (const service of ["", SESSION[1], "grpc.health.v1.Health"])
@@ -45,16 +45,16 @@ test("health.Check and List follow the readiness, without a credential", async (
   await expect(unary(health.client, "check", { service: "no.such.Service" })).rejects.toMatchObject({
     code: status.NOT_FOUND,
   });
-  fault = "postgres is down";
+  reason = "postgres is down";
   expect(await unary(health.client, "check", { service: SESSION[1] })).toEqual({ status: "NOT_SERVING" });
   const { statuses } = await unary<{ statuses: object }>(health.client, "list", {});
   expect(statuses).toMatchObject({ "": { status: "NOT_SERVING" }, [VERIFY[1]]: { status: "NOT_SERVING" } });
 });
 
 test("health.Watch reports each change of readiness and the drain, and ends when the server closes", async () => {
-  let fault = "";
+  let reason = "";
   const rig = await start(async () => {
-    if (fault) throw new Error(fault);
+    if (reason) throw new Error(reason);
   });
   using health = closing(grpcClient(rig.server.port, ...HEALTH));
   const watch = (service: string) => {
@@ -67,9 +67,9 @@ test("health.Watch reports each change of readiness and the drain, and ends when
   };
   const [whole, unknown] = [watch(""), watch("no.such.Service")];
   await eventually(() => expect([whole, unknown]).toEqual([["SERVING"], ["SERVICE_UNKNOWN"]]));
-  fault = "postgres is down";
+  reason = "postgres is down";
   await eventually(() => expect(whole).toEqual(["SERVING", "NOT_SERVING"]));
-  fault = "";
+  reason = "";
   await eventually(() => expect(whole).toEqual(["SERVING", "NOT_SERVING", "SERVING"]));
   rig.readiness.markDraining();
   await eventually(() => expect(whole).toEqual(["SERVING", "NOT_SERVING", "SERVING", "NOT_SERVING"]));
@@ -97,7 +97,7 @@ test("gRPC's own client makes unary calls and streams with the internal credenti
   stream.end();
 });
 
-test.each(REFLECTION)("reflection tells a client all that it needs to make a call (%s)", async (...version) => {
+test.each(REFLECTION)("reflection gives a client everything that it needs to make a call (%s)", async (...version) => {
   await using rig = await start();
   using reflection = closing(grpcClient(rig.server.port, ...version));
   const ask = (request: object) => reflect(reflection.client, request);
@@ -149,7 +149,7 @@ test.skipIf(!grpcurl)("grpcurl lists the services, checks the health and makes a
   expect(await curl("-H", header, "-d", '{"email":"x"}', address, `${SESSION[1]}/Login`)).toContain("token of x");
 });
 
-/** One request on a reflection stream of its own. */
+/** One request on its own reflection stream. */
 function reflect(client: ReturnType<typeof grpcClient>, request: object) {
   // biome-ignore lint/suspicious/noExplicitAny: the response of a client that is made from a proto file at run time.
   return new Promise<any>((resolve, reject) => {

@@ -2,7 +2,7 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { readConfig } from "../src/env.ts";
 import { launch } from "../src/launch.ts";
 
-/** A service for the launch tests, run as a process of its own. Its calls last CALL_MS. */
+/** A service for the launch tests, run as a separate process. Its calls last CALL_MS. */
 await launch({
   name: "launched",
   readConfig: (env) =>

@@ -21,16 +21,16 @@ async function opsRig(ready: () => Promise<void>) {
 }
 
 test("probes tell life from readiness, and a drain makes unready but not dead", async () => {
-  let fault = "";
+  let reason = "";
   await using rig = await opsRig(async () => {
-    if (fault) throw new Error(fault);
+    if (reason) throw new Error(reason);
   });
   expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
   expect(await rig.get("/readyz?verbose")).toEqual([200, "ready\n"]);
-  fault = "postgres is down";
+  reason = "postgres is down";
   expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
   expect(await rig.get("/readyz")).toEqual([503, "not ready: postgres is down\n"]);
-  fault = "";
+  reason = "";
   rig.readiness.markDraining();
   expect(await rig.get("/healthz")).toEqual([200, "ok\n"]);
   expect(await rig.get("/readyz")).toEqual([503, "draining\n"]);

@@ -11,7 +11,7 @@ export interface RequestScope {
 
 const current = new AsyncLocalStorage<RequestScope>();
 
-/** Runs `work`, and all that it awaits, for a request. */
+/** Runs `work`, and everything that it awaits, for a request. */
 export function runForRequest<T>(scope: RequestScope, work: () => T): T {
   return current.run(scope, work);
 }

@@ -25,7 +25,7 @@ test("while tracing is off nothing is traced, and work only runs", async () => {
   expect(await inSpanOf(TRACEPARENT, "a", async () => currentTraceparent())).toBe("");
 });
 
-test("a span goes on in the trace of its traceparent, and names itself as the parent of what follows", async () => {
+test("a span continues the trace of its traceparent, and is the parent of later spans", async () => {
   const exporter = traced();
   const inner = await inSpanOf(TRACEPARENT, "outer", async () => currentTraceparent());
   const [span] = exporter.getFinishedSpans();
@@ -59,7 +59,7 @@ test.each([
   "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
   "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
   `${TRACEPARENT}-x`,
-])("%j is no traceparent", (traceparent) => {
+])("%j is not a traceparent", (traceparent) => {
   traced();
   expect(spanOf(traceparent)).toBeUndefined();
 });

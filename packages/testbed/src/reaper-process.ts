@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 /** A process that cleans up after a test run, even one that was killed. */
 type Reaper = {
-  /** Cleans up now; returns when no server of the run is left and its data is gone. */
+  /** Cleans up now; returns when all servers of the run have stopped and its data is removed. */
   reap(): Promise<void>;
 };
 

@@ -16,7 +16,7 @@ declare module "vitest" {
 
 /**
  * The addresses of the PostgreSQL, NATS and Redis of this test run. All tests share their streams, keys and databases: use
- * `testDatabase`, and `testNats` or `testRedis` when a test needs a server of its own.
+ * `testDatabase`, and `testNats` or `testRedis` when a test needs its own server.
  */
 export function serversOfRun(): ServersOfRun {
   return inject("serversOfRun");

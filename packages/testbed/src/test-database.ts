@@ -5,7 +5,7 @@ import { serversOfRun } from "./servers-of-run.ts";
 
 const NAME_BYTES = 8;
 
-/** An empty database; dropped when disposed, with whatever connections are still open. */
+/** An empty database; dropped when disposed, even with open connections. */
 export type TestDatabase = AsyncDisposable & {
   /** URL with its owner as the user, who is not a superuser and may create roles. */
   readonly url: string;

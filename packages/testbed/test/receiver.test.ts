@@ -92,7 +92,7 @@ describe("a receiver", () => {
     expect(receiver.requests.map(({ body }) => body.toString())).toEqual(["x"]);
   });
 
-  test("serves HTTPS with a certificate of its own authority", async () => {
+  test("serves HTTPS with a certificate from its own authority", async () => {
     await using receiver = await startReceiver({ tls: true });
     await expect(fetch(receiver.url)).rejects.toThrow("fetch failed");
     const { ca } = receiver;

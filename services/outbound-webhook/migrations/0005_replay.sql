@@ -21,7 +21,7 @@ create table outbound_webhook.undelivered (
   -- Time of the last delivery, or of the event when there was none.
   kept_from timestamptz not null,
   state text not null check (state in ('undelivered', 'sending', 'delivered', 'pulled')),
-  -- The endpoint was inactive when the event came, so there is no first delivery.
+  -- The endpoint was inactive when the event arrived, so there is no first delivery.
   met_inactive boolean not null default false,
   -- Null: it was never undelivered.
   reason text check (reason in ('failed', 'cancelled', 'skipped')),
@@ -151,7 +151,7 @@ begin
   end if;
   select u.event_at into first_at from outbound_webhook.undelivered u
   where u.endpoint_id = new.endpoint_id and u.event_id = new.event_id;
-  -- The time excludes older partitions; it allows for clocks that are ahead by a day.
+  -- The time excludes older partitions; it allows for clocks that are fast by a day.
   select case when bool_or(d.status = 'delivered') then 'delivered'
       when bool_or(d.status in ('pending', 'retrying')) then 'sending'
       else 'undelivered' end
@@ -193,7 +193,7 @@ create table outbound_webhook.replay (
   to_at timestamptz not null,
   -- Null: all.
   types text[],
-  -- Also what was delivered.
+  -- Also delivered events.
   everything boolean not null,
   rate_per_second integer not null,
   events_at_start integer not null,

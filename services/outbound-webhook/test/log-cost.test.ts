@@ -180,7 +180,7 @@ describe("the cost of a search of the delivery log", () => {
     expect(rows).toBeLessThan(1_000);
   });
 
-  it("[OUT-11] pending deliveries of an endpoint are found in its own queue, however long the workspace's is", async () => {
+  it("[OUT-11] pending deliveries of an endpoint are found in its own queue, even if the workspace's is long", async () => {
     const { ids, next, rows } = await costOf({ endpointId: QUIET_ENDPOINT, statuses: ["pending"] });
     expect(ids).toHaveLength(1);
     expect(next).toBeUndefined();

@@ -86,7 +86,7 @@ describe("what is undelivered", () => {
     expect(of(failed)?.undeliveredAt).toBeDefined();
   });
 
-  it("[OUT-51] a resend removes the event from the list while it is being sent, and for good when it succeeds", async () => {
+  it("[OUT-51] a resend removes the event from the list while it is being sent, and permanently when it succeeds", async () => {
     await rig.register("w-resent", "/resent");
     const eventId = await deliver("w-resent", 410);
     const deliveryId = await deliveryOf("w-resent", eventId);

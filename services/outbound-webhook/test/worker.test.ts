@@ -76,7 +76,7 @@ describe("a worker", () => {
     expect(num_ack_pending + num_pending).toBe(20);
   });
 
-  it("[OUT-57] tells the broker that it still holds a message: no other worker makes its attempts", async () => {
+  it("[OUT-57] extends the ack deadline of a message that it holds: no other worker makes its attempts", async () => {
     let told = 0;
     bus.nc.subscribe("$JS.ACK.ATTEMPTS.>", {
       callback(_error, message) {

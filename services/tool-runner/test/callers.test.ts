@@ -179,13 +179,13 @@ describe("callers from inside", () => {
       },
     });
     const key: Caller = { case: "key", value: { keyId: "1", keyName: "Partner", ip: "127.0.0.0", toolListed: true } };
-    const faults: [JsonObject, string[]][] = [
+    const violations: [JsonObject, string[]][] = [
       [{}, ["id required"]],
       [{ id: "1" }, ["id type"]],
       [{ id: 0, kind: "c", note: "long" }, ["id minimum", "kind enum", "note maxLength"]],
     ];
     for (const caller of [HOOK, key]) {
-      for (const [args, expected] of faults) {
+      for (const [args, expected] of violations) {
         const { outcome } = await run(caller, "strict", args);
         const violations = outcome.case === "invalidArguments" ? outcome.value.violations : [];
         expect(violations.map(({ field, rule }) => `${field} ${rule}`).toSorted()).toEqual(expected);

@@ -55,12 +55,12 @@ test("[LOG-10] [EVT-8] a run that a platform failure ends is still logged and re
     return found.rowCount === 1 && found;
   });
   expect(rows[0].success).toBe(false);
-  expect(rows[0].error).toContain("interrupted by a fault of the platform");
+  expect(rows[0].error).toContain("interrupted by a platform failure");
   const outbox = await runner.pool.query("select event from tool_runner.outbox");
   const [event] = outbox.rows.map((row) => fromBinary(WorkspaceEventSchema, row.event));
   expect(JSON.parse(event?.dataJson ?? "")).toMatchObject({
     success: false,
-    error: "interrupted by a fault of the platform",
+    error: "interrupted by a platform failure",
     result: {},
   });
 });

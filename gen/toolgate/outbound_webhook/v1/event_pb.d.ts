@@ -628,7 +628,7 @@ export declare const ListEventTypesResponseSchema: GenMessage<ListEventTypesResp
  */
 export declare type EventType = Message<"toolgate.outbound_webhook.v1.EventType"> & {
   /**
-   * custom.<name> stands for all custom events.
+   * custom.<name> means all custom events.
    *
    * @generated from field: string type = 1;
    */
@@ -825,7 +825,7 @@ export declare const NotSentReasonSchema: GenEnum<NotSentReason>;
  */
 export declare const EventService: GenService<{
   /**
-   * For services without an outbox of their own. Responds after the events and their deliveries are committed, in one
+   * For services without an outbox. Responds after the events and their deliveries are committed, in one
    * transaction per batch. If a report is invalid, the call fails with invalid_argument, which names the field, and
    * nothing of the batch is stored.
    *

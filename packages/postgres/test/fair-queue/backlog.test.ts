@@ -55,7 +55,7 @@ async function explainClaim(): Promise<{ pages: number; seqScans: string[] }> {
   return { pages: root["Shared Hit Blocks"] + root["Shared Read Blocks"], seqScans: scans(root) };
 }
 
-it("[FAIR] a claim touches a bounded number of pages however long the backlog is", async () => {
+it("[FAIR] a claim touches a bounded number of pages with a backlog of any length", async () => {
   const { pages, seqScans } = await explainClaim();
   expect(seqScans).toEqual([]);
   expect(pages).toBeLessThan(MAX_PAGES);

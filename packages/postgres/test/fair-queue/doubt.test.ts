@@ -41,7 +41,7 @@ describe("members in doubt", () => {
     expect(await claimed(0.25)).toEqual([1]);
   });
 
-  it("[FAIR] hanging members take 2 of 5 slots, however long their backlog, and leave the rest to the others", async () => {
+  it("[FAIR] hanging members with any backlog take 2 of 5 slots and leave the rest to the others", async () => {
     await rig.add([...many(1, 1), ...many(1, 2)]);
     expect(await claimed(0)).toEqual([1, 2]);
     await rig.add([...many(50, 1), ...many(50, 2), ...many(3, 3, 0.8), ...many(3, 4, 0.9)]);

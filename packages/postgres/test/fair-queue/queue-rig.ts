@@ -38,7 +38,7 @@ export const QUEUE: FairQueue = {
 
 const LEASE_MS = 40_000;
 
-/** A queue in a database of its own, with the operations that a service composes from the parts. */
+/** A queue in its own database, with the operations that a service composes from the parts. */
 export interface QueueRig extends AsyncDisposable {
   pool: Pool;
   url: string;

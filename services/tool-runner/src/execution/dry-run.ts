@@ -60,8 +60,8 @@ export async function dryRun(
     },
     Math.min(tool.definition.timeoutMs, MAX_DRY_RUN_MS),
   );
-  const { run, resultJson, fault } = await execute(deps, tool, args, scope);
-  if (fault) throw fault;
+  const { run, resultJson, platformError } = await execute(deps, tool, args, scope);
+  if (platformError) throw platformError;
   await Promise.all(scope.records);
   return {
     kind: "ran",

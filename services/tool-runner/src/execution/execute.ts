@@ -28,7 +28,7 @@ interface Execution {
   /** Undefined when the run failed. */
   resultJson: string | undefined;
   /** The platform failure that ended the run, if any. */
-  fault: unknown;
+  platformError: unknown;
 }
 
 const MAX_NESTING = 8;
@@ -71,11 +71,11 @@ async function executeOnce(
     details: [],
     hostCalls: [],
     logs: [],
-    platformFault: undefined,
+    platformError: undefined,
   };
   const started = performance.now();
   let resultJson: string | undefined;
-  let failure: { error: string; fault: unknown } = { error: "", fault: undefined };
+  let failure: { error: string; platformError: unknown } = { error: "", platformError: undefined };
   try {
     resultJson = await runTool(deps, run, { ...args, ...scope.injected });
   } catch (thrown) {
@@ -98,16 +98,16 @@ async function executeOnce(
   // The call awaits it later; until then a rejection must not count as unhandled.
   recorded.catch(() => {});
   scope.records.push(recorded);
-  return { run: finished, resultJson, fault: failure.fault };
+  return { run: finished, resultJson, platformError: failure.platformError };
 }
 
-function failureOf(run: Run, thrown: unknown): { error: string; fault: unknown } {
+function failureOf(run: Run, thrown: unknown): { error: string; platformError: unknown } {
   const isToolError = thrown instanceof ToolError;
   const detail = isToolError ? thrown.detail : String(thrown);
   if (detail) run.details.push(detail);
-  const fault = isToolError ? run.platformFault : thrown;
-  if (fault) return { error: "interrupted by a fault of the platform", fault };
-  return { error: (thrown as Error).message || "failed without a message", fault };
+  const platformError = isToolError ? run.platformError : thrown;
+  if (platformError) return { error: "interrupted by a platform failure", platformError };
+  return { error: (thrown as Error).message || "failed without a message", platformError };
 }
 
 async function runTool(deps: ExecuteDependencies, run: Run, args: Record<string, unknown>): Promise<string> {
@@ -190,8 +190,8 @@ async function callTool(
   const checked = tool.validator.check(args);
   const [violation] = checked.violations;
   if (violation) throw new ToolError("INVALID_ARGUMENT", `${name}: ${violation.field} ${violation.message}`);
-  const { run, resultJson, fault } = await execute(deps, tool, checked.args, scope, parent);
-  if (fault) throw fault;
+  const { run, resultJson, platformError } = await execute(deps, tool, checked.args, scope, parent);
+  if (platformError) throw platformError;
   if (resultJson === undefined) throw new ToolError("TOOL_FAILED", `${name}: ${run.error}`);
   return resultJson;
 }

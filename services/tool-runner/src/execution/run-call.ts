@@ -65,15 +65,15 @@ async function runOnce(
   args: Record<string, unknown>,
   scope: RunScope,
 ): Promise<Ran> {
-  const { run, resultJson, fault } = await execute(deps, tool, args, scope);
+  const { run, resultJson, platformError } = await execute(deps, tool, args, scope);
   const reported =
     tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
-  if (fault) {
+  if (platformError) {
     // [EVT-8] Reported even so, because the run has ended with an error; the failure is thrown even if reporting fails
     // too.
     await durable.catch(() => {});
-    throw fault;
+    throw platformError;
   }
   const { id: executionId, durationMs } = run;
   if (resultJson === undefined) return { outcome: { kind: "failed", executionId, durationMs }, durable };

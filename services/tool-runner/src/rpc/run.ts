@@ -25,8 +25,8 @@ export function runHandler(deps: RunCallDependencies): RunHandler {
 
 /** Rejects requests that only a bug in the calling service can cause. */
 function rejectMalformed({ value }: Exclude<Caller, { case: "key" }>, idempotencyKey: string): void {
-  const reject = (fault: string) => {
-    throw new ConnectError(fault, Code.InvalidArgument);
+  const reject = (violation: string) => {
+    throw new ConnectError(violation, Code.InvalidArgument);
   };
   if (idempotencyKey !== "") reject("idempotency_key: only for calls by key");
   if ("hop" in value && value.hop !== 1 && value.hop !== 2) reject("caller.hop: must be 1 or 2");

@@ -5,7 +5,9 @@ import { compileHandler, MAX_SOURCE_BYTES } from "./compile.ts";
 
 const message = (source: string) => {
   const result = compileHandler(source);
-  return result.ok ? "ok" : result.faults.map((fault) => `${fault.line}:${fault.column} ${fault.message}`).join("; ");
+  return result.ok
+    ? "ok"
+    : result.violations.map((violation) => `${violation.line}:${violation.column} ${violation.message}`).join("; ");
 };
 
 describe("compileHandler", () => {
@@ -21,7 +23,7 @@ describe("compileHandler", () => {
     "export default () => 1 // no newline at the end",
   ])("[TOOL-1] accepts %j and the result evaluates to a factory of functions", (source) => {
     const result = compileHandler(source);
-    if (!result.ok) throw new Error(JSON.stringify(result.faults));
+    if (!result.ok) throw new Error(JSON.stringify(result.violations));
     const handler = runInThisContext(result.code)(console);
     expect(typeof handler).toBe("function");
   });
@@ -57,7 +59,7 @@ describe("compileHandler", () => {
     expect(compileHandler(source).ok).toBe(false);
   });
 
-  it("[TOOL-1] any text gives a result or faults with places inside the text, and never throws", () => {
+  it("[TOOL-1] any text gives a result or violations with positions inside the text, and never throws", () => {
     const word = fc.constantFrom(
       "export",
       "default",
@@ -82,11 +84,11 @@ describe("compileHandler", () => {
         const result = compileHandler(source);
         if (result.ok) return;
         const lines = source.split(/\r\n|[\n\r\u2028\u2029]/u).length;
-        expect(result.faults.length).toBeGreaterThan(0);
-        for (const fault of result.faults) {
-          expect(fault.line).toBeGreaterThanOrEqual(1);
-          expect(fault.line).toBeLessThanOrEqual(lines + 1);
-          expect(fault.column).toBeGreaterThanOrEqual(1);
+        expect(result.violations.length).toBeGreaterThan(0);
+        for (const violation of result.violations) {
+          expect(violation.line).toBeGreaterThanOrEqual(1);
+          expect(violation.line).toBeLessThanOrEqual(lines + 1);
+          expect(violation.column).toBeGreaterThanOrEqual(1);
         }
       }),
     );

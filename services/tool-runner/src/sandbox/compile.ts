@@ -10,8 +10,8 @@ const FUNCTION_TYPES: ReadonlySet<string> = new Set([
   "ArrowFunctionExpression",
 ]);
 
-type SourceFault = { line: number; column: number; message: string };
-type CompileResult = { ok: true; code: string } | { ok: false; faults: SourceFault[] };
+type SourceViolation = { line: number; column: number; message: string };
+type CompileResult = { ok: true; code: string } | { ok: false; violations: SourceViolation[] };
 
 /**
  * Checks a handler's source, an ES module with one default export, and turns it into the text of a factory. The factory
@@ -20,7 +20,7 @@ type CompileResult = { ok: true; code: string } | { ok: false; faults: SourceFau
 export function compileHandler(source: string): CompileResult {
   if (Buffer.byteLength(source) > MAX_SOURCE_BYTES) {
     const message = `The handler is larger than ${MAX_SOURCE_BYTES} bytes`;
-    return { ok: false, faults: [{ line: 1, column: 1, message }] };
+    return { ok: false, violations: [{ line: 1, column: 1, message }] };
   }
   let headChars = 0;
   try {
@@ -30,21 +30,21 @@ export function compileHandler(source: string): CompileResult {
       locations: true,
       preserveParens: true,
     });
-    const faults = findFaults(program);
-    if (faults.length > 0) return { ok: false, faults };
+    const violations = findViolations(program);
+    if (violations.length > 0) return { ok: false, violations };
     const code = toFactory(source, program);
     headChars = FACTORY_HEAD.length;
     checkFactory(code);
     return { ok: true, code };
   } catch (error) {
-    return { ok: false, faults: [toFault(error, headChars)] };
+    return { ok: false, violations: [toViolation(error, headChars)] };
   }
 }
 
-function findFaults(program: Program): SourceFault[] {
-  const faults: SourceFault[] = [];
+function findViolations(program: Program): SourceViolation[] {
+  const violations: SourceViolation[] = [];
   const add = (node: Node, message: string) => {
-    faults.push({ line: node.loc?.start.line ?? 1, column: (node.loc?.start.column ?? 0) + 1, message });
+    violations.push({ line: node.loc?.start.line ?? 1, column: (node.loc?.start.column ?? 0) + 1, message });
   };
   for (const statement of program.body) {
     if (statement.type === "ImportDeclaration") add(statement, "A handler cannot import modules");
@@ -64,7 +64,7 @@ function findFaults(program: Program): SourceFault[] {
       add(node, "import.meta is not available in a handler");
     }
   }
-  return faults;
+  return violations;
 }
 
 function defaultExport(program: Program): ExportDefaultDeclaration | undefined {
@@ -125,7 +125,7 @@ function isOneFactory(program: Program): boolean {
   return inner.argument.callee.type === "FunctionExpression" && inner.argument.arguments.length === 0;
 }
 
-function toFault(error: unknown, headChars: number): SourceFault {
+function toViolation(error: unknown, headChars: number): SourceViolation {
   if (error instanceof RangeError || String(error).includes("Not enough stack")) {
     return { line: 1, column: 1, message: "The handler is nested too deeply" };
   }

@@ -15,7 +15,7 @@ export function openPool(
 
 export function compiled(source: string): string {
   const result = compileHandler(source);
-  if (!result.ok) throw new Error(JSON.stringify(result.faults));
+  if (!result.ok) throw new Error(JSON.stringify(result.violations));
   return result.code;
 }
 

@@ -89,8 +89,8 @@ test("[EVT-57] a custom name contains only lower-case letters, digits, dots, und
     expect(customEventViolation(name, {})).toBeUndefined();
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 1 }), (char) => {
-      const fault = customEventViolation(`a${char}b`, {});
-      expect(fault === undefined).toBe(allowed.test(char));
+      const violation = customEventViolation(`a${char}b`, {});
+      expect(violation === undefined).toBe(allowed.test(char));
     }),
   );
   for (const name of ["Order", "a b", "a\n", "ä", "a/b", "a*", ">"])

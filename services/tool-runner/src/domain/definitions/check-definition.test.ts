@@ -38,7 +38,7 @@ test("[TOOL] a definition contains its handler compiled", () => {
 test("[TOOL] the violations of a handler have its line and column", () => {
   const refuse: CompileHandler = () => ({
     ok: false,
-    faults: [
+    violations: [
       { line: 3, column: 14, message: "Unexpected token" },
       { line: 9, column: 1, message: "A handler cannot import modules" },
     ],

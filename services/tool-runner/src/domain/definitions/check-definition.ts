@@ -16,7 +16,7 @@ type CheckedDefinition = { ok: true; definition: Definition } | { ok: false; vio
 /** Checks a handler's source and turns it into what the sandbox runs. Lines and columns count from 1. */
 export type CompileHandler = (
   source: string,
-) => { ok: true; code: string } | { ok: false; faults: { line: number; column: number; message: string }[] };
+) => { ok: true; code: string } | { ok: false; violations: { line: number; column: number; message: string }[] };
 
 const MAX_DEFINITION_LEVELS = 64;
 const MAX_TEXT_CHARS = 10_000;
@@ -121,6 +121,6 @@ function readBody(
   if (typeof body !== "string") return report(kind, "must be a string");
   const compiled = compile(body);
   if (compiled.ok) return { kind, code: compiled.code };
-  for (const { line, column, message } of compiled.faults) report(`handler:${line}:${column}`, message);
+  for (const { line, column, message } of compiled.violations) report(`handler:${line}:${column}`, message);
   return undefined;
 }

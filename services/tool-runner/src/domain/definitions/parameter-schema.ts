@@ -33,8 +33,8 @@ const KEYWORDS: Record<string, (value: unknown) => string | undefined> = {
 };
 
 /**
- * Reports what is wrong with the schema of a tool's parameters, and returns the part of it that is enforced, as a schema
- * of its own. The reserved names are left out.
+ * Reports what is wrong with the schema of a tool's parameters, and returns a schema with only the enforced part. The
+ * reserved names are left out.
  */
 export function readParameterSchema(schema: unknown, report: Report): JsonObject {
   if (schema === undefined) return {};

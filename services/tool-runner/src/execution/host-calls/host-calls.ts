@@ -74,7 +74,7 @@ function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
   }
   run.details.push(`${name}: ${String(error)}`);
   // A new error: a NotStarted of a nested run must not count for this run, which has started.
-  run.platformFault ??= new Error(`${name} failed`, { cause: error });
+  run.platformError ??= new Error(`${name} failed`, { cause: error });
   return new ToolError("INTERNAL", "the platform could not do this");
 }
 

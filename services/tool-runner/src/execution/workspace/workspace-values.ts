@@ -16,7 +16,7 @@ export interface Secret {
 
 type InWorkspace = Pick<RunScope, "workspaceId" | "epoch">;
 
-/** Secrets and variables of workspaces. Both methods reject with a ToolError if there is none of the name. */
+/** Secrets and variables of workspaces. Both methods reject with a ToolError if the name does not exist. */
 export interface WorkspaceValues {
   /** A secret never enters a sandbox. It is added to `usedSecrets`, so that it is removed from logs. */
   secret(name: string, scope: InWorkspace & Pick<RunScope, "usedSecrets">): Promise<Secret>;

@@ -15,8 +15,8 @@ export const savePreparedQuery: Handler<Context, typeof DataSourceService.method
   call,
 ) => {
   const { name = "", sql = "", mode = QueryMode.UNSPECIFIED } = query ?? {};
-  const fault = faultOf(name, sql, mode);
-  if (fault) throw new ConnectError(fault, Code.InvalidArgument);
+  const violation = violationOf(name, sql, mode);
+  if (violation) throw new ConnectError(violation, Code.InvalidArgument);
   const stored = { name, sql, mode: mode === QueryMode.WRITE ? ("write" as const) : ("read" as const) };
   await changeWorkspace(context, call, async ({ client, principal: { workspaceId, email }, audit }) => {
     const saved = await saveRow(client, workspaceId, email, stored);
@@ -26,7 +26,7 @@ export const savePreparedQuery: Handler<Context, typeof DataSourceService.method
   return {};
 };
 
-function faultOf(name: string, sql: string, mode: QueryMode): string | undefined {
+function violationOf(name: string, sql: string, mode: QueryMode): string | undefined {
   if (!isToolName(name)) return "query.name: 1 to 64 letters, digits, underscores and hyphens";
   if (sql.trim() === "") return "query.sql: must not be empty";
   if (sql.length > MAX_SQL_CHARACTERS) return `query.sql: at most ${MAX_SQL_CHARACTERS} characters`;

@@ -19,7 +19,7 @@ export async function saveVersion(
   if (before === undefined && (await countTools(client, workspaceId)) >= MAX_TOOLS) {
     throw new ConnectError(`at most ${MAX_TOOLS} tools`, Code.ResourceExhausted);
   }
-  // [EXPO] Every flag of a restored version counts as newly set, whatever the replaced version says.
+  // [EXPO] Every flag of a restored version counts as newly set, even if the replaced version has it too.
   const exposed = newlyExposed(restored ? undefined : before, definition);
   if (exposed.length > 0 && !tool.confirmExposure) {
     throw new ConnectError(`newly exposed by ${exposed.join(", ")}: repeat with confirm_exposure=true`, Code.Aborted);

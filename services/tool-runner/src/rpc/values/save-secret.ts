@@ -13,8 +13,8 @@ export const saveSecret: Handler<Context, typeof DataSourceService.method.saveSe
   call,
 ) => {
   const hosts = [...new Set(sentHosts)];
-  const fault = valueNameViolation(name) ?? secretViolation(value) ?? hostsViolation(hosts);
-  if (fault) throw new ConnectError(fault, Code.InvalidArgument);
+  const violation = valueNameViolation(name) ?? secretViolation(value) ?? hostsViolation(hosts);
+  if (violation) throw new ConnectError(violation, Code.InvalidArgument);
   await changeWorkspace(context, call, async ({ client, principal: { workspaceId, email }, audit }) => {
     const sealedValue = context.secretBox.seal(value, secretContext(workspaceId, name));
     const saved = await saveRow(client, workspaceId, { name, sealedValue, hosts, savedBy: email });

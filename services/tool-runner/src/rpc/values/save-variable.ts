@@ -12,8 +12,8 @@ export const saveVariable: Handler<Context, typeof DataSourceService.method.save
   call,
 ) => {
   const { name = "", value = "" } = variable ?? {};
-  const fault = valueNameViolation(name) ?? variableViolation(value);
-  if (fault) throw new ConnectError(`variable.${fault}`, Code.InvalidArgument);
+  const violation = valueNameViolation(name) ?? variableViolation(value);
+  if (violation) throw new ConnectError(`variable.${violation}`, Code.InvalidArgument);
   await changeWorkspace(context, call, async ({ client, principal: { workspaceId, email }, audit }) => {
     const saved = await saveRow(client, workspaceId, email, { name, value });
     if (!saved) throw new ConnectError(`at most ${MAX_VARIABLES} variables`, Code.ResourceExhausted);

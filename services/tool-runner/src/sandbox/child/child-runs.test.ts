@@ -20,7 +20,7 @@ afterEach(() => progress.close());
 
 function openChild(source: string, isolates = new ToolIsolates(SETTINGS)) {
   const compiled = compileHandler(source);
-  if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.violations));
   progress = ProgressFile.create();
   const reports: FromChild[] = [];
   const runs = new ChildRuns(isolates, progress, (message) => reports.push(message));
