@@ -2,7 +2,7 @@ import { refusals } from "@toolgate/telemetry/instruments";
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 
-/** Failures of one network on one account, after which that network has to wait; guessing from elsewhere locks nobody out. */
+/** Failures of one network on one account, after which only that network has to wait. */
 export const MAX_FAILURES_OF_NETWORK = 10;
 /** Failures from all networks, after which an account has to wait. */
 export const MAX_ACCOUNT_FAILURES = 100;

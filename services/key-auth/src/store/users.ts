@@ -15,15 +15,12 @@ export async function findUserByEmail(db: Queryable, email: string): Promise<Use
   return found.rows[0];
 }
 
-interface MembershipRow {
-  workspaceId: string;
-  workspace: string;
-  role: MemberRole;
-}
-
-export async function listMemberships(db: Queryable, userId: string): Promise<MembershipRow[]> {
+export async function listMemberships(
+  db: Queryable,
+  userId: string,
+): Promise<{ workspace: string; role: MemberRole }[]> {
   const listed = await db.query(
-    `select w.id as "workspaceId", w.code as workspace, m.role
+    `select w.code as workspace, m.role
      from key_auth.memberships m join key_auth.workspaces w on w.id = m.workspace_id
      where m.user_id = $1 order by w.code`,
     [userId],

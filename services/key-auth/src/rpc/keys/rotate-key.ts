@@ -43,6 +43,6 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
  */
 async function assertAnnounceable({ epochs }: Context, keyId: string): Promise<void> {
   await epochs.raise(`key:${keyId}`).catch(() => {
-    throw new ConnectError("not rotated: replicas cannot be told at the moment", Code.Unavailable);
+    throw new ConnectError("not rotated: the change could not be announced to every replica", Code.Unavailable);
   });
 }
