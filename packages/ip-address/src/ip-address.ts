@@ -15,7 +15,7 @@ const IPV6_GROUPS_KEPT = 3;
  * zone ids, numeric and short IPv4 forms, leading zeros, brackets, names. [SSRF-19]
  */
 export function parseIp(text: string): IpAddress | undefined {
-  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
+  if (isIPv4(text)) return new ipaddr.IPv4(text.split(".").map(Number));
   if (text.includes("%") || !isIPv6(text)) return undefined;
   const ip = ipaddr.IPv6.parse(text.replace(DOTTED_TAIL, toHextets));
   return ip.isIPv4MappedAddress() ? ip.toIPv4Address() : ip;
