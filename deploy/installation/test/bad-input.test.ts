@@ -51,7 +51,7 @@ describe("bodies", () => {
     ["gzip", gzipSync('{"args":{}}'), "encoding"],
     ["100,000 lists in each other, open", "[".repeat(100_000), "json"],
     ["100,000 objects in each other", `{"args":{"any":${nested(100_000)}}}`, "depth"],
-  ])("[ERR-1] [ERR-2] [TOOL] %s: 400 with one violation", async (_, body, rule) => {
+  ])("[ERR-1] [ERR-2] [TOOL] a malformed body gets 400 with one violation: %s", async (_, body, rule) => {
     expectInvalid(await door.post({ body }), rule);
   });
 
@@ -71,7 +71,7 @@ describe("bodies", () => {
       { text: "\u0000\ud800", any: { "\udfff": 1 } },
     ],
     ["a template marker", '{"args":{"text":"{{7*7}}"}}', { text: "{{7*7}}" }],
-  ])("[TOOL] %s is taken", async (_, body, args) => {
+  ])("[TOOL] an unusual body is accepted: %s", async (_, body, args) => {
     const answer = await door.post({ body });
     expect(answer.status).toBe(200);
     const { _api_key, ...seen } = JSON.parse(answer.text).args;
@@ -99,7 +99,7 @@ describe("bodies", () => {
     },
   );
 
-  test("[TOOL] nor do a missing, several content types, or a content encoding matter", async () => {
+  test("[TOOL] a missing content type, several of them, and a content encoding are ignored", async () => {
     const body = '{"args":{"text":"x"}}';
     const several = [["content-type", "text/plain"] as const, ["content-type", "application/json"] as const];
     for (const headers of [[], several, [["content-encoding", "gzip"] as const]]) {
@@ -122,7 +122,7 @@ describe("bodies", () => {
     expectInvalid(await door.post(chunked(over)), "body");
   });
 
-  test("[TOOL] too large a body is answered before it is sent, and what comes of it is thrown away", async () => {
+  test("[TOOL] a body that is too large is answered before it is sent, and the rest of it is discarded", async () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const declared = 40 * MIB;
     const headers = [door.bearer, ["content-length", String(declared)] as const];
@@ -188,7 +188,7 @@ describe("keys", () => {
     }
   });
 
-  test("[TOOL] a key in the query, the body, a cookie or another header is none", async () => {
+  test("[TOOL] a key in the query, the body, a cookie or another header is ignored", async () => {
     const { secret } = door.key;
     expectUnauthenticated(await withHeaders([], `${ECHO}?authorization=Bearer%20${secret}&api_key=${secret}`));
     expectUnauthenticated(
@@ -199,7 +199,7 @@ describe("keys", () => {
     }
   });
 
-  test("[ERR-6] of two Authorization headers none counts, in whichever order", async () => {
+  test("[ERR-6] two Authorization headers are refused, in either order", async () => {
     const good = door.bearer;
     const other = ["Authorization", "Bearer x"] as const;
     for (const headers of [
@@ -219,7 +219,7 @@ describe("keys", () => {
   });
 });
 
-describe("what is told and kept", () => {
+describe("refusals and the usage log", () => {
   test("[TOOL-20] [ERR-11] [ERR-12] every refusal has the same headers in the same order", async () => {
     const { saveTool, createKey, pool, account } = door.toolgate;
     const tool = { external_api: true, handler: "export default () => ({});" };

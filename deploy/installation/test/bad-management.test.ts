@@ -54,7 +54,7 @@ describe("messages", () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_argument"]);
   });
 
-  test("a NUL in whichever text is refused before anything is asked or kept", async () => {
+  test("a NUL in any text is refused before anything is called or stored", async () => {
     const nul = "a\u0000";
     const cases: [path: string, members: Record<string, unknown>][] = [
       ["key_auth.v1.KeyService/CreateKey", { name: nul }],
@@ -82,14 +82,14 @@ describe("messages", () => {
     ["outbound_webhook.v1.DeliveryService/ListDeliveries", '"statuses":["FAILED"]', "FAILED"],
     [LIST_KEYS, '"__proto__":{"polluted":1}', "__proto__"],
     [LIST_KEYS, '"":1', ""],
-  ])("what is unknown in %s is refused and named: {%s}", async (path, members, unknown) => {
+  ])("an unknown field or value in %s is refused and named: {%s}", async (path, members, unknown) => {
     const answer = await call(path, named({}).replace("{", `{${members},`));
     expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_argument"]);
     expect(JSON.parse(answer.text).message).toContain(`"${unknown}"`);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("too large a message is refused, also when it is large only once it is unpacked", async () => {
+  test("a message that is too large is refused, also when it is too large only once decompressed", async () => {
     expect(codeOf(await call(LIST_KEYS, Buffer.alloc(3_000_000, " ")))).toBe("resource_exhausted");
     const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
     expect(codeOf(await call(LIST_KEYS, bomb, [session, ["content-encoding", "gzip"]]))).toBe("resource_exhausted");
@@ -105,7 +105,7 @@ describe("messages", () => {
     "application/grpc-web+proto",
     "application/connect+json",
     "application/jsonp",
-  ])("the content type '%s' is none that is spoken here", async (type) => {
+  ])("the content type '%s' is refused", async (type) => {
     for (const body of ["{}", "\u00ff\u00ff"]) {
       const answer = await call(LIST_KEYS, body, [session, ["content-type", type]]);
       expect([400, 415]).toContain(answer.status);
@@ -123,7 +123,7 @@ describe("messages", () => {
     }
   });
 
-  test("a client that hangs up in mid-message disturbs nobody", async () => {
+  test("a client that hangs up in the middle of a message disturbs no other", async () => {
     using connection = openRaw(toolgate.baseUrl);
     const headers = [session, JSON_TYPE, ["content-length", "100"] as const];
     await connection.write(requestBytes({ target: `/toolgate.${LIST_KEYS}`, headers, body: "{" }));
@@ -132,8 +132,8 @@ describe("messages", () => {
   });
 });
 
-describe("who may ask", () => {
-  test("[WMGMT-4] whatever is no session gets one and the same 401", async () => {
+describe("access", () => {
+  test("[WMGMT-4] everything but a valid session gets the same 401", async () => {
     const bearers = ["", "Bearer", "Bearer x", `Basic ${session[1]}`, `${session[1]}x`, `Bearer ${"x".repeat(9_000)}`];
     const answers = [await call(LIST_KEYS, named({}), [])];
     for (const bearer of bearers) answers.push(await call(LIST_KEYS, named({}), [["authorization", bearer]]));
@@ -141,7 +141,7 @@ describe("who may ask", () => {
     for (const { status, text } of answers) expect({ status, text }).toEqual({ status: 401, text: answers[0]?.text });
   });
 
-  test("[WMGMT] a foreign workspace is one that does not exist", async () => {
+  test("[WMGMT] another customer's workspace looks like one that does not exist", async () => {
     await toolgate.pool.query("insert into key_auth.workspaces (id, code) values (gen_random_uuid(), 'foreign')");
     const [foreign, missing] = [
       await call(LIST_KEYS, '{"workspace":"foreign"}'),
@@ -151,7 +151,7 @@ describe("who may ask", () => {
     expect(foreign.text).toBe(missing.text);
   });
 
-  test("a forged principal and internal token change nothing", async () => {
+  test("a forged principal and a forged internal token change nothing", async () => {
     const principal = {
       userId: "1",
       email: "a@b",
@@ -168,7 +168,7 @@ describe("who may ask", () => {
     expect((await call(LIST_KEYS, named({}), [session, ...forged])).status).toBe(200);
   });
 
-  test("no internal RPC is reachable, with a session and forged headers neither", async () => {
+  test("no internal RPC is reachable, not even with a session and forged headers", async () => {
     const paths = [
       "VerifyService/Verify",
       "VerifyService/VerifyCalls",
@@ -185,7 +185,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("a wrong password, an unknown address and an empty login are told apart by nothing", async () => {
+  test("a wrong password, an unknown address and an empty login get the same response", async () => {
     const { email } = toolgate.account;
     const logins = [
       { email, password: "x" },

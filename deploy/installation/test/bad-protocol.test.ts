@@ -52,9 +52,9 @@ describe("paths", () => {
     "echo%2520",
     "__proto__",
     "echo;x=1",
-  ])("[ERR-11] [TOOL] the tool name '%s' is one that no tool has", expectNoSuchTool);
+  ])("[ERR-11] [TOOL] the tool name '%s' is refused like that of a missing tool", expectNoSuchTool);
 
-  test("[ERR-11] [TOOL] very long names are no tool's either", async () => {
+  test("[ERR-11] [TOOL] so are very long names", async () => {
     await expectNoSuchTool("x".repeat(15_000));
     await expectNoSuchTool("%25".repeat(4_000));
   });
@@ -76,7 +76,7 @@ describe("paths", () => {
     "/api/v1\\tools\\echo",
     "/%",
     "/toolgate.key_auth.v1.VerifyService/Verify",
-  ])("[ERR] %s is unknown, with and without a key, whatever is sent there", async (target) => {
+  ])("[ERR] %s is not found, with and without a key, whatever is sent to it", async (target) => {
     for (const headers of [[], [["content-type", "application/json"] as const], [["content-type", ";"] as const]]) {
       for (const body of ["", "{", "x".repeat(3_000_000)]) {
         expect(await door.post({ target, headers, body })).toMatchObject(NOT_FOUND);
@@ -86,14 +86,14 @@ describe("paths", () => {
   });
 });
 
-test("[ERR] an unknown path is told before its body is sent", async () => {
+test("[ERR] an unknown path is answered before its body is sent", async () => {
   using connection = openRaw(door.toolgate.baseUrl);
   const headers = [["content-type", "application/json"] as const, ["content-length", "100"] as const];
   await connection.write(requestBytes({ target: "/api/v1/nothing", headers }));
   expect(await connection.answer()).toMatchObject(NOT_FOUND);
 });
 
-describe("requests that are none", () => {
+describe("malformed requests", () => {
   const bytes = (lines: string[]) => Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
   const post = `POST ${ECHO} HTTP/1.1`;
   test.each<[name: string, bytes: Uint8Array, answer: object]>([
@@ -128,7 +128,7 @@ describe("requests that are none", () => {
     await door.expectUndisturbed();
   });
 
-  test("[ERR-13] every method but POST is refused and told which one is right", async () => {
+  test("[ERR-13] every method but POST gets 405 and Allow", async () => {
     for (const method of ["GET", "HEAD", "PUT", "DELETE", "TRACE", "OPTIONS", "PROPFIND", "QUERY", "PURGE", "MAKEUP"]) {
       const answer = await sendRaw(door.toolgate.baseUrl, { method, target: ECHO, body: "not read" });
       expect(answer).toMatchObject(method === "HEAD" ? { status: 405 } : WRONG_METHOD);
@@ -143,7 +143,7 @@ describe("requests that are none", () => {
     ["/api/v1/openapi.d.ts?x", "GET"],
     ["/webhooks/event-types", "GET"],
   ])(
-    "[ERR-13] [ERR-14] so it is for %s: %s, whether or not the parser has heard of the method",
+    "[ERR-13] [ERR-14] %s: any method but %s gets 405, whether or not the parser knows the method",
     async (target, right) => {
       for (const method of ["PURGE", "BREW", "brew"]) {
         const answer = await sendRaw(door.toolgate.baseUrl, { method, target });
@@ -153,7 +153,7 @@ describe("requests that are none", () => {
     },
   );
 
-  test("[ERR-14] and for a method nobody knows that comes second on its connection; where its path is not known yet, it is no request", async () => {
+  test("[ERR-14] an unknown method gets 405 as the second request of a connection; before its path is known it is malformed", async () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const good = requestBytes({ method: "GET", target: "/api/v1/openapi.json", headers: [door.bearer] });
     void connection.write(good);
@@ -189,7 +189,7 @@ describe("connections", () => {
     expect(echoed(await connection.answer())).toBe("3");
   });
 
-  test("what follows a body that is longer than it says is a request of its own, with no key of the first", async () => {
+  test("the bytes after a body's declared length are a request of their own, without the key of the first", async () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const headers = [door.bearer, ["content-length", "2"] as const];
     const behind = requestBytes({ target: ECHO, body: "{}" }).toString();
@@ -198,7 +198,7 @@ describe("connections", () => {
     expectUnauthenticated(await connection.answer());
   });
 
-  test("a transfer encoding that nobody knows, and chunks that are none, are refused", async () => {
+  test("an unknown transfer encoding and malformed chunks are refused", async () => {
     for (const [encoding, body] of [
       ["gzip", "{}"],
       ["chunked, gzip", "{}"],
@@ -209,7 +209,7 @@ describe("connections", () => {
     }
   });
 
-  test("Expect: 100-continue is told to go on", async () => {
+  test("Expect: 100-continue gets 100 Continue", async () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const body = '{"args":{"text":"x"}}';
     const headers = [
@@ -223,7 +223,7 @@ describe("connections", () => {
     expect(echoed(await connection.answer())).toBe("x");
   });
 
-  test("200 connections at once, good and bad, each get the answer of their own", async () => {
+  test("of 200 connections at once, good and bad, each gets its own response", async () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
         const body = index % 2 === 0 ? `{"args":{"text":"${index}"}}` : "{";
@@ -259,7 +259,7 @@ describe("clients that hang up", () => {
     await door.expectUndisturbed();
   });
 
-  test("[LOG-2] [LOG-10] in mid-run are in both logs: the run goes on", async () => {
+  test("[LOG-2] [LOG-10] during the run are in both logs: the run goes on", async () => {
     const { id, secret } = await door.toolgate.createKey({ name: "k", tools: ["busy"], limit: 9_000 });
     using connection = openRaw(door.toolgate.baseUrl);
     const headers = [["authorization", `Bearer ${secret}`] as const];

@@ -12,7 +12,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());
 
-  test("[LOG-7] [TOOL-43] [ERR-3] no header lets a caller in from a network that it does not call from", async () => {
+  test("[LOG-7] [TOOL-43] [ERR-3] no header makes a caller appear to come from an allowed network", async () => {
     const forged = {
       "x-forwarded-for": "203.0.113.9",
       forwarded: "for=203.0.113.9",

@@ -66,7 +66,7 @@ test("an event that is missing at one of its endpoints is lost", () => {
   expect(costs).toMatchObject({ accepted: 2, events: 2, deliveries: 3, lost: 1, usageLost: 0, runsLost: 1 });
 });
 
-test("a call that was not answered 200 promises no event", () => {
+test("a call without status 200 promises no event", () => {
   const calls = [callOf({ status: 500 }), callOf({ n: 2, status: 0 })];
   const [costs] = costsOf([fault], calls, { logs, arrivals: arrivalsOf(calls, {}), undelivered: [] });
   expect(costs).toMatchObject({ calls: 2, accepted: 0, refused: 1, unanswered: 1, events: 0, lost: 0 });

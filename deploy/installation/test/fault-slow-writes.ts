@@ -3,8 +3,6 @@ import { eventually } from "@toolgate/testbed/eventually";
 
 export type HeldTable = "key_auth.api_key_requests" | "tool_runner.executions" | "outbound_webhook.delivery";
 
-const WAIT_DEADLINE_MS = 5_000;
-
 /**
  * Blocks all writes to these tables, and resolves once each has a transaction waiting. The function that it resolves
  * with releases them: everything already sent to the database is then committed, even if its sender has died.
@@ -22,7 +20,7 @@ export async function whileWritesWait(pool: Pool, tables: readonly HeldTable[]):
       );
       return rows[0].tables === tables.length;
     };
-    await eventually(allWait, { deadlineMs: WAIT_DEADLINE_MS });
+    await eventually(allWait);
     waiting.resolve();
     await released.promise;
   });

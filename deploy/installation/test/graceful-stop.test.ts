@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
 
-test("a tool-runner that is stopped answers its slow calls before it ends, and the next calls go elsewhere", async () => {
+test("a tool-runner that is stopped finishes its slow calls, and the next calls go elsewhere", async () => {
   const { receiver, processes } = toolgate;
   const definition = (path: string) => ({
     external_api: true,

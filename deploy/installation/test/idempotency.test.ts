@@ -24,7 +24,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       body,
     });
 
-  test("the same key and body get the first answer again, marked, and the tool does not run again", async () => {
+  test("the same key and body get the first response again, marked, and the tool does not run again", async () => {
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 100 });
     const first = await call("random", secret, "a-1");
     expect(first.status).toBe(200);
@@ -67,7 +67,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(usage.map(({ status }) => status)).toEqual([422, 200, 200]);
   });
 
-  test("one key per caller and tool: others that choose the same are not answered with it", async () => {
+  test("a key belongs to one caller and tool: others that choose the same one run their own call", async () => {
     const one = await toolgate.createKey({ name: "one", tools: ["random", "other"] });
     const two = await toolgate.createKey({ name: "two", tools: ["random"] });
     const answers = [
@@ -79,7 +79,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     for (const { headers } of answers) expect(headers.get("idempotency-replayed")).toBeNull();
   });
 
-  test("of simultaneous calls with one key one runs; the others get its answer or 409", async () => {
+  test("of simultaneous calls with one key, one runs; the others get its response or 409", async () => {
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 1_000 });
     for (let round = 0; round < 5; round += 1) {
       const answers = await Promise.all(Array.from({ length: 8 }, () => call("random", secret, `d-${round}`)));
@@ -99,7 +99,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(runs).toBe(5);
   });
 
-  test("[ERR-1] [ERR-2] a key that is no 1 to 255 visible characters is a violation, of a tool that is available", async () => {
+  test("[ERR-1] [ERR-2] a key must be 1 to 255 visible characters, or an available tool reports a violation", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
     for (const key of ["", "with space", "x".repeat(256)]) {
       const answer = await call("random", secret, key);

@@ -31,7 +31,7 @@ test("[EXPO-1] [EXPO-3] [EXPO-4] a flag that newly exposes a tool is refused wit
   }
 });
 
-test("[EXPO-5] [EXPO-6] keeping or removing a guarded flag needs no confirmation; values but true, and webhook_event, neither", async () => {
+test("[EXPO-5] [EXPO-6] no confirmation is needed to keep or remove a guarded flag, to set it to anything but true, or for webhook_event", async () => {
   await save("kept", { external_api: true }, true);
   await save("kept", { external_api: true, description: "edited" });
   await save("kept", {});
@@ -39,13 +39,13 @@ test("[EXPO-5] [EXPO-6] keeping or removing a guarded flag needs no confirmation
   await expect(save("kept", { external_api: true })).rejects.toThrow("409");
 });
 
-test("[EXPO] a tool that was deleted and made again counts as newly exposed", async () => {
+test("[EXPO] a tool that was deleted and created again counts as newly exposed", async () => {
   await save("again", { external_api: true }, true);
   await toolgate.manage("tool_runner.v1.ToolService/DeleteTool", { name: "again" });
   await expect(save("again", { external_api: true })).rejects.toThrow("409");
 });
 
-test("[TOOL] a definition that cannot work is refused when it is saved, with the place of the fault", async () => {
+test("[TOOL] a definition that cannot work is refused when it is saved, with the path of the violation", async () => {
   await expect(save("bad", { handler: "export default async () => {\n  return {;\n};" })).rejects.toThrow(
     /400.*handler:2/s,
   );
@@ -56,7 +56,7 @@ test("[TOOL] a definition that cannot work is refused when it is saved, with the
   await expect(save("bad", { unknown_member: 1 })).rejects.toThrow(/400.*unknown_member/s);
 });
 
-test("[MGMT-4] [WMGMT-4] without a login every management call answers 401, in a foreign workspace 404", async () => {
+test("[MGMT-4] [WMGMT-4] every management call gets 401 without a login, and 404 for another workspace", async () => {
   const call = (path: string, body: Record<string, unknown>, token?: string) =>
     toolgate.request(`/toolgate.${path}`, {
       method: "POST",

@@ -145,7 +145,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(usage.map(({ status }) => status)).toEqual(Array(2 * calls.length).fill(expected));
   });
 
-  test("[ERR-3] [ERR-4] [KEY-21] without a valid key there is a 401; a revoked key ends a connected client", async () => {
+  test("[ERR-3] [ERR-4] [KEY-21] a call without a valid key gets 401; a revoked key stops a connected client", async () => {
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
     await using session = await connect(secret);
     await toolgate.manage("key_auth.v1.KeyService/RevokeKey", { keyId: id });

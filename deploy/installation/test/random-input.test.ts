@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => door[Symbol.asyncDispose]());
 
-test("[ERR-1] random bytes as a body: 200 or 400", async () => {
+test("[ERR-1] random bytes as a body get 200 or 400", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (body) => {
       expect([200, 400]).toContain((await door.post({ body })).status);
@@ -21,7 +21,7 @@ test("[ERR-1] random bytes as a body: 200 or 400", async () => {
   await door.expectUndisturbed();
 });
 
-test("[TOOL] random JSON as a body, and as an argument, which comes back unchanged", async () => {
+test("[TOOL] random JSON as a body gets 200 or 400, and as an argument reaches the tool unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (value) => {
       expect([200, 400]).toContain((await door.post({ body: JSON.stringify(value) })).status);
@@ -35,7 +35,7 @@ test("[TOOL] random JSON as a body, and as an argument, which comes back unchang
   await door.expectUndisturbed();
 });
 
-test("[TOOL-6] random paths: an answer that the API has", async () => {
+test("[TOOL-6] random paths get a documented status", async () => {
   const piece = fc.oneof(
     fc.constantFrom("%", "%00", "%2F", "%zz", "%C3%A9", "%ff", "..", "/", "?", "#", "*", "echo", "{{", "\\", "\u0080"),
     fc.string({ unit: "binary-ascii", maxLength: 5 }),
@@ -54,7 +54,7 @@ test("[TOOL-6] random paths: an answer that the API has", async () => {
   await door.expectUndisturbed();
 });
 
-test("[ERR-3] random header values: an answer that the API has", async () => {
+test("[ERR-3] random header values get a documented status", async () => {
   const name = fc.constantFrom(
     "authorization",
     "content-type",
@@ -81,7 +81,7 @@ test("[ERR-3] random header values: an answer that the API has", async () => {
   await door.expectUndisturbed();
 });
 
-test("random bytes on a connection, after a request or instead of one: an answer or a close, and the others go on", async () => {
+test("random bytes on a connection get a response or a close, and other connections continue", async () => {
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.uint8Array({ minLength: 1, maxLength: 300 }), async (after, bytes) => {
       using connection = openRaw(door.toolgate.baseUrl);
@@ -96,7 +96,7 @@ test("random bytes on a connection, after a request or instead of one: an answer
   await door.expectUndisturbed();
 });
 
-test("random calls of the management API: never an internal error", async () => {
+test("random calls of the management API never get an internal error", async () => {
   const { workspace } = door.toolgate.account;
   const { email, password } = door.toolgate.account;
   const login = await door.toolgate.request("/toolgate.key_auth.v1.SessionService/Login", {

@@ -4,11 +4,15 @@ import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 const ROUNDS = 300;
 const WARM_UP_ROUNDS = 30;
-/** How far from 0.5 the chance may be that one of two causes is faster; random variation stays within 0.1. */
+/**
+ * How far from a half the chance may be that one cause answers faster than another. For two causes that do not differ,
+ * 300 times of each estimate it with a standard deviation of 0.0236; 0.15 is 6.3 of them. For the 15 pairs of causes that
+ * is a false alarm in 300 million runs.
+ */
 const MAX_ADVANTAGE = 0.15;
 const TOOL = { external_api: true, handler: "export default async () => ({ success: true });" };
 
-/** Names of tools by the reason why a call of them is refused; a fresh name was never requested before. */
+/** Names of tools by the reason why a call of them is refused; a fresh name was never called before. */
 const CAUSES: Record<string, (round: number) => string> = {
   "does not exist": () => "nowhere",
   "does not exist, asked for the first time": () => `fresh-${randomUUID().slice(0, 8)}`,
@@ -51,7 +55,7 @@ function shuffled<T>(items: T[]): T[] {
     .map(({ item }) => item);
 }
 
-test("[TOOL-20] [ERR-11] neither bytes, headers nor time tell the causes of a 403 apart", {
+test("[TOOL-20] [ERR-11] the causes of a 403 cannot be told apart by bytes, headers or time", {
   timeout: 120_000,
 }, async () => {
   const { id, secret } = await toolgate.createKey({ name: "k", tools: ["released"], limit: 10_000 });

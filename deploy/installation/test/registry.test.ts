@@ -52,7 +52,7 @@ describe.each(SERVICE_NAMES)("the entry of %s in the service registry", (name) =
     expect(page).toContain(`${ports} node services/${name}/src/main.ts`);
   });
 
-  test("gives no process role a need that the service has not", () => {
+  test("gives no process role a need that its service does not have", () => {
     const needs = Object.values(entry.roles ?? {}).flatMap((role) => role.needs);
     expect(needs.filter((need) => !entry.needs.includes(need))).toEqual([]);
   });

@@ -96,7 +96,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(all.map((row) => row.requestId)).toEqual([requestId, requestId, requestId]);
   });
 
-  test("every response has an id, whatever it answers", async () => {
+  test("every response has an id, whatever its status", async () => {
     const auth = { authorization: `Bearer ${key.secret}` };
     const json = { ...auth, "content-type": "application/json", accept: "application/json, text/event-stream" };
     const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
@@ -127,7 +127,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
 });
 
-test("anybody else's id is replaced", async () => {
+test("an id from any other caller is replaced", async () => {
   await using toolgate = await runToolgate("single");
   const headers = { "x-request-id": "mine" };
   expect(idOf(await toolgate.request("/webhooks/event-types", { headers }))).not.toBe("mine");

@@ -132,14 +132,14 @@ describe.each(SAMPLES)("$name", (language) => {
       await eventually(() => sample.lines().includes(`received ${delivery} ${JSON.parse(body).id} tool.completed`));
     });
 
-    it.each(REFUSED)("%s is refused with 401, and nothing is believed", async (_title, make) => {
+    it.each(REFUSED)("%s is refused with 401 and not processed", async (_title, make) => {
       const body = eventText();
       const signature = make(body);
       expect(await send(sample, { body, ...(signature !== undefined && { signature }) })).toBe(401);
       expect(sample.lines().join("\n")).not.toContain(JSON.parse(body).id);
     });
 
-    it("[OUT-30] a body that any library would write otherwise is verified as it came", async () => {
+    it("[OUT-30] a body that no JSON library would write that way is verified as received", async () => {
       const fields = eventText().slice(1, -1).replace("ü", "\\u00fc").replaceAll('":', '" : ');
       expect(await send(sample, signed(`{ ${fields},\n"amount": 1.50, "big": 12345678901234567890 }`))).toBe(204);
     });
@@ -150,7 +150,7 @@ describe.each(SAMPLES)("$name", (language) => {
       expect(await send(sample, signed(eventText()))).toBe(204);
     });
 
-    it("[OUT-58] a delivery that comes again is answered and not taken again", async () => {
+    it("[OUT-58] a repeated delivery is answered and not processed again", async () => {
       const body = eventText();
       const delivery = randomUUID();
       expect(await send(sample, signed(body, delivery))).toBe(204);
@@ -159,7 +159,7 @@ describe.each(SAMPLES)("$name", (language) => {
       expect(sample.lines().filter((line) => line.startsWith(`received ${delivery}`))).toHaveLength(1);
     });
 
-    it("[OUT-58] twenty at once of one delivery are taken once", async () => {
+    it("[OUT-58] twenty copies of one delivery at once are processed once", async () => {
       const body = eventText();
       const delivery = randomUUID();
       const answers = await Promise.all(Array.from({ length: 20 }, () => send(sample, signed(body, delivery))));
@@ -197,7 +197,7 @@ describe.each(SAMPLES)("$name", (language) => {
     }
 
     if (bounds) {
-      it("[OUT-58] the oldest ids are forgotten, and when too much waits it is asked to come again", async () => {
+      it("[OUT-58] the oldest ids are forgotten, and a delivery is refused while too many wait", async () => {
         const lines = (await outputOf(language, bounds)).split("\n");
         const said = lines.slice(0, -1).map((line) => line.split(" ").slice(0, 2).join(" "));
         expect(said).toEqual(["received a", "received b", "duplicate a", "received c", "received a"]);
@@ -213,7 +213,7 @@ describe.each(SAMPLES)("$name", (language) => {
       );
     }
 
-    it("[WVER-3] fields that are not known are ignored", async () => {
+    it("[WVER-3] unknown fields are ignored", async () => {
       const body = eventText({ brand_new: { deep: [1, null, "x"] }, data: { also_new: true } });
       expect(await send(sample, signed(body))).toBe(204);
       await eventually(() => sample.lines().some((line) => line.includes(JSON.parse(body).id)));
@@ -231,12 +231,12 @@ describe.each(SAMPLES)("$name", (language) => {
       expect(await send(sample, signed(body))).toBe(400);
     });
 
-    it("[OUT-58] a delivery id that is none is refused with 400, and a GET with 405", async () => {
+    it("[OUT-58] a malformed delivery id is refused with 400, and a GET with 405", async () => {
       expect(await send(sample, signed(eventText(), "not a uuid"))).toBe(400);
       expect((await fetch(sample.url)).status).toBe(405);
     });
 
-    it("[OUT-31] nothing starts without a secret that could be checked against", async () => {
+    it("[OUT-31] nothing is accepted without a secret", async () => {
       const body = eventText();
       await using without = await startSample(language, { WEBHOOK_SECRET: " , " }).catch(() => undefined);
       if (without) expect(await send(without, { body, signature: signedBy("", body) })).toBe(500);

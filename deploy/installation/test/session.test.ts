@@ -50,7 +50,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await listKeys({ cookie: "toolgate_session=made-up", "x-csrf-token": csrf })).status).toBe(403);
   });
 
-  test("[MGMT] a page that is loaded anew gets its CSRF token again, only with the cookie", async () => {
+  test("[MGMT] a page that is reloaded gets its CSRF token again, only with the cookie", async () => {
     const { cookie, csrf } = await logIn();
     const shown = await send("GET", "/session", undefined, { cookie });
     expect(shown.body).toMatchObject({ email: toolgate.account.email, csrf_token: csrf });
@@ -59,7 +59,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await send("GET", "/session", undefined, { cookie: "toolgate_session=made-up" })).status).toBe(401);
   });
 
-  test("[MGMT] logout ends the session at once and takes the cookie back; it too needs the CSRF token", async () => {
+  test("[MGMT] logout ends the session at once and clears the cookie; it needs the CSRF token too", async () => {
     const { cookie, csrf } = await logIn();
     expect((await send("DELETE", "/session", undefined, { cookie })).status).toBe(403);
     expect((await listKeys({ cookie, "x-csrf-token": csrf })).status).toBe(200);
@@ -70,7 +70,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await send("GET", "/session", undefined, { cookie })).status).toBe(401);
   });
 
-  test("[MGMT] only JSON with the right password logs in, and every wrong one is refused alike", async () => {
+  test("[MGMT] only JSON with the right password signs in, and every other login gets the same refusal", async () => {
     const { email, password } = toolgate.account;
     const form = await toolgate.request("/session", {
       method: "POST",
@@ -87,7 +87,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(unknown).toMatchObject({ status: 401, text: wrong.text });
   });
 
-  test("[MGMT-4] after too many failures the answer says when to come again, at both doors", async () => {
+  test("[MGMT] after too many failures the response says when to try again, for cookies and for tokens", async () => {
     const credentials = { email: `${randomUUID()}@example.test`, password: "a guess" };
     for (let failure = 0; failure < 10; failure += 1) {
       expect((await send("POST", "/session", credentials)).status).toBe(401);

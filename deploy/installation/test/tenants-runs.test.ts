@@ -22,7 +22,7 @@ async function secondKey(tools: string[]): Promise<string> {
   return made.secret;
 }
 
-test("[KEY-18] [KEY-19] tools of the same name in two workspaces: each key runs the one of its own, and no other", async () => {
+test("[KEY-18] [KEY-19] tools of the same name in two workspaces: each key runs its own workspace's tool and no other", async () => {
   const { toolgate, second } = tenants;
   const saveSecond = (answer: string) =>
     second.manage(`${TOOLS}/SaveTool`, { name: "twin", definition: answering(answer), confirmExposure: true });

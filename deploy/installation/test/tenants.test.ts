@@ -123,7 +123,7 @@ beforeAll(async () => {
 });
 afterAll(() => tenants[Symbol.asyncDispose]());
 
-test("[MGMT] [WMGMT] every RPC that people may call in a workspace is tried here", () => {
+test("[MGMT] [WMGMT] every RPC that people may call in a workspace is covered here", () => {
   const offered = MANAGED_SERVICES.flatMap(([, service]) =>
     callableFromOutside(service)
       .filter((method) => accessOf(method) !== Access.PUBLIC)
@@ -132,7 +132,7 @@ test("[MGMT] [WMGMT] every RPC that people may call in a workspace is tried here
   expect(Object.keys(ATTEMPTS).toSorted()).toEqual(offered.toSorted());
 });
 
-test("[MGMT-4] [WMGMT-4] who is no member of a workspace is answered 404 there by every RPC, and changes nothing", async () => {
+test("[MGMT-4] [WMGMT-4] a user who is not a member of a workspace gets 404 from every RPC, and changes nothing", async () => {
   const { first, second } = tenants;
   const before = await tenants.stored();
   for (const [rpc, { request }] of Object.entries(ATTEMPTS)) {
@@ -143,7 +143,7 @@ test("[MGMT-4] [WMGMT-4] who is no member of a workspace is answered 404 there b
   expect(await tenants.stored()).toBe(before);
 });
 
-test("[MGMT] [WMGMT] what can be listed is listed to its own workspace, and to no other", async () => {
+test("[MGMT] [WMGMT] every list shows a workspace its own things and no other's", async () => {
   const { first, second } = tenants;
   const lists = Object.keys(ATTEMPTS).filter((rpc) => /\/(List|Count)/.test(rpc));
   for (const rpc of lists) {

@@ -53,18 +53,18 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     await customer[Symbol.asyncDispose]();
   });
 
-  test("[RO-5] [RO-7] a sheet is written by a call with the write flag, and by no other", async () => {
+  test("[RO-5] [RO-7] only a tool with the write flag writes to a sheet", async () => {
     expect((await toolgate.call("read_sheet_only", secret)).body).toEqual({ success: false, code: "TOOL_FAILED" });
     expect(await toolgate.manage(`${DATA}/ListSheets`, {})).toEqual({});
     expect((await toolgate.call("write_sheet", secret)).body).toMatchObject({ success: true, range: "A1" });
     expect(await toolgate.manage(`${DATA}/ReadSheet`, { name: "s" })).toEqual({ values: [["x"]] });
   });
 
-  test("[RO-4] free SQL is refused also with the write flag", async () => {
+  test("[RO-4] free SQL is refused even with the write flag", async () => {
     expect((await toolgate.call("free_sql", secret)).body).toEqual({ success: false, code: "READ_ONLY" });
   });
 
-  test("[TOOL] a secret is in the outgoing call, and neither in the answer nor in the log", async () => {
+  test("[TOOL] a secret is in the outgoing call, and neither in the response nor in the log", async () => {
     toolgate.receiver.behave(({ headers }) => ({ body: `got ${headers.authorization}` }));
     const answer = await toolgate.call("outgoing", secret);
     expect(answer.body).toEqual({ body: "got Bearer [entfernt]", region: "eu" });
@@ -78,7 +78,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(JSON.stringify(found)).not.toContain("a-long-secret");
   });
 
-  test("[EXPO] restoring a version that exposes needs a confirmation, and answers 409 without it", async () => {
+  test("[EXPO] restoring a version that exposes a tool needs a confirmation, and gets 409 without it", async () => {
     await toolgate.saveTool("restored", { ...READING, handler: "export default () => ({ n: 1 });" });
     await toolgate.saveTool("restored", { handler: "export default () => ({ n: 2 });" });
     const { versions } = await toolgate.manage<{ versions: object[] }>(`${TOOLS}/ListToolVersions`, {
@@ -92,7 +92,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await toolgate.call("restored", key.secret)).body).toEqual({ n: 1 });
   });
 
-  test("[TOOL] a dry run writes nothing and tells what it would have written", async () => {
+  test("[TOOL] a dry run writes nothing and shows what it would have written", async () => {
     const run = await toolgate.manage<{ writes: object[]; resultJson: string }>(`${TOOLS}/DryRun`, {
       tool: "make",
       args: {},

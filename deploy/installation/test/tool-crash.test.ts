@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
 
-test("[TOOL] a call whose process was killed in its run is never run again under its Idempotency-Key", async () => {
+test("[TOOL] a call whose process was killed during its run never runs again under its Idempotency-Key", async () => {
   const { receiver, pool } = toolgate;
   await toolgate.saveTool("effect", {
     external_api: true,

@@ -101,7 +101,7 @@ const apiTo = (path: string, method: string, body: unknown) => ({
 });
 const cities = async () => (await data.query("select id from orders order by id")).rows.map(({ id }) => id);
 
-test("[RO] a query tool answers its rows, bound by name", async () => {
+test("[RO] a query tool returns its rows, with arguments bound by name", async () => {
   expect((await toolgate.call("find", secret, { city: "Bern" })).body).toEqual({
     success: true,
     rows: [{ id: 1 }],
@@ -119,12 +119,12 @@ test("[RO-3] a writing query is refused to a read-only run and runs for a tool w
   expect(await cities()).toEqual([1, 2, 3]);
 });
 
-test("[RO] a query saved as reading that writes all the same fails in its read-only transaction", async () => {
+test("[RO] a query that is saved as reading but writes fails in its read-only transaction", async () => {
   expect((await toolgate.call("sneaky", secret)).status).toBe(400);
   expect(await cities()).not.toContain(99);
 });
 
-test("[EVT-23] [ERR-19] what the database said is in the execution log, and not in the event", async () => {
+test("[EVT-23] [ERR-19] the database's error is in the execution log, and not in the event", async () => {
   await toolgate.saveTool("reports", {
     ...WRITING,
     webhook_event: true,
@@ -150,14 +150,14 @@ test("[EVT-23] [ERR-19] what the database said is in the execution log, and not 
   expect(logged.error).toContain("orders_pkey");
 });
 
-test("[RO] a tool that catches the refusal may answer by itself", async () => {
+test("[RO] a tool that catches the refusal decides its own result", async () => {
   expect(await toolgate.call("caught", secret)).toMatchObject({
     status: 200,
     body: { success: false, code: "READ_ONLY" },
   });
 });
 
-test("[TOOL] a statement that takes longer than the tool may ends with the neutral text", async () => {
+test("[TOOL] a statement that exceeds the tool's time limit gets the neutral text", async () => {
   expect(await toolgate.call("slow", secret)).toMatchObject({
     status: 400,
     body: { error: "Tool konnte nicht ausgefuehrt werden" },
@@ -177,7 +177,7 @@ test("[SSRF-11] a declarative call reaches no private address", async () => {
   expect((await toolgate.call("private", secret)).status).toBe(400);
 });
 
-test("[TOOL-11] a return that is no object is wrapped", async () => {
+test("[TOOL-11] a return value that is not an object is wrapped", async () => {
   expect((await toolgate.call("list", secret)).body).toEqual({ success: true, result: [1, 2] });
 });
 
@@ -200,7 +200,7 @@ test("[RO-2] [TOOL-24] nested calls are validated like calls from outside, and l
   expect(children[0]).toMatchObject({ tool: "strict" });
 });
 
-test("[ERR-9] names that nothing can be called are a fault of the tool, not of the platform", async () => {
+test("[ERR-9] calling a name that nothing can have is a failure of the tool, not of the platform", async () => {
   const names = { tool: "\\u0000", query: "a b" };
   await toolgate.saveTool("odd_tool", {
     ...EXPOSED,
@@ -214,7 +214,7 @@ test("[ERR-9] names that nothing can be called are a fault of the tool, not of t
   for (const tool of ["odd_tool", "odd_query"]) expect((await toolgate.call(tool, key.secret)).status).toBe(400);
 });
 
-test("[TOOL] tools that call themselves for ever are stopped", async () => {
+test("[TOOL] tools that call themselves endlessly are stopped", async () => {
   expect((await toolgate.call("endless", secret)).status).toBe(400);
 });
 

@@ -97,7 +97,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
 });
 
-test("a caller that is no trusted proxy chooses neither its trace nor whether it is recorded", async () => {
+test("a caller that is not a trusted proxy chooses neither its trace nor whether it is recorded", async () => {
   await using collector = await startOtlpReceiver();
   const { url } = collector;
   await using toolgate = await runToolgate("single", {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { runToolgate } from "./running-toolgate.ts";
 
 test.each(["single", "split"] as const)(
-  "[KEY-21] %s: a revocation that could not be announced says that it is made and to be repeated",
+  "[KEY-21] %s: a revocation that could not be announced says that it is stored and must be repeated",
   async (topology) => {
     await using toolgate = await runToolgate(topology);
     await toolgate.saveTool("echo", { external_api: true, handler: "export default () => ({});" });

@@ -60,7 +60,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(events).toMatchObject([{ eventId: event?.eventId, pulledBy: toolgate.account.email }]);
   });
 
-  test("[OUT-52] [OUT-53] [WMGMT] a replay sends what was refused again, and shows how far it is", async () => {
+  test("[OUT-52] [OUT-53] [WMGMT] a replay sends refused events again, and shows its progress", async () => {
     toolgate.receiver.behave(() => ({ status: 410 }));
     await toolgate.call("emitter", key.secret);
     const range = { from: new Date(Date.now() - 3_600_000).toISOString() };

@@ -69,7 +69,7 @@ describe("the demo receiver", () => {
     ]);
   });
 
-  test("prints no control characters and answers 413 to a huge body", async () => {
+  test("prints no control characters and responds with 413 to a huge body", async () => {
     const lines: string[] = [];
     await using receiver = await start(await temporaryFolder(), lines);
     const ca = await readFile(receiver.caFile, "utf8");

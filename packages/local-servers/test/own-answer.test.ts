@@ -9,7 +9,7 @@ import { openPorts, type Ports } from "../src/ports.ts";
 import { startPostgres } from "../src/postgres.ts";
 import { isAlive, readPid } from "../src/process-table.ts";
 import { findPrograms, programFolders } from "../src/programs.ts";
-import { startServer } from "../src/server-process.ts";
+import { startShellServer } from "./shell-server.ts";
 
 const NAMES = ["postgres", "nats", "redis"] as const;
 
@@ -47,19 +47,8 @@ test.each(NAMES)("%s does not mistake another server on its port for itself", as
 });
 
 test("a response counts only while the process itself runs: another one may have its port", async () => {
-  const folder = await temporaryFolder();
-  const start = startServer({
-    name: "redis",
-    ports: openPorts(join(folder, "ports.json")),
-    command: "/bin/sh",
-    cwd: folder,
-    identity: folder,
-    pidFile: join(folder, "pid"),
-    logFile: join(folder, "server.log"),
-    stopSignal: "SIGTERM",
-    arguments: () => ["-c", "echo $$ > pid; echo the port is taken >&2; exit 1"],
-    ready: () => eventually(async () => !isAlive((await readPid(join(folder, "pid"))) ?? process.pid)),
-    url: () => "",
-  });
+  const start = startShellServer("echo $$ > pid; echo the port is taken >&2; exit 1", (pidFile) =>
+    eventually(async () => !isAlive((await readPid(pidFile)) ?? process.pid)),
+  );
   await expect(start).rejects.toThrow(/redis did not start \(exit code 1\).*\nthe port is taken/);
 });

@@ -6,11 +6,11 @@ import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
 import { removeDataFolder } from "../src/data-folder.ts";
-import { openPorts } from "../src/ports.ts";
 import { isAlive, readPid } from "../src/process-table.ts";
-import { type LocalServer, startServer } from "../src/server-process.ts";
+import type { LocalServer } from "../src/server-process.ts";
 import { startServers } from "../src/start-servers.ts";
 import { query, read, write } from "./kept-value.ts";
+import { startShellServer } from "./shell-server.ts";
 
 const NAMES = ["postgres", "nats", "redis"] as const;
 
@@ -66,7 +66,7 @@ describe("the servers of a data folder", () => {
     }
   });
 
-  test("never touch the process that has got a former server's pid", async () => {
+  test("never touch a process that now has a former server's pid", async () => {
     await using folder = await newDataDir();
     await mkdir(join(folder.dataDir, "redis"));
     await writeFile(join(folder.dataDir, "redis", "redis.pid"), `${process.pid}\n`);
@@ -74,7 +74,7 @@ describe("the servers of a data folder", () => {
     expect(servers.running.redis?.pid).toBeGreaterThan(0);
   });
 
-  test("move to another port when theirs was taken meanwhile", async () => {
+  test("move to another port when theirs has been taken", async () => {
     await using folder = await newDataDir();
     const first = await startServers(folder.settings);
     const ports = NAMES.map((name) => Number(new URL(first.running[name]?.url ?? "").port));
@@ -158,20 +158,7 @@ test("a folder in which no server was started is never removed", async () => {
   expect(await readdir(folder)).toEqual(["precious"]);
 });
 
-test("a program that is no server at all is reported with its output", async () => {
-  const folder = await temporaryFolder();
-  const start = startServer({
-    name: "redis",
-    ports: openPorts(join(folder, "ports.json")),
-    command: "/bin/sh",
-    cwd: folder,
-    identity: folder,
-    pidFile: join(folder, "pid"),
-    logFile: join(folder, "server.log"),
-    stopSignal: "SIGTERM",
-    arguments: () => ["-c", "echo out of luck >&2; exit 3"],
-    ready: async () => false,
-    url: () => "",
-  });
+test("a program that is not a server is reported with its output", async () => {
+  const start = startShellServer("echo out of luck >&2; exit 3", async () => false);
   await expect(start).rejects.toThrow(/redis did not start \(exit code 3\); the end of .*server.log:\nout of luck/);
 });

@@ -1,8 +1,9 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { floodWith, rawReceiver } from "./receivers.ts";
-import { loopbackFetch, post, until } from "./sending.ts";
+import { loopbackFetch, post } from "./sending.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
@@ -46,7 +47,7 @@ test.each(FLOODS)("%s: reading stops, the connection is closed", async (_title, 
   const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { poolKey: "k" }));
   expect(result).toMatchObject(expected);
   if (result.kind === "response") expect(result.body.length).toBeLessThanOrEqual(LIMIT_BYTES);
-  await until(() => receiver.open.size === 0);
+  await eventually(() => receiver.open.size === 0);
   expect(flood.acceptedBytes()).toBeLessThan(MAX_IN_BUFFERS_BYTES);
 });
 
@@ -57,7 +58,7 @@ test("[OUT] endless bytes after the response are not read, and their connection 
   for (let sent = 1; sent <= 3; sent++) {
     const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { poolKey: "k", repeatable: true }));
     expect(result).toMatchObject({ kind: "response", status: 200, body: Buffer.from("ok") });
-    await until(() => receiver.open.size === 0);
+    await eventually(() => receiver.open.size === 0);
     expect(receiver.opened()).toBe(sent);
   }
   expect(flood.acceptedBytes()).toBeLessThan(3 * MAX_IN_BUFFERS_BYTES);
@@ -106,5 +107,5 @@ test.each([
   await using safeFetch = loopbackFetch();
   const changes = { poolKey: "k", deadlineMs: SHORT_DEADLINE_MS };
   expect(await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, changes))).toMatchObject(expected);
-  await until(() => receiver.open.size === 0);
+  await eventually(() => receiver.open.size === 0);
 });

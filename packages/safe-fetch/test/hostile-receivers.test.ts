@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { answerWith, httpReceiver, rawReceiver } from "./receivers.ts";
-import { loopbackFetch, post, until } from "./sending.ts";
+import { loopbackFetch, post } from "./sending.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\n";
 const SHORT_DEADLINE_MS = 300;
@@ -13,7 +14,7 @@ async function sendTo(onSocket: (socket: Socket) => void, changes: Parameters<ty
   await using safeFetch = loopbackFetch();
   const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { poolKey: "k", ...changes }));
   for (const socket of receiver.open) socket.resume();
-  if (result.kind !== "response" || result.truncated !== false) await until(() => receiver.open.size === 0);
+  if (result.kind !== "response" || result.truncated !== false) await eventually(() => receiver.open.size === 0);
   return result;
 }
 
@@ -192,13 +193,13 @@ test("[OUT-34] a signal ends a send that waits, and disposing ends the others", 
   const url = `http://127.0.0.1:${receiver.port}/`;
   const signalled = safeFetch.send(post(url, { signal: stop.signal }));
   const left = safeFetch.send(post(url));
-  await until(() => receiver.opened() === 2);
+  await eventually(() => receiver.opened() === 2);
   stop.abort();
   expect((await signalled).kind).toBe("aborted");
   await safeFetch[Symbol.asyncDispose]();
   expect((await left).kind).toBe("aborted");
   expect((await safeFetch.send(post(url))).kind).toBe("aborted");
-  await until(() => receiver.open.size === 0);
+  await eventually(() => receiver.open.size === 0);
   expect(receiver.opened()).toBe(2);
 });
 

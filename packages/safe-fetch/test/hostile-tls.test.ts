@@ -1,8 +1,9 @@
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { certificateFor, certificateOf, floodWith, httpsReceiver, rawReceiver } from "./receivers.ts";
-import { loopbackFetch, post, until } from "./sending.ts";
+import { loopbackFetch, post } from "./sending.ts";
 
 const DAY_MS = 86_400_000;
 const SHORT_DEADLINE_MS = 300;
@@ -32,7 +33,7 @@ test.each([
   }, pem);
   await using safeFetch = loopbackFetch({ resolver: async () => ["127.0.0.1"], tls: { ca: pem.cert } });
   expect(await safeFetch.send(post(`https://${NAME}:${receiver.port}/`))).toMatchObject(REFUSED);
-  await until(() => receiver.open.size === 0);
+  await eventually(() => receiver.open.size === 0);
   expect([receiver.opened(), requests]).toEqual([1, 0]);
 });
 
@@ -90,7 +91,7 @@ test.each([
   await using safeFetch = loopbackFetch();
   const result = await safeFetch.send(post(`https://127.0.0.1:${receiver.port}/`, { deadlineMs: SHORT_DEADLINE_MS }));
   expect(result).toMatchObject({ kind: "timeout", phase: "tls" });
-  await until(() => receiver.open.size === 0);
+  await eventually(() => receiver.open.size === 0);
 });
 
 test.each([
@@ -105,6 +106,6 @@ test.each([
     kind: "connection-error",
     code: "tls",
   });
-  await until(() => receiver.open.size === 0);
+  await eventually(() => receiver.open.size === 0);
   expect(flood.acceptedBytes()).toBeLessThan(MAX_IN_BUFFERS_BYTES);
 });

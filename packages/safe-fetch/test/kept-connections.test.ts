@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import type { Receiver } from "./receivers.ts";
 import { answerWith, httpReceiver, rawReceiver } from "./receivers.ts";
-import { loopbackFetch, post, until } from "./sending.ts";
+import { loopbackFetch, post } from "./sending.ts";
 
 const urlOf = (receiver: Receiver) => `http://127.0.0.1:${receiver.port}/`;
 
@@ -24,7 +25,7 @@ test("[SSRF] without a pool key, or with another one, nothing is reused", async 
   await using safeFetch = loopbackFetch();
   await safeFetch.send(post(urlOf(receiver)));
   await safeFetch.send(post(urlOf(receiver)));
-  await until(() => receiver.open.size === 0);
+  await eventually(() => receiver.open.size === 0);
   await safeFetch.send(post(urlOf(receiver), { poolKey: "a" }));
   await safeFetch.send(post(urlOf(receiver), { poolKey: "b" }));
   expect(receiver.opened()).toBe(4);
@@ -49,7 +50,7 @@ test("[SSRF-6] when the name resolves to another address, the kept connection is
   expect((await safeFetch.send(request)).timings).toMatchObject({ address: "127.0.0.2", reused: false });
   answer = ["127.0.0.3"];
   expect((await safeFetch.send(request)).timings).toMatchObject({ address: "127.0.0.3", reused: false });
-  await until(() => former.open.size === 1);
+  await eventually(() => former.open.size === 1);
 });
 
 test("[SSRF] idle connections are bounded in all, the least recently used is closed first", async () => {
@@ -57,7 +58,7 @@ test("[SSRF] idle connections are bounded in all, the least recently used is clo
   await using safeFetch = loopbackFetch({ maxIdleConnections: 3 });
   const sendWith = (poolKey: string) => safeFetch.send(post(urlOf(receiver), { poolKey }));
   for (let index = 0; index < 10; index++) await sendWith(`key-${index}`);
-  await until(() => receiver.open.size === 3);
+  await eventually(() => receiver.open.size === 3);
   expect((await sendWith("key-9")).timings.reused).toBe(true);
   expect((await sendWith("key-0")).timings.reused).toBe(false);
 });
@@ -66,11 +67,11 @@ test("[SSRF] idle connections close after the idle time, and all of them when di
   await using receiver = await httpReceiver((_request, response) => response.end("ok"));
   await using brief = loopbackFetch({ idleTimeoutMs: 20 });
   await brief.send(post(urlOf(receiver), { poolKey: "k" }));
-  await until(() => receiver.opened() === 1 && receiver.open.size === 0);
+  await eventually(() => receiver.opened() === 1 && receiver.open.size === 0);
   const lasting = loopbackFetch();
   await Promise.all([1, 2, 3].map(() => lasting.send(post(urlOf(receiver), { poolKey: "k" }))));
   await lasting[Symbol.asyncDispose]();
-  await until(() => receiver.opened() === 4 && receiver.open.size === 0);
+  await eventually(() => receiver.opened() === 4 && receiver.open.size === 0);
 });
 
 test("[OUT-57] a kept connection that the receiver closed does not fail a repeatable request", async () => {
@@ -149,7 +150,7 @@ test("[OUT] many sends at once each get their own response", async () => {
   expect(results.map((result) => result.kind === "response" && result.body.toString())).toEqual(
     indexes.map((index) => `/${index}`),
   );
-  await until(() => receiver.open.size <= 32);
+  await eventually(() => receiver.open.size <= 32);
 });
 
 test("[OUT-33] a connection whose request is answered before it is fully sent is not kept", async () => {

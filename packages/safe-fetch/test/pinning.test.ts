@@ -1,9 +1,10 @@
+import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { ALLOW_NOTHING } from "../src/allow-list.ts";
 import { checkTarget } from "../src/resolve.ts";
 import { parseTargetUrl } from "../src/target-url.ts";
 import { certificateFor, httpReceiver, httpsReceiver, rawReceiver } from "./receivers.ts";
-import { loopbackFetch, post, until } from "./sending.ts";
+import { loopbackFetch, post } from "./sending.ts";
 
 const rules = { applicationHosts: [], schemes: ["https:", "http:"] as const };
 
@@ -182,7 +183,7 @@ test("[OUT-34] a handshake that stalls is a timeout in TLS; one that breaks is a
   await using safeFetch = loopbackFetch();
   const result = await safeFetch.send(post(`https://127.0.0.1:${silent.port}/`, { deadlineMs: 200 }));
   expect(result).toMatchObject({ kind: "timeout", phase: "tls", timings: { address: "127.0.0.1" } });
-  await until(() => silent.open.size === 0);
+  await eventually(() => silent.open.size === 0);
   await using rude = await rawReceiver((socket) => socket.end("HTTP/1.1 400 Bad\r\n\r\n"));
   expect(await safeFetch.send(post(`https://127.0.0.1:${rude.port}/`))).toMatchObject({
     kind: "connection-error",

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { SafeFetchOptions } from "../src/fetch.ts";
 import { createSafeFetch } from "../src/fetch.ts";
 import type { SendRequest } from "../src/send.ts";
@@ -24,13 +23,4 @@ export function post(url: string, changes: Partial<SendRequest> = {}): SendReque
     maxResponseBytes: 65_536,
     ...changes,
   };
-}
-
-/** Waits until a condition holds; fails after the deadline. */
-export async function until(condition: () => boolean, deadlineMs = 5_000): Promise<void> {
-  const end = Date.now() + deadlineMs;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error("the condition did not come true in time");
-    await delay(5);
-  }
 }

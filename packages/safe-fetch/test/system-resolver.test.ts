@@ -1,12 +1,12 @@
 import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@toolgate/testbed/eventually";
 import { startNameServer } from "@toolgate/testbed/name-server";
 import { expect, test } from "vitest";
 import { FAILURE_KEPT_MS } from "../src/bounded-lookups.ts";
 import { MAX_HOSTS_FILE_BYTES } from "../src/hosts-file.ts";
 import { createSystemResolver } from "../src/system-resolver.ts";
-import { until } from "./sending.ts";
 
 const NO_FILE = join(tmpdir(), "no-such-folder", "hosts");
 
@@ -19,7 +19,7 @@ test("[SSRF] names whose servers hang do not delay another name", async () => {
       ended += 1;
     }),
   );
-  await until(() => hanging.every((_, index) => dns.asked(`mute${index}.example.net`) > 0));
+  await eventually(() => hanging.every((_, index) => dns.asked(`mute${index}.example.net`) > 0));
   expect(await resolver("live.example.net", undefined)).toEqual(["8.8.8.8"]);
   expect(ended).toBe(0);
   await Promise.all(hanging);

@@ -91,13 +91,10 @@ describe.concurrent("the outcome of an attempt", () => {
     await rig.register(workspaceId, `/${number}`);
     await rig.report({ workspaceId });
     const log = rig.deliveries({ workspaceId });
-    const delivery = await eventually(
-      async () => {
-        const [found] = (await log.listDeliveries({})).deliveries;
-        return found !== undefined && found.status !== DeliveryStatus.PENDING && found;
-      },
-      { deadlineMs: 15_000 },
-    );
+    const delivery = await eventually(async () => {
+      const [found] = (await log.listDeliveries({})).deliveries;
+      return found !== undefined && found.status !== DeliveryStatus.PENDING && found;
+    });
     expect(delivery).toMatchObject(expected);
     expect(rig.requestsTo("/elsewhere")).toEqual([]);
   });
