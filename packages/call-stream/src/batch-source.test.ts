@@ -29,7 +29,7 @@ test("everything announced in one turn leaves as one batch, the next turn's in a
   expect(await source.next()).toEqual({ done: false, value: [4] });
 });
 
-test("an end comes after what is pending, an error before it", async () => {
+test("an end is delivered after pending items, an error before them", async () => {
   const ending = collecting();
   ending.push(1);
   ending.source.end();

@@ -2,7 +2,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 
-test("a sweep expires what is due, once, and leaves the rest", () => {
+test("a sweep expires due items once, and leaves the rest", () => {
   const open = new Set([10, 20, 30].map((deadlineMs) => ({ deadlineMs })));
   const expired: number[] = [];
   const sweep = new DeadlineSweep(

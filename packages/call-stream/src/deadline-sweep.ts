@@ -20,7 +20,7 @@ export class DeadlineSweep<T extends { readonly deadlineMs: number }> {
     if (this.#timer === undefined) this.#timer = setInterval(() => this.sweep(), SWEEP_PERIOD_MS);
   }
 
-  /** Expires what is due now. */
+  /** Expires the items that are due now. */
   sweep(nowMs = performance.now()): void {
     let idle = true;
     for (const item of this.#open()) {

@@ -136,7 +136,7 @@ function cancellation(open: OpenSubject): void {
     expect(late?.().aborted).toBe(true);
   });
 
-  test("what a handler throws after its call was cancelled is not reported", async () => {
+  test("an error that a handler throws after its call was cancelled is not reported", async () => {
     const reported: unknown[] = [];
     const aborted: string[] = [];
     await using subject = await open(

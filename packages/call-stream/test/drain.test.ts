@@ -78,7 +78,7 @@ test("a call on a draining server may stay silent for longer than it takes to no
   const call = client.call(ask("quiet"), { timeoutMs: LONG_MS });
   await eventually(() => begun);
   const drained = server.drain();
-  // Silence is what is tested: two checks more than a dead server gets.
+  // The silence lasts two checks longer than a dead server is allowed.
   const over = delay(SILENT_MS, "silence is over");
   expect(await Promise.race([call.catch((error: unknown) => error), over])).toBe("silence is over");
   release.resolve();
@@ -96,13 +96,13 @@ test("a server is idle once its calls have ended, or after the wait", async () =
   });
   await using client = verifyClient(() => [server.address]);
   const call = client.call(ask("open"), { timeoutMs: LONG_MS });
-  let answered = false;
-  void call.then(() => (answered = true));
+  let settled = false;
+  void call.then(() => (settled = true));
   await eventually(() => begun);
   const drained = server.drain();
   await server.untilIdle(50);
-  expect(answered).toBe(false);
-  const idle = server.untilIdle(LONG_MS).then(() => answered);
+  expect(settled).toBe(false);
+  const idle = server.untilIdle(LONG_MS).then(() => settled);
   release.resolve();
   expect(await idle).toBe(true);
   await call;

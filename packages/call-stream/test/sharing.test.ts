@@ -50,9 +50,9 @@ test("a server that does not respond gets few of the calls", async () => {
   const calls: Promise<unknown>[] = [];
   for (let i = 0; i < 200; i += 1) {
     const before = held.length;
-    let answered = false;
-    calls.push(call(`${i}`).then(() => (answered = true)));
-    await eventually(() => answered || held.length > before);
+    let settled = false;
+    calls.push(call(`${i}`).then(() => (settled = true)));
+    await eventually(() => settled || held.length > before);
   }
   expect(held.length).toBeGreaterThan(0);
   expect(held.length).toBeLessThan(5);

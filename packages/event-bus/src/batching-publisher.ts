@@ -26,7 +26,7 @@ const MAX_ITEMS = 256;
 export const MAX_MESSAGE_BYTES = 512 * 1024;
 const DEADLINE_MS = 10_000;
 
-/** Publishes what is added in one tick as one message; `add` resolves once the broker has written it. */
+/** Publishes the items added in one tick as one message; `add` resolves once the broker has written it. */
 export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>): GroupCommit<T> {
   const { bus, subject, encode, sizeOf, maxItems = MAX_ITEMS, deadlineMs = DEADLINE_MS } = options;
   async function publishAll(items: T[], deadlineAtMs: number): Promise<void> {

@@ -38,7 +38,7 @@ const CLOSE_WITHIN_MS = 2_000;
 
 /**
  * Connects, and reconnects forever. Throws when the first connection fails; the message names the servers without their
- * credentials. Disposing sends what is still buffered and ends within 2 s, also when the server is down.
+ * credentials. Disposing sends buffered messages and ends within 2 s, also when the server is down.
  */
 export async function connectBus({ servers, name, log, streamReplicas = 1 }: BusOptions): Promise<Bus> {
   const nc = await connect({

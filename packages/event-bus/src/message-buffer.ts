@@ -35,7 +35,7 @@ export class MessageBuffer<T> {
     return items;
   }
 
-  /** Ends `take`; what is in the buffer can still be taken. */
+  /** Ends `take`; items in the buffer can still be taken. */
   close(): void {
     this.#closed = true;
     this.#arrival.resolve();

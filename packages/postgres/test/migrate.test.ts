@@ -50,14 +50,14 @@ test("a migration that fails leaves nothing behind, and is named", async () => {
 test("gaps, duplicates and wrong names are refused before anything is applied", async () => {
   await using rig = await databaseRig();
   const { pool } = rig;
-  const faults: Record<string, string>[] = [
+  const invalid: Record<string, string>[] = [
     { "0002_two.sql": "select 1" },
     { ...FIRST, "0003_three.sql": "select 1" },
     { ...FIRST, "0001_uno.sql": "select 1" },
     { "1_one.sql": "select 1" },
     { "0001-one.sql": "select 1" },
   ];
-  for (const files of faults) {
+  for (const files of invalid) {
     const dir = await folderOf(files);
     await expect(migrate({ pool, schema: SCHEMA, dir })).rejects.toThrow("expected number");
     await expect(assertMigrated({ pool, schema: SCHEMA, dir })).rejects.toThrow("expected number");

@@ -86,7 +86,7 @@ async function run(
     unary(router);
     streams.routes(router);
   };
-  // Disposed after the RPC server, so that probes are answered to the end.
+  // Disposed after the RPC server, so that probes get responses to the end.
   await using ops = await startOpsServer({ readiness, host, port: opsPort, scrape });
   await using rpc = await startRpcServer({ routes, host, port: rpcPort, internalToken, readiness, log });
   log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");

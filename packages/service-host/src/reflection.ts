@@ -61,7 +61,7 @@ function respond(request: Request, { services, files, registry }: Index) {
   }
 }
 
-/** Finds services and types by name, and their methods, fields and values by the name of what they belong to. */
+/** The file of a service or type; for a method, field or value, the file of the service or type it belongs to. */
 function fileOfSymbol(registry: Registry, symbol: string): DescFile | undefined {
   const owner = symbol.slice(0, symbol.lastIndexOf("."));
   return (registry.get(symbol) ?? registry.get(owner))?.file;

@@ -5,12 +5,12 @@ const QUICK = { deadlineMs: 2_000, everyMs: 1 };
 
 test("returns once the check neither throws nor is false", async () => {
   let asked = 0;
-  const answer = await eventually(() => {
+  const result = await eventually(() => {
     asked += 1;
     if (asked === 1) throw new Error("not yet");
     return asked > 2 && "there";
   }, QUICK);
-  expect([answer, asked]).toEqual(["there", 3]);
+  expect([result, asked]).toEqual(["there", 3]);
 });
 
 test("takes a check with expectations, which returns nothing", async () => {

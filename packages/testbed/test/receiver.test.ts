@@ -47,14 +47,14 @@ describe("a receiver", () => {
 
   test.each(["before-status", "after-headers"] as const)("can hang %s, and can still be closed", async (hang) => {
     const receiver = await startReceiver({ behave: () => ({ hang }) });
-    const answer = post(receiver.url).then(
+    const outcome = post(receiver.url).then(
       async (response) => [response.status, await response.text().catch(() => "cut")],
       () => "cut",
     );
     await receiver.waitFor(1);
     await receiver[Symbol.asyncDispose]();
-    expect(["cut", 200]).toContain([await answer].flat()[0]);
-    expect([await answer].flat().at(-1)).toBe("cut");
+    expect(["cut", 200]).toContain([await outcome].flat()[0]);
+    expect([await outcome].flat().at(-1)).toBe("cut");
   });
 
   test("can send an endless body until the client leaves", async () => {

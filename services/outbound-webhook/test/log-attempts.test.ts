@@ -163,8 +163,8 @@ describe("the attempts of a delivery, one by one", () => {
       signatureMatches: true,
     });
     const reordered = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(String(sent))).toReversed()));
-    const answer = await client.debugSignature({ ...base, headers: service, body: Buffer.from(reordered) });
-    expect(answer).toMatchObject({
+    const response = await client.debugSignature({ ...base, headers: service, body: Buffer.from(reordered) });
+    expect(response).toMatchObject({
       signatureMatches: false,
       mistakes: [SignatureMistake.BODY_RESERIALISED],
       bodyDiffersAt: 2,
@@ -198,11 +198,11 @@ describe("the attempts of a delivery, one by one", () => {
       "",
       `webhook-id: a\nwebhook-timestamp: ${now}`,
     ]) {
-      const answer = JSON.stringify(await client.debugSignature({ endpointId, body, headers }), (_, value) =>
+      const response = JSON.stringify(await client.debugSignature({ endpointId, body, headers }), (_, value) =>
         typeof value === "bigint" ? String(value) : value,
       );
-      expect(answer).not.toContain(sign(secret, now, body).split("v1=")[1]);
-      expect(answer).not.toContain(secret.slice("whsec_".length));
+      expect(response).not.toContain(sign(secret, now, body).split("v1=")[1]);
+      expect(response).not.toContain(secret.slice("whsec_".length));
     }
   });
 
@@ -222,8 +222,8 @@ describe("the attempts of a delivery, one by one", () => {
     await fc.assert(
       fc.asyncProperty(pasted, fc.uint8Array(), seconds, async (headers, body, second) => {
         const receivedAt = { seconds: second, nanos: 999_999_999 };
-        const answer = await client.debugSignature({ endpointId, headers, body, receivedAt });
-        expect(answer.signatureMatches).toBe(false);
+        const response = await client.debugSignature({ endpointId, headers, body, receivedAt });
+        expect(response.signatureMatches).toBe(false);
       }),
       { numRuns: 150, examples: [["webhook-timestamp:".padEnd(418, "9"), new Uint8Array(), LAST_SECOND]] },
     );

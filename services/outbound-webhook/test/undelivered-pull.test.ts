@@ -125,8 +125,8 @@ describe("the pull of undelivered events", () => {
     const ask = { endpointId: id, eventIds: [first, "evt_unknown"] };
     const before = Math.floor(rig.clock.now().getTime() / 1000);
     for (let time = 0; time < 2; time += 1) {
-      const answer = await client("w-ack").acknowledgeUndelivered(ask);
-      expect(answer).toMatchObject({ acknowledged: 1, ignoredEventIds: ["evt_unknown"] });
+      const response = await client("w-ack").acknowledgeUndelivered(ask);
+      expect(response).toMatchObject({ acknowledged: 1, ignoredEventIds: ["evt_unknown"] });
     }
     const { events } = await client("w-ack").pullUndelivered({ endpointId: id });
     expect(events.map((event) => event.eventId)).toEqual([second]);

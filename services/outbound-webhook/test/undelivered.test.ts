@@ -129,10 +129,10 @@ describe("what is undelivered", () => {
     ["is in flight", { delayMs: 2_000 }, 0],
   ])(
     "[OUT-51] a first delivery that %s while a resend fails settles the event when it arrives",
-    async (name, answer, ms) => {
+    async (name, behaviour, ms) => {
       const workspaceId = `w-settled-${ms}`;
       await rig.register(workspaceId, `/${workspaceId}`);
-      rig.receiver.behave(() => answer);
+      rig.receiver.behave(() => behaviour);
       const eventId = await rig.report({ workspaceId });
       await eventually(() => rig.requestsTo(`/${workspaceId}`).length === 1);
       await ended(workspaceId, [ms > 0 ? "retrying" : "pending"]);

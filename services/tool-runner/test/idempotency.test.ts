@@ -118,10 +118,10 @@ describe("calls with an idempotency key", () => {
     const twins = Array.from({ length: 8 }, (_, index) => call({ idempotencyKey, replica: index % 2 }));
     await eventually(() => effects() === before + 1);
     await open();
-    const answers = await Promise.all(twins);
+    const responses = await Promise.all(twins);
     expect(effects()).toBe(before + 1);
-    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    for (const { outcome } of answers) expect(outcome).toEqual(answers[0]?.outcome);
+    expect(responses.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    for (const { outcome } of responses) expect(outcome).toEqual(responses[0]?.outcome);
   });
 
   it("[TOOL] of calls with one key that start at the same moment exactly one runs, every time", async () => {
@@ -130,9 +130,9 @@ describe("calls with an idempotency key", () => {
       const twins = Array.from({ length: 6 }, (_, index) =>
         call({ tool: "plain", idempotencyKey, replica: index % 2 }),
       );
-      const answers = await Promise.all(twins);
-      expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
-      for (const { outcome } of answers) expect(outcome).toEqual(answers[0]?.outcome);
+      const responses = await Promise.all(twins);
+      expect(responses.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      for (const { outcome } of responses) expect(outcome).toEqual(responses[0]?.outcome);
     }
   });
 

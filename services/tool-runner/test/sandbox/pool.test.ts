@@ -38,8 +38,8 @@ describe("sandbox pool", () => {
     };
     const names =
       "callTool executePreparedQuery executeQuery readSheet writeToSheet clearFromSheet emitWebhook sendMail fetch";
-    const answers = names.split(" ").map((name) => (name === "executeQuery" ? "refused" : name));
-    expect(await resultOf(pool, source, { onHostCall })).toEqual(answers);
+    const results = names.split(" ").map((name) => (name === "executeQuery" ? "refused" : name));
+    expect(await resultOf(pool, source, { onHostCall })).toEqual(results);
     expect(calls).toEqual(names.split(" ").map((name) => `${name} ["x",{"name":"${name}"}]`));
   });
 
@@ -47,10 +47,10 @@ describe("sandbox pool", () => {
     await using pool = openPool(2);
     const source = handler("const [, n] = await ctx.callTool('plus', args.n); await 0; return { n: n + 1 }");
     const total = 2_000;
-    const answers = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: total }, (_, n) => resultOf(pool, source, { codeKey: `tool-${n % 20}`, args: { n } })),
     );
-    expect(answers).toEqual(Array.from({ length: total }, (_, n) => ({ n: n + 1 })));
+    expect(results).toEqual(Array.from({ length: total }, (_, n) => ({ n: n + 1 })));
   });
 
   it("[TOOL-2] the bound on active runs stops endless recursion of nested calls", async () => {

@@ -96,7 +96,7 @@ test("[TOOL] a body is JSON unless a header says otherwise; without a body there
   expect(renderApiCall(apiWith({}), {})).toMatchObject({ headers: {}, body: undefined });
 });
 
-test("[TOOL] placeholders are found wherever an api call may contain them", () => {
+test("[TOOL] placeholders are found in every place where an api call may contain them", () => {
   const api = apiWith({ url: "https://a/{{u}}", headers: { h: "{{v}}{{w}}" }, body: { a: ["x", { b: "{{y}}" }] } });
   const found = templateTexts(api).map(({ path, text }) => [path, ...namesIn(text)]);
   expect(found).toEqual([["api.url", "u"], ["api.headers.h", "v", "w"], ["api.body.a.0"], ["api.body.a.1.b", "y"]]);

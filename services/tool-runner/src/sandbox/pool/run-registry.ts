@@ -58,7 +58,7 @@ export class RunRegistry {
     });
   }
 
-  /** Carries out what a message from a child means for its run. */
+  /** Applies a message from a child to its run. */
   handleMessage(child: Child, message: FromChild): void {
     const run = child.assigned.get(message[1]);
     if (run === undefined) return;
