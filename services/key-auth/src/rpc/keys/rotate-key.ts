@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/api-key/secret";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { unavailable } from "@toolgate/service-host/errors";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
@@ -43,6 +44,6 @@ export const rotateKey: Handler<Context, typeof KeyService.method.rotateKey> = a
  */
 async function assertAnnounceable({ epochs }: Context, keyId: string): Promise<void> {
   await epochs.raise(`key:${keyId}`).catch(() => {
-    throw new ConnectError("not rotated: the change could not be announced to every replica", Code.Unavailable);
+    throw unavailable("not rotated: the change could not be announced to every replica");
   });
 }
