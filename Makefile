@@ -14,7 +14,7 @@ setup: ## Fetches Node 24 when this machine's own is older, and the packages
 run: setup ## Starts everything with a demo workspace (PORT, DATA_DIR, TOPOLOGY=split, DATABASE_URL, NATS_URL, REDIS_URL)
 	@exec node deploy/local/src/run.ts
 
-watch: setup ## As run, and starts again whenever a source file changes
+watch: setup ## As run, and restarts whenever a source file changes
 	@exec node --watch deploy/local/src/run.ts
 
 debug: setup ## As run in the split topology, with SERVICE=<name> under the inspector at 127.0.0.1:9229

@@ -33,42 +33,44 @@ const WARM_CONCURRENCY = 64;
 /** Takes the variants in turn, round after round, so that noise on the machine affects all of them alike. */
 export async function measureCalls(settings: CallsSettings): Promise<CallFigures> {
   const { variants, rounds, seconds, log } = settings;
-  const figures: CallFigures = {};
-  for (const variant of variants) {
-    const mode = { kind: "closed" as const, concurrency: WARM_CONCURRENCY };
-    const window = await measureWindow(variant, { mode, warmUpMs: 0, measureMs: FIRST_WARM_UP_MS }, settings);
-    figures[variant.name] = { closed: [], halfLoad: [], answered: window.load.answered, written: {} };
+  const runs = variants.map((variant) => {
+    const figures: VariantFigures = { closed: [], halfLoad: [], answered: 0, written: {} };
+    const measure = async (mode: LoadMode, warmUpMs: number, measureMs: number) => {
+      const window = await measureWindow(variant, { mode, warmUpMs, measureMs }, settings);
+      figures.answered += window.load.answered;
+      return window;
+    };
+    return { variant, figures, measure };
+  });
+  for (const { variant, measure } of runs) {
+    await measure({ kind: "closed", concurrency: WARM_CONCURRENCY }, 0, FIRST_WARM_UP_MS);
     log(`warm: ${variant.name}`);
   }
   const closedMs = (seconds * 1000) / 2 / CONCURRENCIES.length;
   for (let round = 1; round <= rounds; round += 1) {
-    for (const variant of variants) {
+    for (const { variant, figures, measure } of runs) {
+      const shown: string[] = [];
       for (const concurrency of CONCURRENCIES) {
-        const mode = { kind: "closed" as const, concurrency };
-        const order = { mode, warmUpMs: closedMs / 4, measureMs: closedMs };
-        keep(figures, "closed", variant, await measureWindow(variant, order, settings));
+        const window = await measure({ kind: "closed", concurrency }, closedMs / 4, closedMs);
+        figures.closed.push(window);
+        shown.push(`${concurrency}: ${window.load.perSecond.toFixed(0)}/s`);
       }
-      log(`throughput, round ${round}: ${variant.name} ${describe(figures[variant.name])}`);
+      log(`throughput, round ${round}: ${variant.name} ${shown.join(", ")}`);
     }
   }
   const openMs = (seconds * 1000) / 3;
   for (let round = 1; round <= rounds; round += 1) {
-    for (const variant of variants) {
-      const mode = { kind: "open" as const, perSecond: Math.round(maximum(figures[variant.name]) / 2) };
-      const order = { mode, warmUpMs: openMs / 8, measureMs: openMs };
-      const window = await measureWindow(variant, order, settings);
-      keep(figures, "halfLoad", variant, window);
+    for (const { variant, figures, measure } of runs) {
+      const perSecond = Math.round(maximum(figures) / 2);
+      const window = await measure({ kind: "open", perSecond }, openMs / 8, openMs);
+      figures.halfLoad.push(window);
       const { p50Ms, p99Ms } = window.load.latency;
-      log(
-        `half load, round ${round}: ${variant.name} ${mode.perSecond}/s, p50 ${p50Ms.toFixed(2)} p99 ${p99Ms.toFixed(2)} ms`,
-      );
+      const latency = `p50 ${p50Ms.toFixed(2)} p99 ${p99Ms.toFixed(2)} ms`;
+      log(`half load, round ${round}: ${variant.name} ${perSecond}/s, ${latency}`);
     }
   }
-  for (const variant of variants) {
-    const own = figures[variant.name];
-    if (own) own.written = await variant.written();
-  }
-  return figures;
+  for (const { variant, figures } of runs) figures.written = await variant.written();
+  return Object.fromEntries(runs.map(({ variant, figures }) => [variant.name, figures]));
 }
 
 export function closedWindows(figures: VariantFigures | undefined, concurrency: number): Window[] {
@@ -84,20 +86,6 @@ export function maximum(figures: VariantFigures | undefined): number {
   return Math.max(...CONCURRENCIES.map((concurrency) => throughput(figures, concurrency)));
 }
 
-function keep(figures: CallFigures, kind: "closed" | "halfLoad", { name }: Variant, window: Window): void {
-  const own = figures[name];
-  if (!own) return;
-  own[kind].push(window);
-  own.answered += window.load.answered;
-}
-
-function describe(figures: VariantFigures | undefined): string {
-  return CONCURRENCIES.map((concurrency) => {
-    const last = closedWindows(figures, concurrency).at(-1);
-    return `${concurrency}: ${last?.load.perSecond.toFixed(0)}/s`;
-  }).join(", ");
-}
-
 export type Generator = BenchProcess<object, LoadOrder, LoadResult>;
 
 export type Window = {
@@ -105,8 +93,7 @@ export type Window = {
   load: LoadResult;
   /** Over the whole window, warm-up included, until the last log line is in the database. */
   usage: Usage;
-  /** Messages of log lines that were still on their way when the load ended, and how long they took. */
-  unwrittenAtEnd: number;
+  /** How long after the load's end the last log line was written. */
   writtenAfterMs: number;
   /** Messages in which the log lines travelled: each carries those of one tick. */
   logMessages: number;
@@ -117,7 +104,7 @@ type WindowOrder = { mode: LoadMode; warmUpMs: number; measureMs: number };
 const POLL_MS = 20;
 const WRITTEN_DEADLINE_MS = 60_000;
 
-/** Loads one variant for a while. What it still owes its log afterwards is counted as its cost. */
+/** Loads one variant for a while. Log lines that it writes afterwards count as its cost. */
 async function measureWindow(
   variant: Variant,
   order: WindowOrder,
@@ -129,7 +116,6 @@ async function measureWindow(
   using meter = startMeter(groups);
   const load = await generator.ask({ target: variant.target, ...order });
   const endedAt = performance.now();
-  const unwrittenAtEnd = await variant.unwritten();
   while ((await variant.unwritten()) > 0) {
     if (performance.now() - endedAt > WRITTEN_DEADLINE_MS) throw new Error(`${variant.name}: the log is not written`);
     await sleep(POLL_MS, undefined, { signal });
@@ -137,12 +123,12 @@ async function measureWindow(
   const writtenAfterMs = performance.now() - endedAt;
   const usage = meter.stop();
   const logMessages = (await variant.logMessages()) - messagesBefore;
-  return { mode: order.mode, load, usage, unwrittenAtEnd, writtenAfterMs, logMessages };
+  return { mode: order.mode, load, usage, writtenAfterMs, logMessages };
 }
 
 /** The concurrency at which CPU time is compared: every part is busy, and batches are not yet at their largest. */
 export const COST_CONCURRENCY = 64;
-/** The load's own part in a window's CPU time: no cost of the server. */
+/** The load generator's part of a window's CPU time, which is no cost of the server. */
 export const GENERATOR = "generator";
 
 /** Microseconds of CPU per call by process; the median of the rounds. */

@@ -1,4 +1,5 @@
-import { access, mkdir, readdir, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { lockDataFolder } from "@toolgate/local/data-lock";
 import { removeDataFolder } from "@toolgate/local-servers/data-folder";
@@ -6,8 +7,8 @@ import { removeDataFolder } from "@toolgate/local-servers/data-folder";
 type WorkFolder = AsyncDisposable & { readonly path: string };
 
 /**
- * The folder for the servers' data, on a real disk and not in memory. What a run that was killed left in it, also its
- * servers, is removed first; disposing removes all of this run.
+ * The folder for the servers' data, on a real disk and not in memory. What a killed run left in it, including its
+ * servers, is removed first; disposing removes everything of this run.
  */
 export async function openWorkFolder(path: string): Promise<WorkFolder> {
   await mkdir(path, { recursive: true });
@@ -26,10 +27,6 @@ export async function openWorkFolder(path: string): Promise<WorkFolder> {
 async function removeInstallations(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     const folder = join(path, name);
-    const hasServers = await access(join(folder, "ports.json")).then(
-      () => true,
-      () => false,
-    );
-    if (hasServers) await removeDataFolder(folder);
+    if (existsSync(join(folder, "ports.json"))) await removeDataFolder(folder);
   }
 }

@@ -1,7 +1,7 @@
 import type { Usage } from "../machine/meter.ts";
 import type { LatencySummary } from "../statistics.ts";
 
-export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 /** A Markdown table; the first column is text, the others are figures. */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {

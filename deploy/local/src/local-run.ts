@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { stopLeftovers } from "@toolgate/local-servers/data-folder";
 import { isPortFree, openPorts } from "@toolgate/local-servers/ports";
+import { isAlive } from "@toolgate/local-servers/process-table";
 import type { ServerName } from "@toolgate/local-servers/programs";
-import { type LocalServers, startServers } from "@toolgate/local-servers/start-servers";
+import { startServers } from "@toolgate/local-servers/start-servers";
 import type { LocalConfig } from "./config.ts";
 import { lockDataFolder } from "./data-lock.ts";
 import { startReceiver } from "./demo/receiver.ts";
@@ -84,27 +85,17 @@ async function openServers(config: LocalConfig, control: RunControl, owned: Asyn
   owned.defer(() => stopped.abort());
   const signal = AbortSignal.any([stop, stopped.signal]);
   for (const server of Object.values(servers.running)) void keepRunning(server, { log, signal });
-  const url = (name: ServerName) => given[name] ?? startedUrl(servers, name);
+  const url = (name: ServerName) => {
+    const found = given[name] ?? servers.running[name]?.url;
+    if (!found) throw new Error(`${name} is not running`);
+    return found;
+  };
   return { databaseUrl: url("postgres"), natsUrl: url("nats"), redisUrl: url("redis") };
-}
-
-function startedUrl(servers: LocalServers, name: ServerName): string {
-  const server = servers.running[name];
-  if (!server) throw new Error(`${name} is not running`);
-  return server.url;
 }
 
 async function stopServices(topology: Topology, { stopNow, log }: RunControl): Promise<void> {
   const pids = Object.values(topology.pids()).filter((pid) => pid > 1 && pid !== process.pid);
   if (await finishWithin(topology.stop(), SERVICES_STOP_MS, stopNow)) return;
   log("the services did not stop in time and are killed");
-  for (const pid of pids) killIfAlive(pid);
-}
-
-function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has already ended.
-  }
+  for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL");
 }

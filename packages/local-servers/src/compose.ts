@@ -48,7 +48,8 @@ export async function startContainers(names: readonly ServerName[], dataDir: str
     await promisify(execFile)("docker", all, { timeout: PULL_TIMEOUT_MS });
   };
   await compose("up", "--detach", ...names);
-  return Promise.all(names.map((name) => openContainer(name, container(name, taken[name], passwords), compose)));
+  const specs = containers(taken, passwords);
+  return Promise.all(names.map((name) => openContainer(name, specs[name], compose)));
 }
 
 async function openContainer(
@@ -78,29 +79,26 @@ async function openContainer(
   };
 }
 
-function container(name: ServerName, port: number, passwords: Passwords): Container {
-  switch (name) {
-    case "postgres":
-      return {
-        url: ownerUrl(port, passwords),
-        async ready() {
-          if (!(await isPostgresReady(port, passwords))) return false;
-          // The image's first start runs a temporary server without TCP, so a response means the real one.
-          await createOwner(port, passwords);
-          return true;
-        },
-      };
-    case "nats":
-      return {
-        url: `nats://127.0.0.1:${port}`,
-        ready: async () => (await firstResponse(port, "")).includes('"jetstream":true'),
-      };
-    case "redis":
-      return {
-        url: `redis://127.0.0.1:${port}`,
-        ready: async () => (await firstResponse(port, "PING\r\n")).startsWith("+PONG"),
-      };
-  }
+function containers(ports: Record<ServerName, number>, passwords: Passwords): Record<ServerName, Container> {
+  return {
+    postgres: {
+      url: ownerUrl(ports.postgres, passwords),
+      async ready() {
+        if (!(await isPostgresReady(ports.postgres, passwords))) return false;
+        // The image's first start runs a temporary server without TCP, so a response means the real one.
+        await createOwner(ports.postgres, passwords);
+        return true;
+      },
+    },
+    nats: {
+      url: `nats://127.0.0.1:${ports.nats}`,
+      ready: async () => (await firstResponse(ports.nats, "")).includes('"jetstream":true'),
+    },
+    redis: {
+      url: `redis://127.0.0.1:${ports.redis}`,
+      ready: async () => (await firstResponse(ports.redis, "PING\r\n")).startsWith("+PONG"),
+    },
+  };
 }
 
 function environment(folder: string, passwords: Passwords, ports: Record<ServerName, number>): string {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access, constants, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -74,7 +74,6 @@ export async function findBinary(
 ): Promise<Binary | undefined> {
   for (const folder of folders) {
     const path = join(folder, program.executable);
-    if (!(await isExecutable(path))) continue;
     const version = await readVersion(path);
     if (version && reaches(version, program.minimum) && accept(version)) return { path, version };
   }
@@ -90,16 +89,10 @@ async function versionedFolders(parent: string, pattern: RegExp): Promise<string
     .map((name) => join(parent, name, "bin"));
 }
 
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
 async function readVersion(path: string): Promise<Version | undefined> {
-  const answer = await promisify(execFile)(path, ["--version"], { timeout: VERSION_TIMEOUT_MS }).catch(() => undefined);
-  const match = /(\d+)(?:\.(\d+))?/.exec(answer?.stdout ?? "");
+  const run = promisify(execFile)(path, ["--version"], { timeout: VERSION_TIMEOUT_MS });
+  const { stdout } = await run.catch(() => ({ stdout: "" }));
+  const match = /(\d+)(?:\.(\d+))?/.exec(stdout);
   return match ? { major: Number(match[1]), minor: Number(match[2] ?? 0) } : undefined;
 }
 
@@ -120,19 +113,18 @@ export async function findPrograms(names: readonly ServerName[], search: Program
   const found = await lookFor(names, search);
   const missing = names.filter((name) => !found[name]);
   if (missing.length === 0) return found;
-  const packages = missing.map((name) => PROGRAMS[name].debianPackage);
   search.log(`not found: ${describe(missing)}`);
-  if (!(await search.install(packages))) return found;
+  if (!(await search.install(missing.map((name) => PROGRAMS[name].debianPackage)))) return found;
   return { ...found, ...(await lookFor(missing, search)) };
 }
 
 /** One sentence for servers that can neither be found, nor installed, nor started with Docker. */
 export function missingSentence(missing: readonly ServerName[], clusterMajor?: number): string {
-  const programs = missing.map((name) => PROGRAMS[name]);
+  const list = (key: "debianPackage" | "brewFormula" | "variable", separator = " ") =>
+    missing.map((name) => PROGRAMS[name][key]).join(separator);
   const made = missing.includes("postgres") && clusterMajor ? ` (the data were made by version ${clusterMajor})` : "";
-  const debian = `apt-get install ${programs.map((program) => program.debianPackage).join(" ")}`;
-  const brew = `brew install ${programs.map((program) => program.brewFormula).join(" ")}`;
-  return `${describe(missing)} not found${made}: install with "${debian}" or "${brew}", start Docker, or set ${programs.map((program) => program.variable).join(", ")}`;
+  const install = `"apt-get install ${list("debianPackage")}" or "brew install ${list("brewFormula")}"`;
+  return `${describe(missing)} not found${made}: install with ${install}, start Docker, or set ${list("variable", ", ")}`;
 }
 
 async function lookFor(names: readonly ServerName[], search: ProgramSearch): Promise<FoundPrograms> {

@@ -10,7 +10,7 @@ import { startPostgres } from "./postgres.ts";
 import { type FoundPrograms, findPrograms, missingSentence, programFolders, type ServerName } from "./programs.ts";
 import type { LocalServer } from "./server-process.ts";
 
-export type ServersSettings = {
+type ServersSettings = {
   readonly names: readonly ServerName[];
   readonly dataDir: string;
   /** The search path, as in the variable PATH. */
@@ -24,7 +24,7 @@ export type ServersSettings = {
   readonly reservedPorts?: readonly number[];
 };
 
-export type LocalServers = AsyncDisposable & {
+type LocalServers = AsyncDisposable & {
   readonly running: Readonly<Partial<Record<ServerName, LocalServer>>>;
   stop(graceMs?: number): Promise<void>;
 };

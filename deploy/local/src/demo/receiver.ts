@@ -1,9 +1,11 @@
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import { join } from "node:path";
 import { keptCertificate } from "@toolgate/local-servers/certificate";
 import type { Ports } from "@toolgate/local-servers/ports";
+import { listen } from "@toolgate/service-host/listen";
 import { verify } from "@toolgate/webhook-signing/verify";
 
 const MAX_BODY_BYTES = 1_000_000;
@@ -54,7 +56,7 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Receive
     response.writeHead(204).end();
   });
   const port = await ports.take("receiver");
-  await listen(server, port);
+  await listen(server, "127.0.0.1", port);
   return {
     url: `https://127.0.0.1:${port}/webhooks`,
     caFile: receiverCaFile(dataDir),
@@ -106,15 +108,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject).listen(port, "127.0.0.1", () => resolve());
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
 }

@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
 import { runChecks } from "./checks.ts";
 
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
-const results = await runChecks(root, console.log);
-if (results.some(({ passed }) => !passed)) process.exitCode = 1;
+const { failed } = await runChecks(fileURLToPath(new URL("../../../../", import.meta.url)), console.log);
+if (failed > 0) process.exitCode = 1;

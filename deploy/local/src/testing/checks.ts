@@ -1,60 +1,43 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Tally } from "./tally.ts";
 
-/** One command that has to succeed; its output matters only when it fails. */
-export type Check = { readonly name: string; readonly command: string; readonly args: readonly string[] };
+const MAX_OUTPUT_BYTES = 10_000_000;
 
-type CheckResult = { readonly name: string; readonly passed: boolean; readonly output: string };
-
-/** The checks that need no test; `generatedDir` is where code is generated afresh, to be compared with what is committed. */
-export function checks(generatedDir: string): Check[] {
-  return [
-    { name: "types", command: "tsc", args: ["--noEmit"] },
-    { name: "format and lint", command: "biome", args: ["check", "."] },
-    { name: "floating promises", command: "oxlint", args: ["--type-aware"] },
-    { name: "proto lint", command: "buf", args: ["lint"] },
-    { name: "proto compatibility", command: "buf", args: ["breaking", "--against", "proto/released.binpb"] },
-    { name: "proto generation", command: "buf", args: ["generate", "--output", generatedDir] },
-    {
-      name: "generated code is fresh",
-      command: "diff",
-      args: ["-r", "--exclude=package.json", join(generatedDir, "gen"), "gen"],
-    },
-  ];
+/** Commands that must succeed, by name; `generatedDir` is where code is generated again, to compare it with `gen`. */
+function checks(generatedDir: string): Record<string, [command: string, ...args: string[]]> {
+  return {
+    types: ["tsc", "--noEmit"],
+    "format and lint": ["biome", "check", "."],
+    "floating promises": ["oxlint", "--type-aware"],
+    "proto lint": ["buf", "lint"],
+    "proto compatibility": ["buf", "breaking", "--against", "proto/released.binpb"],
+    "proto generation": ["buf", "generate", "--output", generatedDir],
+    "generated code is fresh": ["diff", "-r", "--exclude=package.json", join(generatedDir, "gen"), "gen"],
+  };
 }
 
-/** Runs every check in turn, also after a failure, and prints one line for each. */
-export async function runChecks(root: string, log: (line: string) => void): Promise<CheckResult[]> {
+/** Runs every check, also after a failure; prints one line for each, and the output of those that fail. */
+export async function runChecks(root: string, log: (line: string) => void): Promise<Tally> {
   const generatedDir = await mkdtemp(join(tmpdir(), "toolgate-gen-"));
-  const results: CheckResult[] = [];
+  const tally = { passed: 0, failed: 0 };
   try {
-    for (const check of checks(generatedDir)) {
-      const result = await runCheck(check, root);
-      log(`${result.passed ? "passed" : "FAILED"}  ${result.name}`);
-      if (!result.passed) log(result.output.trimEnd());
-      results.push(result);
+    for (const [name, [command, ...args]] of Object.entries(checks(generatedDir))) {
+      try {
+        await promisify(execFile)(command, args, { cwd: root, maxBuffer: MAX_OUTPUT_BYTES });
+        tally.passed += 1;
+        log(`passed  ${name}`);
+      } catch (error) {
+        tally.failed += 1;
+        const { stdout = "", stderr = "", message } = error as Error & { stdout?: string; stderr?: string };
+        log(`FAILED  ${name}\n${(stdout + stderr).trimEnd() || message}`);
+      }
     }
   } finally {
     await rm(generatedDir, { recursive: true, force: true });
   }
-  return results;
-}
-
-async function runCheck({ name, command, args }: Check, root: string): Promise<CheckResult> {
-  let output = "";
-  try {
-    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        output += text;
-      });
-    }
-    const [code] = await once(child, "close");
-    return { name, passed: code === 0, output };
-  } catch (error) {
-    return { name, passed: false, output: (error as Error).message };
-  }
+  return tally;
 }

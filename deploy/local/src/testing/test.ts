@@ -9,13 +9,9 @@ import { closingLine, type Tally, tallyTests } from "./tally.ts";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
-// The terminal sends Ctrl-C to vitest as well, which stops its servers; its outcome is waited for and reported here.
+// The terminal sends Ctrl-C to vitest as well, which stops its servers; this process waits for it and reports its outcome.
 for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => {});
-const results = await runChecks(root, console.log);
-const tallies = [
-  ...results.map(({ passed }) => ({ passed: Number(passed), failed: Number(!passed) })),
-  await runTests(),
-];
+const tallies = [await runChecks(root, console.log), await runTests()];
 console.log(closingLine(tallies));
 if (tallies.some(({ failed }) => failed > 0)) process.exitCode = 1;
 
