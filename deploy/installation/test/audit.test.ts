@@ -105,8 +105,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const values = [SECRET, signing, rotated.secret, secret, customer.url, "a value", "a-token-in-a-path"];
     expect(values.filter((value) => stored.rows[0].rows.includes(value))).toEqual([]);
     const waiting = await toolgate.pool.query(
-      "select (select count(*) from tool_runner.audit_outbox) + (select count(*) from outbound_webhook.audit_outbox) as deeds",
+      "select (select count(*) from tool_runner.audit_outbox) + (select count(*) from outbound_webhook.audit_outbox) as entries",
     );
-    expect(waiting.rows[0].deeds).toBe(0);
+    expect(waiting.rows[0].entries).toBe(0);
   });
 });

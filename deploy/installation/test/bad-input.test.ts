@@ -58,7 +58,7 @@ describe("bodies", () => {
   test.each<[name: string, body: string, args: Record<string, unknown>]>([
     ["nothing at all", "", {}],
     ["no args", "{}", {}],
-    ["members beside args, however deep", `{"x":${nested(100_000)},"args":{"text":"y"}}`, { text: "y" }],
+    ["members next to args, at any depth", `{"x":${nested(100_000)},"args":{"text":"y"}}`, { text: "y" }],
     ["duplicate names: the last one counts", '{"args":{"text":"a"},"args":{"text":"b","text":"c"}}', { text: "c" }],
     [
       "numbers beyond all bounds",

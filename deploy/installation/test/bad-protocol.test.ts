@@ -189,7 +189,7 @@ describe("connections", () => {
     expect(echoed(await connection.answer())).toBe("3");
   });
 
-  test("the bytes after a body's declared length are a request of their own, without the key of the first", async () => {
+  test("the bytes after a body's declared length are a separate request, without the key of the first", async () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const headers = [door.bearer, ["content-length", "2"] as const];
     const behind = requestBytes({ target: ECHO, body: "{}" }).toString();
@@ -259,7 +259,7 @@ describe("clients that hang up", () => {
     await door.expectUndisturbed();
   });
 
-  test("[LOG-2] [LOG-10] during the run are in both logs: the run goes on", async () => {
+  test("[LOG-2] [LOG-10] during the run are in both logs: the run continues", async () => {
     const { id, secret } = await door.toolgate.createKey({ name: "k", tools: ["busy"], limit: 9_000 });
     using connection = openRaw(door.toolgate.baseUrl);
     const headers = [["authorization", `Bearer ${secret}`] as const];
