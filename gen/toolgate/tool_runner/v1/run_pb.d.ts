@@ -49,7 +49,8 @@ export declare type RunRequest = Message<"toolgate.tool_runner.v1.RunRequest"> &
   /**
    * Why the request cannot be used although its caller is known: its body is too large or was cut short, or one of its headers is
    * malformed. The tool does not run. The call ends as unavailable where the tool is not released, otherwise as
-   * invalid_arguments with this violation. A tool-runner that does not know this field would run the tool: upgrade gateways last.
+   * invalid_arguments with this violation. Send a body that is not JSON with it: a tool-runner that does not know this field
+   * refuses that body, but would run the tool with an empty or a valid one. Upgrade gateways last, for the right violation.
    *
    * @generated from field: toolgate.tool_runner.v1.Violation body_fault = 13;
    */

@@ -12,7 +12,7 @@ import type { Violation } from "../domain/responses.ts";
 
 export interface ToolRun {
   tool: string;
-  /** The request's body as received; empty when there is a violation. */
+  /** The request's body as received; not sent when there is a violation. */
   body: Uint8Array;
   /** Why the request cannot be used. It still goes to tool-runner, whose release check comes first. */
   bodyFault: Violation | undefined;
@@ -26,6 +26,8 @@ export type RunTool = (key: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
 
 /** Longer than the longest timeout of a tool, so that the tool's own timeout ends the run. */
 const TIMEOUT_MS = 75_000;
+/** Not JSON: a previous version of tool-runner ignores the violation, and would run the tool with an empty or valid body. */
+const UNUSABLE_BODY = Buffer.from("\0");
 
 export function createRunTool(run: Call<RunRequest, RunResponse>): RunTool {
   return (key, { tool, body, bodyFault, ip, idempotencyKey }) => {
@@ -41,10 +43,10 @@ export function createRunTool(run: Call<RunRequest, RunResponse>): RunTool {
       workspace: key.workspace,
       workspaceEpoch: key.workspaceEpoch,
       tool: tool.replaceAll("\u0000", "\ufffd"),
-      body,
+      body: bodyFault ? UNUSABLE_BODY : body,
       ...(bodyFault && { bodyFault: create(ViolationSchema, bodyFault) }),
       caller: { case: "key", value: caller },
-      idempotencyKey,
+      idempotencyKey: bodyFault ? "" : idempotencyKey,
     });
     return run(request, { timeoutMs: TIMEOUT_MS });
   };
