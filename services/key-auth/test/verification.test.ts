@@ -55,7 +55,7 @@ async function verifierRig({
     admission: createRedisAdmission(redis),
     load: createRowLoader(queryRows, now),
     now,
-    onAdmissionError: (error) => admissionErrors.push(error),
+    onAdmissionError: (error) => void admissionErrors.push(error),
     ...(maxCachedBytes !== undefined && { maxCachedBytes }),
   });
   return {
@@ -64,6 +64,7 @@ async function verifierRig({
     admissionErrors,
     epochs: createEpochs(redis),
     reconnect: () => reconnects.emit("ready"),
+    stopRedis: () => redis.disconnect(),
     verify: (secretHash: Uint8Array = row.secretHash) => verifier.verify(secretHash, { count: true, clientIp: "" }),
     async [Symbol.asyncDispose]() {
       redis.disconnect();
@@ -120,6 +121,21 @@ test("[KEY-21] without Postgres, no cached key is used after a reconnect to Redi
   rig.state.postgres = "down";
   rig.reconnect();
   await expect(rig.verify()).rejects.toThrow("down");
+});
+
+test("[KEY-21] without Redis, each call reads the key from Postgres once, whether it is cached or not", async () => {
+  const [cached, uncached] = [newRow(), newRow()];
+  await using rig = await verifierRig({ rows: [cached, uncached] });
+  expect(await rig.verify()).toMatchObject({ admitted: true });
+  rig.stopRedis();
+  for (const row of [cached, uncached]) {
+    const before = rig.state.loads;
+    for (let call = 0; call < 10; call += 1) expect(await rig.verify(row.secretHash)).toMatchObject({ admitted: true });
+    expect(rig.state.loads).toBe(before + 10);
+    row.revokedAt = new Date(0);
+    expect(await rig.verify(row.secretHash)).toBeUndefined();
+  }
+  expect(rig.admissionErrors).toHaveLength(22);
 });
 
 test("[KEY-21] callers share the reload of a key, which shows a change whose epoch was never raised", async () => {

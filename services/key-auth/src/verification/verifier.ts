@@ -67,8 +67,7 @@ export function createVerifier({
     return row && toVerifiableKey(row);
   }
 
-  async function verifyWithoutRedis(secretHash: Uint8Array, { count, clientIp }: VerifiedCall): Promise<Verdict> {
-    const key = await loadKey(secretHash);
+  function verifyWithoutRedis(key: VerifiableKey | undefined, { count, clientIp }: VerifiedCall): Verdict {
     if (!key || !opens(key, clientIp, now())) return undefined;
     const { row } = key;
     const { minute, resetAt } = minuteWindow(now());
@@ -81,14 +80,15 @@ export function createVerifier({
       const cached = cache.peek(id);
       // Without epochs, Redis is only asked for the epochs of the key and its workspace.
       let epochs = cached?.value && cached.epoch;
-      let key = cached?.value ?? (await loadKey(secretHash));
+      const loaded = cached?.value ? undefined : await loadKey(secretHash);
+      let key = cached?.value ?? loaded;
       for (let reloads = 0; key && reloads <= MAX_RELOADS; reloads += 1) {
         const { row } = key;
         const open = opens(key, call.clientIp, now());
         const request = { ...row, known: epochs, count: call.count && open };
         const decision = await admission.decide(request).catch(onAdmissionError);
         epochsRead.add(1, { source: decision ? "redis" : "none" });
-        if (!decision) return verifyWithoutRedis(secretHash, call);
+        if (!decision) return verifyWithoutRedis(key === loaded ? loaded : await loadKey(secretHash), call);
         if (decision.kind !== "stale") {
           if (reloads === 0) cacheLookups.add(1, { cache: "keys", result: "hit" });
           if (!open) return undefined;
