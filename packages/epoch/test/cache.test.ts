@@ -89,6 +89,31 @@ test("[TOOL] a load under an older epoch that ends later does not replace the ne
   expect(cache.peek("w")).toEqual({ value: 22, epoch: 2n });
 });
 
+test("[TOOL] a reload that fails does not use a value that was loaded meanwhile under an older epoch", async () => {
+  const { state, redis, cache, get } = cacheRig();
+  await get(2n);
+  state.nowMs = RELOAD_AFTER_MS + 1;
+  const reload = Promise.withResolvers<number>();
+  const reloading = cache.get("w", 2n, () => reload.promise);
+  redis.emit("ready");
+  await get(1n);
+  expect(cache.peek("w")?.epoch).toBe(1n);
+  reload.reject(new Error("postgres is down"));
+  await expect(reloading).rejects.toThrow("down");
+});
+
+test("[TOOL] the age of a value counts from the start of its load", async () => {
+  const { state, cache } = cacheRig();
+  const slow = Promise.withResolvers<number>();
+  const loading = cache.get("w", 1n, () => slow.promise);
+  state.nowMs = RELOAD_AFTER_MS;
+  slow.resolve(1);
+  await loading;
+  expect(cache.peek("w")).toEqual({ value: 1, epoch: 1n });
+  state.nowMs += 1;
+  expect(cache.peek("w")).toEqual({ value: 1, epoch: undefined });
+});
+
 test("[TOOL] a caller that could use the cached value waits a second for its reload, not longer", async () => {
   const { state, get } = cacheRig();
   await get(1n);
