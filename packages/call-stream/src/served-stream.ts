@@ -3,6 +3,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import { runForRequest } from "@toolgate/telemetry/request";
+import { isRequestId } from "@toolgate/telemetry/request-id";
 import { spanOf } from "@toolgate/telemetry/trace";
 import type { CallHandler } from "./call.ts";
 import { OpenCall } from "./caller.ts";
@@ -87,9 +88,8 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
     for (const { id, request, timeoutMs, requestId, traceparent } of batch.calls) {
       if (this.#open.has(id)) throw new ConnectError(`call ${id} is already open`, Code.InvalidArgument);
       const allowedMs = timeoutMs === 0 ? maxTimeoutMs : Math.min(timeoutMs, maxTimeoutMs);
-      runForRequest({ requestId, span: spanOf(traceparent) }, () =>
-        this.#begin(new ServedCall(id, nowMs + allowedMs), request),
-      );
+      const scope = { requestId: isRequestId(requestId) ? requestId : "", span: spanOf(traceparent) };
+      runForRequest(scope, () => this.#begin(new ServedCall(id, nowMs + allowedMs), request));
     }
     for (const id of batch.cancelled) this.#cancel(id);
   }

@@ -3,6 +3,7 @@ import { Code, createClient } from "@connectrpc/connect";
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import { CallBatchSchema, CallSchema } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import { VerifyRequestSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { currentRequestId } from "@toolgate/telemetry/request";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { neverSent } from "../src/call.ts";
@@ -81,6 +82,25 @@ test("a request that cannot be decoded fails no other call", async () => {
     yield batch([1], "good");
   });
   expect(Object.fromEntries(outcomes(replies))).toEqual({ 9: "InvalidArgument", 1: "ok" });
+});
+
+test("a handler gets the request id of its call, or none if it is malformed", async () => {
+  const seen = new Map<string, string>();
+  await using server = await startVerifyServer(async ({ tool }) => {
+    seen.set(tool, currentRequestId());
+    return responseTo(tool);
+  });
+  const requestIds = { valid: "req-1", lineBreak: "req\n1", tooLong: "x".repeat(129), none: "" };
+  const calls = Object.entries(requestIds).map(([tool, requestId], id) => ({
+    id,
+    request: toBinary(VerifyRequestSchema, ask(tool)),
+    timeoutMs: LONG_MS,
+    requestId,
+  }));
+  await exchange(server.address, async function* () {
+    yield create(CallBatchSchema, { calls });
+  });
+  expect(Object.fromEntries(seen)).toEqual({ valid: "req-1", lineBreak: "", tooLong: "", none: "" });
 });
 
 test("an id that is already open ends the stream", async () => {
