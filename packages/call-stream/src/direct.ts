@@ -17,7 +17,7 @@ type DirectCallOptions = {
 };
 
 /**
- * Makes a `Call` of a handler in the same process. It behaves like a call over a stream: the same error codes and
+ * Makes a `Call` from a handler in the same process. It behaves like a call over a stream: the same error codes and
  * messages, deadline, cancellation and limit. Messages are passed as they are, without a copy.
  */
 export function directCall<I, O>(handler: CallHandler<I, O>, options: DirectCallOptions): Call<I, O> {

@@ -46,8 +46,8 @@ export const FLOW_WINDOW_BYTES = 1024 * 1024;
 /** Time between two checks of a connection; a dead peer is detected at the fourth. */
 export const KEEPALIVE_TICK_MS = 1_000;
 
-/** Checks without data from the peer after which it is probed. */
+/** Checks that a peer may be silent for; it is probed at the next one, the second. */
 export const SILENT_TICKS_UNTIL_PROBE = 1;
 
-/** Checks without data from the peer after which it counts as dead. */
+/** Checks that a peer may be silent for; it counts as dead at the next one, the fourth. */
 export const SILENT_TICKS_UNTIL_LOST = 3;

@@ -12,7 +12,7 @@ export interface EpochCache<Epoch, T> {
    * nothing. Rejects when the load fails and no cached value may be used instead.
    */
   get(key: string, epoch: Epoch | undefined, load: () => Promise<T>): Promise<T>;
-  /** The cached value, without loading it, and the epoch it is valid for. Undefined once a reload is due. */
+  /** The cached value, without loading it, and the epoch it is valid for, which is undefined once a reload is due. */
   peek(key: string): { value: T; epoch: Epoch | undefined } | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
 }
 
 /**
- * Hands over the messages that have arrived, one batch at a time, while the next one collects. A batch is acknowledged
+ * Passes messages to `handle` in batches, one at a time; the next batch collects meanwhile. A batch is acknowledged
  * when `handle` resolves. When it rejects, its halves are handled separately, so that one bad message does not hold up
  * the others; a single message that is refused is delivered again, after growing waits. If that happens with a
  * permanent error on its fifth delivery or later, it is parked: reported to `onError` as a `ParkedMessageError` and not
@@ -56,7 +56,7 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
 
 const RETURN_WITHIN_MS = 1_000;
 
-/** Waits first until the broker knows of the stop: otherwise it would send the messages here again. */
+/** First waits until the broker knows that this consumer has stopped: it would send the messages here again. */
 async function returnMessages(bus: Bus, acknowledgements: Acknowledgements, messages: HeldMessage[]): Promise<void> {
   if (messages.length === 0 || !bus.isConnected()) return;
   const flushed = unlessDisconnected(bus, () => bus.nc.flush()).catch(() => {});

@@ -19,25 +19,25 @@ export interface ConsumeOptions {
   /** Name of the consumer, which the replicas of a service share: each message goes to one of them. */
   durable: string;
   filterSubject: string;
-  /** Messages of a batch; as many again may wait for it in this process, and as many in the client. */
+  /** Largest batch. As many messages again may wait in this process, and as many in the NATS client. */
   maxMessages: number;
   /** The broker sends a message again when it is not acknowledged within this time. */
   ackWaitMs: number;
   /** Unacknowledged messages over all replicas. */
   maxAckPending: number;
   /**
-   * Creates the consumer again at the start and after each break of the connection: unacknowledged messages are
-   * delivered again at once, including those that a killed broker would otherwise deliver to nobody (seen with 2.9.10).
-   * Only for work that may be repeated: replicas also get messages that others are working on. Default false.
+   * Recreates the consumer at the start and whenever the connection was lost. Unacknowledged messages are then delivered
+   * again at once, including those that a killed broker would otherwise never deliver (seen with 2.9.10). Only for work
+   * that may be repeated: a replica may get a message that another one is still working on. Default false.
    */
   remakeAfterBreak?: boolean;
   signal: AbortSignal;
   onError: (error: unknown) => void;
 }
 
-/** The time from the start of consuming to the next break of the connection. */
+/** A period of consuming, which ends when the connection is lost. */
 export interface Session {
-  /** When the broker created the consumer: after a wipe it is another one, whose sequence numbers start again. */
+  /** When the broker created the consumer. A wiped broker gets a new one, whose sequence numbers start again. */
   readonly consumerCreated: string;
   /** False once the connection broke or the broker lost the consumer. */
   isLive(): boolean;

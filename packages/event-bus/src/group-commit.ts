@@ -1,6 +1,6 @@
 /** Collects the items added in one turn of the event loop, and commits them as one batch. */
 export interface GroupCommit<T> extends AsyncDisposable {
-  /** Resolves once the item's batch is committed; rejects if the batch is, or at once when too much is waiting. */
+  /** Resolves once the item's batch is committed; rejects if the commit fails, or at once when too much is waiting. */
   add(item: T): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export async function insertRows(db: Queryable, schema: string, rows: OutboxRow[
   );
 }
 
-/** Takes the due events that were due first, up to 500 and about 8 MiB, and makes them due again at `dueAgain`. */
+/** Takes the events that have been due longest, up to 500 and about 8 MiB, and makes them due again at `dueAgain`. */
 export async function claimDue(db: Queryable, schema: string, now: Date, dueAgain: Date): Promise<DueRow[]> {
   const claimed = await db.query(
     `with due as materialized (

@@ -5,7 +5,7 @@ import type { Bus } from "./connect.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
 const MAX_REPORTS_PER_BATCH = 200;
-/** An event whose listeners all report within this time costs one delete, and no update before it. */
+/** If all listeners of an event report within this time, its row is deleted without being updated first. */
 const GATHER_MS = 50;
 
 /** The events that one listener has in its own database. */

@@ -22,8 +22,8 @@ interface StreamSettings {
 const WORK_QUEUE = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New };
 
 /**
- * The streams. A broker that crashed may keep messages that were acknowledged and give them to nobody (seen with 2.9.10);
- * `maxAgeMs` removes them; no message in use gets that old.
+ * A broker that crashed may keep acknowledged messages without ever delivering them again (seen with 2.9.10).
+ * `maxAgeMs` removes them; no message that is still needed gets that old.
  */
 const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings>> = {
   /** Usage, execution and audit records on their way to Postgres. */

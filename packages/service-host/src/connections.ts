@@ -57,7 +57,7 @@ export function readNeeds<N extends Need>(reader: EnvReader, name: ServiceName, 
   } as NeedSettings<N>;
 }
 
-/** A missing variable is reported together with the others. */
+/** Returns no keys if the variable is missing: `reader` reports it together with the other missing ones. */
 function readSealingKeys(reader: EnvReader): SealingKey[] {
   const text = reader.text("SEALING_KEYS");
   return text === "" ? [] : parseSealingKeys(text);

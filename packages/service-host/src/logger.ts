@@ -27,12 +27,12 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
       },
       formatters: {
         level: (label) => ({ level: label }),
-        // Errors are Error objects only here.
+        // Only here are errors still Error objects; later they are JSON.
         log: (entry) => redacted(entry) as Record<string, unknown>,
       },
       serializers: { err: (error: unknown) => error },
       timestamp: pino.stdTimeFunctions.isoTime,
-      // Only this hook sees the message, which may be an error's, and the members of child loggers.
+      // Redacts again, as only this hook sees the fields of child loggers and the message, which may be an error's.
       hooks: { streamWrite: (line) => `${JSON.stringify(redacted(JSON.parse(line)))}\n` },
     },
     destination ?? pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_CHARACTERS }),

@@ -12,7 +12,7 @@ export interface Readiness {
   markDraining(): void;
 }
 
-/** Calls `ready`, for two seconds at most. Simultaneous checks share one call. */
+/** The process is ready if `ready` resolves within two seconds. Simultaneous checks share one call. */
 export function createReadiness(ready: () => Promise<void>): Readiness {
   const draining = new AbortController();
   let check: Promise<string | undefined> | undefined;

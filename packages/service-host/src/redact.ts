@@ -26,8 +26,8 @@ const REMOVED = "[removed]";
 
 /**
  * The part of a value that may be logged: secret members at any depth and credentials in URLs are replaced. Errors
- * become plain objects with type, message, stack, code and cause; bytes become their number; anything nested too deeply
- * is cut.
+ * become plain objects with type, message, stack, code and cause; byte arrays become their length; anything nested too
+ * deeply is cut.
  */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return withoutCredentials(value);

@@ -28,7 +28,7 @@ interface RpcServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** No caller waits longer for a unary call. Services wait for longer work before the server closes. */
+/** Longer than any unary call may take. A service with longer work waits for it before it closes the server. */
 const CLOSE_WITHIN_MS = 20_000;
 
 /**

@@ -4,7 +4,7 @@ import type { Env } from "./env.ts";
 import type { Logger } from "./logger.ts";
 import type { Peers } from "./peers.ts";
 
-/** What a service is given by the process that it runs in. */
+/** What the process gives to each service that it runs. */
 export interface ServiceHost {
   log: Logger;
   /** Milliseconds since 1970. */

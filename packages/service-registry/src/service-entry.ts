@@ -41,7 +41,7 @@ export interface ServiceEntry {
   readonly optionalPeers?: readonly string[];
   /** Absent: every process of the service does all its work. */
   readonly roles?: Readonly<Record<string, ProcessRole>>;
-  /** The ports in docs/operations.md; a process picks free ones when none are set. */
+  /** The ports in docs/operators.md; a process picks free ones when none are set. */
   readonly ports: { readonly http?: number; readonly rpc?: number; readonly ops: number };
   readonly variables: readonly Variable[];
 }

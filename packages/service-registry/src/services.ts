@@ -26,8 +26,8 @@ const OUTGOING: readonly Variable[] = [
   { name: "NODE_ENV", meaning: "production unless development or test" },
 ];
 const MAIL: readonly Variable[] = [
-  { name: "SMTP_URL", meaning: "server that sends mails", secret: true },
-  { name: "MAIL_FROM", meaning: "sender of mails; required with SMTP_URL" },
+  { name: "SMTP_URL", meaning: "server that sends email", secret: true },
+  { name: "MAIL_FROM", meaning: "sender of email; required with SMTP_URL" },
 ];
 
 /**
@@ -37,7 +37,7 @@ const MAIL: readonly Variable[] = [
 export const SERVICES = {
   "tool-runner": {
     rpcs: [RunService, ToolService, DataSourceService, ExecutionService],
-    // A tool may take 60 s; waiting for the sandbox and writing the record come on top.
+    // A tool may take 60 s. The rest is for waiting for the sandbox and writing the record.
     hotCalls: [{ method: RunService.method.run, stream: RunService.method.runCalls, timeoutMs: 75_000 }],
     schema: "tool_runner",
     needs: ["postgres", "redis", "nats", "sealing-keys"],
@@ -68,7 +68,7 @@ export const SERVICES = {
     needs: ["postgres", "nats", "sealing-keys"],
     databaseConnections: { fallback: 8, min: 2, max: 100 },
     peers: [],
-    // Knows the addresses for mails, which the dispatcher sends when SMTP_URL is set.
+    // Knows the addresses for email, which the dispatcher sends when SMTP_URL is set.
     optionalPeers: ["key-auth"],
     roles: {
       manager: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"] },
@@ -82,10 +82,10 @@ export const SERVICES = {
       ...OUTGOING,
       ...MAIL,
       { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
-      { name: "WORKER_CONCURRENCY", meaning: "attempts at once per worker" },
-      { name: "DELIVERIES_PER_WORKSPACE", meaning: "attempts at once per workspace" },
-      { name: "DELIVERIES_PER_ENDPOINT", meaning: "attempts at once per endpoint" },
-      { name: "FAILING_DELIVERIES_PER_WORKSPACE", meaning: "attempts at once to failing or slow endpoints" },
+      { name: "WORKER_CONCURRENCY", meaning: "concurrent attempts per worker" },
+      { name: "DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts per workspace" },
+      { name: "DELIVERIES_PER_ENDPOINT", meaning: "concurrent attempts per endpoint" },
+      { name: "FAILING_DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts to failing or slow endpoints" },
     ],
   },
   gateway: {

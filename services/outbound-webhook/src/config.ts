@@ -20,7 +20,7 @@ export interface Config extends NeedSettings<"nats">, OutgoingSettings {
   workerConcurrency: number;
   /** Undefined when the worker is the only role. */
   core: CoreConfig | undefined;
-  /** Undefined when no mails are sent from here. */
+  /** Undefined when no mail is sent from here. */
   mail: MailSettings | undefined;
 }
 

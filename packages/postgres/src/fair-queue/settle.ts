@@ -131,9 +131,9 @@ export function expiredGroups(schema: string, now: Date, maxItems: number): Stat
 }
 
 /**
- * Statements for `pipelined` that make items wait again whose lease has expired, with the same attempt number: the
+ * Statements for `pipelined` that return items whose lease has expired to the queue, with the same attempt number: the
  * process that held them is considered dead. They are not due before `again`, so that a result that is only late still
- * finds them waiting. The last statement returns their number as `items`.
+ * finds them waiting. The last statement returns how many there were as `items`.
  */
 export function expireStatements(
   queue: FairQueue,

@@ -8,9 +8,9 @@ export function assertSchemaName(schema: string): void {
 /**
  * The tables of a two-level fair queue, as text for a migration of the service that owns the schema.
  *
- * - `queue_group`, the unit of fairness (a workspace): one row per group that ever had work. Claims serve groups in the
- *   order of `ready_at`, when the group next may have a claimable item; infinity when there is nothing to claim. The
- *   row's lock guards the group's members and items: every transaction that writes them holds it.
+ * - `queue_group`, the unit of fairness (a workspace): one row per group that ever had work. `ready_at` is the earliest
+ *   time at which the group may have a claimable item, or infinity; claims serve groups in that order. Every
+ *   transaction that writes the group's members or items holds the lock of this row.
  * - `queue_member` (an endpoint, a hook): `ready_at` is when its oldest waiting item is due, or earlier.
  *   `progress_at` is when it last got a slot while it had none, or freed one; `usual_ms` is how long it usually holds
  *   one. Claims read all members of a group, so a group should have tens of them, not thousands.

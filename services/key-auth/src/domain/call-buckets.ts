@@ -1,13 +1,16 @@
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Counts calls since a time: in the log up to the next full minute, then by counts per minute and per hour. */
+/**
+ * How to count the calls since a time: the log rows up to the next full minute, then the counts per minute up to the
+ * next full hour, then the counts per hour.
+ */
 export interface CountPlan {
-  /** Log rows after this time … */
+  /** Start of the log rows, exclusive; they end before `minutesFrom`. */
   logAfter: Date;
-  /** … and before this one; minutes that start from here on … */
+  /** Start of the first minute; the minutes end at `hoursFrom`. */
   minutesFrom: Date;
-  /** … and before this one; hours that start from here on. */
+  /** Start of the first hour. */
   hoursFrom: Date;
 }
 

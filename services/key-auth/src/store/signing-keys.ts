@@ -16,7 +16,7 @@ export async function listSigningKeys(db: Queryable): Promise<SigningKeyRow[]> {
   return listed.rows;
 }
 
-const SIGNING_KEYS_LOCK = 7_318_403;
+const SIGNING_KEYS_LOCK = 7_318_404;
 
 /** Waits while another replica creates a key. The lock is held until the transaction ends. */
 export async function lockSigningKeys(db: Queryable): Promise<void> {

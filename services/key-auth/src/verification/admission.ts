@@ -24,7 +24,7 @@ interface CountedMinute {
 interface AdmissionRequest {
   keyId: string;
   workspaceId: string;
-  /** The epochs under which the key was loaded; undefined gets the current ones as `stale`. */
+  /** The epochs under which the key was loaded. If undefined, the decision is `stale` and holds the current ones. */
   known: KeyEpochs | undefined;
   limit: number;
   /** Count the call if it is admitted, and store its time as the last accepted call. */

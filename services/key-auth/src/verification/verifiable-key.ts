@@ -25,7 +25,7 @@ export function toVerifiableKey(row: VerificationRow): VerifiableKey {
 }
 
 /** Whether the key, the secret and the caller's address are all valid. */
-export function opens({ row, networks }: VerifiableKey, clientIp: string, nowMs: number): boolean {
+export function admits({ row, networks }: VerifiableKey, clientIp: string, nowMs: number): boolean {
   const now = new Date(nowMs);
   const mayCallFrom = networks.length === 0 || isInNetworks(networks, clientIp);
   return statusOf(row, now) === "active" && secretHolds(row, now) && mayCallFrom;

@@ -5,7 +5,7 @@ import type { VerificationRow } from "../store/verification.ts";
 import type { Admission, KeyEpochs } from "./admission.ts";
 import { createLocalCounter } from "./local-counter.ts";
 import type { RowLoader } from "./row-loader.ts";
-import { opens, sizeOf, toVerifiableKey, type VerifiableKey } from "./verifiable-key.ts";
+import { admits, sizeOf, toVerifiableKey, type VerifiableKey } from "./verifiable-key.ts";
 
 /** Undefined: no such key, revoked, expired, secret replaced, or address not allowed. */
 export type Verdict =
@@ -68,7 +68,7 @@ export function createVerifier({
   }
 
   function verifyWithoutRedis(key: VerifiableKey | undefined, { count, clientIp }: VerifiedCall): Verdict {
-    if (!key || !opens(key, clientIp, now())) return undefined;
+    if (!key || !admits(key, clientIp, now())) return undefined;
     const { row } = key;
     const { minute, resetAt } = minuteWindow(now());
     return { ...row, ...localCounter.take(row.keyId, minute, row.limit, count), resetAt, epoch: UNKNOWN_EPOCH };
@@ -84,7 +84,7 @@ export function createVerifier({
       let key = cached?.value ?? loaded;
       for (let reloads = 0; key && reloads <= MAX_RELOADS; reloads += 1) {
         const { row } = key;
-        const open = opens(key, call.clientIp, now());
+        const open = admits(key, call.clientIp, now());
         const request = { ...row, known: epochs, count: call.count && open };
         const decision = await admission.decide(request).catch(onAdmissionError);
         epochsRead.add(1, { source: decision ? "redis" : "none" });

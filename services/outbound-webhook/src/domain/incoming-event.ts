@@ -39,7 +39,7 @@ const EVENT_ID = /^evt_[0-9a-f]{32}$/;
 const MAX_ID_CHARS = 128;
 const LAST_SECOND_OF_9999 = 253_402_300_799n;
 const DAY_MS = 86_400_000;
-/** There is a partition for the own time of events that are at most this late or early. */
+/** An event's time may be at most this many days ago, or ahead: only those days have partitions. */
 export const MAX_DAYS_LATE = 2;
 const MAX_DAYS_EARLY = 1;
 

@@ -54,7 +54,7 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
     (signal) => runEvery(SWEEP_EVERY_MS, signal, sweep, onError("lease sweep")),
   ];
   if (config.mail) producers.push(noticeLoop(context, config.mail, options, resources));
-  else log.warn("SMTP_URL is not set: admins are not told when an endpoint is deactivated");
+  else log.warn("SMTP_URL is not set: mail about deactivated endpoints waits");
   const consumers: Loop[] = [
     (signal) =>
       runResultConsumer({

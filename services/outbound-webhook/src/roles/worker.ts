@@ -35,7 +35,7 @@ export async function workerLoops(
   );
   const onError = (error: unknown) => log.error({ err: error }, "worker");
   const onTooLate = (attempts: number) =>
-    log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clocks that differ");
+    log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clock skew");
   return {
     producers: [(signal) => runWorker({ bus, safeFetch, concurrency, now, signal, onError, onTooLate })],
   };

@@ -9,7 +9,7 @@ export const RETENTION_DAYS = 30;
 const EVENT_RETENTION_DAYS = RETENTION_DAYS + MAX_DAYS_LATE + 1;
 /** Enough for the creation of partitions to fail for a few days. */
 const DAYS_AHEAD = 4;
-/** Any constant. */
+/** Number of an advisory lock; any that no other lock has. */
 const PARTITIONS_LOCK = 7_318_411;
 /** Few enough for the statement timeout on a slow disk. */
 const ROWS_PER_DELETE = 10_000;

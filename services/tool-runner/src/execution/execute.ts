@@ -117,7 +117,7 @@ async function runTool(deps: ExecuteDependencies, run: Run, args: Record<string,
   if (body.kind === "handler") return runHandler(deps, run, body.code, args, wallMs);
   const resultJson = await runDeclared(deps, run, args, wallMs);
   if (Buffer.byteLength(resultJson) > maxResultBytes) {
-    throw new ToolError("RESULT-TOO-LARGE", `the result is larger than ${maxResultBytes} bytes`);
+    throw new ToolError("RESULT_TOO_LARGE", `the result is larger than ${maxResultBytes} bytes`);
   }
   return resultJson;
 }
@@ -166,7 +166,7 @@ async function runHandler(
   if (outcome.kind === "ok") return outcome.resultJson;
   if (outcome.kind === "overloaded") throw new NotStarted("the sandbox takes no more runs");
   if (PLATFORM_FAULTS.has(outcome.kind)) throw new Error(`${outcome.kind}: ${outcome.message}`);
-  throw new ToolError(outcome.kind.toUpperCase(), outcome.message);
+  throw new ToolError(outcome.kind.toUpperCase().replaceAll("-", "_"), outcome.message);
 }
 
 function hostCallsOf(deps: ExecuteDependencies, run: Run): HostCall {

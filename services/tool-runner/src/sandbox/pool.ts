@@ -103,7 +103,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       return stopped("memory", "The tool or its arguments are larger than its memory");
     }
     if (runs.hasRoomFor(workspaceId)) return undefined;
-    return stopped("overloaded", `More than the workspace's share of ${limits.activeRuns} runs at once`);
+    return stopped("overloaded", `The workspace has used up its share of the ${limits.activeRuns} concurrent runs`);
   };
 
   return {

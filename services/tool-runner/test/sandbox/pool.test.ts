@@ -64,7 +64,10 @@ describe("sandbox pool", () => {
       return outcome.resultJson;
     };
     const outcome = await runSource(pool, source, { onHostCall });
-    expect(outcome).toMatchObject({ kind: "threw", message: "More than the workspace's share of 400 runs at once" });
+    expect(outcome).toMatchObject({
+      kind: "threw",
+      message: "The workspace has used up its share of the 400 concurrent runs",
+    });
     expect(depth).toBe(200);
     expect(await resultOf(pool, handler("return 1"))).toBe(1);
   });

@@ -18,7 +18,7 @@ export interface DescribedTool {
 /** [RO-8] [RO-9] Callers need to know this before they let an agent call the tool. */
 function effectOf({ readOnly, mayWrite }: ToolDescription): string {
   if (mayWrite) return "May write.";
-  return readOnly ? "Reads only." : "Writes no data of the workspace, but may send mails and call other services.";
+  return readOnly ? "Reads only." : "Writes no data of the workspace, but may send email and call other services.";
 }
 
 /** [OAPI] The result of a tool without a response schema. */

@@ -13,10 +13,10 @@ export async function sendMailForTool(
   const { scope, entry } = context;
   const mail = validated(() => readMail(value));
   entry.target = `${mail.to.length} recipients`;
-  if (scope.mailsLeft <= 0) throw new ToolError("TOO_MANY_MAILS", "this call has sent as many mails as it may");
+  if (scope.mailsLeft <= 0) throw new ToolError("TOO_MANY_MAILS", "this call has sent as many emails as it may");
   scope.mailsLeft -= 1;
   if (skipsWrite(context, "sendMail", mail)) return { success: true };
-  if (!sendMail) throw new ToolError("NO_MAIL_SERVER", "this installation sends no mails");
+  if (!sendMail) throw new ToolError("NO_MAIL_SERVER", "this installation sends no mail");
   await sendMail(mail).catch((error: Error) => {
     throw new ToolError("MAIL_FAILED", "the mail server did not accept the mail", error.message);
   });

@@ -105,7 +105,8 @@ export class ChildRuns {
       return;
     }
     // Its job queue was cut off, which held the next steps of other runs too, so the isolate ends with this run.
-    if (this.#runs.has(run.ticket)) this.#fail(run, outcome, `The tool used up its ${outcome} limit`);
+    if (this.#runs.has(run.ticket))
+      this.#fail(run, outcome, `The tool exceeded its ${outcome === "cpu" ? "CPU" : "memory"} limit`);
     this.#isolates.destroy(run.tool);
     for (const ticket of tickets) if (this.#runs.delete(ticket)) this.#report(["lost", ticket]);
   }

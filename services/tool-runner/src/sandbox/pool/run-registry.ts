@@ -135,8 +135,8 @@ export class RunRegistry {
       return;
     }
     this.#placement.quarantine(run, reason);
-    if (reason === "cpu") this.#end(run, stopped("cpu", "The tool used up its cpu limit", run));
-    else this.#end(run, stopped("memory", "The tool used up its memory limit", run));
+    if (reason === "cpu") this.#end(run, stopped("cpu", "The tool exceeded its CPU limit", run));
+    else this.#end(run, stopped("memory", "The tool exceeded its memory limit", run));
   }
 
   /** For a placed run that its child has not begun. */
