@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { currentRequestId, keepRequest, runForRequest } from "./request.ts";
+import { currentRequestId, outsideRequest, runForRequest } from "./request.ts";
 import { isRequestId, newRequestId } from "./request-id.ts";
 
 test("new request ids are valid and differ", () => {
@@ -14,17 +14,23 @@ test("a request id is 1 to 128 letters, digits, dots, hyphens and underscores", 
   for (const id of ["", "x".repeat(129), "a b", "a\n", "é", 'a"', "a/b"]) expect(isRequestId(id)).toBe(false);
 });
 
-test("concurrent work keeps its own request, also in callbacks from elsewhere", async () => {
-  const seen: string[] = [];
+test("concurrent work keeps its own request", async () => {
   const work = (requestId: string) =>
     runForRequest({ requestId }, async () => {
       await turn();
-      const later = keepRequest(() => void seen.push(currentRequestId()));
-      return later;
+      return currentRequestId();
     });
-  const [first, second] = await Promise.all([work("one"), work("two")]);
-  second?.();
-  first?.();
-  expect(seen).toEqual(["two", "one"]);
+  expect(await Promise.all([work("one"), work("two")])).toEqual(["one", "two"]);
   expect(currentRequestId()).toBe("");
+});
+
+test("work outside of a request, and what it starts, has no request id", async () => {
+  const ids = await runForRequest({ requestId: "one" }, async () => {
+    const outside = await outsideRequest(async () => {
+      await turn();
+      return currentRequestId();
+    });
+    return [outside, currentRequestId()];
+  });
+  expect(ids).toEqual(["", "one"]);
 });

@@ -16,6 +16,11 @@ export function runForRequest<T>(scope: RequestScope, work: () => T): T {
   return current.run(scope, work);
 }
 
+/** Runs `work` for no request: for timers and processes that outlive the request that happens to start them. */
+export function outsideRequest<T>(work: () => T): T {
+  return current.exit(work);
+}
+
 /** Undefined outside of a request. */
 export function currentRequest(): RequestScope | undefined {
   return current.getStore();
@@ -24,15 +29,4 @@ export function currentRequest(): RequestScope | undefined {
 /** The id of the request that the current work is for; empty outside of a request. */
 export function currentRequestId(): string {
   return current.getStore()?.requestId ?? "";
-}
-
-/**
- * Binds the function to the current request. For callbacks that are called from elsewhere, such as the messages of a
- * child process.
- */
-export function keepRequest<Args extends unknown[], Result>(
-  work: (...args: Args) => Result,
-): (...args: Args) => Result {
-  const scope = current.getStore();
-  return scope ? (...args) => current.run(scope, () => work(...args)) : work;
 }

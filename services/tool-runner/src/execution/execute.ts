@@ -1,4 +1,3 @@
-import { keepRequest } from "@toolgate/telemetry/request";
 import { inSpan, isTracing } from "@toolgate/telemetry/trace";
 import { newExecutionId } from "../domain/calls/execution-id.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
@@ -159,7 +158,7 @@ async function runHandler(
     argsJson: JSON.stringify(args),
     context: { readOnly: scope.readOnly, testMode: scope.testMode },
     limits: { wallMs, cpuMs: CPU_MS, resultBytes: tool.definition.maxResultBytes },
-    onHostCall: keepRequest(hostCallsOf(deps, run)),
+    onHostCall: hostCallsOf(deps, run),
     ...(signal && { signal }),
   });
   run.logs = outcome.logs;

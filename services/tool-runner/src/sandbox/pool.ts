@@ -1,4 +1,5 @@
 import { sandboxChildren, sandboxChildrenEnded, sandboxRuns } from "@toolgate/telemetry/instruments";
+import { outsideRequest } from "@toolgate/telemetry/request";
 import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
 import type { ChildEvents } from "./pool/child.ts";
@@ -54,7 +55,10 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     onFrame: placeRuns,
     onEnd: (child, end) => {
       sandboxChildrenEnded.add(1, { reason: child.killedFor === undefined ? "crashed" : "killed" });
-      log.warn({ pid: child.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
+      const logEnd = () => log.warn({ pid: child.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
+      const run = child.currentRun();
+      if (run === undefined) logEnd();
+      else run.inRequest(logEnd);
       runs.handleChildEnd(child, end);
       placeRuns();
     },
@@ -117,7 +121,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
         placeRuns();
         if (timer !== undefined) return;
         upAt = time;
-        timer = setInterval(tick, TICK_MS);
+        timer = outsideRequest(() => setInterval(tick, TICK_MS));
       }),
     pids: () => children.all().flatMap((child) => child.pid ?? []),
     [Symbol.asyncDispose]: async () => {

@@ -1,7 +1,7 @@
 import { compileHandler } from "../../src/sandbox/compile.ts";
 import type { PoolLimits } from "../../src/sandbox/limits.ts";
 import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
-import type { HostCall, SandboxOutcome, SandboxRequest } from "../../src/sandbox/request.ts";
+import type { HostCall, SandboxLog, SandboxOutcome, SandboxRequest } from "../../src/sandbox/request.ts";
 
 const POLL_MS = 10;
 
@@ -9,8 +9,9 @@ export function openPool(
   children = 2,
   limits: Partial<PoolLimits> = {},
   now: () => number = () => performance.now(),
+  log: SandboxLog = { warn: () => {} },
 ): SandboxPool {
-  return createSandboxPool({ children, limits, now, log: { warn: () => {} } });
+  return createSandboxPool({ children, limits, now, log });
 }
 
 export function compiled(source: string): string {

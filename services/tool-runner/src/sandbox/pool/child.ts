@@ -65,6 +65,12 @@ export class Child implements RunChild, AsyncDisposable {
     return this.#process.pid;
   }
 
+  /** The run whose step it is working on, or was when it ended. */
+  currentRun(): Run | undefined {
+    const current = this.progress.currentStep();
+    return this.steps.find(({ number }) => number === current)?.run;
+  }
+
   /** Sends a run to the child and returns its ticket. */
   start(run: Run): number {
     const { argsJson, context, limits } = run.request;

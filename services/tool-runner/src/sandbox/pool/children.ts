@@ -1,3 +1,4 @@
+import { outsideRequest } from "@toolgate/telemetry/request";
 import type { GuestSettings } from "../protocol/messages.ts";
 import { Child, type ChildEnd, type ChildEvents } from "./child.ts";
 
@@ -23,7 +24,7 @@ export class Children implements AsyncDisposable {
       this.#replace(child);
       events.onEnd(child, end);
     };
-    this.#spawn = () => new Child(settings, { ...events, onEnd }, now);
+    this.#spawn = () => outsideRequest(() => new Child(settings, { ...events, onEnd }, now));
     this.#fill();
   }
 

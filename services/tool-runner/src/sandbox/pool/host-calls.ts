@@ -21,7 +21,8 @@ export async function serveHostCall(
     if (Buffer.byteLength(argsJson) > limits.hostCallBytes)
       throw new RangeError(`The arguments of ${name} are too large`);
     run.hostCallsAbort ??= new AbortController();
-    const json = await run.request.onHostCall(name, argsJson, run.hostCallsAbort.signal, run.results.paced);
+    const { signal } = run.hostCallsAbort;
+    const json = await run.inRequest(() => run.request.onHostCall(name, argsJson, signal, run.results.paced));
     if (Buffer.byteLength(json) > Math.min(limits.hostResultBytes, MAX_MESSAGE_CHARS))
       throw new RangeError(`The result of ${name} is too large`);
     if (run.state !== "ended") run.child?.resolve(run, callId, json);

@@ -32,8 +32,9 @@ export class Placement {
   }
 
   /** Keeps the code of a run that exceeded a limit away from the code of others. */
-  quarantine({ request: { codeKey } }: Run, reason: string): void {
-    this.#log.warn({ codeKey, reason }, "tool version put in quarantine");
+  quarantine(run: Run, reason: string): void {
+    const { codeKey } = run.request;
+    run.inRequest(() => this.#log.warn({ codeKey, reason }, "tool version put in quarantine"));
     this.#quarantined.set(codeKey, true);
   }
 

@@ -80,7 +80,7 @@ export class RunRegistry {
   /** Ends or saves the runs of a child that has ended. */
   handleChildEnd(child: Child, end: ChildEnd): void {
     const lastStep = child.progress.currentStep();
-    const culprit = child.steps.find(({ number }) => number === lastStep)?.run;
+    const culprit = child.currentRun();
     for (const run of child.assigned.removeAll()) {
       if (run.ticket > lastStep) this.#returnToWaiting(run);
       else if (run !== culprit) this.#recover(run);
@@ -161,7 +161,7 @@ export class RunRegistry {
     this.#runsOfWorkspace.add(run.request.workspaceId, -1);
     if (run.onAbort !== undefined) run.request.signal?.removeEventListener("abort", run.onAbort);
     run.results.end();
-    run.hostCallsAbort?.abort();
+    if (run.hostCallsAbort !== undefined) run.inRequest(() => run.hostCallsAbort?.abort());
     run.finish(outcome);
   }
 

@@ -1,3 +1,4 @@
+import { currentRequest, outsideRequest, type RequestScope, runForRequest } from "@toolgate/telemetry/request";
 import type { SandboxOutcome, SandboxRequest, SandboxStop } from "../request.ts";
 import { ResultPacer } from "./result-pacer.ts";
 
@@ -17,6 +18,8 @@ export class Run {
   readonly deadline: number;
   readonly finish: (outcome: SandboxOutcome) => void;
   readonly results: ResultPacer;
+  /** The request that the run was accepted in. */
+  readonly #scope: RequestScope | undefined = currentRequest();
   readonly logs: string[] = [];
   state: "waiting" | "placed" | "ended" = "waiting";
   child: RunChild | undefined;
@@ -40,6 +43,11 @@ export class Run {
     this.deadline = deadline;
     this.finish = finish;
     this.results = new ResultPacer(hostResultChars);
+  }
+
+  /** Does work for the run in its own request, as messages, timers and ends of children belong to none. */
+  inRequest<T>(work: () => T): T {
+    return this.#scope === undefined ? outsideRequest(work) : runForRequest(this.#scope, work);
   }
 }
 
