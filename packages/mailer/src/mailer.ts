@@ -1,6 +1,6 @@
 import { createTransport } from "nodemailer";
 
-/** The mail server as smtp://user:password@host:port or smtps://…, and the address that mails come from. */
+/** The mail server as smtp://user:password@host:port or smtps://…, and the address that email comes from. */
 interface MailerOptions {
   smtpUrl: string;
   from: string;
@@ -21,7 +21,7 @@ export type SendMail = (mail: Mail) => Promise<void>;
 const TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 4;
 
-/** Sends mails over SMTP, on a few connections that stay open until it is disposed. */
+/** Sends email over SMTP, on a few connections that stay open until it is disposed. */
 export function createMailer({ smtpUrl, from }: MailerOptions): SendMail & Disposable {
   const transport = createTransport({
     url: smtpUrl,

@@ -17,7 +17,7 @@ export function describe(saved: unknown, body: "query" | "get" | "other") {
     parametersJson: jsonOf(parameters && withoutReservedNames(parameters)),
     responseJson: jsonOf(objectIn(definition, "external_api_response")),
     argsFixtureJson: jsonOf(declaredFixture && Object.fromEntries(declaredFixture)),
-    // [RO-8] [RO-9] A read-only run may still send mails and call other services.
+    // [RO-8] [RO-9] A read-only run may still send email and call other services.
     readOnly: !mayWrite && body !== "other",
     mayWrite,
   };

@@ -4,7 +4,7 @@ import { ToolError, validated } from "../errors.ts";
 import type { HostCallContext } from "./host-call.ts";
 import { skipsWrite } from "./skip-write.ts";
 
-/** [RO-8] A read-only run may send mails; test mode and a dry run do not. */
+/** [RO-8] A read-only run may send email; test mode and a dry run do not. */
 export async function sendMailForTool(
   sendMail: SendMail | undefined,
   [value]: unknown[],
