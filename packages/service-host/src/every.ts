@@ -31,3 +31,18 @@ export function pause(waitMs: number, signal: AbortSignal): Promise<void> {
     }
   });
 }
+
+/** The items until the signal fires, which ends the loop even while it waits for the next one. */
+export async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  while (!signal.aborted) {
+    const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+    const abort = () => resolve(undefined);
+    signal.addEventListener("abort", abort);
+    const next = await Promise.race([iterator.next(), aborted]).finally(() =>
+      signal.removeEventListener("abort", abort),
+    );
+    if (!next || next.done) return;
+    yield next.value;
+  }
+}

@@ -1,23 +1,33 @@
 import { createRegistry, type DescFile, type DescService, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, type ServiceImpl } from "@connectrpc/connect";
+import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import type { ServerReflection, ServerReflectionRequest } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
 import type { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
+import { untilAborted } from "./every.ts";
 
 type Request = ServerReflectionRequest["messageRequest"];
 
+/** A request contains a name or two, and each response repeats it. */
+export const MAX_REFLECTION_REQUEST_BYTES = 4096;
+
 /**
  * gRPC's reflection protocol, through which grpcurl and similar tools learn a server's RPCs and messages. Its two
- * versions, grpc.reflection.v1 and v1alpha, differ in their names only, so one implementation is both.
+ * versions, grpc.reflection.v1 and v1alpha, differ in their names only, so one implementation is both. `closing` ends the
+ * streams. The server must limit requests to `MAX_REFLECTION_REQUEST_BYTES`.
  */
-export function reflectionService(services: readonly DescService[]) {
+export function reflectionService(services: readonly DescService[], closing: AbortSignal) {
   const files = withDependencies(services.map((service) => service.file));
-  const index = { services, files, registry: createRegistry(...files) };
+  const index = { services, files, registry: createRegistry(...files), encode: encodeOnce() };
   const v1: ServiceImpl<typeof ServerReflection> = {
     async *serverReflectionInfo(requests) {
-      for await (const request of requests) {
-        const messageResponse = respond(request.messageRequest, index);
-        yield { validHost: request.host, originalRequest: request, messageResponse };
+      try {
+        for await (const request of untilAborted(requests, closing)) {
+          const messageResponse = respond(request.messageRequest, index);
+          yield { validHost: request.host, originalRequest: request, messageResponse };
+        }
+      } catch (error) {
+        if (!(error instanceof ConnectError) || error.code !== Code.ResourceExhausted) throw error;
+        throw new ConnectError(`a request may have ${MAX_REFLECTION_REQUEST_BYTES} bytes`, Code.InvalidArgument);
       }
     },
   };
@@ -28,9 +38,10 @@ interface Index {
   services: readonly DescService[];
   files: ReadonlySet<DescFile>;
   registry: Registry;
+  encode: (file: DescFile) => Uint8Array;
 }
 
-function respond(request: Request, { services, files, registry }: Index) {
+function respond(request: Request, { services, files, registry, encode }: Index) {
   switch (request.case) {
     case "listServices":
       return {
@@ -38,11 +49,15 @@ function respond(request: Request, { services, files, registry }: Index) {
         value: { service: services.map(({ typeName }) => ({ name: typeName })) },
       };
     case "fileByFilename":
-      return fileResponse([...files].find(({ proto }) => proto.name === request.value));
+      return fileResponse(
+        encode,
+        [...files].find(({ proto }) => proto.name === request.value),
+      );
     case "fileContainingSymbol":
-      return fileResponse(fileOfSymbol(registry, request.value));
+      return fileResponse(encode, fileOfSymbol(registry, request.value));
     case "fileContainingExtension":
       return fileResponse(
+        encode,
         extensionsOf(registry, request.value.containingType).find(
           ({ number }) => number === request.value.extensionNumber,
         )?.file,
@@ -73,12 +88,19 @@ function extensionsOf(registry: Registry, typeName: string) {
     .filter(({ extendee }) => extendee.typeName === typeName);
 }
 
-function fileResponse(file: DescFile | undefined) {
+function fileResponse(encode: Index["encode"], file: DescFile | undefined) {
   if (!file) return errorResponse(Code.NotFound, "not found");
-  const fileDescriptorProto = [...withDependencies([file])].map(({ proto }) =>
-    toBinary(FileDescriptorProtoSchema, proto),
-  );
+  const fileDescriptorProto = [...withDependencies([file])].map(encode);
   return { case: "fileDescriptorResponse" as const, value: { fileDescriptorProto } };
+}
+
+function encodeOnce(): Index["encode"] {
+  const encoded = new Map<DescFile, Uint8Array>();
+  return (file) => {
+    const bytes = encoded.get(file) ?? toBinary(FileDescriptorProtoSchema, file.proto);
+    encoded.set(file, bytes);
+    return bytes;
+  };
 }
 
 function errorResponse(errorCode: Code, errorMessage: string) {

@@ -1,4 +1,4 @@
-import { createServer, type ServerHttp2Session } from "node:http2";
+import { constants, createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -11,7 +11,7 @@ import { healthService } from "./health.ts";
 import { listen } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Readiness } from "./readiness.ts";
-import { reflectionService } from "./reflection.ts";
+import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
 import { MAX_MESSAGE_BYTES, serverInterceptors } from "./transport.ts";
 
 interface RpcServerOptions {
@@ -30,10 +30,13 @@ interface RpcServer extends AsyncDisposable {
 
 /** Longer than any unary call may take. A service with longer work waits for it before it closes the server. */
 const CLOSE_WITHIN_MS = 20_000;
+/** Health checks and reflection end by themselves when the server closes, unless their client reads or sends slowly. */
+const CLOSE_PUBLIC_WITHIN_MS = 1_000;
+const PUBLIC_PATH = "/grpc.";
 
 /**
  * Serves a service's RPCs as gRPC, gRPC-web and Connect over h2c. Throws when an RPC declares no access. Disposing
- * refuses new connections, ends the streams of health checks, waits up to 20 s for open calls, then cuts them.
+ * refuses new connections, ends the streams of health checks and reflection, waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
   routes,
@@ -62,6 +65,12 @@ export async function startRpcServer({
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
+  const publicStreams = new Set<ServerHttp2Stream>();
+  server.on("stream", (stream, headers) => {
+    if (!headers[":path"]?.startsWith(PUBLIC_PATH)) return;
+    publicStreams.add(stream);
+    stream.on("close", () => publicStreams.delete(stream));
+  });
   const bound = await listen(server, host, port);
   return {
     port: bound,
@@ -69,10 +78,14 @@ export async function startRpcServer({
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       closing.abort();
       for (const session of sessions) session.close();
+      const cutPublic = setTimeout(() => {
+        for (const stream of publicStreams) stream.close(constants.NGHTTP2_CANCEL);
+      }, CLOSE_PUBLIC_WITHIN_MS);
       const cut = setTimeout(() => {
         for (const session of sessions) session.destroy();
       }, CLOSE_WITHIN_MS);
       await closed;
+      clearTimeout(cutPublic);
       clearTimeout(cut);
     },
   };
@@ -89,8 +102,9 @@ function addHealthAndReflection(
   const options = { interceptors: [errorInterceptor(log)] };
   const own = router.handlers.map((handler) => handler.service);
   const services: DescService[] = [...new Set([...own, Health, ServerReflection, ServerReflectionV1Alpha])];
-  const reflection = reflectionService(services);
+  const reflection = reflectionService(services, closing);
   router.service(Health, healthService({ readiness, services, closing }), options);
-  router.service(ServerReflection, reflection.v1, options);
-  router.service(ServerReflectionV1Alpha, reflection.v1alpha, options);
+  const limited = { ...options, readMaxBytes: MAX_REFLECTION_REQUEST_BYTES };
+  router.service(ServerReflection, reflection.v1, limited);
+  router.service(ServerReflectionV1Alpha, reflection.v1alpha, limited);
 }

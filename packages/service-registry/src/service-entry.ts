@@ -25,6 +25,8 @@ export interface Variable {
   readonly meaning: string;
   /** Must not be logged or shown. */
   readonly secret?: boolean;
+  /** The process roles that read it. Absent: all. */
+  readonly roles?: readonly string[];
 }
 
 /** Everything that other parts of Toolgate must know about a service without importing it. */

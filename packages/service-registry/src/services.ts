@@ -25,10 +25,8 @@ const OUTGOING: readonly Variable[] = [
   { name: "TARGET_CA_FILE", meaning: "development only: PEM file of certificates to trust" },
   { name: "NODE_ENV", meaning: "production unless development or test" },
 ];
-const MAIL: readonly Variable[] = [
-  { name: "SMTP_URL", meaning: "server that sends email", secret: true },
-  { name: "MAIL_FROM", meaning: "sender of email; required with SMTP_URL" },
-];
+const SMTP_URL: Variable = { name: "SMTP_URL", meaning: "server that sends email", secret: true };
+const MAIL_FROM: Variable = { name: "MAIL_FROM", meaning: "sender of email; required with SMTP_URL" };
 
 /**
  * The one list of services. Services start in this order and stop in the reverse order, so a service comes after those
@@ -46,7 +44,8 @@ export const SERVICES = {
     ports: { rpc: 7002, ops: 7102 },
     variables: [
       ...OUTGOING,
-      ...MAIL,
+      SMTP_URL,
+      MAIL_FROM,
       { name: "SANDBOX_CHILDREN", meaning: "processes that run handlers" },
       { name: "ALLOWED_DATA_SOURCES", meaning: "non-public addresses of workspaces' databases" },
     ],
@@ -74,13 +73,14 @@ export const SERVICES = {
       manager: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"] },
       "fan-out": { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
       dispatcher: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
-      // It connects to customers' servers, so it holds nothing that an attacker could want.
+      // It connects to customers' servers, so it is given neither the database nor the keys. Like all, it holds INTERNAL_TOKEN.
       worker: { servesRpcs: false, needs: ["nats"] },
     },
     ports: { rpc: 7003, ops: 7103 },
     variables: [
       ...OUTGOING,
-      ...MAIL,
+      { ...SMTP_URL, roles: ["dispatcher"] },
+      MAIL_FROM,
       { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
       { name: "WORKER_CONCURRENCY", meaning: "concurrent attempts per worker" },
       { name: "DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts per workspace" },
@@ -133,12 +133,20 @@ export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
 };
 
 /**
- * The variables of all needs that a service, or one of its process roles, does not have: its process must not get them.
+ * The variables that the process of a service, or of one of its roles, must not get: those of needs that it does not
+ * have, and secret ones of the registry that it does not read. INTERNAL_TOKEN is not in the registry: all have it.
  */
 export function withheldVariables(name: ServiceName, role?: string): readonly string[] {
   const entry = serviceEntry(name);
   const { needs } = (role !== undefined && entry.roles?.[role]) || entry;
-  return (Object.keys(NEED_VARIABLES) as Need[])
+  const ofNeeds = (Object.keys(NEED_VARIABLES) as Need[])
     .filter((need) => !needs.includes(need))
     .flatMap((need) => NEED_VARIABLES[need]);
+  const reads = entry.variables
+    .filter(({ roles }) => role === undefined || !roles || roles.includes(role))
+    .map((variable) => variable.name);
+  const secrets = SERVICE_NAMES.flatMap((service) => serviceEntry(service).variables)
+    .filter((variable) => variable.secret && !reads.includes(variable.name))
+    .map((variable) => variable.name);
+  return [...ofNeeds, ...new Set(secrets)];
 }

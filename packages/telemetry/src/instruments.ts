@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from "./metrics.ts";
+import { counter, gauge, histogram, observedCounter } from "./metrics.ts";
 
 /**
  * Every metric of Toolgate. docs/observability.md says what each means; a test compares the two. No label may grow with
@@ -37,5 +37,5 @@ export const cacheLookups = counter("toolgate_cache_lookups");
 export const epochsRead = counter("toolgate_epochs_read");
 export const refusals = counter("toolgate_refusals");
 
-export const cpuSeconds = gauge("process_cpu_seconds");
+export const cpuSeconds = observedCounter("process_cpu_seconds");
 export const residentMemory = gauge("process_resident_memory_bytes");

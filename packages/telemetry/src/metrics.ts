@@ -1,4 +1,11 @@
-import { type Attributes, type Counter, type Histogram, metrics } from "@opentelemetry/api";
+import {
+  type Attributes,
+  type Counter,
+  type Histogram,
+  metrics,
+  type Observable,
+  type ObservableCallback,
+} from "@opentelemetry/api";
 
 /** Label names and values, from small closed sets. */
 export type Labels = Attributes;
@@ -29,16 +36,25 @@ export function histogram(name: string, buckets: number[]): { record(value: numb
   return { record: (value, labels) => created().record(value, labels) };
 }
 
-export interface Gauge {
-  /** Calls `read` at each scrape, until disposed. Several readers of a gauge must differ in their labels. */
+export interface Observed {
+  /** Calls `read` at each scrape, until disposed. Several readers of a metric must differ in their labels. */
   observe(read: () => Iterable<Observation> | Promise<Iterable<Observation>>): Disposable;
 }
 
-export function gauge(name: string): Gauge {
+export function gauge(name: string): Observed {
+  return observed(() => meter().createObservableGauge(name));
+}
+
+/** A counter whose total somebody else keeps. */
+export function observedCounter(name: string): Observed {
+  return observed(() => meter().createObservableCounter(name));
+}
+
+function observed(create: () => Observable): Observed {
   return {
     observe(read) {
-      const instrument = meter().createObservableGauge(name);
-      const callback: Parameters<typeof instrument.addCallback>[0] = async (result) => {
+      const instrument = create();
+      const callback: ObservableCallback = async (result) => {
         for (const [value, labels] of await read()) result.observe(value, labels);
       };
       instrument.addCallback(callback);
@@ -47,17 +63,23 @@ export function gauge(name: string): Gauge {
   };
 }
 
-/** `read`, but calls within `ms` share one result. A failure is not kept. */
+/**
+ * `read`, but calls within `ms` share one result, and so do all calls until a slow read ends. A failure is not kept.
+ */
 export function atMostEvery<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
-  let last: { at: number; result: Promise<T> } | undefined;
+  let last: { at: number; result: Promise<T>; ended: boolean } | undefined;
   return () => {
-    if (last && performance.now() - last.at < ms) return last.result;
-    const result = read();
-    const started = { at: performance.now(), result };
+    if (last && (!last.ended || performance.now() - last.at < ms)) return last.result;
+    const started = { at: performance.now(), result: read(), ended: false };
     last = started;
-    result.catch(() => {
-      if (last === started) last = undefined;
-    });
-    return result;
+    started.result.then(
+      () => {
+        started.ended = true;
+      },
+      () => {
+        last = undefined;
+      },
+    );
+    return started.result;
   };
 }

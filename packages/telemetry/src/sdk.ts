@@ -1,17 +1,29 @@
 import { metrics } from "@opentelemetry/api";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { RuntimeNodeInstrumentation } from "@opentelemetry/instrumentation-runtime-node";
-import { MeterProvider } from "@opentelemetry/sdk-metrics";
+import { AggregationTemporality, InstrumentType, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { cpuSeconds, residentMemory } from "./instruments.ts";
+import { atMostEvery } from "./metrics.ts";
 
 export interface Metrics extends AsyncDisposable {
-  /** The values of all metrics now, in Prometheus' text format. */
+  /** The values of all metrics now, in Prometheus' text format. A gauge that cannot be read within 1 s is left out. */
   scrape(): Promise<string>;
+}
+
+/** How long a scrape waits for a gauge that is read from elsewhere, such as from Postgres. */
+const READ_WITHIN_MS = 1_000;
+
+/** Forgets gauges after each scrape, so that one that cannot be read is left out instead of keeping its last value. */
+class Reader extends PrometheusExporter {
+  override selectAggregationTemporality(type: InstrumentType): AggregationTemporality {
+    if (type === InstrumentType.OBSERVABLE_GAUGE) return AggregationTemporality.DELTA;
+    return super.selectAggregationTemporality(type);
+  }
 }
 
 /** Starts measuring in this process; instruments that were used before measure nothing. */
 export function startMetrics(): Metrics {
-  const reader = new PrometheusExporter({ preventServerStart: true });
+  const reader = new Reader({ preventServerStart: true });
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
   const provider = new MeterProvider({ readers: [reader] });
   metrics.setGlobalMeterProvider(provider);
@@ -27,8 +39,10 @@ export function startMetrics(): Metrics {
   });
   residentMemory.observe(() => [[process.memoryUsage.rss()]]);
   return {
-    // A gauge that cannot be read is left out.
-    scrape: async () => serializer.serialize((await reader.collect()).resourceMetrics),
+    // Scrapes at the same time share one result: each reading of a gauge is reported once.
+    scrape: atMostEvery(0, async () =>
+      serializer.serialize((await reader.collect({ timeoutMillis: READ_WITHIN_MS })).resourceMetrics),
+    ),
     async [Symbol.asyncDispose]() {
       runtime.disable();
       metrics.disable();

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { atMostEvery, gauge } from "./metrics.ts";
+import { type Metrics, startMetrics } from "./sdk.ts";
+
+let metrics: Metrics;
+beforeEach(() => {
+  metrics = startMetrics();
+});
+afterEach(() => metrics[Symbol.asyncDispose]());
+
+test("a gauge whose reader hangs or fails is left out of the scrape, also after it had a value", async () => {
+  let read = async () => [[7]] as const;
+  using _ = gauge("sometimes").observe(() => read());
+  using __ = gauge("always").observe(() => [[1]]);
+  expect(await metrics.scrape()).toMatch(/^sometimes 7$/m);
+  for (const unreadable of [() => new Promise<never>(() => {}), () => Promise.reject(new Error("down"))]) {
+    read = unreadable;
+    const scraped = await metrics.scrape();
+    expect(scraped).toMatch(/^always 1$/m);
+    expect(scraped).not.toMatch(/^sometimes /m);
+  }
+  read = async () => [[7]];
+  expect(await metrics.scrape()).toMatch(/^sometimes 7$/m);
+}, 20_000);
+
+test("scrapes at the same time all report every gauge", async () => {
+  using _ = gauge("shared").observe(async () => [[1]]);
+  for (const scraped of await Promise.all([metrics.scrape(), metrics.scrape(), metrics.scrape()]))
+    expect(scraped).toMatch(/^shared 1$/m);
+});
+
+test("a read that hangs is not started a second time", async () => {
+  let reads = 0;
+  const waiting = Promise.withResolvers<number>();
+  const read = atMostEvery(0, () => {
+    reads += 1;
+    return waiting.promise;
+  });
+  const results = [read()];
+  const started = performance.now();
+  // More than 0 ms later the result would be too old to share.
+  while (performance.now() === started);
+  results.push(read());
+  waiting.resolve(5);
+  expect(await Promise.all(results)).toEqual([5, 5]);
+  expect(reads).toBe(1);
+  await read();
+  expect(reads).toBe(2);
+});
+
+test("the CPU time of the process is a counter", async () => {
+  const scraped = await metrics.scrape();
+  expect(scraped).toMatch(/^# TYPE process_cpu_seconds_total counter$/m);
+  const user = /^process_cpu_seconds_total\{mode="user"\} (\S+)/m;
+  const first = Number(user.exec(scraped)?.[1]);
+  expect(first).toBeGreaterThan(0);
+  const second = Number(user.exec(await metrics.scrape())?.[1]);
+  // The time itself, not the sum of what each scrape read.
+  expect(second).toBeGreaterThanOrEqual(first);
+  expect(second).toBeLessThanOrEqual(process.cpuUsage().user / 1_000_000);
+});
