@@ -1,5 +1,6 @@
 import { postgresConnections, postgresWaiting, queueDue, queueOldestDue } from "@toolgate/telemetry/instruments";
 import { atMostEvery } from "@toolgate/telemetry/metrics";
+import { assertSchemaName } from "./fair-queue/tables.ts";
 import type { Pool } from "./pool.ts";
 
 /** Measures a pool's connections, under a name that is unique in the process. */
@@ -19,18 +20,53 @@ const READ_EVERY_MS = 5_000;
 const MAX_COUNTED = 10_000;
 
 /**
- * Measures a table of outstanding work: how many rows are due, up to 10,000, and for how long. `due` is the column of
- * their times, `where` excludes rows that are being worked on; both are constants of the caller, never input.
+ * Measures a table of outstanding work: how many rows are due, up to 10,000, and how long the oldest has been. `due` is
+ * the column of their times and needs an index; both names are constants of the caller, never input.
  */
 export function measureQueue(
   pool: Pool,
-  { lane, table, due, where = "true" }: { lane: string; table: string; due: string; where?: string },
+  { lane, table, due }: { lane: string; table: string; due: string },
 ): Disposable {
+  return measureDue(pool, lane, queueQuery(table, due));
+}
+
+/** The same for the items of a fair queue that are not being worked on. */
+export function measureFairQueue(pool: Pool, { lane, schema }: { lane: string; schema: string }): Disposable {
+  assertSchemaName(schema);
+  return measureDue(pool, lane, fairQueueQuery(schema));
+}
+
+export function queueQuery(table: string, due: string): string {
+  return `select
+  (select count(*)::integer from (
+    select from ${table} where ${due} <= now() order by ${due} limit ${MAX_COUNTED}
+  ) as counted) as due,
+  (select ${secondsSince(`min(${due})`)} from ${table} where ${due} <= now()) as seconds`;
+}
+
+/** Only members that may have due items are looked into, through the index of their waiting items. */
+export function fairQueueQuery(schema: string): string {
+  const dueItems = `from ${schema}.queue_item q
+      where q.group_id = m.group_id and q.member_id = m.member_id and q.lease_until is null and q.due_at <= now()
+      order by q.due_at`;
+  return `with members as materialized (
+  select group_id, member_id from ${schema}.queue_member where ready_at <= now()
+)
+select
+  (select count(*)::integer from (
+    select from members m cross join lateral (select ${dueItems} limit ${MAX_COUNTED}) item limit ${MAX_COUNTED}
+  ) as counted) as due,
+  (select ${secondsSince("min(item.due_at)")} from members m
+    cross join lateral (select q.due_at ${dueItems} limit 1) item) as seconds`;
+}
+
+function secondsSince(time: string): string {
+  return `coalesce(extract(epoch from now() - ${time}), 0)::float8`;
+}
+
+function measureDue(pool: Pool, lane: string, query: string): Disposable {
   const read = atMostEvery(READ_EVERY_MS, async () => {
-    const { rows } = await pool.query(
-      `select count(*)::integer as due, coalesce(extract(epoch from now() - min(due)), 0)::float8 as seconds
-       from (select ${due} as due from ${table} where ${where} and ${due} <= now() limit ${MAX_COUNTED}) as outstanding`,
-    );
+    const { rows } = await pool.query(query);
     return rows[0] as { due: number; seconds: number };
   });
   const measures = new DisposableStack();

@@ -1,7 +1,7 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
-import { measurePool, measureQueue } from "@toolgate/postgres/measure";
+import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
@@ -50,14 +50,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
   const connection = { url, maxConnections, applicationName: "outbound-webhook", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "outbound-webhook queue"));
-  resources.use(
-    measureQueue(pool, {
-      lane: "deliveries",
-      table: `${SCHEMA}.queue_item`,
-      due: "due_at",
-      where: "lease_until is null",
-    }),
-  );
+  resources.use(measureFairQueue(pool, { lane: "deliveries", schema: SCHEMA }));
   const queue = deliveryQueue(caps);
   const replayWakeUp = createWakeUp();
   return {
