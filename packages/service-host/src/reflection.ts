@@ -12,7 +12,7 @@ export const MAX_REFLECTION_REQUEST_BYTES = 4096;
 
 /**
  * gRPC's reflection protocol, through which grpcurl and similar tools learn a server's RPCs and messages. Its two
- * versions, grpc.reflection.v1 and v1alpha, differ in their names only, so one implementation is both. `closing` ends the
+ * versions, grpc.reflection.v1 and v1alpha, differ only in their names, so one implementation serves both. `closing` ends the
  * streams. The server must limit requests to `MAX_REFLECTION_REQUEST_BYTES`.
  */
 export function reflectionService(services: readonly DescService[], closing: AbortSignal) {

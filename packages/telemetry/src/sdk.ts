@@ -12,6 +12,7 @@ export interface Metrics extends AsyncDisposable {
 
 /** How long a scrape waits for a gauge that is read from elsewhere, such as from Postgres. */
 const READ_WITHIN_MS = 1_000;
+const MICROSECONDS_PER_SECOND = 1_000_000;
 
 /** Forgets gauges after each scrape, so that one that cannot be read is left out instead of keeping its last value. */
 class Reader extends PrometheusExporter {
@@ -29,12 +30,11 @@ export function startMetrics(): Metrics {
   metrics.setGlobalMeterProvider(provider);
   const runtime = new RuntimeNodeInstrumentation();
   runtime.setMeterProvider(provider);
-  const MICROSECONDS = 1_000_000;
   cpuSeconds.observe(() => {
     const { user, system } = process.cpuUsage();
     return [
-      [user / MICROSECONDS, { mode: "user" }],
-      [system / MICROSECONDS, { mode: "system" }],
+      [user / MICROSECONDS_PER_SECOND, { mode: "user" }],
+      [system / MICROSECONDS_PER_SECOND, { mode: "system" }],
     ];
   });
   residentMemory.observe(() => [[process.memoryUsage.rss()]]);
