@@ -1,3 +1,6 @@
+import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
+import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { ReceiveService } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
 import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
@@ -11,6 +14,7 @@ import { SignedPullService } from "@toolgate/gen/toolgate/outbound_webhook/v1/si
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Need, ServiceEntry, Variable } from "./service-entry.ts";
@@ -34,7 +38,7 @@ const MAIL_FROM: Variable = { name: "MAIL_FROM", meaning: "sender of email; requ
  */
 export const SERVICES = {
   "tool-runner": {
-    rpcs: [RunService, ToolService, DataSourceService, ExecutionService],
+    rpcs: [RunService, ToolService, DataSourceService, ExecutionService, HookTargetService],
     // A tool may take 60 s. The rest is for waiting for the sandbox and writing the record.
     hotCalls: [{ method: RunService.method.run, stream: RunService.method.runCalls, timeoutMs: 75_000 }],
     schema: "tool_runner",
@@ -59,6 +63,31 @@ export const SERVICES = {
     peers: ["tool-runner"],
     ports: { rpc: 7001, ops: 7101 },
     variables: [],
+  },
+  "inbound-hook": {
+    rpcs: [HookService, HookDeliveryService, ReceiveService],
+    hotCalls: [
+      { method: ReceiveService.method.receive, stream: ReceiveService.method.receiveCalls, timeoutMs: 10_000 },
+    ],
+    schema: "inbound_hook",
+    needs: ["postgres", "redis", "nats", "sealing-keys"],
+    databaseConnections: { fallback: 8, min: 2, max: 100 },
+    peers: ["key-auth", "tool-runner"],
+    roles: {
+      receiver: { servesRpcs: true, needs: ["postgres", "redis", "nats", "sealing-keys"] },
+      // It runs targets. Their results come from other services, so it is given no keys.
+      runner: { servesRpcs: false, needs: ["postgres", "nats"] },
+    },
+    ports: { rpc: 7004, ops: 7104 },
+    variables: [
+      { ...SMTP_URL, roles: ["runner"] },
+      MAIL_FROM,
+      { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
+      { name: "PUBLIC_URL", meaning: "where senders reach the gateway, for the URLs of hooks" },
+      { name: "RUNS_PER_WORKSPACE", meaning: "concurrent runs per workspace and lane" },
+      { name: "TOOL_LANE_CONCURRENCY", meaning: "concurrent tool runs per process" },
+      { name: "ASSISTANT_LANE_CONCURRENCY", meaning: "concurrent assistant runs per process" },
+    ],
   },
   "outbound-webhook": {
     rpcs: [EndpointService, EventService, DeliveryService, ReplayService, UndeliveredService, SignedPullService],
@@ -93,7 +122,7 @@ export const SERVICES = {
     hotCalls: [],
     schema: undefined,
     needs: ["nats"],
-    peers: ["key-auth", "tool-runner", "outbound-webhook"],
+    peers: ["key-auth", "tool-runner", "inbound-hook", "outbound-webhook"],
     ports: { http: 8080, ops: 7100 },
     variables: [
       { name: "HTTP_HOST", meaning: "address that the HTTP server binds" },

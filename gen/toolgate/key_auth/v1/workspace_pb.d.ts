@@ -43,6 +43,38 @@ export declare type ListAdminEmailsResponse = Message<"toolgate.key_auth.v1.List
 export declare const ListAdminEmailsResponseSchema: GenMessage<ListAdminEmailsResponse>;
 
 /**
+ * @generated from message toolgate.key_auth.v1.GetWorkspaceLockRequest
+ */
+export declare type GetWorkspaceLockRequest = Message<"toolgate.key_auth.v1.GetWorkspaceLockRequest"> & {
+  /**
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.GetWorkspaceLockRequest.
+ * Use `create(GetWorkspaceLockRequestSchema)` to create a new message.
+ */
+export declare const GetWorkspaceLockRequestSchema: GenMessage<GetWorkspaceLockRequest>;
+
+/**
+ * @generated from message toolgate.key_auth.v1.GetWorkspaceLockResponse
+ */
+export declare type GetWorkspaceLockResponse = Message<"toolgate.key_auth.v1.GetWorkspaceLockResponse"> & {
+  /**
+   * @generated from field: bool locked = 1;
+   */
+  locked: boolean;
+};
+
+/**
+ * Describes the message toolgate.key_auth.v1.GetWorkspaceLockResponse.
+ * Use `create(GetWorkspaceLockResponseSchema)` to create a new message.
+ */
+export declare const GetWorkspaceLockResponseSchema: GenMessage<GetWorkspaceLockResponse>;
+
+/**
  * What other services need to know about a workspace.
  *
  * @generated from service toolgate.key_auth.v1.WorkspaceService
@@ -57,6 +89,16 @@ export declare const WorkspaceService: GenService<{
     methodKind: "unary";
     input: typeof ListAdminEmailsRequestSchema;
     output: typeof ListAdminEmailsResponseSchema;
+  },
+  /**
+   * Whether the workspace is locked. A workspace that does not exist counts as locked.
+   *
+   * @generated from rpc toolgate.key_auth.v1.WorkspaceService.GetWorkspaceLock
+   */
+  getWorkspaceLock: {
+    methodKind: "unary";
+    input: typeof GetWorkspaceLockRequestSchema;
+    output: typeof GetWorkspaceLockResponseSchema;
   },
 }>;
 

@@ -506,6 +506,12 @@ export declare const ViolationSchema: GenMessage<Violation>;
  * @generated from message toolgate.tool_runner.v1.ToolFailed
  */
 export declare type ToolFailed = Message<"toolgate.tool_runner.v1.ToolFailed"> & {
+  /**
+   * Why, for the hook log: only in responses to a HookCaller. Secrets are removed.
+   *
+   * @generated from field: string error = 1;
+   */
+  error: string;
 };
 
 /**

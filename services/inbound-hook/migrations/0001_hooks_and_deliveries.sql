@@ -1,0 +1,102 @@
+create table inbound_hook.hook (
+  -- A random number below 2^53, so that it tells nothing about how many hooks there are.
+  id bigint primary key,
+  workspace_id text collate "C" not null,
+  -- The workspace's code.
+  workspace text not null,
+  name text not null,
+  -- SHA-256 of the URL's last segment, hk_…
+  url_hash bytea not null unique check (length(url_hash) = 32),
+  -- The URL's last segment without most of its characters.
+  shown_url text not null,
+  format text not null check (format in ('native', 'processor', 'shop', 'bearer', 'github', 'standard_webhooks')),
+  -- Only changes the names of headers.
+  preset text check (preset in ('stripe', 'shopify')),
+  target_kind text not null check (target_kind in ('tool', 'assistant')),
+  target_name text not null,
+  args_from text not null check (args_from in ('fields', 'mapping', 'payload')),
+  -- Argument name to JSON Pointer; empty for 'fields'.
+  pointers jsonb not null default '{}',
+  call_limit integer not null check (call_limit between 1 and 10000),
+  tolerance_seconds integer not null check (tolerance_seconds between 60 and 3600),
+  -- Sealed; empty once the hook is deleted.
+  secret bytea not null,
+  active boolean not null default true,
+  created_at timestamptz not null,
+  deleted_at timestamptz,
+  -- Of the last accepted call, written at most every few seconds.
+  last_received_at timestamptz,
+  -- Calls that failed verification since the last accepted one, and when the first of them came.
+  refused_in_a_row integer not null default 0,
+  refused_since timestamptz,
+  -- When the mail about a hook that fails every verification is due; null when there is none to send.
+  notice_due_at timestamptz
+) with (fillfactor = 70);
+
+create index hook_of_workspace on inbound_hook.hook (workspace_id) where deleted_at is null;
+create index hook_notice on inbound_hook.hook (notice_due_at) where notice_due_at is not null;
+
+-- The id is a UUID of version 7 whose time is created_at: the id alone gives the partition.
+create table inbound_hook.delivery (
+  created_at timestamptz not null,
+  id uuid not null,
+  workspace_id text collate "C" not null,
+  hook_id bigint not null,
+  -- Null when the sender gave none.
+  external_id text,
+  status text not null default 'waiting' check (status in ('waiting', 'running', 'succeeded', 'failed', 'interrupted')),
+  -- The exact bytes.
+  body bytea not null,
+  content_type text not null,
+  -- Headers with ids; never a signature or a token.
+  headers jsonb not null,
+  request_id text not null,
+  -- How often the target was started or refused; each time has a row in run.
+  runs smallint not null default 0,
+  -- Of the last run.
+  duration_ms integer not null default 0,
+  error text not null default '',
+  primary key (created_at, id)
+) partition by range (created_at);
+
+create index delivery_of_workspace on inbound_hook.delivery (workspace_id, created_at desc, id desc);
+create index delivery_of_hook on inbound_hook.delivery (hook_id, created_at desc, id desc);
+
+create table inbound_hook.run (
+  -- Of the delivery.
+  created_at timestamptz not null,
+  delivery_id uuid not null,
+  number smallint not null,
+  status text not null check (status in ('running', 'succeeded', 'failed', 'interrupted')),
+  started_at timestamptz not null,
+  duration_ms integer not null default 0,
+  -- JSON text, secrets redacted.
+  args text not null default '',
+  result text not null default '',
+  error text not null default '',
+  execution_id text not null default '',
+  chat_id text not null default '',
+  -- Email of who asked for it; empty for the first run.
+  requested_by text not null default '',
+  primary key (created_at, delivery_id, number)
+) partition by range (created_at);
+
+-- What identifies an accepted call, hashed; kept as long as its delivery. Unique over all days, so not partitioned.
+create table inbound_hook.replay_key (
+  hook_id bigint not null,
+  key bytea not null,
+  delivery_id uuid not null,
+  created_at timestamptz not null,
+  primary key (hook_id, key)
+);
+
+create index replay_key_age on inbound_hook.replay_key (created_at);
+
+-- Who changed what, on its way to the audit log.
+create table inbound_hook.audit_outbox (
+  id uuid primary key,
+  at timestamptz not null,
+  record bytea not null
+);
+
+create index audit_outbox_by_age on inbound_hook.audit_outbox (at);

@@ -1,0 +1,15 @@
+import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
+
+export const SCHEMA = "inbound_hook";
+
+/** [IN-66] Each lane has a queue of its own, so that long runs of assistants do not hold up tools. */
+export type Lane = "tool" | "assistant";
+export const LANES: readonly Lane[] = ["tool", "assistant"];
+
+/** [FAIR-5] */
+const TURN_MS = 20_000;
+
+/** The queue of a lane: a group is a workspace, a member a hook. */
+export function laneQueue(lane: Lane, caps: QueueCaps): FairQueue {
+  return { tables: `${SCHEMA}.${lane}_queue`, caps, turnMs: TURN_MS };
+}
