@@ -1,6 +1,6 @@
 import { postgresConnections, postgresWaiting, queueDue, queueOldestDue } from "@toolgate/telemetry/instruments";
 import { atMostEvery } from "@toolgate/telemetry/metrics";
-import { assertSchemaName } from "./fair-queue/tables.ts";
+import { assertTablesName } from "./fair-queue/tables.ts";
 import type { Pool } from "./pool.ts";
 
 /** Measures a pool's connections, under a name that is unique in the process. */
@@ -31,9 +31,9 @@ export function measureQueue(
 }
 
 /** The same for the items of a fair queue that are not being worked on. */
-export function measureFairQueue(pool: Pool, { lane, schema }: { lane: string; schema: string }): Disposable {
-  assertSchemaName(schema);
-  return measureDue(pool, lane, fairQueueQuery(schema));
+export function measureFairQueue(pool: Pool, { lane, tables }: { lane: string; tables: string }): Disposable {
+  assertTablesName(tables);
+  return measureDue(pool, lane, fairQueueQuery(tables));
 }
 
 export function queueQuery(table: string, due: string): string {
@@ -45,12 +45,12 @@ export function queueQuery(table: string, due: string): string {
 }
 
 /** Only members that may have due items are looked into, through the index of their waiting items. */
-export function fairQueueQuery(schema: string): string {
-  const dueItems = `from ${schema}.queue_item q
+export function fairQueueQuery(tables: string): string {
+  const dueItems = `from ${tables}_item q
       where q.group_id = m.group_id and q.member_id = m.member_id and q.lease_until is null and q.due_at <= now()
       order by q.due_at`;
   return `with members as materialized (
-  select group_id, member_id from ${schema}.queue_member where ready_at <= now()
+  select group_id, member_id from ${tables}_member where ready_at <= now()
 )
 select
   (select count(*)::integer from (

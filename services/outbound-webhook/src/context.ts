@@ -12,7 +12,7 @@ import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
 import { createFanOut, type FanOut } from "./store/deliveries/fan-out.ts";
 import { createSingleDeliveryStore, type SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
-import { deliveryQueue, SCHEMA } from "./store/queue.ts";
+import { deliveryQueue, QUEUE_TABLES } from "./store/queue.ts";
 import { createReplaySteps, type ReplaySteps } from "./store/replay/steps.ts";
 
 /** The dependencies of the RPC handlers and of all process roles but the worker, which has none of them. */
@@ -50,7 +50,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
   const connection = { url, maxConnections, applicationName: "outbound-webhook", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "outbound-webhook queue"));
-  resources.use(measureFairQueue(pool, { lane: "deliveries", schema: SCHEMA }));
+  resources.use(measureFairQueue(pool, { lane: "deliveries", tables: QUEUE_TABLES }));
   const queue = deliveryQueue(caps);
   const replayWakeUp = createWakeUp();
   return {

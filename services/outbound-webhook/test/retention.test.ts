@@ -124,7 +124,7 @@ describe("retention", () => {
   });
 
   it("[FAIR] the migrations make the queue as its package describes it", async () => {
-    await pool.query(`create schema described; ${fairQueueTables("described")}`);
+    await pool.query(`create schema described; ${fairQueueTables("described.queue")}`);
     const tables = async (schema: string) => {
       const { rows: columns } = await pool.query(
         `select table_name, column_name, data_type, collation_name, is_nullable, column_default

@@ -9,7 +9,8 @@ export interface QueueCaps {
 
 /** A queue: where its tables are, and its limits. */
 export interface FairQueue {
-  schema: string;
+  /** Schema and prefix of its tables: `outbound_webhook.queue`. */
+  tables: string;
   caps: QueueCaps;
   /** A group that has been served for this long goes behind those that waited in the meantime. */
   turnMs: number;

@@ -1,6 +1,6 @@
 import { earliestOfMembers, type FairQueue, fullCaps, isDoubtful } from "./caps.ts";
 import type { Statement } from "./pipeline.ts";
-import { assertSchemaName } from "./tables.ts";
+import { assertTablesName } from "./tables.ts";
 
 interface ClaimRequest {
   now: Date;
@@ -22,10 +22,10 @@ export function prepareClaim(
   queue: FairQueue,
   select: { name: string; text: string },
 ): (request: ClaimRequest) => [lock: Statement, claim: Statement] {
-  const lockText = lockDueText(queue.schema);
+  const lockText = lockDueText(queue.tables);
   const claimText = `with ${claimParts(queue)}\n${select.text}`;
   return ({ now, leaseUntil, maxGroups }) => [
-    { name: `${queue.schema}_queue_lock_due`, text: lockText, values: [now, maxGroups] },
+    { name: `${queue.tables}_lock_due`, text: lockText, values: [now, maxGroups] },
     { name: select.name, text: claimText, values: [now, leaseUntil] },
   ];
 }
@@ -34,13 +34,13 @@ export function prepareClaim(
  * A transaction setting passes the groups to the next statement. The commit does not wait for the disk: a crash that
  * loses a claim also loses everything that followed from it, and the items are claimed again.
  */
-function lockDueText(schema: string): string {
-  assertSchemaName(schema);
+function lockDueText(tables: string): string {
+  assertTablesName(tables);
   return `select set_config('synchronous_commit', 'off', true),
   set_config('fair_queue.groups', coalesce(array_agg(group_id), '{}')::text, true),
   count(*)::integer as groups
 from (
-  select group_id from ${schema}.queue_group
+  select group_id from ${tables}_group
   where ready_at <= $1
   order by ready_at
   limit $2
@@ -53,13 +53,13 @@ from (
  * take turns instead, so that none of them waits for another's backlog.
  */
 function claimParts(queue: FairQueue): string {
-  const { schema } = queue;
+  const { tables } = queue;
   const { perGroup, perMember, perDoubtful, failingPerGroup } = fullCaps(queue.caps);
   return `-- The locked groups.
 held as materialized (
   select g.group_id, g.in_flight as group_in_flight, g.turn_at
   from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
-  join ${schema}.queue_group g on g.group_id = due.group_id
+  join ${tables}_group g on g.group_id = due.group_id
 ),
 -- Their members: the free slots of each, and the slots that members in doubt hold together.
 members as materialized (
@@ -67,7 +67,7 @@ members as materialized (
     coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0)::integer as doubtful_in_flight
   from (
     select m.*, held.group_in_flight, ${isDoubtful(queue, "$1::timestamptz")} as doubtful
-    from held join ${schema}.queue_member m on m.group_id = held.group_id
+    from held join ${tables}_member m on m.group_id = held.group_id
   ) member
 ),
 -- The members that may get a slot now: in each group as many as it has free slots, those waiting longest first.
@@ -92,7 +92,7 @@ items as materialized (
     select q.*, row_number() over (order by q.due_at, q.item_id) as place
     from (
       select item_id, attempt, due_at, created_at
-      from ${schema}.queue_item q
+      from ${tables}_item q
       where q.group_id = c.group_id and q.member_id = c.member_id and q.lease_until is null
       order by q.due_at, q.item_id
       limit c.slots + 1
@@ -110,7 +110,7 @@ claimed as materialized (
   where placed.turn <= ${perGroup} - held.group_in_flight
 ),
 leased as (
-  update ${schema}.queue_item q set lease_until = $2::timestamptz
+  update ${tables}_item q set lease_until = $2::timestamptz
   from claimed where q.item_id = claimed.item_id
 ),
 -- What the claim changes in each member: its slots, and when its next item is due.
@@ -130,7 +130,7 @@ members_after as materialized (
   left join read_members l on l.group_id = m.group_id and l.member_id = m.member_id
 ),
 members_updated as (
-  update ${schema}.queue_member m set in_flight = after.in_flight, ready_at = after.ready_at,
+  update ${tables}_member m set in_flight = after.in_flight, ready_at = after.ready_at,
     progress_at = case when after.before = 0 and after.in_flight > 0 then $1 else m.progress_at end
   from members_after after
   where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
@@ -152,7 +152,7 @@ groups_after as (
   ) earliest on earliest.group_id = held.group_id
 ),
 groups_updated as (
-  update ${schema}.queue_group g set in_flight = after.in_flight, turn_at = after.turn_at,
+  update ${tables}_group g set in_flight = after.in_flight, turn_at = after.turn_at,
     ready_at = case when after.in_flight >= ${perGroup} then 'infinity' else greatest(after.turn_at, after.ready_at) end
   from groups_after after where g.group_id = after.group_id
 )`;

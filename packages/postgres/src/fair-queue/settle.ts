@@ -1,7 +1,7 @@
 import { earliestOfMembers, type FairQueue, fullCaps, isDoubtful } from "./caps.ts";
 import { lockGroups } from "./lock.ts";
 import type { Statement } from "./pipeline.ts";
-import { assertSchemaName } from "./tables.ts";
+import { assertTablesName } from "./tables.ts";
 
 /**
  * CTEs that settle items. The caller's CTE `settled` has one row for each item:
@@ -18,15 +18,15 @@ import { assertSchemaName } from "./tables.ts";
  * which the groups may be claimed from.
  */
 export function settleParts(queue: FairQueue): string {
-  const { schema } = queue;
+  const { tables } = queue;
   const { perGroup } = fullCaps(queue.caps);
   return `-- Finished items are deleted, the others wait until they are due again.
 items_finished as (
-  delete from ${schema}.queue_item q using settled
+  delete from ${tables}_item q using settled
   where q.item_id = settled.item_id and settled.next_due is null
 ),
 items_again as (
-  update ${schema}.queue_item q
+  update ${tables}_item q
   set lease_until = null, due_at = settled.next_due, attempt = settled.next_attempt
   from settled where q.item_id = settled.item_id and settled.next_due is not null
 ),
@@ -49,12 +49,12 @@ members_settled as materialized (
       case when freed.items > 0 and not freed.failing then ${usualAfter("m.usual_ms", "freed.freed_at - m.progress_at")}
         else m.usual_ms end as usual_ms
     from (select group_id, max(freed_at) as now from settled group by group_id) touched
-    join ${schema}.queue_member m on m.group_id = touched.group_id
+    join ${tables}_member m on m.group_id = touched.group_id
     left join freed on freed.group_id = m.group_id and freed.member_id = m.member_id
   ) member
 ),
 members_written as (
-  update ${schema}.queue_member m
+  update ${tables}_member m
   set in_flight = after.in_flight, failing = after.failing, ready_at = after.ready_at,
     progress_at = after.progress_at, usual_ms = after.usual_ms
   from members_settled after
@@ -62,7 +62,7 @@ members_written as (
 ),
 -- The groups' slots and next due time.
 groups_settled as (
-  update ${schema}.queue_group g
+  update ${tables}_group g
   set in_flight = g.in_flight - earliest.items,
     ready_at = case when g.in_flight - earliest.items >= ${perGroup} then 'infinity'
       else greatest(g.turn_at, earliest.ready_at) end
@@ -100,14 +100,14 @@ export function undoClaimStatements(
   failingUntil?: Date,
 ): Statement[] {
   return [
-    lockGroups(queue.schema, [...new Set(items.map((item) => item.groupId))]),
+    lockGroups(queue.tables, [...new Set(items.map((item) => item.groupId))]),
     {
-      name: `${queue.schema}_queue_undo_claim`,
+      name: `${queue.tables}_undo_claim`,
       text: `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt,
     coalesce($3::timestamptz, q.due_at) as next_due,
     case when $3 is not null then true end as failing, q.due_at as settled_at, null::timestamptz as freed_at
-  from ${queue.schema}.queue_item q
+  from ${queue.tables}_item q
   where q.item_id = any($1::uuid[]) and q.lease_until = $2
 ),
 ${settleParts(queue)}
@@ -118,12 +118,12 @@ select count(*)::integer as items from settled`,
 }
 
 /** Finds the groups of items whose lease has expired, for `expireStatements`. */
-export function expiredGroups(schema: string, now: Date, maxItems: number): Statement {
-  assertSchemaName(schema);
+export function expiredGroups(tables: string, now: Date, maxItems: number): Statement {
+  assertTablesName(tables);
   return {
-    name: `${schema}_queue_expired_groups`,
+    name: `${tables}_expired_groups`,
     text: `select distinct group_id from (
-  select group_id from ${schema}.queue_item where lease_until is not null and lease_until < $1
+  select group_id from ${tables}_item where lease_until is not null and lease_until < $1
   order by lease_until limit $2
 ) expired`,
     values: [now, maxItems],
@@ -143,14 +143,14 @@ export function expireStatements(
   again: Date,
 ): Statement[] {
   return [
-    lockGroups(queue.schema, groupIds),
+    lockGroups(queue.tables, groupIds),
     {
-      name: `${queue.schema}_queue_expire`,
+      name: `${queue.tables}_expire`,
       text: `with settled as materialized (
   select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt,
     greatest(q.due_at, $4::timestamptz) as next_due,
     null::boolean as failing, q.due_at as settled_at, $2::timestamptz as freed_at
-  from ${queue.schema}.queue_item q
+  from ${queue.tables}_item q
   where q.lease_until is not null and q.lease_until < $2::timestamptz and q.group_id = any($1::text[])
   order by q.lease_until limit $3
 ),

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]());
 
 const QUERIES = [
-  { of: "a fair queue", query: fairQueueQuery("work"), table: "work.queue_item", oldest: WAITING * 1.1 - 1 },
+  { of: "a fair queue", query: fairQueueQuery("work.queue"), table: "work.queue_item", oldest: WAITING * 1.1 - 1 },
   { of: "a table", query: queueQuery("work.outbox", "at"), table: "work.outbox", oldest: WAITING },
 ];
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { prepareClaim } from "../../src/fair-queue/claim.ts";
 import { pipelined } from "../../src/fair-queue/pipeline.ts";
-import { assertSchemaName } from "../../src/fair-queue/tables.ts";
+import { assertTablesName } from "../../src/fair-queue/tables.ts";
 import { QUEUE, type QueueRig, startQueueRig } from "./queue-rig.ts";
 
 const NOW = new Date("2026-11-01T00:00:00Z");
@@ -87,7 +87,8 @@ describe("a pipelined transaction", () => {
     expect(row?.rows).toEqual([{ one: 1 }]);
   });
 
-  it("refuses a name that is not a plain schema name", () => {
-    for (const name of ["", "a b", "A", "x;drop", '"x"', "1a"]) expect(() => assertSchemaName(name)).toThrow(TypeError);
+  it("refuses a name that is not a plain schema and prefix", () => {
+    for (const name of ["", "a", "a.b c", "a.B", "x.y;drop", '"x".y', "1a.b", "a.b.c"])
+      expect(() => assertTablesName(name)).toThrow(TypeError);
   });
 });

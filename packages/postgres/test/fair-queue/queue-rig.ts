@@ -31,7 +31,7 @@ export interface Settlement {
 }
 
 export const QUEUE: FairQueue = {
-  schema: "work",
+  tables: "work.queue",
   caps: { perGroup: 5, perMember: 2, failingPerGroup: 2 },
   turnMs: 20_000,
 };
@@ -55,7 +55,7 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
   const database = await testDatabase();
   const plain = createPool({ url: database.url, maxConnections: 2, applicationName: "rig" });
   await plain.query("create schema work");
-  await plain.query(fairQueueTables("work"));
+  await plain.query(fairQueueTables("work.queue"));
   const own = createPipelinePool({ url: database.url, maxConnections: 4, applicationName: "rig-queue" });
   return {
     pool: own,
@@ -67,7 +67,7 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
       await pipelined(own, undoClaimStatements(queue, items, new Date(claimedAt.getTime() + LEASE_MS)));
     },
     async expire(now) {
-      const [found] = await pipelined(own, [expiredGroups("work", now, 100)]);
+      const [found] = await pipelined(own, [expiredGroups("work.queue", now, 100)]);
       const groups = found?.rows.map((row) => row.group_id) ?? [];
       const results = await pipelined(own, expireStatements(queue, groups, now, 100, now));
       return results.at(-1)?.rows[0].items;
@@ -84,7 +84,7 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
 async function add(pool: Pool, queue: FairQueue, items: NewItem[]): Promise<string[]> {
   const ids = items.map(() => randomUUID());
   await pipelined(pool, [
-    ...makeAndLockGroups("work", [...new Set(items.map((item) => item.groupId))]),
+    ...makeAndLockGroups("work.queue", [...new Set(items.map((item) => item.groupId))]),
     {
       name: "add",
       text: `with queued as (
@@ -120,7 +120,7 @@ async function claim(pool: Pool, queue: FairQueue, now: Date, maxGroups: number)
 async function settle(pool: Pool, queue: FairQueue, settlements: Settlement[], at: Date): Promise<void> {
   const items = settlements.map((settlement) => settlement.item);
   await pipelined(pool, [
-    lockGroups("work", [...new Set(items.map((item) => item.groupId))]),
+    lockGroups("work.queue", [...new Set(items.map((item) => item.groupId))]),
     {
       name: "settle",
       text: `with settled as materialized (

@@ -1,6 +1,6 @@
 import { lockGroups, makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { SCHEMA } from "./queue.ts";
+import { QUEUE_TABLES } from "./queue.ts";
 
 export interface EndpointRow {
   id: number;
@@ -24,12 +24,12 @@ const COLUMNS = `id, url, events, description, active, failures_in_a_row as "fai
 
 /** Takes the lock under which endpoints and deliveries change. Has to come first in a transaction. */
 export async function lockWorkspace(db: Queryable, workspaceId: string): Promise<void> {
-  await db.query(lockGroups(SCHEMA, [workspaceId]));
+  await db.query(lockGroups(QUEUE_TABLES, [workspaceId]));
 }
 
 /** Like `lockWorkspace`, for a workspace that may have no endpoint yet. */
 export async function makeAndLockWorkspace(db: Queryable, workspaceId: string): Promise<void> {
-  for (const statement of makeAndLockGroups(SCHEMA, [workspaceId])) await db.query(statement);
+  for (const statement of makeAndLockGroups(QUEUE_TABLES, [workspaceId])) await db.query(statement);
 }
 
 export async function countEndpoints(db: Queryable, workspaceId: string): Promise<number> {

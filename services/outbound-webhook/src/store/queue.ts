@@ -1,6 +1,7 @@
 import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 
 export const SCHEMA = "outbound_webhook";
+export const QUEUE_TABLES = `${SCHEMA}.queue`;
 
 /** [FAIR-5] */
 const TURN_MS = 20_000;
@@ -10,5 +11,5 @@ export const STUCK_AFTER_MS = 100;
 
 /** The queue of deliveries: a group is a workspace, a member an endpoint. */
 export function deliveryQueue(caps: QueueCaps): FairQueue {
-  return { schema: SCHEMA, caps, turnMs: TURN_MS, stuckAfterMs: STUCK_AFTER_MS };
+  return { tables: QUEUE_TABLES, caps, turnMs: TURN_MS, stuckAfterMs: STUCK_AFTER_MS };
 }

@@ -4,7 +4,7 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 import { FAILURES_TO_DEACTIVATE, type Outcome } from "../../domain/outcome.ts";
-import { SCHEMA } from "../queue.ts";
+import { QUEUE_TABLES } from "../queue.ts";
 import { cancelWaiting } from "./cancel-waiting.ts";
 
 export interface AttemptRecord extends Outcome {
@@ -44,7 +44,7 @@ export function createApplyResults(pool: Pool, queue: FairQueue): ApplyResults {
   return async (records, now) => {
     const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
     const statements = [
-      lockGroups(SCHEMA, [...new Set(single.map((record) => record.workspaceId))]),
+      lockGroups(QUEUE_TABLES, [...new Set(single.map((record) => record.workspaceId))]),
       { name: "apply_results", text, values: [JSON.stringify(single), now, FAILURES_TO_DEACTIVATE] },
     ];
     const [, applied] = await pipelined(pool, statements, { unlockEarly: true });

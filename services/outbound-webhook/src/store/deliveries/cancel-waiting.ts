@@ -2,7 +2,7 @@ import { cancelParts, forgetParts } from "@toolgate/postgres/fair-queue/cancel";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import { SCHEMA } from "../queue.ts";
+import { QUEUE_TABLES } from "../queue.ts";
 
 /** Bounds a transaction, because the workspace's other deliveries wait for it. */
 const ROWS_PER_TRANSACTION = 1_000;
@@ -11,7 +11,7 @@ const TEXT = `with unwanted as (
   select workspace_id as group_id, id as member_id from outbound_webhook.endpoint
   where id = $1 and (not active or deleted_at is not null)
 ),
-${cancelParts(SCHEMA, ROWS_PER_TRANSACTION)},
+${cancelParts(QUEUE_TABLES, ROWS_PER_TRANSACTION)},
 written as (
   update outbound_webhook.delivery d set status = 'cancelled', next_attempt_at = null, finished_at = $2
   from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id
@@ -22,7 +22,7 @@ const FORGET_TEXT = `with gone as (
   select workspace_id as group_id, id as member_id from outbound_webhook.endpoint
   where id = $1 and deleted_at is not null
 ),
-${forgetParts(SCHEMA)}
+${forgetParts(QUEUE_TABLES)}
 select 1`;
 
 /**
@@ -37,7 +37,7 @@ export async function cancelWaiting(
 ): Promise<void> {
   for (;;) {
     const [, result] = await pipelined(pool, [
-      lockGroups(SCHEMA, [workspaceId]),
+      lockGroups(QUEUE_TABLES, [workspaceId]),
       { name: "cancel_waiting", text: TEXT, values: [endpointId, now] },
       { name: "forget_endpoint", text: FORGET_TEXT, values: [endpointId] },
     ]);

@@ -76,7 +76,7 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
       await pipelined(pool, undoClaimStatements(queue, items, leaseUntil, failingUntil));
     },
     async expireLeases(now) {
-      const [found] = await pipelined(pool, [expiredGroups(queue.schema, now, ITEMS_PER_EXPIRY)]);
+      const [found] = await pipelined(pool, [expiredGroups(queue.tables, now, ITEMS_PER_EXPIRY)]);
       const groups: string[] = found?.rows.map((row) => row.group_id) ?? [];
       if (groups.length === 0) return 0;
       const again = new Date(now.getTime() + RESULTS_FIRST_MS);

@@ -6,7 +6,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { currentTraceparent } from "@toolgate/telemetry/trace";
 import type { StoredEvent } from "../../domain/incoming-event.ts";
-import { SCHEMA } from "../queue.ts";
+import { QUEUE_TABLES } from "../queue.ts";
 
 /** Stores events and makes their deliveries, in one transaction. Resolves with the number of new deliveries. */
 export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<number>;
@@ -20,7 +20,7 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
   const text = fanOutText(queue);
   return async (events, now) => {
     const statements = [
-      lockGroups(SCHEMA, [...new Set(events.map((event) => event.workspaceId))]),
+      lockGroups(QUEUE_TABLES, [...new Set(events.map((event) => event.workspaceId))]),
       {
         name: "fan_out",
         text,
