@@ -1,9 +1,8 @@
 import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { parseCallBody } from "../domain/calls/call-body.ts";
 import { responseJson } from "../domain/calls/response.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
-import { holdsTemplateMarker } from "../domain/json-object.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
+import { checkBody } from "./check-body.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { Idempotency, OnceOutcome, Ran } from "./idempotency.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -13,8 +12,6 @@ export type CallOutcome =
   | { kind: "unavailable" }
   | { kind: "invalid"; violations: Pick<Violation, "field" | "rule" | "message">[] }
   | OnceOutcome;
-
-const TEMPLATE_MARKER = { field: "", rule: "template", message: "{{ is not allowed" };
 
 export interface RunCallDependencies extends ExecuteDependencies {
   idempotency: Idempotency;
@@ -35,14 +32,10 @@ export async function runCall(
   const tool = await toolOf(deps, request, caller);
   if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return { kind: "unavailable" };
   if (request.bodyFault) return { kind: "invalid", violations: [request.bodyFault] };
-  const parsed = parseCallBody(request.body);
-  if (!parsed.ok) return { kind: "invalid", violations: parsed.violations };
-  const { args, violations } = tool.validator.check(parsed.args);
-  if (violations.length > 0) return { kind: "invalid", violations };
-  // [IN-44] Only declared arguments are left here.
-  if (caller.case === "hook" && holdsTemplateMarker(args)) return { kind: "invalid", violations: [TEMPLATE_MARKER] };
+  const checked = checkBody(tool, request.body, entryTypeOf(caller));
+  if (!checked.ok) return { kind: "invalid", violations: checked.violations };
 
-  const run = () => runOnce(deps, tool, args, runScopeOf(request, caller, tool, deps.now()));
+  const run = () => runOnce(deps, tool, checked.args, runScopeOf(request, caller, tool, deps.now()));
   const { idempotencyKey, body } = request;
   if (idempotencyKey !== "" && caller.case === "key") {
     const scope = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };

@@ -1,6 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
@@ -10,6 +11,7 @@ import { savePreparedQuery } from "./data-sources/save-prepared-query.ts";
 import { setDataSource } from "./data-sources/set-data-source.ts";
 import { getExecution } from "./executions/get-execution.ts";
 import { listExecutions } from "./executions/list-executions.ts";
+import { checkHookTarget } from "./hooks/check-hook-target.ts";
 import { deleteSheet } from "./sheets/delete-sheet.ts";
 import { listSheets } from "./sheets/list-sheets.ts";
 import { readSheet } from "./sheets/read-sheet.ts";
@@ -67,4 +69,5 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
     }),
   );
   router.service(ExecutionService, bind(context, { listExecutions, getExecution }));
+  router.service(HookTargetService, bind(context, { checkHookTarget }));
 }

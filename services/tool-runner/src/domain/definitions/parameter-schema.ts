@@ -56,6 +56,16 @@ export function withoutReservedNames(schema: JsonObject): JsonObject {
   return shown;
 }
 
+/** The arguments that callers may set. `type` is empty when the schema names none or several. */
+export function declaredArguments(schema: JsonObject | undefined): { name: string; type: string }[] {
+  const properties = schema && withoutReservedNames(schema).properties;
+  if (!isJsonObject(properties)) return [];
+  return Object.entries(properties).map(([name, property]) => {
+    const [type, ...more] = isJsonObject(property) ? [ownValue(property, "type")].flat() : [];
+    return { name, type: typeof type === "string" && more.length === 0 ? type : "" };
+  });
+}
+
 type Reading = { schemas: number; report: Report };
 
 function readSchema(schema: unknown, path: string, level: number, reading: Reading): JsonObject {

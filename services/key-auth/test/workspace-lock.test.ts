@@ -1,0 +1,24 @@
+import { randomUUID } from "node:crypto";
+import { createClient } from "@connectrpc/connect";
+import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
+import { createLogger } from "@toolgate/service-host/logger";
+import { localTransport } from "@toolgate/service-host/transport";
+import { expect, test } from "vitest";
+import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+
+test("[IN-28] the lock of a workspace is read from the database, and one that does not exist is locked", async () => {
+  await using keyAuth = await runKeyAuth();
+  const [replica] = keyAuth.replicas as [RunningKeyAuth["replicas"][number]];
+  const log = createLogger({ service: "test", level: "silent" });
+  const workspaces = createClient(WorkspaceService, localTransport(replica.routes, log, "internal"));
+  const isLocked = async (workspaceId: string) => (await workspaces.getWorkspaceLock({ workspaceId })).locked;
+  const lock = (locked: boolean) =>
+    keyAuth.pool.query("update key_auth.workspaces set locked = $2 where id = $1", [keyAuth.workspaceId, locked]);
+
+  expect(await isLocked(keyAuth.workspaceId)).toBe(false);
+  await lock(true);
+  expect(await isLocked(keyAuth.workspaceId)).toBe(true);
+  await lock(false);
+  expect(await isLocked(keyAuth.workspaceId)).toBe(false);
+  for (const unknown of [randomUUID(), "", "not-an-id", "\0"]) expect(await isLocked(unknown)).toBe(true);
+});
