@@ -23,9 +23,9 @@ export function accessOf(method: DescMethod): Access {
   return declared;
 }
 
-/** The RPCs of a service that people may call through the gateway. */
+/** The RPCs of a service that people may call through the gateway's management API, which has no streams. */
 export function callableFromOutside(service: DescService): DescMethod[] {
-  return service.methods.filter((method) => accessOf(method) !== Access.INTERNAL);
+  return service.methods.filter((method) => method.methodKind === "unary" && accessOf(method) !== Access.INTERNAL);
 }
 
 /** Throws one error that names every RPC that declares no access, so that no service starts with one. */

@@ -1,3 +1,7 @@
+import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { ReceiveService } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
@@ -64,6 +68,29 @@ export const SERVICES = {
     ports: { rpc: 7001, ops: 7101 },
     variables: [],
   },
+  chat: {
+    rpcs: [ChatService, AssistantService, ModelService, AssistantRunService],
+    hotCalls: [],
+    schema: "chat",
+    needs: ["postgres", "nats", "sealing-keys"],
+    databaseConnections: { fallback: 8, min: 2, max: 100 },
+    peers: ["tool-runner"],
+    roles: {
+      api: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"] },
+      worker: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
+    },
+    ports: { rpc: 7005, ops: 7105 },
+    variables: [
+      ...OUTGOING,
+      { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
+      {
+        name: "CHAT_FILES",
+        meaning: "folder for uploaded files, shared by all processes of chat; no uploads when unset",
+      },
+      { name: "TURNS_PER_WORKER", meaning: "concurrent turns per worker" },
+      { name: "TURNS_PER_WORKSPACE", meaning: "concurrent turns per workspace and lane" },
+    ],
+  },
   "inbound-hook": {
     rpcs: [HookService, HookDeliveryService, ReceiveService],
     hotCalls: [
@@ -122,7 +149,7 @@ export const SERVICES = {
     hotCalls: [],
     schema: undefined,
     needs: ["nats"],
-    peers: ["key-auth", "tool-runner", "inbound-hook", "outbound-webhook"],
+    peers: ["key-auth", "tool-runner", "chat", "inbound-hook", "outbound-webhook"],
     ports: { http: 8080, ops: 7100 },
     variables: [
       { name: "HTTP_HOST", meaning: "address that the HTTP server binds" },

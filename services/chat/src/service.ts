@@ -1,0 +1,46 @@
+import { runAuditRelay } from "@toolgate/audit-trail/relay";
+import { openConnections } from "@toolgate/service-host/connections";
+import { runEvery } from "@toolgate/service-host/every";
+import { startLoops } from "@toolgate/service-host/loops";
+import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
+import { type Config, readConfig } from "./config.ts";
+import { createContext } from "./context.ts";
+import { registerRoutes } from "./rpc/routes.ts";
+import { SCHEMA } from "./store/queue.ts";
+import { maintainPartitions } from "./store/retention.ts";
+
+const NAME = "chat";
+const PARTITIONS_EVERY_MS = 3_600_000;
+
+export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
+
+/** Starts the process roles that the configuration names. */
+export async function start(config: Config, host: ServiceHost): Promise<Service> {
+  const { log } = host;
+  const now = () => new Date(host.now());
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  await using resources = new AsyncDisposableStack();
+  const { pool, bus } = await openConnections({ name: NAME, needs: ["postgres", "nats"], log }, config, resources);
+  await maintainPartitions(pool, now());
+  const onIdleError = onError("postgres connection lost");
+  const context = createContext({ config, pool, onIdleError, now }, resources);
+  const running = resources.use(
+    startLoops({
+      producers: [
+        (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
+        (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
+      ],
+    }),
+  );
+  const owned = resources.move();
+  return {
+    routes(router) {
+      if (config.roles.has("api")) registerRoutes(router, context);
+    },
+    async ready() {
+      await pool.query("select 1");
+    },
+    drain: () => running.stop(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,19 @@
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+
+export const SCHEMA = "chat";
+
+/** Turns of users, and turns that incoming hooks start, each with a queue of its own. */
+export type Lane = "chat" | "hook";
+export const LANES: readonly Lane[] = ["chat", "hook"];
+
+const TURN_MS = 20_000;
+/** A workspace has one member: its turns take their places in order of arrival. */
+export const ONLY_MEMBER = 0;
+
+/**
+ * The queue of turns that may start, which is at most one per chat: a group is a workspace. When a turn ends, the
+ * next one of its chat is added.
+ */
+export function laneQueue(lane: Lane, turnsPerWorkspace: number): FairQueue {
+  return { tables: `${SCHEMA}.${lane}_queue`, caps: { perGroup: turnsPerWorkspace }, turnMs: TURN_MS };
+}

@@ -1,0 +1,22 @@
+import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/partitions";
+import { inTransaction, type Pool } from "@toolgate/postgres/pool";
+import { SCHEMA } from "./queue.ts";
+
+const DAY_MS = 86_400_000;
+/** Days in which a stream can be resumed by event id. Whole messages are kept until the chat is reset. */
+export const EVENT_DAYS = 3;
+/** Enough for the creation of partitions to fail for a few days. */
+const DAYS_AHEAD = 4;
+/** Number of an advisory lock; any that no other lock has. */
+const PARTITIONS_LOCK = 7_318_441;
+
+/** Creates the partitions of the coming days and drops what is past retention. Safe to repeat, on any number of replicas. */
+export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
+  const table = `${SCHEMA}.event`;
+  await inTransaction(pool, async (db) => {
+    // Replicas that create and drop partitions at the same time would disturb each other.
+    await db.query("select pg_advisory_xact_lock($1)", [PARTITIONS_LOCK]);
+    await ensureDailyPartitions(db, { table, from: new Date(now.getTime() - DAY_MS), days: DAYS_AHEAD + 1 });
+  });
+  await dropDailyPartitions(pool, { table, before: new Date(now.getTime() - EVENT_DAYS * DAY_MS) });
+}
