@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Model, ModelRequest } from "../model.ts";
+import { replyTo } from "./reply.ts";
+
+const PACE_MS = 15;
+const WORD = /\s*\S+\s*$|\s*\S+/g;
+
+/**
+ * The model that an installation has without any other: it follows a few rules, needs no network, and says so. The same
+ * request always gets the same answer.
+ */
+export function embeddedModel({ name = "embedded", paceMs = PACE_MS } = {}): Model {
+  return {
+    name,
+    async *stream(request, signal) {
+      signal.throwIfAborted();
+      yield { kind: "started", model: name };
+      const reply = replyTo(request);
+      const text = reply.kind === "text" ? remaining(reply.html, request.partial) : "";
+      const words = text.match(WORD) ?? [];
+      for (const [index, word] of words.entries()) {
+        if (index > 0) await pause(paceMs, signal);
+        yield { kind: "text", text: word };
+      }
+      if (reply.kind === "tool_call") yield { kind: "tool_call", ...reply.call };
+      yield {
+        kind: "finished",
+        reason: reply.kind === "tool_call" ? "tool_calls" : "stop",
+        usage: { inputTokens: wordsOf(request), outputTokens: reply.kind === "tool_call" ? 1 : words.length },
+      };
+    },
+  };
+}
+
+function remaining(html: string, partial = ""): string {
+  return html.startsWith(partial) ? html.slice(partial.length) : html;
+}
+
+/** Waits; throws the signal's reason when it fires. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    if (ms > 0) await sleep(ms, undefined, { signal });
+  } catch {
+    // The signal's own reason follows.
+  }
+  signal.throwIfAborted();
+}
+
+/** It has no tokens, so it counts words. */
+function wordsOf({ messages }: ModelRequest): number {
+  let words = 0;
+  for (const message of messages) {
+    if (message.role !== "tool") words += message.text.split(/\s+/).length;
+    else for (const { output } of message.results) words += output.split(/\s+/).length;
+  }
+  return words;
+}
