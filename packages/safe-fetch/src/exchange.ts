@@ -4,18 +4,24 @@ import type { Connection } from "./connection.ts";
 import { type ConnectionFailure, classifyFailure, type Truncated } from "./result.ts";
 
 /** Most interim (1xx) responses before the final one. */
-const MAX_INTERIM_RESPONSES = 8;
+export const MAX_INTERIM_RESPONSES = 8;
 const FIRST_ALLOCATION_BYTES = 1_024;
 
 /** The bounds of one exchange, in bytes. */
 type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number };
 
-/** How one request over one connection ended; `firstByteMs` counts from handing it over. */
-export type ExchangeOutcome = { firstByteMs: number | null } & (
-  | { kind: "response"; status: number; headers: Record<string, string | string[]>; body: Buffer; truncated: Truncated }
+/** How one request over one connection ended without a response; `firstByteMs` counts from handing it over. */
+export type FailedExchange = { firstByteMs: number | null } & (
   | { kind: "failed"; failure: ConnectionFailure; written: boolean; answered: boolean }
   | { kind: "stopped"; phase: "send" | "headers" }
 );
+
+/** The status line and header block of a response. */
+export type ResponseHead = { status: number; headers: Record<string, string | string[]> };
+
+type ExchangeOutcome =
+  | FailedExchange
+  | ({ kind: "response"; body: Buffer; truncated: Truncated; firstByteMs: number | null } & ResponseHead);
 
 /**
  * Sends one request over one connection and reads the response within its bounds. Never rejects. Unless it ends with a
@@ -39,7 +45,7 @@ export function exchange(
 }
 
 /** Why a send has to end early. */
-type StopReason = "deadline" | "aborted";
+export type StopReason = "deadline" | "aborted";
 
 /**
  * Ends a send early: fired once, by the deadline or by the caller. Each step checks `reason` before it begins, and sets
@@ -75,7 +81,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   #written = false;
   #settled = false;
   #interim = 0;
-  #head: { status: number; headers: Record<string, string | string[]> } | undefined;
+  #head: ResponseHead | undefined;
 
   constructor(connection: Connection, maxBodyBytes: number, settle: (outcome: ExchangeOutcome) => void) {
     this.#connection = connection;

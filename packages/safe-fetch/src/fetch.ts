@@ -2,6 +2,8 @@ import { createSecureContext, getCACertificates } from "node:tls";
 import { parseAllowList } from "./allow-list.ts";
 import { Stop } from "./exchange.ts";
 import { KeptConnections } from "./kept-connections.ts";
+import type { OpenRequest, OpenResult } from "./open.ts";
+import { open } from "./open.ts";
 import type { Resolver } from "./resolve.ts";
 import type { SafeFetchResult } from "./result.ts";
 import type { SendRequest } from "./send.ts";
@@ -41,7 +43,14 @@ export type SafeFetchOptions = {
  * deadline over everything. It never rejects. Disposing aborts what is under way and closes every connection;
  * later sends end as aborted.
  */
-export type SafeFetch = AsyncDisposable & { send(request: SendRequest): Promise<SafeFetchResult> };
+export type SafeFetch = AsyncDisposable & {
+  send(request: SendRequest): Promise<SafeFetchResult>;
+  /**
+   * The same for a response that is read while it arrives, such as server-sent events. The body has to be read to its end
+   * or cancelled; the signal, the deadline and disposing cut it.
+   */
+  open(request: OpenRequest): Promise<OpenResult>;
+};
 
 /** Makes a SafeFetch. Throws a TypeError for an allow-list entry that cannot be read. [SSRF-1..19, OUT-14, OUT-34, OUT-42] */
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
@@ -62,30 +71,39 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
       idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     },
   };
-  const underWay = new Map<Stop, Promise<SafeFetchResult>>();
+  const underWay = new Map<Stop, Promise<unknown>>();
   let disposed = false;
 
-  const run = async (request: SendRequest, stop: Stop): Promise<SafeFetchResult> => {
+  /** Arms what may stop a request; the returned function disarms it. */
+  const begin = (stop: Stop, { signal, deadlineMs }: { signal?: AbortSignal | undefined; deadlineMs: number }) => {
     const onAbort = () => stop.fire("aborted");
-    const { signal } = request;
     if (disposed || signal?.aborted) stop.fire("aborted");
     signal?.addEventListener("abort", onAbort, { once: true });
-    const timer = setTimeout(() => stop.fire("deadline"), Math.min(request.deadlineMs, MAX_DEADLINE_MS));
-    try {
-      return await send(context, request, stop);
-    } finally {
+    const timer = setTimeout(() => stop.fire("deadline"), Math.min(deadlineMs, MAX_DEADLINE_MS));
+    return () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       underWay.delete(stop);
-    }
+    };
   };
 
   return {
     send(request) {
       const stop = new Stop();
-      const result = run(request, stop);
+      const end = begin(stop, request);
+      const result = send(context, request, stop).finally(end);
       underWay.set(stop, result);
       return result;
+    },
+    open(request) {
+      const stop = new Stop();
+      const end = begin(stop, request);
+      const ended = Promise.withResolvers<void>();
+      underWay.set(stop, ended.promise);
+      return open(context, request, stop, () => {
+        end();
+        ended.resolve();
+      });
     },
     async [Symbol.asyncDispose]() {
       disposed = true;

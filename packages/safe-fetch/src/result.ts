@@ -55,8 +55,11 @@ type FetchConnectionError = {
 /** The caller's signal fired, or the owner was disposed, before the header block was complete. */
 type FetchAborted = { kind: "aborted"; timings: Timings };
 
+/** How a request ended that got no response. */
+export type FetchFailure = FetchRefused | FetchTimeout | FetchConnectionError | FetchAborted;
+
 /** How a send ended. Every outcome is data. */
-export type SafeFetchResult = FetchResponse | FetchRefused | FetchTimeout | FetchConnectionError | FetchAborted;
+export type SafeFetchResult = FetchResponse | FetchFailure;
 
 /** What went wrong with a connection, in terms that tell customers about their own server and nothing about ours. */
 export type ConnectionFailure =
