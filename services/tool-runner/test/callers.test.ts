@@ -128,6 +128,26 @@ describe("callers from inside", () => {
     expect(await orders()).toEqual([]);
   });
 
+  it("[CHAT-10] the response names the tools whose writes test mode suppressed, nested ones too", async () => {
+    const trying = { case: "chat", value: { ...CHAT.value, testMode: true } } as Caller;
+    expect((await run(trying, "free_below", { sql: INSERT })).suppressed).toEqual(["free"]);
+    expect((await run(trying, "show")).suppressed).toEqual([]);
+    expect((await run(CHAT, "free_below", { sql: INSERT })).suppressed).toEqual([]);
+  });
+
+  it("[CHAT] a chat that does not know the workspace's epoch runs what was saved last", async () => {
+    const shown = async () => {
+      const body = Buffer.from("{}");
+      const call = { workspaceId: runner.workspaceId, workspace: "acme", tool: "changing", body, caller: CHAT };
+      const { outcome } = await runs.run(call);
+      return outcome.case === "resultJson" && JSON.parse(Buffer.from(outcome.value).toString()).round;
+    };
+    for (let round = 1; round <= 3; round += 1) {
+      await runner.saveTool("changing", { handler: `export default () => ({ round: ${round} });` });
+      expect(await shown()).toBe(round);
+    }
+  });
+
   it("[RO] free SQL is one statement, and ends when the run's time is up", async () => {
     expect(await resultOf(CHAT, "free", { sql: "select 1; select 2" })).toMatchObject({ code: "QUERY_FAILED" });
     expect(await resultOf(CHAT, "free", { sql: "x".repeat(100_001) })).toMatchObject({ code: "INVALID_ARGUMENT" });

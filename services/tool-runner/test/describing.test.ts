@@ -46,6 +46,19 @@ describe("descriptions of tools", () => {
     expect(foreign.tools).toEqual([]);
   });
 
+  it("[CHAT] describes to assistants the tools that exist, released or not, and shared ones, for models", async () => {
+    const names = ["released", "public", "gone", "nowhere", "executeQuery"];
+    const request = { workspaceId: runner.workspaceId, names, forAssistant: true };
+    const { tools } = await runner.tools.describeTools(request);
+    expect(tools.map(({ name, description }) => [name, description])).toEqual([
+      ["public", "public"],
+      ["released", "released"],
+      ["executeQuery", "Runs a statement that was not prepared."],
+    ]);
+    expect(JSON.parse(tools[1]?.parametersJson ?? "").properties).toEqual({ a: { type: "string" } });
+    expect(tools[0]?.parametersJson).toBe("");
+  });
+
   it("[OAPI-3] describes a change once it is confirmed", async () => {
     const released = async () =>
       (await runner.tools.describeTools({ workspaceId: runner.workspaceId, names: ["toggled"] })).tools.length;

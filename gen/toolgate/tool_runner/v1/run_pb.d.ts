@@ -28,7 +28,8 @@ export declare type RunRequest = Message<"toolgate.tool_runner.v1.RunRequest"> &
   workspace: string;
 
   /**
-   * Cached definitions of an older epoch are loaded again first.
+   * Cached definitions of an older epoch are loaded again first. 0 when the caller does not know it: then the definition is
+   * read from the database, or for a chat, tool-runner reads the epoch itself.
    *
    * @generated from field: uint64 workspace_epoch = 3;
    */
@@ -431,6 +432,13 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
    * @generated from field: bool replayed = 9;
    */
   replayed: boolean;
+
+  /**
+   * Test mode: the tools, nested ones too, of which writes were suppressed.
+   *
+   * @generated from field: repeated string suppressed = 11;
+   */
+  suppressed: string[];
 };
 
 /**

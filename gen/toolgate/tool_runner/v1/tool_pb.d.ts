@@ -576,6 +576,13 @@ export declare type DescribeToolsRequest = Message<"toolgate.tool_runner.v1.Desc
    * @generated from field: repeated string names = 3;
    */
   names: string[];
+
+  /**
+   * Every tool that exists, without a release, shared tools too, with the description for models.
+   *
+   * @generated from field: bool for_assistant = 4;
+   */
+  forAssistant: boolean;
 };
 
 /**
@@ -816,7 +823,8 @@ export declare const ToolService: GenService<{
     output: typeof CheckToolsResponseSchema;
   },
   /**
-   * Descriptions of tools for callers by key (OpenAPI, MCP): of the names that are released and not async.
+   * Descriptions of tools for callers by key (OpenAPI, MCP): of the names that are released and not async. Or for an
+   * assistant.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.DescribeTools
    */

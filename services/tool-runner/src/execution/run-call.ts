@@ -11,10 +11,12 @@ import type { LoadedTool } from "./workspace/definitions.ts";
 export type CallOutcome =
   | { kind: "unavailable" }
   | { kind: "invalid"; violations: Pick<Violation, "field" | "rule" | "message">[] }
-  | OnceOutcome;
+  | (OnceOutcome & { suppressed?: string[] });
 
 export interface RunCallDependencies extends ExecuteDependencies {
   idempotency: Idempotency;
+  /** The epoch of a workspace, for callers that do not know it. */
+  currentEpoch(workspaceId: string): Promise<bigint>;
 }
 
 /**
@@ -23,27 +25,36 @@ export interface RunCallDependencies extends ExecuteDependencies {
  */
 export async function runCall(
   deps: RunCallDependencies,
-  request: RunRequest,
+  given: RunRequest,
   caller: Caller,
   signal: () => AbortSignal,
 ): Promise<CallOutcome> {
   // Before the tool is loaded, because the time this takes would show that it exists.
   if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
+  const request = caller.case === "chat" ? await withEpoch(deps, given) : given;
   const tool = await toolOf(deps, request, caller);
   if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return { kind: "unavailable" };
   if (request.bodyFault) return { kind: "invalid", violations: [request.bodyFault] };
   const checked = checkBody(tool, request.body, entryTypeOf(caller));
   if (!checked.ok) return { kind: "invalid", violations: checked.violations };
 
-  const run = () => runOnce(deps, tool, checked.args, runScopeOf(request, caller, tool, deps.now()));
+  const scope = runScopeOf(request, caller, tool, deps.now());
+  const run = () => runOnce(deps, tool, checked.args, scope);
   const { idempotencyKey, body } = request;
   if (idempotencyKey !== "" && caller.case === "key") {
-    const scope = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
-    return deps.idempotency.once({ scope, body, timeoutMs: tool.definition.timeoutMs, signal }, run);
+    const key = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
+    return deps.idempotency.once({ scope: key, body, timeoutMs: tool.definition.timeoutMs, signal }, run);
   }
   const { outcome, durable } = await run();
   await durable;
-  return { ...outcome, replayed: false };
+  return { ...outcome, replayed: false, suppressed: [...scope.suppressed] };
+}
+
+/** Without Redis the definitions are read from the database. */
+async function withEpoch(deps: RunCallDependencies, request: RunRequest): Promise<RunRequest> {
+  if (request.workspaceEpoch !== 0n) return request;
+  const workspaceEpoch = await deps.currentEpoch(request.workspaceId).catch(() => 0n);
+  return { ...request, workspaceEpoch };
 }
 
 /** Every caller but an API key may also call the tools that all workspaces share, where their flags release them. */

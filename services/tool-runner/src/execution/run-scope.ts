@@ -27,6 +27,8 @@ export interface RunScope {
   injected: Record<string, unknown>;
   /** [LOOP-2] 1, or 2 in a run that a hook triggered. */
   hop: number;
+  /** [CHAT-10] Tools of which test mode suppressed writes. */
+  suppressed: Set<string>;
   /** [EVT] Custom events that the call may still emit. */
   eventsLeft: number;
   mailsLeft: number;
@@ -41,7 +43,7 @@ export interface RunScope {
 const MAX_EVENTS_PER_CALL = 20;
 const MAX_MAILS_PER_CALL = 10;
 
-type Unused = "eventsLeft" | "mailsLeft" | "usedSecrets" | "deadline" | "records";
+type Unused = "eventsLeft" | "mailsLeft" | "suppressed" | "usedSecrets" | "deadline" | "records";
 
 /** The scope of a call that begins now. */
 export function createRunScope(given: Omit<RunScope, Unused>, timeoutMs: number): RunScope {
@@ -49,6 +51,7 @@ export function createRunScope(given: Omit<RunScope, Unused>, timeoutMs: number)
     ...given,
     eventsLeft: MAX_EVENTS_PER_CALL,
     mailsLeft: MAX_MAILS_PER_CALL,
+    suppressed: new Set(),
     usedSecrets: new Set(),
     deadline: performance.now() + timeoutMs,
     records: [],

@@ -51,8 +51,8 @@ function fieldsOf(outcome: CallOutcome): MessageInitShape<typeof RunResponseSche
     case "unknown":
       return { outcome: { case: "outcomeUnknown", value: {} }, replayed: true };
     default: {
-      const { executionId, durationMs, replayed } = outcome;
-      const ran = { executionId, durationMs, replayed };
+      const { executionId, durationMs, replayed, suppressed = [] } = outcome;
+      const ran = { executionId, durationMs, replayed, suppressed };
       if (outcome.kind === "failed") return { ...ran, outcome: { case: "toolFailed", value: {} } };
       return { ...ran, outcome: { case: "resultJson", value: Buffer.from(outcome.resultJson) } };
     }

@@ -23,6 +23,16 @@ export function describe(saved: unknown, body: "query" | "get" | "other") {
   };
 }
 
+/** What an assistant's model learns about a tool. The schema is JSON text, and empty if the tool declares no arguments. */
+export function describeForModels(saved: unknown) {
+  const definition = isJsonObject(saved) ? saved : {};
+  const parameters = objectIn(definition, "parameters");
+  return {
+    description: textIn(definition, "description") ?? "",
+    parametersJson: jsonOf(parameters && withoutReservedNames(parameters)),
+  };
+}
+
 function objectIn(object: JsonObject, name: string): JsonObject | undefined {
   const member = ownValue(object, name);
   return isJsonObject(member) ? member : undefined;

@@ -5,10 +5,13 @@ import { skipsWrite } from "./skip-write.ts";
 const detail = { to: "a@b.test" };
 
 test("[EVT-59] [CHAT-10] a write is skipped in test mode, recorded in a dry run, and made otherwise", () => {
+  const suppressed = new Set<string>();
   const skips = (scope: { dryRun: RecordedWrite[] | undefined; testMode: boolean }) =>
-    skipsWrite({ tool: "t", scope }, "sendMail", detail);
+    skipsWrite({ tool: "t", scope: { ...scope, suppressed } }, "sendMail", detail);
   expect(skips({ dryRun: undefined, testMode: false })).toBe(false);
+  expect(suppressed.size).toBe(0);
   expect(skips({ dryRun: undefined, testMode: true })).toBe(true);
+  expect([...suppressed]).toEqual(["t"]);
   const dryRun: RecordedWrite[] = [];
   expect(skips({ dryRun, testMode: false })).toBe(true);
   expect(dryRun).toEqual([{ tool: "t", name: "sendMail", detail }]);

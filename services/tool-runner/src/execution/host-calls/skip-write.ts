@@ -3,7 +3,7 @@ import type { HostCallEntry } from "./host-call.ts";
 
 interface Writer {
   tool: string;
-  scope: Pick<RunScope, "dryRun" | "testMode">;
+  scope: Pick<RunScope, "dryRun" | "testMode" | "suppressed">;
   /** Missing for a declarative tool, which makes no host call. */
   entry?: HostCallEntry;
 }
@@ -12,7 +12,10 @@ const MAX_RECORDED_WRITES = 200;
 
 /** True if a write must not be made: in test mode, and in a dry run, which records it. */
 export function skipsWrite({ tool, scope, entry }: Writer, name: string, detail: unknown): boolean {
-  if (!scope.dryRun) return scope.testMode;
+  if (!scope.dryRun) {
+    if (scope.testMode) scope.suppressed.add(tool);
+    return scope.testMode;
+  }
   if (scope.dryRun.length < MAX_RECORDED_WRITES) scope.dryRun.push({ tool, name, detail });
   if (entry) entry.recorded = true;
   return true;
