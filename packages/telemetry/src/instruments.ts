@@ -29,6 +29,14 @@ export const queueOldestDue = gauge("toolgate_queue_oldest_due_seconds");
 export const deliveriesEnded = counter("toolgate_deliveries_ended");
 export const attemptDuration = histogram("toolgate_attempt_duration_seconds", DURATIONS);
 
+export const turnsRunning = gauge("toolgate_turns_running");
+export const turnsEnded = counter("toolgate_turns_ended");
+export const turnTakeovers = counter("toolgate_turn_takeovers");
+export const turnFirstOutput = histogram("toolgate_turn_first_output_seconds", DURATIONS);
+export const toolCalls = counter("toolgate_chat_tool_calls");
+export const modelTokens = counter("toolgate_model_tokens");
+export const modelErrors = counter("toolgate_model_errors");
+
 export const consumerPending = gauge("toolgate_consumer_pending");
 export const consumerUnacknowledged = gauge("toolgate_consumer_unacknowledged");
 export const recordsWaiting = gauge("toolgate_records_waiting");

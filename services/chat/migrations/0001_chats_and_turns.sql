@@ -7,6 +7,8 @@ create table chat.chat (
   owner text collate "C" not null,
   -- The last id given to an event. Never reset.
   last_event_id bigint not null default 0,
+  -- The number of its newest turn.
+  last_turn integer not null default 0,
   -- The turn that has been started or may be claimed; the others wait for it.
   current_turn uuid,
   created_at timestamptz not null,
@@ -18,13 +20,20 @@ create table chat.chat (
 create table chat.turn (
   id uuid primary key,
   chat bigint not null references chat.chat (id) on delete cascade,
+  -- Within the chat, in order of arrival.
+  number integer not null,
   workspace_id text collate "C" not null,
+  -- Its code.
+  workspace text not null,
   lane text not null check (lane in ('chat', 'hook')),
   status text not null check (status in ('waiting', 'ready', 'running', 'completed', 'failed', 'stopped', 'reset', 'refused')),
   -- Null: every message is a new turn.
   client_message_id text collate "C",
   assistant text not null,
+  -- Empty once the chat is reset.
   message text not null,
+  -- The message as an event, while the turn waits. It gets its id when the turn may start.
+  user_event bytea,
   -- Of the uploaded file, if there is one.
   file_id uuid,
   test_mode boolean not null,
@@ -32,6 +41,8 @@ create table chat.turn (
   hop smallint not null default 1,
   user_id text not null,
   request_id text not null,
+  -- W3C trace context of the request; empty when it was not traced.
+  traceparent text not null default '',
   -- Changes whenever a worker takes the turn, so that an earlier worker can no longer write.
   lease_token uuid,
   lease_until timestamptz,
@@ -40,7 +51,7 @@ create table chat.turn (
   created_at timestamptz not null,
   started_at timestamptz,
   ended_at timestamptz,
-  -- Of the first and the last event.
+  -- Of the first and the last event; 0 before there is one.
   first_event_id bigint not null default 0,
   last_event_id bigint not null default 0,
   error_code text not null default '',
@@ -50,8 +61,11 @@ create table chat.turn (
   output_tokens integer not null default 0
 ) with (fillfactor = 70);
 
-create unique index turn_of_client_message on chat.turn (chat, client_message_id) where client_message_id is not null;
-create index turn_of_chat on chat.turn (chat, id);
+-- A turn that was refused never started: its message may be sent again.
+create unique index turn_of_client_message on chat.turn (chat, client_message_id)
+  where client_message_id is not null and status <> 'refused';
+create unique index turn_of_chat on chat.turn (chat, number);
+create index turn_waiting on chat.turn (created_at) where status = 'waiting';
 create index turn_leased on chat.turn (lease_until) where status = 'running';
 create index turn_age on chat.turn (created_at);
 
@@ -75,17 +89,17 @@ create table chat.event (
   chat bigint not null,
   id bigint not null,
   turn uuid not null,
-  -- A toolgate.chat.v1.ChatEvent.
+  -- A toolgate.chat.v1.ChatEvent without its id.
   event bytea not null,
   primary key (chat, id, created_at)
 ) partition by range (created_at);
 
--- Finished steps of a running turn: what the model said and which tools it called, so that another worker can continue.
+-- Steps of a turn that went on to call tools: what the model said and which calls it asked for, so that another worker can
+-- continue. JSON is stored as text, because jsonb refuses some of it.
 create table chat.step (
   turn uuid not null references chat.turn (id) on delete cascade,
   number smallint not null,
-  -- What the model said and called, as JSON.
-  content jsonb not null,
+  content text not null,
   primary key (turn, number)
 );
 
@@ -95,12 +109,13 @@ create table chat.tool_call (
   id text collate "C" not null,
   step smallint not null,
   tool text not null,
-  args jsonb not null,
+  args text not null,
   status text not null check (status in ('started', 'succeeded', 'failed', 'unknown')),
-  -- For the model, as JSON text; at most 64 KB.
+  -- For the model; at most 64 KB.
   result text not null default '',
   duration_ms integer not null default 0,
-  suppressed boolean not null default false,
+  -- Tools whose writes test mode suppressed.
+  suppressed text[] not null default '{}',
   started_at timestamptz not null,
   primary key (turn, id)
 );

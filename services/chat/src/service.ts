@@ -1,10 +1,11 @@
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
-import { startLoops } from "@toolgate/service-host/loops";
+import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, readConfig } from "./config.ts";
-import { createContext } from "./context.ts";
+import { createContext, type Overrides } from "./context.ts";
+import { workerLoops } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
@@ -15,7 +16,7 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
 /** Starts the process roles that the configuration names. */
-export async function start(config: Config, host: ServiceHost): Promise<Service> {
+export async function start(config: Config, host: ServiceHost, overrides: Overrides = {}): Promise<Service> {
   const { log } = host;
   const now = () => new Date(host.now());
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
@@ -23,13 +24,20 @@ export async function start(config: Config, host: ServiceHost): Promise<Service>
   const { pool, bus } = await openConnections({ name: NAME, needs: ["postgres", "nats"], log }, config, resources);
   await maintainPartitions(pool, now());
   const onIdleError = onError("postgres connection lost");
-  const context = createContext({ config, pool, onIdleError, now }, resources);
-  const running = resources.use(
-    startLoops({
+  const context = createContext({ config, pool, bus, onIdleError, now, overrides }, resources);
+  const roles: Loops[] = [
+    {
       producers: [
         (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
       ],
+    },
+  ];
+  if (config.roles.has("worker")) roles.push(workerLoops(context, { config, bus, log, peers: host.peers }, resources));
+  const running = resources.use(
+    startLoops({
+      producers: roles.flatMap(({ producers }) => producers),
+      consumers: roles.flatMap(({ consumers = [] }) => consumers),
     }),
   );
   const owned = resources.move();

@@ -1,0 +1,73 @@
+import type { ChatEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+
+export type TurnStatus =
+  | "waiting"
+  | "ready"
+  | "running"
+  | "completed"
+  | "failed"
+  | "stopped"
+  | "reset"
+  /** It waited too long for the turns before it. */
+  | "refused";
+
+const ENDED: ReadonlySet<TurnStatus> = new Set(["completed", "failed", "stopped", "reset", "refused"] as const);
+
+export function hasEnded(status: TurnStatus): boolean {
+  return ENDED.has(status);
+}
+
+/** What an event says, without its id. */
+export type EventBody = Exclude<ChatEvent["event"], { case: undefined }>;
+
+/** `unknown`: the call started, and whether it took effect is not known. */
+export type CallStatus = "started" | "succeeded" | "failed" | "unknown";
+
+/** A call of a tool, as the model asked for it. */
+export interface StepCall {
+  /** Unique in the chat. */
+  id: string;
+  tool: string;
+  /** The model's own JSON text, unchecked. */
+  args: string;
+}
+
+/** What became of a call. */
+export interface CallRecord extends StepCall {
+  step: number;
+  status: CallStatus;
+  /** For the model. */
+  result: string;
+  durationMs: number;
+  /** Tools whose writes test mode suppressed. */
+  suppressed: readonly string[];
+}
+
+/** One answer of the model that went on to call tools. */
+export interface Step {
+  /** From 1. */
+  number: number;
+  /** What was streamed of it. */
+  html: string;
+  calls: readonly StepCall[];
+}
+
+/** How a turn ended. */
+export interface Ending {
+  status: "completed" | "failed" | "stopped";
+  error?: { code: ErrorCode; message: string };
+}
+
+export type ErrorCode = "TOOL_FAILED" | "MODEL_FAILED" | "BUDGET_EXCEEDED" | "INTERNAL";
+
+/** [CHAT] A turn that has to wait longer than this for those before it is refused. */
+export const MAX_WAIT_MS = 30_000;
+/** Turns of one chat that may wait. */
+export const MAX_WAITING_TURNS = 20;
+/** [CHAT-55] The new message is one of them. */
+export const MAX_MESSAGES = 50;
+export const MAX_STEPS = 8;
+export const MAX_TOOL_CALLS = 25;
+export const MAX_ANSWER_CHARACTERS = 200_000;
+/** How often a turn may be taken over before it counts as one that crashes its worker. */
+export const MAX_ATTEMPTS = 5;

@@ -1,0 +1,141 @@
+import type { Bus } from "@toolgate/event-bus/connect";
+import { createGroupCommit } from "@toolgate/event-bus/group-commit";
+import { announceWork, createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
+import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { pause, runEvery } from "@toolgate/service-host/every";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { Loop, Loops } from "@toolgate/service-host/loops";
+import type { Peers } from "@toolgate/service-host/peers";
+import { createDescribeTools } from "../clients/describe-tools.ts";
+import type { Config } from "../config.ts";
+import type { Context } from "../context.ts";
+import { LANES, type Lane, laneQueue } from "../store/queue.ts";
+import { createClaimStore } from "../store/turns/claim.ts";
+import { createEndTurn, type EndTurn } from "../store/turns/end.ts";
+import { createLeaseStore, type LeaseStore } from "../store/turns/leases.ts";
+import { refuseWaiting } from "../store/turns/refuse.ts";
+import { type TurnWrite, writeTurns } from "../store/turns/write.ts";
+import { createPublishEvents } from "../turns/live-events.ts";
+import { onStop } from "../turns/stop-turn.ts";
+import { wakeUpOf } from "../turns/subjects.ts";
+import { claimTurns } from "../turns/worker/claim-loop.ts";
+import { createRenewal, RENEW_EVERY_MS } from "../turns/worker/renew-leases.ts";
+import { runTurn, type TurnDependencies } from "../turns/worker/run-turn.ts";
+import { createRunningTurns, type RunningTurns } from "../turns/worker/running-turns.ts";
+
+export interface WorkerOptions {
+  config: Pick<Config, "turnsPerWorker" | "turnsPerWorkspace">;
+  bus: Bus;
+  log: Logger;
+  peers: Peers;
+}
+
+const SWEEP_EVERY_MS = 1_000;
+/** Writes that share a transaction, and their bytes. */
+const MAX_WRITES = 500;
+const MAX_WRITE_BYTES = 4 * 1024 * 1024;
+/** A turn that runs when the process is to end may still finish within this time. Then another worker goes on with it. */
+const DRAIN_MS = 5_000;
+
+type OfLane<T> = Readonly<Record<Lane, T>>;
+
+/** Runs turns: claims them, answers, and hands over those that are not finished when the process is to end. */
+export function workerLoops(context: Context, options: WorkerOptions, resources: AsyncDisposableStack): Loops {
+  const { pool, queuePool, now } = context;
+  const { config, bus, log } = options;
+  const { turnsPerWorkspace, turnsPerWorker } = config;
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const ofLanes = <T>(make: (lane: Lane) => T) =>
+    Object.fromEntries(LANES.map((lane) => [lane, make(lane)])) as OfLane<T>;
+  const queues = ofLanes((lane) => laneQueue(lane, turnsPerWorkspace));
+  const leases = ofLanes((lane) => createLeaseStore(queuePool, lane, queues[lane]));
+  const wakeUps = ofLanes((lane) => {
+    const wakeUp = createWakeUp();
+    resources.use(onWork(bus, wakeUpOf(lane), () => wakeUp.signal()));
+    return wakeUp;
+  });
+  const endTurn = ofLanes((lane) => createEndTurn(queuePool, lane, queues[lane]));
+  const deps = turnDependencies(context, options, endTurn, resources);
+  const running = resources.use(
+    createRunningTurns({
+      run: (turn, control) => runTurn(deps, turn, control),
+      async onEnd(turn, handOver) {
+        wakeUps[turn.lane].signal();
+        if (!handOver) return;
+        await leases[turn.lane].release([turn], now());
+        announceWork(bus, wakeUpOf(turn.lane));
+      },
+      onError: onError("turn"),
+    }),
+  );
+  resources.use(onStop(bus, (turn) => running.control(turn)?.leave("stop")));
+  const publish = createPublishEvents(bus);
+  const refuse = async () => {
+    for (const { chat, id } of await refuseWaiting(pool, now())) publish(chat, id, []);
+  };
+  const renew = createRenewal({ pool: queuePool, running, now });
+  return {
+    producers: [
+      ...LANES.map((lane): Loop => {
+        const claim = createClaimStore(queuePool, lane, queues[lane]);
+        const settings = { lane, claim, running, turnsPerWorkspace, maxTurns: turnsPerWorker, now };
+        return async (signal) => {
+          await claimTurns({ ...settings, wakeUp: wakeUps[lane], signal, onError: onError(`${lane} turns`) });
+          await handOver(running, lane);
+        };
+      }),
+      ...LANES.map((lane): Loop => {
+        const sweep = () => expire(leases[lane], now(), () => wakeUps[lane].signal());
+        return (signal) => runEvery(SWEEP_EVERY_MS, signal, sweep, onError("lease sweep"));
+      }),
+      (signal) => runEvery(SWEEP_EVERY_MS, signal, refuse, onError("waiting turns")),
+    ],
+    // Until all turns have ended.
+    consumers: [(signal) => runEvery(RENEW_EVERY_MS, signal, renew, onError("leases"))],
+  };
+}
+
+function turnDependencies(
+  { pool, queuePool, modelOf, readFiles, now }: Context,
+  { bus, log, peers }: WorkerOptions,
+  endTurn: OfLane<EndTurn>,
+  resources: AsyncDisposableStack,
+): TurnDependencies {
+  const writer = resources.use(
+    createGroupCommit<TurnWrite>({
+      commit: (writes) => writeTurns(queuePool, writes, now()),
+      maxItems: MAX_WRITES,
+      maxBytes: MAX_WRITE_BYTES,
+      sizeOf: ({ events, calls }) =>
+        events.reduce((bytes, event) => bytes + event.length, 0) +
+        calls.reduce((bytes, { args, result }) => bytes + args.length + result.length, 0),
+    }),
+  );
+  return {
+    pool,
+    queuePool,
+    bus,
+    writer,
+    publish: createPublishEvents(bus),
+    endTurn,
+    runTool: peers.call(RunService.method.run),
+    describeTools: createDescribeTools(peers.transport("tool-runner")),
+    modelOf,
+    readFiles,
+    now,
+    onError: (error) => log.error({ err: error }, "turn"),
+  };
+}
+
+async function expire(leases: LeaseStore, now: Date, onExpired: () => void): Promise<void> {
+  if ((await leases.expire(now)) > 0) onExpired();
+}
+
+/** Lets turns finish for a few seconds, then hands over the rest. */
+async function handOver(running: RunningTurns, lane: Lane): Promise<void> {
+  const finished = new AbortController();
+  const idle = running.untilIdle(lane).then(() => finished.abort());
+  await pause(DRAIN_MS, finished.signal);
+  for (const turn of running.all()) if (turn.lane === lane) running.control(turn.id)?.handOver();
+  await idle;
+}

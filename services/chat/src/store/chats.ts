@@ -1,0 +1,28 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+
+export interface ChatRow {
+  /** Internal; `chatId` is the client's name for the chat. */
+  id: number;
+  owner: string;
+  lastEventId: number;
+  /** The turn that runs or may start. */
+  currentTurn: string | null;
+}
+
+export async function findChat(db: Queryable, workspaceId: string, chatId: string): Promise<ChatRow | undefined> {
+  const { rows } = await db.query(
+    `select id, owner, last_event_id as "lastEventId", current_turn as "currentTurn"
+     from chat.chat where workspace_id = $1 and chat_id = $2`,
+    [workspaceId, chatId],
+  );
+  return rows[0];
+}
+
+/** The last event ids of many chats at once, for those that follow them. */
+export async function lastEventIds(db: Queryable, chats: readonly number[]): Promise<Map<number, number>> {
+  const { rows } = await db.query(
+    'select id, last_event_id as "lastEventId" from chat.chat where id = any($1::bigint[])',
+    [chats],
+  );
+  return new Map(rows.map((row) => [row.id, row.lastEventId]));
+}

@@ -1,0 +1,40 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+
+export interface HistoryRow {
+  /** Of the message's first event. */
+  eventId: number;
+  turn: string;
+  role: "user" | "assistant";
+  /** HTML of the assistant, plain text of the user. */
+  content: string;
+  files: string[];
+  createdAt: Date;
+}
+
+const COLUMNS = 'event_id as "eventId", turn, role, content, files, created_at as "createdAt"';
+
+/** The newest messages of a chat before an event id, oldest first. */
+export async function readHistory(
+  db: Queryable,
+  chat: number,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
+): Promise<HistoryRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from chat.message where chat = $1 and event_id < $2 order by chat desc, event_id desc limit $3`,
+    [chat, before, limit],
+  );
+  return rows.reverse();
+}
+
+/** Messages that were created later than `since`, oldest first, that follow the event id `after`. */
+export async function readMessagesSince(
+  db: Queryable,
+  chat: number,
+  { since, after = 0, limit }: { since: Date; after?: number; limit: number },
+): Promise<HistoryRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from chat.message where chat = $1 and created_at > $2 and event_id > $3 order by event_id limit $4`,
+    [chat, since, after, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,80 @@
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { Lane } from "../queue.ts";
+import { LEASE_MS } from "./leases.ts";
+
+/** A turn that a worker holds from now on. */
+export interface ClaimedTurn {
+  id: string;
+  /** The chat's row. */
+  chat: number;
+  /** As the client chose it. */
+  chatId: string;
+  number: number;
+  workspaceId: string;
+  workspace: string;
+  lane: Lane;
+  assistant: string;
+  fileId: string | null;
+  testMode: boolean;
+  readOnly: boolean;
+  hop: number;
+  userId: string;
+  requestId: string;
+  traceparent: string;
+  /** Proves that the worker still holds the turn. */
+  token: string;
+  /** 1 for the first worker. */
+  attempt: number;
+  stopRequested: boolean;
+  createdAt: Date;
+  startedAt: Date;
+  firstEventId: number;
+}
+
+interface Claim {
+  turns: ClaimedTurn[];
+  /** Whether more turns may be due. */
+  full: boolean;
+}
+
+export type ClaimTurns = (now: Date, maxGroups: number) => Promise<Claim>;
+
+/** An item is in the queue until its turn ends; the lease that can expire is the turn's. */
+const NEVER = new Date("9999-01-01T00:00:00Z");
+
+/** Rows are locked in the order of their ids, as everywhere, so that no two transactions wait for each other. */
+const SELECT = `,
+picked as (
+  select t.id from claimed join chat.turn t on t.id = claimed.item_id
+  where t.status in ('ready', 'running') order by t.id for no key update of t
+),
+started as (
+  update chat.turn t
+  set status = 'running', lease_token = gen_random_uuid(), lease_until = $1 + interval '${LEASE_MS} milliseconds',
+    attempts = t.attempts + 1, started_at = coalesce(t.started_at, $1)
+  from picked where t.id = picked.id
+  returning t.*
+)
+select started.id, started.chat, c.chat_id as "chatId", started.number, started.workspace_id as "workspaceId", started.workspace,
+  started.lane, started.assistant, started.file_id as "fileId", started.test_mode as "testMode", started.read_only as "readOnly",
+  started.hop, started.user_id as "userId", started.request_id as "requestId", started.traceparent, started.lease_token as token,
+  started.attempts as attempt, started.stop_requested as "stopRequested", started.created_at as "createdAt",
+  started.started_at as "startedAt", started.first_event_id as "firstEventId"
+from started join chat.chat c on c.id = started.chat`;
+
+/**
+ * Claims turns of a lane that may start, or that another worker has lost. A claim need not be on disk: whatever its
+ * worker commits later is, and the claim with it.
+ */
+export function createClaimStore(pool: Pool, lane: Lane, queue: FairQueue): ClaimTurns {
+  const claim = prepareClaim(queue, { name: `claim_${lane}_turns`, text: SELECT });
+  return async (now, maxGroups) => {
+    const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil: NEVER, maxGroups }));
+    const turns: ClaimedTurn[] = claimed?.rows ?? [];
+    const groups: number = locked?.rows[0].groups ?? 0;
+    return { turns, full: groups === maxGroups || (groups > 0 && turns.length === 0) };
+  };
+}

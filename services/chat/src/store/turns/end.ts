@@ -1,0 +1,151 @@
+import { addParts } from "@toolgate/postgres/fair-queue/add";
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import { settleParts } from "@toolgate/postgres/fair-queue/settle";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { Ending } from "../../domain/turn.ts";
+import { type Lane, ONLY_MEMBER } from "../queue.ts";
+import type { HeldTurn } from "./leases.ts";
+
+export interface TurnEnd extends Ending {
+  turn: HeldTurn & { chat: number };
+  /** The chat's last event id before this end. */
+  before: number;
+  /** The turn's last events, as stored, with the ids that follow `before`. */
+  events: readonly Uint8Array[];
+  /** The answer as it goes into the history, with the id of its first event. */
+  answer?: { eventId: number; html: string };
+  model: string;
+  /** Of the last step, whose tokens are not counted yet. */
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** The chat's next turn, which may start now: the user's message has become an event. */
+export interface NextTurn {
+  id: string;
+  eventId: number;
+  event: Uint8Array;
+}
+
+/** Undefined when the worker no longer holds the turn: then nothing was written. */
+export type EndTurn = (end: TurnEnd, now: Date) => Promise<{ next: NextTurn | undefined } | undefined>;
+
+const END_TURN = `with valid as (
+  select c.id as chat, t.id as turn, t.workspace_id
+  from chat.turn t join chat.chat c on c.id = t.chat
+  where t.id = $1 and t.lease_token = $2 and t.status = 'running' and c.current_turn = t.id and c.last_event_id = $3
+),
+events_added as (
+  insert into chat.event (created_at, chat, id, turn, event)
+  select $4, valid.chat, $3 + e.place, valid.turn, e.event
+  from valid, unnest($5::bytea[]) with ordinality as e (event, place)
+),
+message_added as (
+  insert into chat.message (chat, event_id, turn, role, content, created_at)
+  select chat, $6, turn, 'assistant', $7, $4 from valid where $6::bigint is not null
+),
+turn_ended as (
+  update chat.turn t
+  set status = $8, ended_at = $4, last_event_id = $9, error_code = $10, error_message = $11, model = $12,
+    input_tokens = t.input_tokens + $13, output_tokens = t.output_tokens + $14
+  from valid where t.id = valid.turn
+),
+used as (
+  insert into chat.usage (workspace_id, day, model, turns, input_tokens, output_tokens)
+  select workspace_id, ($4::timestamptz at time zone 'UTC')::date, $12, 1, $13, $14 from valid where $12 <> ''
+  on conflict (workspace_id, day, model) do update set turns = usage.turns + 1,
+    input_tokens = usage.input_tokens + excluded.input_tokens,
+    output_tokens = usage.output_tokens + excluded.output_tokens
+),
+next as (
+  select t.id, t.chat, t.message, t.user_event, t.file_id
+  from valid join chat.turn t on t.chat = valid.chat
+  where t.status = 'waiting' order by t.number limit 1
+  for no key update of t
+),
+next_event as (
+  insert into chat.event (created_at, chat, id, turn, event) select $4, chat, $9 + 1, id, user_event from next
+),
+next_message as (
+  insert into chat.message (chat, event_id, turn, role, content, files, created_at)
+  select chat, $9 + 1, id, 'user', message, array(select f.name from chat.file f where f.id = next.file_id), $4 from next
+),
+next_ready as (
+  update chat.turn t set status = 'ready', first_event_id = $9 + 1, user_event = null
+  from next where t.id = next.id
+),
+chat_changed as (
+  update chat.chat c
+  set current_turn = (select id from next), last_event_id = $9 + (select count(*) from next), used_at = $4
+  from valid where c.id = valid.chat
+)
+select next.id, next.user_event as event
+from valid left join next on true`;
+
+/** Also for an end that was committed before, although its worker never learned of it. */
+const FIND_END = `select t.id from chat.turn t
+where t.id = $1 and t.lease_token = $2 and t.status in ('completed', 'failed', 'stopped')`;
+
+function freeSlot(queue: FairQueue): string {
+  return `with settled as materialized (
+  select q.item_id, q.group_id, q.member_id, q.lease_until is not null as in_flight, q.attempt as next_attempt,
+    null::timestamptz as next_due, null::boolean as failing, q.due_at as settled_at, $2::timestamptz as freed_at
+  from ${queue.tables}_item q join chat.turn t on t.id = q.item_id
+  where q.item_id = $1 and t.status not in ('waiting', 'ready', 'running')
+),
+${settleParts(queue)}
+select count(*)::integer as items from settled`;
+}
+
+function queueNext(queue: FairQueue): string {
+  return `with queued as (
+  select t.id as item_id, t.workspace_id as group_id, ${ONLY_MEMBER}::bigint as member_id, $2::timestamptz as due_at,
+    t.created_at
+  from chat.chat c join chat.turn t on t.id = c.current_turn
+  where c.id = $1 and t.status = 'ready' and not exists (select from ${queue.tables}_item q where q.item_id = t.id)
+),
+${addParts(queue)}
+select count(*)::integer as added from queued`;
+}
+
+/**
+ * Ends a turn in one transaction and one round trip: its last events, the answer, its slot in the queue, and the chat's
+ * next turn, which may start now.
+ */
+export function createEndTurn(pool: Pool, lane: Lane, queue: FairQueue): EndTurn {
+  const [freeText, nextText] = [freeSlot(queue), queueNext(queue)];
+  return async (end, now) => {
+    const { turn, before, events } = end;
+    const after = before + events.length;
+    const values = [
+      turn.id,
+      turn.token,
+      before,
+      now,
+      events,
+      end.answer?.eventId ?? null,
+      end.answer?.html ?? "",
+      end.status,
+      after,
+      end.error?.code ?? "",
+      end.error?.message ?? "",
+      end.model,
+      end.inputTokens,
+      end.outputTokens,
+    ];
+    const results = await pipelined(pool, [
+      lockGroups(queue.tables, [turn.workspaceId]),
+      { name: "lock_chat_row", text: "select id from chat.chat where id = $1 for no key update", values: [turn.chat] },
+      { name: "lock_turn", text: "select id from chat.turn where id = $1 for no key update", values: [turn.id] },
+      { name: "end_turn", text: END_TURN, values },
+      { name: "find_end", text: FIND_END, values: [turn.id, turn.token] },
+      { name: `free_${lane}_slot`, text: freeText, values: [turn.id, now] },
+      { name: `queue_next_${lane}_turn`, text: nextText, values: [turn.chat, now] },
+    ]);
+    const [row] = results[3]?.rows ?? [];
+    if (results[4]?.rows.length === 0) return undefined;
+    return { next: row?.id ? { id: row.id, eventId: after + 1, event: row.event } : undefined };
+  };
+}

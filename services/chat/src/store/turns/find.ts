@@ -1,0 +1,36 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+import type { TurnStatus } from "../../domain/turn.ts";
+
+/** How far a turn is. */
+export interface TurnProgress {
+  id: string;
+  chat: number;
+  status: TurnStatus;
+  /** 0 while the turn waits. */
+  firstEventId: number;
+  /** 0 until it has ended. */
+  lastEventId: number;
+  errorCode: string;
+  errorMessage: string;
+}
+
+export async function findTurn(db: Queryable, id: string): Promise<TurnProgress | undefined> {
+  const { rows } = await db.query(
+    `select id, chat, status, first_event_id as "firstEventId", last_event_id as "lastEventId",
+       error_code as "errorCode", error_message as "errorMessage"
+     from chat.turn where id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+
+/** The answer of a turn that has ended, as HTML; empty when there is none. */
+export async function findReply(db: Queryable, { id, chat }: Pick<TurnProgress, "id" | "chat">): Promise<string> {
+  const { rows } = await db.query(
+    `select m.content from chat.turn t join chat.message m on m.chat = t.chat and m.event_id > t.first_event_id
+       and m.turn = t.id and m.role = 'assistant'
+     where t.id = $1 and t.chat = $2 order by m.event_id limit 1`,
+    [id, chat],
+  );
+  return rows[0]?.content ?? "";
+}

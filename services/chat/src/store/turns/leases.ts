@@ -1,0 +1,98 @@
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
+import { settleParts } from "@toolgate/postgres/fair-queue/settle";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { Lane } from "../queue.ts";
+
+/** A turn whose worker has not renewed its lease for this long may be taken over. */
+export const LEASE_MS = 10_000;
+
+export interface HeldTurn {
+  id: string;
+  workspaceId: string;
+  token: string;
+}
+
+const MAX_EXPIRED = 200;
+
+const RENEW = `with held as (
+  select t.id from unnest($1::uuid[], $2::uuid[]) as h (id, token) join chat.turn t on t.id = h.id
+  where t.lease_token = h.token and t.status = 'running' order by t.id for no key update of t
+)
+update chat.turn t set lease_until = $3 from held where t.id = held.id
+returning t.id, t.stop_requested as "stopRequested"`;
+
+/** Renews the leases. Returns the turns that are still held; another worker has the others, or they have ended. */
+export async function renewLeases(
+  pool: Pool,
+  turns: readonly HeldTurn[],
+  now: Date,
+): Promise<{ id: string; stopRequested: boolean }[]> {
+  const values = [turns.map(({ id }) => id), turns.map(({ token }) => token), new Date(now.getTime() + LEASE_MS)];
+  const [renewed] = await pipelined(pool, [{ name: "renew_leases", text: RENEW, values }]);
+  return renewed?.rows ?? [];
+}
+
+/** The turns return to the queue: `chosen` is a CTE (id, attempts) of those that nobody may write to any more. */
+function requeue(queue: FairQueue, chosen: string): string {
+  return `with chosen as (${chosen}),
+freed as (
+  update chat.turn t set lease_token = null, lease_until = null, attempts = chosen.attempts
+  from chosen where t.id = chosen.id
+  returning t.id
+),
+settled as materialized (
+  select q.item_id, q.group_id, q.member_id, true as in_flight, q.attempt as next_attempt, q.due_at as next_due,
+    null::boolean as failing, q.due_at as settled_at, $1::timestamptz as freed_at
+  from chosen join ${queue.tables}_item q on q.item_id = chosen.id
+  where q.lease_until is not null
+),
+${settleParts(queue)}
+select count(*)::integer as turns from freed`;
+}
+
+const EXPIRED = `select id, attempts from chat.turn
+where id = any($2::uuid[]) and status = 'running' and lease_until < $1
+order by id for no key update skip locked`;
+
+const RELEASED = `select t.id, t.attempts - 1 as attempts
+from unnest($2::uuid[], $3::uuid[]) as h (id, token) join chat.turn t on t.id = h.id
+where t.lease_token = h.token and t.status = 'running' order by t.id for no key update of t`;
+
+const FIND_EXPIRED = `select id, workspace_id as "workspaceId" from chat.turn
+where status = 'running' and lane = $2 and lease_until < $1 order by lease_until limit ${MAX_EXPIRED}`;
+
+export interface LeaseStore {
+  /** Lets other workers claim the turns whose lease has expired. Resolves with how many there were. */
+  expire(now: Date): Promise<number>;
+  /** Hands over turns that this worker holds; this does not count as an attempt. */
+  release(turns: readonly HeldTurn[], now: Date): Promise<void>;
+}
+
+export function createLeaseStore(pool: Pool, lane: Lane, queue: FairQueue): LeaseStore {
+  const statement = (name: string, text: string, values: unknown[]): Statement => ({
+    name: `${name}_${lane}_turns`,
+    text,
+    values,
+  });
+  const [expireText, releaseText] = [requeue(queue, EXPIRED), requeue(queue, RELEASED)];
+  const groupsOf = (turns: readonly { workspaceId: string }[]) => [...new Set(turns.map((turn) => turn.workspaceId))];
+  return {
+    async expire(now) {
+      const [found] = await pipelined(pool, [statement("find_expired", FIND_EXPIRED, [now, lane])]);
+      const turns: { id: string; workspaceId: string }[] = found?.rows ?? [];
+      if (turns.length === 0) return 0;
+      const ids = turns.map(({ id }) => id);
+      const results = await pipelined(pool, [
+        lockGroups(queue.tables, groupsOf(turns)),
+        statement("expire", expireText, [now, ids]),
+      ]);
+      return results.at(-1)?.rows[0].turns ?? 0;
+    },
+    async release(turns, now) {
+      const values = [now, turns.map(({ id }) => id), turns.map(({ token }) => token)];
+      await pipelined(pool, [lockGroups(queue.tables, groupsOf(turns)), statement("release", releaseText, values)]);
+    },
+  };
+}

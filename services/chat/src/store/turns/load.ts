@@ -1,0 +1,68 @@
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool } from "@toolgate/postgres/pool";
+import { chatEvent } from "../../domain/chat-event.ts";
+import { type CallRecord, MAX_MESSAGES, type Step } from "../../domain/turn.ts";
+import type { ClaimedTurn } from "./claim.ts";
+
+export interface StoredMessage {
+  role: "user" | "assistant";
+  content: string;
+}
+
+/** What a worker needs to begin a turn, or to continue one that another worker has begun. */
+export interface LoadedTurn {
+  lastEventId: number;
+  /** The chat's newest messages, oldest first; the last one is the one to answer. */
+  messages: StoredMessage[];
+  steps: Step[];
+  calls: CallRecord[];
+  /** What was streamed of the answer so far. */
+  html: string;
+  /** Of the answer's first event; 0 without one. */
+  firstAnswerId: number;
+  model: string;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+const MESSAGES = `select role, content from (
+  select m.role, m.content, m.event_id from chat.message m
+  where m.chat = $1 and m.event_id <= $2 order by m.event_id desc limit ${MAX_MESSAGES}
+) newest order by event_id`;
+
+const STATE = `select c.last_event_id as "lastEventId", t.model, t.input_tokens as "inputTokens",
+  t.output_tokens as "outputTokens"
+from chat.turn t join chat.chat c on c.id = t.chat where t.id = $1`;
+
+const STEPS = "select number, content from chat.step where turn = $1 order by number";
+
+const CALLS = `select id, step, tool, args, status, result, duration_ms as "durationMs", suppressed
+from chat.tool_call where turn = $1 order by started_at, id`;
+
+const EVENTS = "select id, event from chat.event where chat = $1 and id > $2 and turn = $3 order by id";
+
+/** In one round trip. What an earlier worker did is read only if there was one. */
+export async function loadTurn(pool: Pool, turn: ClaimedTurn): Promise<LoadedTurn> {
+  const { id, chat, firstEventId } = turn;
+  const [state, messages, steps, calls, events] = await pipelined(pool, [
+    { name: "load_state", text: STATE, values: [id] },
+    { name: "load_messages", text: MESSAGES, values: [chat, firstEventId] },
+    ...(turn.attempt === 1
+      ? []
+      : [
+          { name: "load_steps", text: STEPS, values: [id] },
+          { name: "load_calls", text: CALLS, values: [id] },
+          { name: "load_events", text: EVENTS, values: [chat, firstEventId, id] },
+        ]),
+  ]);
+  const streamed = (events?.rows ?? []).map((row) => chatEvent(row.id, row.event));
+  const parts = streamed.filter(({ event }) => event.case === "message");
+  return {
+    ...state?.rows[0],
+    messages: messages?.rows ?? [],
+    steps: (steps?.rows ?? []).map(({ number, content }) => ({ number, ...JSON.parse(content) })),
+    calls: calls?.rows ?? [],
+    html: parts.map(({ event }) => (event.case === "message" ? event.value.content : "")).join(""),
+    firstAnswerId: Number(parts[0]?.id ?? 0),
+  };
+}

@@ -1,0 +1,26 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Bus } from "@toolgate/event-bus/connect";
+import { type ChatEvents, ChatEventsSchema } from "@toolgate/gen/toolgate/chat/v1/chat_events_pb";
+import type { ChatEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { eventsSubject } from "./subjects.ts";
+
+/** Publishes events that are committed, for those who follow the chat. One that is lost is read from the database. */
+export type PublishEvents = (chat: number, turn: string, events: ChatEvent[]) => void;
+
+export function createPublishEvents(bus: Bus): PublishEvents {
+  return (chat, turn, events) => {
+    // The client would keep messages for a broker that is down, without a limit.
+    if (!bus.isConnected()) return;
+    bus.nc.publish(eventsSubject(chat), toBinary(ChatEventsSchema, create(ChatEventsSchema, { turn, events })));
+  };
+}
+
+/** Calls back with the new events of a chat, until disposed. */
+export function followEvents(bus: Bus, chat: number, callback: (events: ChatEvents) => void): Disposable {
+  const subscription = bus.nc.subscribe(eventsSubject(chat), {
+    callback: (error, message) => {
+      if (!error) callback(fromBinary(ChatEventsSchema, message.data));
+    },
+  });
+  return { [Symbol.dispose]: () => subscription.unsubscribe() };
+}

@@ -1,0 +1,106 @@
+import { create } from "@bufbuild/protobuf";
+import type { Bus } from "@toolgate/event-bus/connect";
+import { announceWork } from "@toolgate/event-bus/wake-up";
+import { TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { Pool } from "@toolgate/postgres/pool";
+import { currentRequestId } from "@toolgate/telemetry/request";
+import { currentTraceparent } from "@toolgate/telemetry/trace";
+import { v7 as uuidv7 } from "uuid";
+import { chatEvent, doneEvent, messageEvent, storedEvent } from "../domain/chat-event.ts";
+import { type ChatRow, findChat } from "../store/chats.ts";
+import { LANES, type Lane, laneQueue } from "../store/queue.ts";
+import { createResetStore } from "../store/turns/reset.ts";
+import { createStartStore, type NewTurn, type StartOutcome } from "../store/turns/start.ts";
+import { createPublishEvents, type PublishEvents } from "./live-events.ts";
+import { announceStop, stopTurn } from "./stop-turn.ts";
+import { wakeUpOf } from "./subjects.ts";
+
+export type TurnRequest = Omit<NewTurn, "id" | "userEvent" | "requestId" | "traceparent">;
+
+/** Names a chat, and who asks. */
+export interface ChatOfOwner {
+  workspaceId: string;
+  /** As the client chose it. */
+  chatId: string;
+  /** The user's id, or hook:<hook id>. */
+  owner: string;
+}
+
+/** What RPCs do with turns. Each change is committed before it resolves. */
+export interface Turns {
+  /**
+   * Stores a user's message and starts a turn for it, or joins the one that the same client message started before. The
+   * turn's events are those from `firstEventId` to its done event. It waits while that is 0.
+   */
+  start(request: TurnRequest): Promise<StartOutcome>;
+  /**
+   * Cancels the turn that runs, and resolves once it has ended, at the latest after 10 s. False: no turn was running.
+   */
+  stop(chat: ChatOfOwner): Promise<boolean | "forbidden">;
+  /** Deletes the chat's messages and events and ends its turns. An unknown chat is no error. */
+  reset(chat: ChatOfOwner): Promise<"reset" | "forbidden">;
+  /** Undefined for a chat that does not exist. */
+  find(chat: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined>;
+}
+
+interface TurnsOptions {
+  pool: Pool;
+  queuePool: Pool;
+  turnsPerWorkspace: number;
+  bus: Bus;
+  now: () => Date;
+}
+
+export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: TurnsOptions): Turns {
+  const startIn = Object.fromEntries(
+    LANES.map((lane) => [lane, createStartStore(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
+  ) as Record<Lane, ReturnType<typeof createStartStore>>;
+  const resetStore = createResetStore(queuePool, laneQueue("chat", turnsPerWorkspace));
+  const publish = createPublishEvents(bus);
+  async function find({ workspaceId, chatId, owner }: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined> {
+    const chat = await findChat(pool, workspaceId, chatId);
+    return chat && chat.owner !== owner ? "forbidden" : chat;
+  }
+  return {
+    find,
+    async start(request) {
+      const at = now();
+      const userEvent = storedEvent(messageEvent("user", request.message, at));
+      const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTraceparent() };
+      const outcome = await startIn[request.lane]({ ...request, ...ids, userEvent }, at);
+      if (outcome.kind === "started" && outcome.turn.status === "ready") {
+        announceWork(bus, wakeUpOf(request.lane));
+        const { chat, id, firstEventId } = outcome.turn;
+        publish(chat, id, [chatEvent(firstEventId, userEvent)]);
+      }
+      return outcome;
+    },
+    async stop(request) {
+      const chat = await find(request);
+      if (chat === "forbidden") return "forbidden";
+      return chat ? stopTurn({ pool, bus }, chat.id) : false;
+    },
+    async reset(request) {
+      const end = storedEvent(doneEvent(create(TurnReceiptSchema)));
+      const outcome = await resetStore({ ...request, doneEvent: end }, now());
+      if (outcome.kind === "forbidden") return "forbidden";
+      if (outcome.kind === "reset") announceReset(bus, publish, outcome, end);
+      return "reset";
+    },
+  };
+}
+
+/** Tells the worker that its turn is over, and those who follow the chat. */
+function announceReset(
+  bus: Bus,
+  publish: PublishEvents,
+  { chat, current, endedTurns }: Extract<Awaited<ReturnType<ReturnType<typeof createResetStore>>>, { kind: "reset" }>,
+  end: Uint8Array,
+): void {
+  for (const turn of endedTurns) {
+    if (turn !== current?.turn) publish(chat, turn, []);
+  }
+  if (!current) return;
+  announceStop(bus, current.turn);
+  publish(chat, current.turn, [chatEvent(current.doneId, end)]);
+}

@@ -1,0 +1,84 @@
+import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import { conversationOf } from "../../domain/conversation.ts";
+import { instructionsFor } from "../../domain/instructions.ts";
+import { type CallRecord, type Ending, MAX_STEPS, type Step } from "../../domain/turn.ts";
+import { type Model, ModelError, type ModelFile } from "../../models/model.ts";
+import type { Budget } from "../../store/budget.ts";
+import type { StoredMessage } from "../../store/turns/load.ts";
+import type { RunningTurn } from "./running-turn.ts";
+import { runStep } from "./step.ts";
+import { makeCalls, type RunTool } from "./tools.ts";
+
+export interface AnswerSources {
+  definition: AssistantDefinition;
+  model: Model;
+  messages: readonly StoredMessage[];
+  files: readonly ModelFile[];
+  run: RunTool;
+  readBudget: () => Promise<Budget>;
+  now: () => Date;
+}
+
+/**
+ * Answers the user: asks the model, makes the calls that it asks for, and asks it again, until it has nothing more to call.
+ * Continues what an earlier worker has begun. Throws a TurnLeft when the turn is left.
+ */
+export async function answerTurn(turn: RunningTurn, sources: AnswerSources): Promise<Ending> {
+  const { control, log, steps } = turn;
+  const last = steps.at(-1);
+  if (last) await control.whileToolsRun(() => makeCalls(turn, sources.run, last.number, last.calls));
+  for (;;) {
+    control.signal.throwIfAborted();
+    const { used, perDay } = await sources.readBudget();
+    if (perDay > 0 && used >= perDay) return BUDGET_EXCEEDED;
+    const failed = lastCalls(turn).some(({ status }) => status !== "succeeded");
+    let step: Step;
+    try {
+      step = await runStep(turn, sources.model, requestOf(turn, sources), sources.now);
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      return failed ? TOOL_FAILED : MODEL_FAILED;
+    }
+    if (step.calls.length === 0 || step.number >= MAX_STEPS) return endingOf(turn, step, failed);
+    const { model, uncounted } = turn;
+    turn.uncounted = { inputTokens: 0, outputTokens: 0 };
+    steps.push(step);
+    // The first calls of the step are committed together with it.
+    const stored = log.append({ step: { ...step, model, ...uncounted } });
+    stored.catch(() => {});
+    await control.whileToolsRun(() => makeCalls(turn, sources.run, step.number, step.calls));
+    await stored;
+  }
+}
+
+const TOOL_FAILED: Ending = {
+  status: "failed",
+  error: { code: "TOOL_FAILED", message: "A tool failed, and the assistant could not answer without it." },
+};
+const MODEL_FAILED: Ending = {
+  status: "failed",
+  error: { code: "MODEL_FAILED", message: "The assistant's model did not answer. Please try again." },
+};
+const BUDGET_EXCEEDED: Ending = {
+  status: "failed",
+  error: { code: "BUDGET_EXCEEDED", message: "This workspace has used its tokens for today." },
+};
+
+function endingOf({ html }: RunningTurn, step: Step, toolFailed: boolean): Ending {
+  if (step.html !== "") return { status: "completed" };
+  if (toolFailed) return TOOL_FAILED;
+  return html === "" ? MODEL_FAILED : { status: "completed" };
+}
+
+function lastCalls({ steps, calls }: RunningTurn): CallRecord[] {
+  const asked = steps.at(-1)?.calls ?? [];
+  return asked.flatMap(({ id }) => calls.get(id) ?? []);
+}
+
+function requestOf({ steps, calls, tools }: RunningTurn, { definition, messages, files }: AnswerSources) {
+  return {
+    instructions: instructionsFor(definition.instructions),
+    messages: conversationOf({ messages, files, steps, calls }),
+    tools,
+  };
+}

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WakeUp } from "@toolgate/event-bus/wake-up";
+import type { Lane } from "../../store/queue.ts";
+import type { ClaimTurns } from "../../store/turns/claim.ts";
+import type { RunningTurns } from "./running-turns.ts";
+
+interface ClaimLoopOptions {
+  lane: Lane;
+  claim: ClaimTurns;
+  running: RunningTurns;
+  /** Turns of the lane at once. A claim may exceed it by less than the turns of one workspace. */
+  maxTurns: number;
+  turnsPerWorkspace: number;
+  wakeUp: WakeUp;
+  now: () => Date;
+  signal: AbortSignal;
+  onError: (error: unknown) => void;
+}
+
+/** In case a wake-up was lost. */
+const POLL_MS = 2_000;
+const RETRY_WAIT_MS = 250;
+const BETWEEN_CLAIMS_MS = 4;
+const MAX_GROUPS_PER_CLAIM = 40;
+
+/** Claims turns that may start, until the signal fires. */
+export async function claimTurns(options: ClaimLoopOptions): Promise<void> {
+  const { lane, claim, running, maxTurns, turnsPerWorkspace, wakeUp, now, signal, onError } = options;
+  while (!signal.aborted) {
+    const free = maxTurns - running.count(lane);
+    let more = false;
+    try {
+      if (free > 0) {
+        const maxGroups = Math.min(MAX_GROUPS_PER_CLAIM, Math.ceil(free / turnsPerWorkspace));
+        const claimed = await claim(now(), maxGroups);
+        for (const turn of claimed.turns) running.start(turn);
+        more = claimed.full;
+      }
+      if (!more) await wakeUp.wait(POLL_MS, signal);
+    } catch (error) {
+      onError(error);
+      await wakeUp.wait(RETRY_WAIT_MS, signal);
+    }
+    await sleep(BETWEEN_CLAIMS_MS);
+  }
+}

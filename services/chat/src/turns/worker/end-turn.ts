@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { ChatEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { modelTokens, turnsEnded } from "@toolgate/telemetry/instruments";
+import { chatEvent, doneEvent, errorEvent, storedEvent, suggestionsEvent } from "../../domain/chat-event.ts";
+import { receiptOf } from "../../domain/receipt.ts";
+import type { Ending, EventBody } from "../../domain/turn.ts";
+import type { EndTurn, TurnEnd } from "../../store/turns/end.ts";
+import type { PublishEvents } from "../live-events.ts";
+import type { RunningTurn } from "./running-turn.ts";
+
+interface EndDependencies {
+  endTurn: EndTurn;
+  publish: PublishEvents;
+  /** Called when the chat's next turn may start. */
+  onNext: () => void;
+  now: () => Date;
+  onError: (error: unknown) => void;
+}
+
+const RETRY_MS = 250;
+
+/**
+ * Ends a turn: its last events, its answer in the history, and the chat's next turn, in one transaction. Does nothing when
+ * this worker no longer holds it.
+ */
+export async function endTurn(
+  { endTurn: commit, publish, onNext, now, onError }: EndDependencies,
+  turn: RunningTurn,
+  ending: Ending,
+  suggestions: readonly string[],
+): Promise<void> {
+  const { claimed, log, control } = turn;
+  await log.settled();
+  const bodies = lastEvents(turn, ending, suggestions, now());
+  const before = log.lastEventId;
+  const end: TurnEnd = {
+    ...ending,
+    turn: claimed,
+    before,
+    events: bodies.map(storedEvent),
+    ...(log.firstAnswerId > 0 && { answer: { eventId: log.firstAnswerId, html: turn.html } }),
+    model: turn.model,
+    ...turn.uncounted,
+  };
+  // After a failure of the database it is not known whether the turn was ended, so it is ended again.
+  for (;;) {
+    if (control.left === "lost") return;
+    try {
+      const ended = await commit(end, now());
+      if (!ended) return control.leave("lost");
+      const events = bodies.map((event, index) => create(ChatEventSchema, { id: BigInt(before + 1 + index), event }));
+      publish(claimed.chat, claimed.id, events);
+      measure(turn, ending);
+      const { next } = ended;
+      if (!next) return;
+      publish(claimed.chat, next.id, [chatEvent(next.eventId, next.event)]);
+      return onNext();
+    } catch (error) {
+      onError(error);
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+function lastEvents(turn: RunningTurn, ending: Ending, suggestions: readonly string[], now: Date): EventBody[] {
+  const { claimed, model, inputTokens, outputTokens, calls } = turn;
+  const { status, error } = ending;
+  const durationMs = now.getTime() - claimed.startedAt.getTime();
+  const stopped = status === "stopped";
+  const receipt = receiptOf({ model, inputTokens, outputTokens, durationMs, calls: calls.values(), stopped });
+  const bodies: EventBody[] = [];
+  if (status === "completed" && claimed.lane === "chat" && suggestions.length > 0)
+    bodies.push(suggestionsEvent([...suggestions]));
+  if (error) bodies.push(errorEvent(error));
+  bodies.push(doneEvent(receipt));
+  return bodies;
+}
+
+function measure({ claimed, inputTokens, outputTokens }: RunningTurn, { status, error }: Ending): void {
+  turnsEnded.add(1, { lane: claimed.lane, outcome: error?.code ?? status });
+  modelTokens.add(inputTokens, { kind: "input" });
+  modelTokens.add(outputTokens, { kind: "output" });
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Bus } from "@toolgate/event-bus/connect";
+import type { GroupCommit } from "@toolgate/event-bus/group-commit";
+import { announceWork } from "@toolgate/event-bus/wake-up";
+import type { Pool } from "@toolgate/postgres/pool";
+import { type Ending, MAX_ATTEMPTS } from "../../domain/turn.ts";
+import type { Model, ModelFile, ModelTool } from "../../models/model.ts";
+import { findDefinition } from "../../store/assistants.ts";
+import { readBudget } from "../../store/budget.ts";
+import { findModelServers, type ModelServer } from "../../store/model-servers.ts";
+import type { Lane } from "../../store/queue.ts";
+import type { ClaimedTurn } from "../../store/turns/claim.ts";
+import type { EndTurn } from "../../store/turns/end.ts";
+import { type LoadedTurn, loadTurn } from "../../store/turns/load.ts";
+import type { TurnWrite } from "../../store/turns/write.ts";
+import type { PublishEvents } from "../live-events.ts";
+import { wakeUpOf } from "../subjects.ts";
+import { answerTurn } from "./answer-turn.ts";
+import { endTurn } from "./end-turn.ts";
+import { createRunningTurn, type RunningTurn } from "./running-turn.ts";
+import type { RunTool } from "./tools.ts";
+import { type TurnControl, TurnLeft } from "./turn-control.ts";
+import { createTurnLog } from "./turn-log.ts";
+
+/** What turns work with. */
+export interface TurnDependencies {
+  pool: Pool;
+  queuePool: Pool;
+  bus: Bus;
+  writer: Pick<GroupCommit<TurnWrite>, "add">;
+  publish: PublishEvents;
+  endTurn: Readonly<Record<Lane, EndTurn>>;
+  runTool: RunTool;
+  describeTools(workspaceId: string, names: readonly string[]): Promise<ModelTool[]>;
+  /** The first of the servers that responds; the built-in model when there is none. */
+  modelOf(servers: readonly ModelServer[]): Model;
+  /** The files of the turn's message. */
+  readFiles(turn: ClaimedTurn): Promise<ModelFile[]>;
+  now: () => Date;
+  onError: (error: unknown) => void;
+}
+
+const RETRY_MS = 250;
+const INTERNAL: Ending = {
+  status: "failed",
+  error: { code: "INTERNAL", message: "The answer could not be finished. Please try again." },
+};
+
+/** Runs a claimed turn to its end, or until its control says to leave it. Never rejects. */
+export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, control: TurnControl): Promise<void> {
+  const loaded = await loadWithRetries(deps, claimed, control);
+  if (!loaded) return;
+  const { publish, writer, onError, now, bus } = deps;
+  const log = createTurnLog({ turn: claimed, start: loaded, control, writer, publish, onError });
+  const turn = createRunningTurn(claimed, loaded, { control, log });
+  let result: { ending: Ending; suggestions: readonly string[] };
+  try {
+    result = await answer(deps, turn, loaded);
+  } catch (error) {
+    const { left } = control;
+    if (left === "lost" || left === "hand-over") return;
+    if (left === undefined && !(error instanceof TurnLeft)) onError(error);
+    result = { ending: left === "stop" ? { status: "stopped" } : INTERNAL, suggestions: [] };
+  }
+  const onNext = () => announceWork(bus, wakeUpOf(claimed.lane));
+  const commit = deps.endTurn[claimed.lane];
+  await endTurn({ endTurn: commit, publish, onNext, now, onError }, turn, result.ending, result.suggestions);
+}
+
+/** Undefined when the turn is left before the database responds. */
+async function loadWithRetries(
+  { queuePool, onError }: TurnDependencies,
+  claimed: ClaimedTurn,
+  control: TurnControl,
+): Promise<LoadedTurn | undefined> {
+  for (;;) {
+    try {
+      return await loadTurn(queuePool, claimed);
+    } catch (error) {
+      onError(error);
+      await sleep(RETRY_MS);
+      if (control.left === "lost" || control.left === "hand-over") return undefined;
+    }
+  }
+}
+
+async function answer(
+  deps: TurnDependencies,
+  turn: RunningTurn,
+  loaded: LoadedTurn,
+): Promise<{ ending: Ending; suggestions: readonly string[] }> {
+  const { pool, now } = deps;
+  const { claimed } = turn;
+  const { workspaceId } = claimed;
+  if (claimed.stopRequested) return { ending: { status: "stopped" }, suggestions: [] };
+  if (claimed.attempt > MAX_ATTEMPTS) return { ending: INTERNAL, suggestions: [] };
+  const definition = await findDefinition(pool, workspaceId, claimed.assistant);
+  if (!definition) return { ending: INTERNAL, suggestions: [] };
+  const [tools, servers, files] = await Promise.all([
+    definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
+    definition.models.length > 0 ? findModelServers(pool, workspaceId, definition.models) : [],
+    claimed.fileId === null ? [] : deps.readFiles(claimed),
+  ]);
+  turn.tools = tools;
+  const ending = await answerTurn(turn, {
+    definition,
+    model: deps.modelOf(servers),
+    messages: loaded.messages,
+    files,
+    run: deps.runTool,
+    readBudget: () => readBudget(pool, workspaceId, now()),
+    now,
+  });
+  return { ending, suggestions: definition.suggestions };
+}

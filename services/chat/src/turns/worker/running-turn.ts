@@ -1,0 +1,48 @@
+import type { CallRecord, Step } from "../../domain/turn.ts";
+import type { ModelTool } from "../../models/model.ts";
+import type { ClaimedTurn } from "../../store/turns/claim.ts";
+import type { LoadedTurn } from "../../store/turns/load.ts";
+import type { TurnControl } from "./turn-control.ts";
+import type { TurnLog } from "./turn-log.ts";
+
+/** A turn that this worker runs. */
+export interface RunningTurn {
+  readonly claimed: ClaimedTurn;
+  readonly control: TurnControl;
+  readonly log: TurnLog;
+  /** Those that the assistant may call. */
+  tools: readonly ModelTool[];
+  /** Steps that went on to call tools. */
+  readonly steps: Step[];
+  /** By id, in the order in which they were asked for. */
+  readonly calls: Map<string, CallRecord>;
+  /** The whole answer so far. */
+  html: string;
+  /** Of the last model that answered. */
+  model: string;
+  /** Of the whole turn. */
+  inputTokens: number;
+  outputTokens: number;
+  /** Of the last step, which are not stored yet. */
+  uncounted: { inputTokens: number; outputTokens: number };
+}
+
+export function createRunningTurn(
+  claimed: ClaimedTurn,
+  loaded: LoadedTurn,
+  parts: Pick<RunningTurn, "control" | "log">,
+): RunningTurn {
+  const { steps, calls, html, model, inputTokens, outputTokens } = loaded;
+  return {
+    claimed,
+    ...parts,
+    tools: [],
+    steps: [...steps],
+    calls: new Map(calls.map((call) => [call.id, call])),
+    html,
+    model,
+    inputTokens,
+    outputTokens,
+    uncounted: { inputTokens: 0, outputTokens: 0 },
+  };
+}

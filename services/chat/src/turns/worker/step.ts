@@ -1,0 +1,81 @@
+import { modelErrors, turnFirstOutput } from "@toolgate/telemetry/instruments";
+import { inSpan } from "@toolgate/telemetry/trace";
+import { MAX_ANSWER_CHARACTERS, type Step, type StepCall } from "../../domain/turn.ts";
+import { type Model, ModelError, type ModelRequest } from "../../models/model.ts";
+import { type Answer, createAnswer } from "./answer.ts";
+import type { RunningTurn } from "./running-turn.ts";
+
+const MAX_TOOL_NAME_CHARACTERS = 64;
+
+/**
+ * Asks the model once, and streams its answer. The step and its tokens are not stored yet. Throws a ModelError, or a
+ * TurnLeft when the turn is left; what was streamed by then is stored.
+ */
+export function runStep(turn: RunningTurn, model: Model, request: ModelRequest, now: () => Date): Promise<Step> {
+  return inSpan("model", () => askModel(turn, model, request, now));
+}
+
+async function askModel(turn: RunningTurn, model: Model, request: ModelRequest, now: () => Date): Promise<Step> {
+  const { claimed, control, log } = turn;
+  const earlier = turn.steps.reduce((length, step) => length + step.html.length, 0);
+  const streamed = turn.html.slice(earlier);
+  const before = turn.html.slice(0, earlier);
+  const answer = createAnswer({
+    log,
+    now,
+    streamed,
+    separator: before === "" ? "" : "\n",
+    onFirst() {
+      const seconds = (now().getTime() - claimed.createdAt.getTime()) / 1000;
+      if (before === "" && streamed === "") turnFirstOutput.record(seconds, { lane: claimed.lane });
+    },
+  });
+  const number = turn.steps.length + 1;
+  const partial = streamed === "" ? {} : { partial: streamed };
+  let calls: StepCall[];
+  try {
+    calls = await readAnswer(turn, model.stream({ ...request, ...partial }, control.signal), answer, number);
+  } catch (error) {
+    if (error instanceof ModelError) modelErrors.add(1, { kind: error.kind });
+    await (control.left === "hand-over" ? answer.leave() : answer.end());
+    throw error;
+  } finally {
+    turn.html = before + answer.html;
+  }
+  await answer.end();
+  turn.html = before + answer.html;
+  return { number, html: answer.html, calls };
+}
+
+async function readAnswer(
+  turn: RunningTurn,
+  events: ReturnType<Model["stream"]>,
+  answer: Answer,
+  step: number,
+): Promise<StepCall[]> {
+  const calls: StepCall[] = [];
+  let argsCharacters = 0;
+  turn.uncounted = { inputTokens: 0, outputTokens: 0 };
+  for await (const event of events) {
+    if (event.kind === "started") turn.model = event.model;
+    if (event.kind === "text") await answer.push(event.text);
+    if (event.kind === "tool_call") {
+      const id = `call_${turn.claimed.number}_${step}_${calls.length + 1}`;
+      argsCharacters += event.args.length;
+      calls.push({ id, tool: toolName(event.name), args: event.args.replaceAll("\0", "") });
+    }
+    if (event.kind === "finished") {
+      const { inputTokens, outputTokens } = event.usage;
+      turn.uncounted = { inputTokens, outputTokens };
+      turn.inputTokens += inputTokens;
+      turn.outputTokens += outputTokens;
+    }
+    if (answer.html.length + argsCharacters > MAX_ANSWER_CHARACTERS) return [];
+  }
+  return calls;
+}
+
+/** Models may name tools that do not exist; their text is not trusted. */
+function toolName(name: string): string {
+  return name.replace(/[^\w-]/g, "").slice(0, MAX_TOOL_NAME_CHARACTERS);
+}

@@ -1,0 +1,64 @@
+/** Why a worker leaves a turn before its end. */
+export type LeaveReason =
+  /** The user stopped it, or the chat was reset. */
+  | "stop"
+  /** Another worker has it, or may have it soon. */
+  | "lost"
+  /** This process ends; another worker goes on. */
+  | "hand-over";
+
+/** The turn's work was cut. */
+export class TurnLeft extends Error {
+  readonly reason: LeaveReason;
+
+  constructor(reason: LeaveReason) {
+    super(`the worker left the turn: ${reason}`);
+    this.name = "TurnLeft";
+    this.reason = reason;
+  }
+}
+
+/** How a running turn is told to end early. */
+export interface TurnControl {
+  /** Fires with a TurnLeft when the turn's work must be cut now. */
+  readonly signal: AbortSignal;
+  /** The first reason that was given for cutting the work. */
+  readonly left: LeaveReason | undefined;
+  leave(reason: "stop" | "lost"): void;
+  /** Hands the turn over as soon as no tool is running, because the outcome of a tool that is cut would not be known. */
+  handOver(): void;
+  /** Runs tools; a hand-over waits for them. */
+  whileToolsRun<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function createTurnControl(): TurnControl {
+  const controller = new AbortController();
+  let left: LeaveReason | undefined;
+  let handingOver = false;
+  let toolsRun = false;
+  function abort(reason: LeaveReason): void {
+    // A lost turn must not be written to, whatever else was asked before.
+    if (left === undefined || reason === "lost") left = reason;
+    controller.abort(new TurnLeft(left));
+  }
+  return {
+    signal: controller.signal,
+    get left() {
+      return left;
+    },
+    leave: abort,
+    handOver() {
+      handingOver = true;
+      if (!toolsRun) abort("hand-over");
+    },
+    async whileToolsRun(work) {
+      toolsRun = true;
+      try {
+        return await work();
+      } finally {
+        toolsRun = false;
+        if (handingOver) abort("hand-over");
+      }
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import type { GroupCommit } from "@toolgate/event-bus/group-commit";
+import { ChatEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { storedEvent } from "../../domain/chat-event.ts";
+import type { CallRecord, EventBody } from "../../domain/turn.ts";
+import type { ClaimedTurn } from "../../store/turns/claim.ts";
+import type { StepWrite } from "../../store/turns/journal.ts";
+import type { TurnWrite } from "../../store/turns/write.ts";
+import type { PublishEvents } from "../live-events.ts";
+import { type TurnControl, TurnLeft } from "./turn-control.ts";
+
+/** What is added to a turn together. */
+export interface Entry {
+  events?: readonly EventBody[];
+  calls?: readonly CallRecord[];
+  step?: StepWrite;
+}
+
+/**
+ * What one running turn writes, in order. Everything that is appended while a write is under way becomes the next write.
+ * Events are published once they are committed.
+ */
+export interface TurnLog {
+  /** The id of the chat's last event. */
+  readonly lastEventId: number;
+  /** The id of the answer's first event; 0 while there is none. */
+  readonly firstAnswerId: number;
+  /** Resolves once it is committed. Rejects with TurnLeft when the worker no longer holds the turn. */
+  append(entry: Entry): Promise<void>;
+  /** Resolves once everything appended is committed, or has failed. */
+  settled(): Promise<void>;
+}
+
+interface TurnLogOptions {
+  turn: Pick<ClaimedTurn, "id" | "token" | "chat">;
+  start: { lastEventId: number; firstAnswerId: number };
+  control: TurnControl;
+  writer: Pick<GroupCommit<TurnWrite>, "add">;
+  publish: PublishEvents;
+  onError: (error: unknown) => void;
+}
+
+const RETRY_MS = 250;
+
+export function createTurnLog({ turn, start, control, writer, publish, onError }: TurnLogOptions): TurnLog {
+  let { lastEventId, firstAnswerId } = start;
+  let waiting: Entry[] = [];
+  let next: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  /** After a failure of the database it is not known whether the write was made, so the same one is made again. */
+  async function write(write: TurnWrite): Promise<void> {
+    for (;;) {
+      if (control.left === "lost") throw new TurnLeft("lost");
+      try {
+        await writer.add(write);
+        break;
+      } catch (error) {
+        onError(error);
+        await sleep(RETRY_MS);
+      }
+    }
+    if (write.error) throw write.error;
+    if (write.written) return;
+    control.leave("lost");
+    throw new TurnLeft("lost");
+  }
+
+  async function writeWaiting(previous: Promise<void>): Promise<void> {
+    // The entries of this tick share a write.
+    await Promise.resolve();
+    await previous.catch(() => {});
+    const entries = waiting;
+    waiting = [];
+    next = undefined;
+    const bodies = entries.flatMap((entry) => entry.events ?? []);
+    const step = entries.find((entry) => entry.step)?.step;
+    const before = lastEventId;
+    await write({
+      turn: turn.id,
+      token: turn.token,
+      chat: turn.chat,
+      before,
+      events: bodies.map(storedEvent),
+      calls: entries.flatMap((entry) => entry.calls ?? []),
+      ...(step && { step }),
+      written: false,
+    });
+    lastEventId += bodies.length;
+    const events = bodies.map((event, index) => create(ChatEventSchema, { id: BigInt(before + 1 + index), event }));
+    const firstMessage = events.find(({ event }) => event.case === "message");
+    if (firstAnswerId === 0 && firstMessage) firstAnswerId = Number(firstMessage.id);
+    if (events.length > 0) publish(turn.chat, turn.id, events);
+  }
+
+  return {
+    get lastEventId() {
+      return lastEventId;
+    },
+    get firstAnswerId() {
+      return firstAnswerId;
+    },
+    append(entry) {
+      waiting.push(entry);
+      if (!next) {
+        next = writeWaiting(last);
+        last = next;
+        next.catch(() => {});
+      }
+      return next;
+    },
+    settled: () => last.catch(() => {}),
+  };
+}
