@@ -1,0 +1,13 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import type { Model } from "./model.ts";
+import { modelFetch } from "./provider/fetch.ts";
+import { MODEL_LIMITS, type ProviderSettings } from "./provider/settings.ts";
+import { providerModel } from "./provider/stream.ts";
+
+/** A model at a server with Anthropic's messages API. */
+export function anthropicModel(settings: ProviderSettings): Model {
+  const { baseUrl, model, apiKey, safeFetch, limits = MODEL_LIMITS } = settings;
+  // Both are always given, because the SDK would look for them in the environment.
+  const provider = createAnthropic({ baseURL: baseUrl, apiKey, fetch: modelFetch({ safeFetch, limits }) });
+  return providerModel(provider.messages(model), settings);
+}

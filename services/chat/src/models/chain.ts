@@ -1,0 +1,30 @@
+import { type Model, ModelError } from "./model.ts";
+
+type ChainOptions = {
+  /** Told about each model that failed, also the last one. */
+  onError?: (model: string, error: ModelError) => void;
+};
+
+/**
+ * One model after the other until one answers: the next is asked only when the one before failed without any output. The
+ * error is that of the last one asked. Throws a TypeError without a model.
+ */
+export function chainModels(models: readonly Model[], { onError }: ChainOptions = {}): Model {
+  const [first] = models;
+  if (first === undefined) throw new TypeError("a chain needs a model");
+  return {
+    name: first.name,
+    async *stream(request, signal) {
+      for (const [index, model] of models.entries()) {
+        try {
+          yield* model.stream(request, signal);
+          return;
+        } catch (error) {
+          if (!(error instanceof ModelError)) throw error;
+          onError?.(model.name, error);
+          if (!error.beforeOutput || index === models.length - 1) throw error;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { OpenResult } from "@toolgate/safe-fetch/open";
+import type { ConnectionFailure } from "@toolgate/safe-fetch/result";
+import { ModelError, type ModelErrorKind } from "../model.ts";
+import { boundEvents } from "./bound-events.ts";
+import { readErrorCode } from "./error-code.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import type { ModelLimits, ProviderSettings } from "./settings.ts";
+
+/** Most bytes of one answer, and of one of its events. */
+const MAX_ANSWER_BYTES = 67_108_864;
+const MAX_EVENT_BYTES = 1_048_576;
+/** Pause before the retry when the server asks for none. */
+const RETRY_WAIT_MS = 500;
+
+/** Other failures mean that there was no connection. */
+const KINDS_OF_FAILURES: Readonly<Partial<Record<ConnectionFailure, ModelErrorKind>>> = {
+  protocol: "invalid",
+  "headers-too-large": "invalid",
+  closed: "cut",
+};
+
+type Opened = Extract<OpenResult, { kind: "response" }>;
+
+/**
+ * A fetch for the AI SDK: to checked addresses only, within the limits, without redirects. It asks once more after 429,
+ * 503 and 529. A response other than 2xx, and no response, is a ModelError.
+ */
+export function modelFetch({ safeFetch, limits }: Pick<ProviderSettings, "safeFetch"> & { limits: ModelLimits }) {
+  return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const began = performance.now();
+    const signal = init.signal ?? undefined;
+    const request = {
+      url: String(input),
+      method: "POST" as const,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: String(init.body),
+      signal,
+      poolKey: "model",
+      // Nothing has happened if the server closed the connection without a byte.
+      repeatable: true,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+      ...limits,
+    };
+    for (let mayRetry = true; ; mayRetry = false) {
+      const deadlineMs = limits.totalMs - (performance.now() - began);
+      const response = await safeFetch.open({ ...request, deadlineMs });
+      if (response.kind !== "response") throw toModelError(response, signal);
+      if (response.status >= 200 && response.status < 300) return toResponse(response);
+      const waitMs = retryAfterMs(response.headers, Date.now());
+      const error = await refusedError(response, waitMs);
+      const canRetry = mayRetry && [429, 503, 529].includes(response.status);
+      if (!canRetry || (waitMs ?? RETRY_WAIT_MS) > limits.retryWaitMs) throw error;
+      await sleep(waitMs ?? RETRY_WAIT_MS, undefined, signal === undefined ? {} : { signal });
+    }
+  };
+}
+
+function toResponse({ status, headers, body }: Opened): Response {
+  const contentType = [headers["content-type"]].flat()[0];
+  return new Response(boundEvents(body, MAX_EVENT_BYTES), {
+    status: status === 204 || status === 205 ? 200 : status,
+    headers: contentType === undefined ? {} : { "content-type": contentType },
+  });
+}
+
+async function refusedError({ status, body }: Opened, waitMs: number | undefined): Promise<ModelError> {
+  const code = await readErrorCode(body);
+  const message = `the model's server responded with ${status}${code === undefined ? "" : ` (${code})`}`;
+  const options = waitMs === undefined ? {} : { retryAfterMs: waitMs };
+  return new ModelError(kindOfStatus(status), message, { beforeOutput: true, ...options });
+}
+
+/** What a status means for the caller. */
+export function kindOfStatus(status: number): ModelErrorKind {
+  if (status === 429) return "rate_limited";
+  if (status === 408 || status === 504) return "timeout";
+  return status >= 500 ? "overloaded" : "refused";
+}
+
+function toModelError(result: Exclude<OpenResult, Opened>, signal: AbortSignal | undefined): Error {
+  signal?.throwIfAborted();
+  const fail = (kind: ModelErrorKind, message: string) => new ModelError(kind, message, { beforeOutput: true });
+  switch (result.kind) {
+    case "timeout":
+      return fail("timeout", `the model's server took too long (${result.phase})`);
+    case "connection-error":
+      return fail(KINDS_OF_FAILURES[result.code] ?? "unreachable", result.message);
+    case "refused":
+      return fail("unreachable", result.reason);
+    case "aborted":
+      return fail("cut", "the process is stopping");
+  }
+}

@@ -1,0 +1,90 @@
+import type { LanguageModelV4, LanguageModelV4FinishReason, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { type FinishReason, type Model, ModelError, type ModelEvent, type ModelUsage } from "../model.ts";
+import { toModelError } from "./errors.ts";
+import { toCallOptions } from "./prompt.ts";
+import type { ProviderSettings } from "./settings.ts";
+
+/**
+ * A model behind the AI SDK's provider interface. Its higher-level functions are not used: they repeat requests and run
+ * tools by themselves.
+ */
+export function providerModel(
+  sdk: LanguageModelV4,
+  { name, readsFiles }: Pick<ProviderSettings, "name" | "readsFiles">,
+): Model {
+  return {
+    name,
+    async *stream(request, signal) {
+      signal.throwIfAborted();
+      const stop = new AbortController();
+      const onAbort = () => stop.abort(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      let beforeOutput = true;
+      try {
+        const options = toCallOptions(request, readsFiles);
+        for await (const event of answer(sdk, name, { ...options, abortSignal: stop.signal })) {
+          if (event.kind === "text" || event.kind === "tool_call") beforeOutput = false;
+          yield event;
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        throw toModelError(error, beforeOutput);
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+        // Closes the connection when the consumer stops reading.
+        stop.abort();
+      }
+    },
+  };
+}
+
+async function* answer(
+  sdk: LanguageModelV4,
+  name: string,
+  options: Parameters<LanguageModelV4["doStream"]>[0],
+): AsyncGenerator<ModelEvent> {
+  const { stream } = await sdk.doStream(options);
+  const calls: ModelEvent[] = [];
+  let started = false;
+  for await (const part of stream) {
+    if (part.type === "error") throw part.error;
+    if (part.type === "text-delta" && part.delta !== "") {
+      if (!started) yield { kind: "started", model: name };
+      started = true;
+      yield { kind: "text", text: part.delta };
+    }
+    // A call is passed on when the answer has ended well: one that was cut may look whole, and must not run.
+    if (part.type === "tool-call") {
+      const args = part.input === "" ? "{}" : part.input;
+      calls.push({ kind: "tool_call", id: part.toolCallId, name: part.toolName, args });
+    }
+    if (part.type !== "finish") continue;
+    const reason = toFinishReason(part.finishReason, calls.length > 0);
+    if (!started) yield { kind: "started", model: name };
+    yield* calls;
+    yield { kind: "finished", reason, usage: toUsage(part.usage) };
+    return;
+  }
+  throw new ModelError("cut", "the answer has no end", { beforeOutput: false });
+}
+
+function toFinishReason({ unified }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
+  switch (unified) {
+    case "error":
+      throw new ModelError("invalid", "the model's server ended its answer with an error", { beforeOutput: false });
+    case "interrupted":
+      throw new ModelError("cut", "the answer has no end", { beforeOutput: false });
+    case "length":
+      return "length";
+    case "content-filter":
+      return "content_filter";
+    case "other":
+      return hasCalls ? "tool_calls" : "other";
+    default:
+      return hasCalls ? "tool_calls" : "stop";
+  }
+}
+
+function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsage {
+  return { inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0 };
+}
