@@ -1,27 +1,33 @@
+import type { Bus } from "@toolgate/event-bus/connect";
+import { announceWork } from "@toolgate/event-bus/wake-up";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Config } from "./config.ts";
-import { LANES, SCHEMA } from "./store/queue.ts";
+import { wakeUpOf } from "./running/wake-up-subject.ts";
+import { LANES, type Lane, SCHEMA } from "./store/queue.ts";
 
 /** What both process roles work with. */
 export interface Context {
   pool: Pool;
   /** For the queues' statements, which are pipelined. */
   queuePool: Pool;
+  /** Wakes the runners of a lane: it has due work. */
+  announceWork: (lane: Lane) => void;
   now: () => Date;
 }
 
 interface ContextOptions {
   config: Config;
   pool: Pool;
+  bus: Bus;
   onIdleError: (error: Error) => void;
   now: () => Date;
 }
 
 /** `resources` owns what it opens. */
 export function createContext(
-  { config, pool, onIdleError, now }: ContextOptions,
+  { config, pool, bus, onIdleError, now }: ContextOptions,
   resources: AsyncDisposableStack,
 ): Context {
   const { databaseUrl: url, databaseConnections: maxConnections } = config;
@@ -30,5 +36,5 @@ export function createContext(
   resources.use(measurePool(queuePool, "inbound-hook queue"));
   for (const lane of LANES)
     resources.use(measureFairQueue(pool, { lane: `hook ${lane}s`, tables: `${SCHEMA}.${lane}_queue` }));
-  return { pool, queuePool, now };
+  return { pool, queuePool, announceWork: (lane) => announceWork(bus, wakeUpOf(lane)), now };
 }

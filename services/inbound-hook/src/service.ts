@@ -23,7 +23,7 @@ export async function start(config: Config, host: ServiceHost): Promise<Service>
   const { pool, bus } = await openConnections({ name: NAME, needs: ["postgres", "nats"], log }, config, resources);
   await maintainPartitions(pool, now());
   const onIdleError = onError("postgres connection lost");
-  const context = createContext({ config, pool, onIdleError, now }, resources);
+  const context = createContext({ config, pool, bus, onIdleError, now }, resources);
   const running = resources.use(
     startLoops({
       producers: [

@@ -1,4 +1,5 @@
 import type { Bus } from "@toolgate/event-bus/connect";
+import { announceWork, createWakeUp, type WakeUp } from "@toolgate/event-bus/wake-up";
 import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
@@ -7,7 +8,7 @@ import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Config, CoreConfig } from "./config.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
-import { announceWork, createWakeUp, type WakeUp } from "./events/wake-up.ts";
+import { DISPATCH } from "./events/dispatch-subject.ts";
 import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
 import { createFanOut, type FanOut } from "./store/deliveries/fan-out.ts";
 import { createSingleDeliveryStore, type SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
@@ -66,7 +67,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     replaySteps: createReplaySteps(queuePool, queue),
     replayWakeUp,
     announceReplay: () => replayWakeUp.signal(),
-    announceWork: () => announceWork(bus),
+    announceWork: () => announceWork(bus, DISPATCH),
     now,
   };
 }

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { createWakeUp } from "@toolgate/event-bus/wake-up";
 import { type Attempt, AttemptResultSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createSecretBox, type SealingKey } from "@toolgate/secret-box/secret-box";
@@ -7,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toRecord } from "../src/events/attempt-record.ts";
 import { createAttemptSender, type SendAttempts } from "../src/events/attempt-sender.ts";
 import { runDispatcher } from "../src/events/dispatcher.ts";
-import { createWakeUp } from "../src/events/wake-up.ts";
 import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
 import { type ClaimedDelivery, createClaimStore } from "../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../src/store/queue.ts";

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { createWakeUp } from "@toolgate/event-bus/wake-up";
 import { type Attempt, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
@@ -8,7 +9,6 @@ import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, describe, expect, it } from "vitest";
 import { runDispatcher } from "../src/events/dispatcher.ts";
-import { createWakeUp } from "../src/events/wake-up.ts";
 import { createApplyResults } from "../src/store/deliveries/apply-results.ts";
 import { createClaimStore } from "../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../src/store/queue.ts";

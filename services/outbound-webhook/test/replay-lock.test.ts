@@ -1,8 +1,8 @@
+import { createWakeUp } from "@toolgate/event-bus/wake-up";
 import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runReplays } from "../src/events/replay-loop.ts";
-import { createWakeUp } from "../src/events/wake-up.ts";
 import { AT_ONCE, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./replay-scene.ts";
 
 /** After this time the lock is released, and the test fails if a step waited for it. */

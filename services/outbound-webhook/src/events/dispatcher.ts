@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
 import { prepareAttempt, type SendAttempts } from "./attempt-sender.ts";
-import type { WakeUp } from "./wake-up.ts";
 
 export interface DispatcherOptions {
   store: ClaimStore;

@@ -3,6 +3,7 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeEvents } from "@toolgate/event-bus/consume-events";
 import { FAN_OUT } from "@toolgate/event-bus/listeners";
 import { reportSettled } from "@toolgate/event-bus/settled-reports";
+import { announceWork } from "@toolgate/event-bus/wake-up";
 import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -10,7 +11,7 @@ import { type Span, SpanKind, spanOf, startSpan, traceparentOf } from "@toolgate
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import type { FanOut } from "../store/deliveries/fan-out.ts";
 import { type ParkedMessage, parkMessages } from "../store/parked-message.ts";
-import { announceWork } from "./wake-up.ts";
+import { DISPATCH } from "./dispatch-subject.ts";
 
 interface FanOutConsumerOptions {
   bus: Bus;
@@ -68,7 +69,7 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
     await parkMessages(options.pool, parked, now);
   }
   for (const [subject, eventIds] of settled) reportSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
-  if (deliveries > 0) announceWork(options.bus);
+  if (deliveries > 0) announceWork(options.bus, DISPATCH);
 }
 
 function readMessage(

@@ -1,5 +1,5 @@
+import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import { ReplayStepFailed, type ReplaySteps } from "../store/replay/steps.ts";
-import type { WakeUp } from "./wake-up.ts";
 
 interface ReplayLoopOptions {
   steps: Pick<ReplaySteps, "step" | "postpone">;

@@ -1,4 +1,5 @@
 import type { Bus } from "@toolgate/event-bus/connect";
+import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
 import { createMailer } from "@toolgate/mailer/mailer";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
@@ -9,10 +10,10 @@ import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";
 import { mailDueNotices } from "../events/deactivation-notices.ts";
+import { DISPATCH } from "../events/dispatch-subject.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
-import { createWakeUp, onWork } from "../events/wake-up.ts";
 import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
 
@@ -32,7 +33,7 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   const { config, bus, log } = options;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const wakeUp = createWakeUp();
-  resources.use(onWork(bus, () => wakeUp.signal()));
+  resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
   const applyResults = createApplyResults(queuePool, queue);
   const store = createClaimStore(queuePool, queue);
   const send = createAttemptSender(bus);

@@ -1,18 +1,20 @@
-import type { Bus } from "@toolgate/event-bus/connect";
+import type { Bus } from "./connect.ts";
 
-const SUBJECT = "dispatch.wake";
-
-/**
- * Tells one dispatcher of the installation that there is due work. The message is not stored: polling makes up for a
- * lost one.
- */
-export function announceWork(bus: Bus): void {
-  bus.nc.publish(SUBJECT);
+/** A NATS subject of signals that there is due work, and who gets each of them. */
+export interface WakeUpSubject {
+  subject: string;
+  /** Each signal goes to one subscriber of this name. Undefined: to every subscriber. */
+  queue?: string;
 }
 
-/** Calls back on each wake-up; each goes to one dispatcher of the installation. */
-export function onWork(bus: Bus, callback: () => void): Disposable {
-  const subscription = bus.nc.subscribe(SUBJECT, { queue: "dispatchers", callback });
+/** Signals that there is due work. The message is not stored: polling makes up for a lost one. */
+export function announceWork(bus: Pick<Bus, "nc">, { subject }: WakeUpSubject): void {
+  bus.nc.publish(subject);
+}
+
+/** Calls back on each signal, until disposed. */
+export function onWork(bus: Pick<Bus, "nc">, { subject, queue }: WakeUpSubject, callback: () => void): Disposable {
+  const subscription = bus.nc.subscribe(subject, { callback, ...(queue && { queue }) });
   return { [Symbol.dispose]: () => subscription.unsubscribe() };
 }
 
@@ -23,6 +25,7 @@ export interface WakeUp {
   wait(maxWaitMs: number, stop: AbortSignal): Promise<void>;
 }
 
+/** A wake-up without a signal. */
 export function createWakeUp(): WakeUp {
   let signalled = false;
   let endWait: (() => void) | undefined;
