@@ -1,9 +1,15 @@
+import type { Transport } from "@connectrpc/connect";
+import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
+import type { connectRedis } from "@toolgate/epoch/redis";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { announceWork } from "@toolgate/event-bus/wake-up";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { Config } from "./config.ts";
+import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import type { Peers } from "@toolgate/service-host/peers";
+import { createTargets, type Targets } from "./clients/targets.ts";
+import type { Config, ReceiverConfig } from "./config.ts";
 import { wakeUpOf } from "./running/wake-up-subject.ts";
 import { LANES, type Lane, SCHEMA } from "./store/queue.ts";
 
@@ -15,6 +21,15 @@ export interface Context {
   /** Wakes the runners of a lane: it has due work. */
   announceWork: (lane: Lane) => void;
   now: () => Date;
+}
+
+/** What the RPC handlers work with. */
+export interface ReceiverContext extends Context {
+  epochs: Epochs;
+  secretBox: SecretBox;
+  targets: Targets;
+  /** Where senders reach the gateway; empty: unknown. */
+  publicUrl: string;
 }
 
 interface ContextOptions {
@@ -37,4 +52,25 @@ export function createContext(
   for (const lane of LANES)
     resources.use(measureFairQueue(pool, { lane: `hook ${lane}s`, tables: `${SCHEMA}.${lane}_queue` }));
   return { pool, queuePool, announceWork: (lane) => announceWork(bus, wakeUpOf(lane)), now };
+}
+
+interface ReceiverOptions {
+  config: ReceiverConfig;
+  redis: ReturnType<typeof connectRedis>;
+  peers: Pick<Peers, "transport">;
+  /** Undefined in an installation without a chat service. */
+  chat: Transport | undefined;
+}
+
+export function createReceiverContext(
+  context: Context,
+  { config, redis, peers, chat }: ReceiverOptions,
+): ReceiverContext {
+  return {
+    ...context,
+    epochs: createEpochs(redis),
+    secretBox: createSecretBox({ keys: config.sealingKeys }),
+    targets: createTargets({ toolRunner: peers.transport("tool-runner"), chat }),
+    publicUrl: config.publicUrl.replace(/\/+$/, ""),
+  };
 }

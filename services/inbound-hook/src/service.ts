@@ -1,10 +1,11 @@
+import type { Transport } from "@connectrpc/connect";
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
 import { startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, readConfig } from "./config.ts";
-import { createContext } from "./context.ts";
+import { type Context, createContext, createReceiverContext, type ReceiverContext } from "./context.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
@@ -12,10 +13,16 @@ import { maintainPartitions } from "./store/retention.ts";
 const NAME = "inbound-hook";
 const PARTITIONS_EVERY_MS = 3_600_000;
 
+/** For tests, and until there is a chat service. */
+export interface Overrides {
+  /** Reaches the service that runs assistants. */
+  chat?: Transport;
+}
+
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
 /** Starts the process roles that the configuration names. */
-export async function start(config: Config, host: ServiceHost): Promise<Service> {
+export async function start(config: Config, host: ServiceHost, { chat }: Overrides = {}): Promise<Service> {
   const { log } = host;
   const now = () => new Date(host.now());
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
@@ -24,6 +31,7 @@ export async function start(config: Config, host: ServiceHost): Promise<Service>
   await maintainPartitions(pool, now());
   const onIdleError = onError("postgres connection lost");
   const context = createContext({ config, pool, bus, onIdleError, now }, resources);
+  const receiver = await openReceiver(context, { config, host, chat }, resources);
   const running = resources.use(
     startLoops({
       producers: [
@@ -35,7 +43,7 @@ export async function start(config: Config, host: ServiceHost): Promise<Service>
   const owned = resources.move();
   return {
     routes(router) {
-      if (config.receiver) registerRoutes(router, context);
+      if (receiver) registerRoutes(router, receiver);
     },
     async ready() {
       await pool.query("select 1");
@@ -43,4 +51,17 @@ export async function start(config: Config, host: ServiceHost): Promise<Service>
     drain: () => running.stop(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Undefined for a process that only runs targets: it has neither Redis nor the keys. */
+async function openReceiver(
+  context: Context,
+  { config, host, chat }: { config: Config; host: ServiceHost; chat: Transport | undefined },
+  resources: AsyncDisposableStack,
+): Promise<ReceiverContext | undefined> {
+  const { receiver } = config;
+  if (!receiver) return undefined;
+  const { log, peers } = host;
+  const { redis } = await openConnections({ name: NAME, needs: ["redis"], log }, receiver, resources);
+  return createReceiverContext(context, { config: receiver, redis, peers, chat });
 }
