@@ -102,7 +102,8 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
    * password.reset, role.set, role.remove, workspace.create, workspace.lock, workspace.unlock, tool.create, tool.edit,
    * tool.restore, tool.delete, tool.expose, secret.save, secret.delete, variable.save, variable.delete, query.save,
    * query.delete, data_source.set, sheet.delete, endpoint.create, endpoint.edit, endpoint.activate,
-   * endpoint.deactivate, endpoint.rotate, endpoint.delete, replay.start, replay.cancel
+   * endpoint.deactivate, endpoint.rotate, endpoint.delete, replay.start, replay.cancel, hook.create,
+   * hook.edit, hook.activate, hook.deactivate, hook.rotate, hook.delete, hook.reprocess
    *
    * @generated from field: string action = 4;
    */
