@@ -1,6 +1,6 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
-import type { Call } from "@toolgate/call-stream/call";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { type Call, neverSentError } from "@toolgate/call-stream/call";
 import { directCall } from "@toolgate/call-stream/direct";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { rpcName } from "./access.ts";
@@ -50,5 +50,5 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
 }
 
 function notStarted(name: ServiceName): ConnectError {
-  return new ConnectError(`${name} has not started yet`, Code.Unavailable);
+  return neverSentError(`${name} has not started yet`, Code.Unavailable);
 }

@@ -52,7 +52,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   );
   const owned = resources.move();
   return {
-    hotCalls: { run: runHandler({ ...context, idempotency }) },
+    hotCalls: { run: runHandler({ ...context, idempotency, onNotStarted: onError("run not started") }) },
     routes: (router) => registerRoutes(router, context),
     async ready() {
       await pool.query("select 1");

@@ -92,7 +92,7 @@ test("[IN-42] [IN-43] [IN-44] arguments are checked as by a run, which does not 
     (await check("checking", args)).violations.map(({ field, rule }) => [field, rule]);
   expect(await rules({})).toEqual([["text", "required"]]);
   expect(await rules({ text: 1 })).toEqual([["text", "type"]]);
-  expect(await rules({ text: "a", deep: { list: [{ "{{name": 1 }] } })).toEqual([["", "template"]]);
+  expect(await rules({ text: "a", deep: { list: [{ "{{name": 1 }] } })).toEqual([["", "marker"]]);
   const fine = await check("checking", { text: "a", other: "{{", password: "geheim" });
   expect(fine.violations).toEqual([]);
   expect(JSON.parse(Buffer.from(fine.argsJson).toString())).toEqual({ text: "a", password: "[entfernt]" });

@@ -270,6 +270,8 @@ export declare const PublicApiCallerSchema: GenMessage<PublicApiCaller>;
 /**
  * An incoming hook triggers a tool: inbound_hook or external_api releases it, async never. Read-only unless
  * inbound_hook_write or external_api_write. The tool gets args._webhook. Its custom events carry hop 2, and tool.completed is not reported.
+ * {{ in any text or name of a declared argument violates the rule "marker". A run that provably did not start fails with
+ * aborted and may be repeated. With workspace_epoch 0 the newest definitions are used.
  *
  * @generated from message toolgate.tool_runner.v1.HookCaller
  */
@@ -312,6 +314,14 @@ export declare type HookCaller = Message<"toolgate.tool_runner.v1.HookCaller"> &
    * @generated from field: bool test_mode = 7;
    */
   testMode: boolean;
+
+  /**
+   * The arguments come from a form, which has only texts: those that stand for a declared integer, number or boolean
+   * without loss are converted.
+   *
+   * @generated from field: bool from_form = 8;
+   */
+  fromForm: boolean;
 };
 
 /**
@@ -482,7 +492,7 @@ export declare type Violation = Message<"toolgate.tool_runner.v1.Violation"> & {
 
   /**
    * The keyword that is violated: required, type, enum, minLength, … "body" or "header" if the request itself is
-   * malformed.
+   * malformed; "marker": {{ in the arguments of a hook.
    *
    * @generated from field: string rule = 2;
    */

@@ -15,7 +15,7 @@ import { createRunningCalls } from "./running-calls.ts";
 
 /** How a call that reached its run ended. */
 type RanOutcome =
-  | { kind: "failed"; executionId: string; durationMs: number }
+  | { kind: "failed"; executionId: string; durationMs: number /** Empty when it is replayed. */; error: string }
   | { kind: "ok"; executionId: string; durationMs: number; resultJson: string };
 
 /**
@@ -107,7 +107,7 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     { state, executionId, durationMs, result, sealedResult }: CallRow,
   ): OnceOutcome {
     const ran = { executionId, durationMs, replayed: true };
-    if (state === "failed") return { kind: "failed", ...ran };
+    if (state === "failed") return { kind: "failed", ...ran, error: "" };
     const resultJson = sealedResult ? secretBox.open(sealedResult, contextOf(scope)) : result;
     if (state !== "ok" || resultJson === null) return { kind: "unknown" };
     return { kind: "ok", resultJson, ...ran };
