@@ -1,10 +1,11 @@
+import { MAX_ROWS_READ } from "@toolgate/postgres/log-search";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../src/domain/delivery-filter.ts";
-import { MAX_ROWS_READ, searchDeliveries } from "../src/store/log/search.ts";
+import { searchDeliveries } from "../src/store/log/search.ts";
 import { keepPartitions } from "../src/store/retention.ts";
 
 const NOW = new Date("2026-11-10T12:00:00Z");

@@ -1,11 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Delivery, DeliveryKind, DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { MAX_ROWS_READ } from "@toolgate/postgres/log-search";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
+import { newTimedId } from "@toolgate/postgres/timed-id";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newDeliveryId } from "../src/domain/delivery-id.ts";
-import { MAX_ROWS_READ } from "../src/store/log/search.ts";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
 const DAY_MS = 86_400_000;
@@ -68,7 +68,7 @@ describe("a search of the delivery log", () => {
   function make(index: number, at: Date): Made {
     const pick = <T>(values: readonly T[], seed: number) => values[seed % values.length] as T;
     return {
-      id: newDeliveryId(at),
+      id: newTimedId(at),
       at,
       endpoint: 1 + (index % 3),
       event: `evt_${Math.floor(index / 4)}`,
@@ -116,7 +116,7 @@ describe("a search of the delivery log", () => {
     await insert("w-combined", rows);
     await insert(
       "w-neighbour",
-      rows.map((row) => ({ ...row, id: newDeliveryId(row.at) })),
+      rows.map((row) => ({ ...row, id: newTimedId(row.at) })),
     );
     const time = fc.integer({ min: -2, max: 152 }).map((steps) => new Date(now - steps * 4 * 3_600_000));
     const search = fc.record({
@@ -193,7 +193,7 @@ describe("a search of the delivery log", () => {
     const now = rig.clock.now().getTime();
     const rest = { endpoint: 1, type: "custom.a", status: "delivered", kind: "event" } as const;
     const times = Array.from({ length: MAX_ROWS_READ + 1_000 }, (_, index) => new Date(now - index * 100));
-    const rows = times.map((at): Made => ({ ...rest, id: newDeliveryId(at), at, event: "evt_common" }));
+    const rows = times.map((at): Made => ({ ...rest, id: newTimedId(at), at, event: "evt_common" }));
     const rare = rows.at(-1) as Made;
     rare.endpoint = 2;
     await insert("w-rare", rows);
@@ -212,7 +212,7 @@ describe("a search of the delivery log", () => {
     const rest = { endpoint: 3, type: "tool.completed", status: "delivered", kind: "event" } as const;
     const rows = Array.from({ length: MAX_ROWS_READ + 5_000 }, (_, index): Made => {
       const at = new Date(now - index * 90_000);
-      return { ...rest, id: newDeliveryId(at), at, event: "evt_many" };
+      return { ...rest, id: newTimedId(at), at, event: "evt_many" };
     });
     const [failed, waiting, custom, test] = rows.slice(-4) as [Made, Made, Made, Made];
     failed.status = "failed";

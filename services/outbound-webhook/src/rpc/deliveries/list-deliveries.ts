@@ -1,11 +1,11 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { DeliveryService, ListDeliveriesRequest } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import type { DeliveryFilter } from "../../domain/delivery-filter.ts";
-import { createdAtOf } from "../../domain/delivery-id.ts";
 import { readDeliveries } from "../../store/log/read.ts";
 import { searchDeliveries } from "../../store/log/search.ts";
 import { endpointKey, invalidArgument } from "../request-fields.ts";

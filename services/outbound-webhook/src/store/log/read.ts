@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
-import { createdAtOf } from "../../domain/delivery-id.ts";
 import type { Slots } from "../../domain/waiting.ts";
 import { slotsOf } from "./backlog.ts";
 

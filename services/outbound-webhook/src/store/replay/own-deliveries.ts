@@ -1,6 +1,6 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { newDeliveryId } from "../../domain/delivery-id.ts";
+import { newTimedId } from "@toolgate/postgres/timed-id";
 import { addDeliveries, copyEvents } from "../deliveries/add.ts";
 import type { ReplayJob } from "./job.ts";
 
@@ -91,7 +91,7 @@ export async function makeDeliveries(
   await copyEvents(db, old, now);
   const made = found.map((event) => ({
     ...event,
-    id: newDeliveryId(now),
+    id: newTimedId(now),
     bodyAt: event.bodyAt < oldest ? now : event.bodyAt,
   }));
   await addDeliveries(db, queue, { ...replay, kind: "replay" }, made, now);

@@ -1,5 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import { firstIdAt } from "../../domain/delivery-id.ts";
+import { firstIdAt } from "@toolgate/postgres/timed-id";
 import type { ReplayJob } from "./job.ts";
 
 /** An event in the range of a replay. */

@@ -2,14 +2,14 @@ import { v7, validate, version } from "uuid";
 
 const TIME_HEX_DIGITS = 12;
 
-/** A UUID v7. The creation time in it tells which partition has the row. */
-export function newDeliveryId(now: Date): string {
+/** A UUID v7 for a row of a daily partitioned log. The creation time in it tells which partition has the row. */
+export function newTimedId(now: Date): string {
   return v7({ msecs: now.getTime() });
 }
 
-/** The creation time in a delivery id; undefined if it is not a delivery id. */
-export function createdAtOf(deliveryId: string): Date | undefined {
-  return validate(deliveryId) && version(deliveryId) === 7 ? timeOfId(deliveryId) : undefined;
+/** The creation time in such an id; undefined for any other text. */
+export function createdAtOf(id: string): Date | undefined {
+  return validate(id) && version(id) === 7 ? timeOfId(id) : undefined;
 }
 
 /** The smallest id of that millisecond or later: ids sort by time. */
