@@ -2,6 +2,7 @@ import { MAX_ROWS_READ } from "@toolgate/postgres/log-search";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
+import { explainingPool } from "@toolgate/testbed/plan-cost";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../src/domain/delivery-filter.ts";
@@ -20,22 +21,6 @@ const BUSY_ENDPOINT = 1;
 /** The endpoint whose deliveries all fail after some time. */
 const OUTAGE_ENDPOINT = 2;
 const QUIET_ENDPOINT = 9;
-
-interface PlanNode {
-  "Node Type": string;
-  "Relation Name"?: string;
-  "Actual Rows": number;
-  "Actual Loops": number;
-  "Rows Removed by Filter"?: number;
-  Plans?: PlanNode[];
-}
-
-interface Cost {
-  /** Ways to read the tables, such as `Index Scan`. */
-  ways: Set<string>;
-  /** Rows of the log that were touched. */
-  rows: number;
-}
 
 describe("the cost of a search of the delivery log", () => {
   let database: TestDatabase;
@@ -98,40 +83,13 @@ describe("the cost of a search of the delivery log", () => {
 
   /** Searches, and adds up what its statements read. */
   async function costOf(search: Omit<DeliveryFilter, "workspaceId">) {
-    const cost: Cost = { ways: new Set(), rows: 0 };
-    const explaining = {
-      connect: async () => {
-        const client = await pool.connect();
-        return {
-          on: () => {},
-          off: () => {},
-          release: () => client.release(),
-          query: async (text: string, values?: unknown[]) => {
-            if (values) {
-              const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
-              const [{ Plan: root }] = rows[0]["QUERY PLAN"] as [{ Plan: PlanNode }];
-              addNode(root, cost);
-            }
-            return client.query(text, values);
-          },
-        };
-      },
-    } as unknown as Pool;
+    const { pool: explaining, cost } = explainingPool(pool, "delivery_");
     const found = await searchDeliveries(
       explaining,
       { workspaceId: "w", ...search },
       { limit: 50, before: undefined, now: NOW },
     );
     return { ...found, ...cost };
-  }
-
-  function addNode(node: PlanNode, cost: Cost): void {
-    const table = node["Relation Name"];
-    if (table !== undefined) cost.ways.add(node["Node Type"]);
-    if (table?.startsWith("delivery_")) {
-      cost.rows += (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"];
-    }
-    for (const child of node.Plans ?? []) addNode(child, cost);
   }
 
   const endpoints = [undefined, BUSY_ENDPOINT, QUIET_ENDPOINT];

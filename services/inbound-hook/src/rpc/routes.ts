@@ -1,7 +1,10 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { bind } from "@toolgate/service-host/handler";
 import type { ReceiverContext } from "../context.ts";
+import { getHookDelivery } from "./deliveries/get-hook-delivery.ts";
+import { listHookDeliveries } from "./deliveries/list-hook-deliveries.ts";
 import { createHook } from "./hooks/create-hook.ts";
 import { deleteHook } from "./hooks/delete-hook.ts";
 import { getHook } from "./hooks/get-hook.ts";
@@ -14,4 +17,5 @@ export function registerRoutes(router: ConnectRouter, context: ReceiverContext):
     HookService,
     bind(context, { createHook, listHooks, getHook, updateHook, deleteHook, rotateHookSecret }),
   );
+  router.service(HookDeliveryService, bind(context, { listHookDeliveries, getHookDelivery }));
 }
