@@ -6,6 +6,7 @@ import { startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, readConfig } from "./config.ts";
 import { type Context, createContext, createReceiverContext, type ReceiverContext } from "./context.ts";
+import { noticeLoops } from "./roles/notices.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
@@ -32,9 +33,11 @@ export async function start(config: Config, host: ServiceHost, { chat }: Overrid
   const onIdleError = onError("postgres connection lost");
   const context = createContext({ config, pool, bus, onIdleError, now }, resources);
   const receiver = await openReceiver(context, { config, host, chat }, resources);
+  const notices = config.runner ? noticeLoops(context, config.runner, host, resources) : [];
   const running = resources.use(
     startLoops({
       producers: [
+        ...notices,
         (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
       ],
