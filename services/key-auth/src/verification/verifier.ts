@@ -1,10 +1,10 @@
 import { createEpochCache, type EpochCacheOptions } from "@toolgate/epoch/cache";
+import { createLocalCounter } from "@toolgate/epoch/local-counter";
+import { minuteWindow } from "@toolgate/epoch/minute-window";
+import type { RowLoader } from "@toolgate/epoch/row-loader";
 import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
-import { minuteWindow } from "../domain/minute-window.ts";
 import type { VerificationRow } from "../store/verification.ts";
 import type { Admission, KeyEpochs } from "./admission.ts";
-import { createLocalCounter } from "./local-counter.ts";
-import type { RowLoader } from "./row-loader.ts";
 import { admits, sizeOf, toVerifiableKey, type VerifiableKey } from "./verifiable-key.ts";
 
 /** Undefined: no such key, revoked, expired, secret replaced, or address not allowed. */
@@ -25,7 +25,7 @@ export interface Verifier {
 
 interface VerifierDependencies extends Pick<EpochCacheOptions<KeyEpochs, unknown>, "redis" | "now"> {
   admission: Pick<Admission, "decide">;
-  load: RowLoader;
+  load: RowLoader<VerificationRow>;
   /** Told why Redis could not decide. */
   onAdmissionError: (error: unknown) => void;
   maxCachedBytes?: number;

@@ -1,38 +1,46 @@
 import { LRUCache } from "lru-cache";
-import type { VerificationRow } from "../store/verification.ts";
 
-/** Loads the row of a secret's hash. */
-export type RowLoader = (secretHash: Uint8Array) => Promise<VerificationRow | undefined>;
+/** Loads the row of a secret's hash; undefined when there is none. */
+export type RowLoader<Row> = (hash: Uint8Array) => Promise<Row | undefined>;
+
+interface RowLoaderOptions<Row> {
+  /** Finds the rows of all these hashes. */
+  query: (hashes: Buffer[]) => Promise<Row[]>;
+  /** The hash that a row was found by. */
+  hashOf: (row: Row) => Uint8Array;
+  /** Milliseconds since 1970. */
+  now: () => number;
+}
 
 const MAX_HASHES_PER_QUERY = 500;
 /** Leaves connections for the rest of the service. */
 export const MAX_QUERIES_IN_FLIGHT = 4;
-/** Together these bound what a flood of well-formed keys that do not exist costs. */
+/** Together these bound what a flood of well-formed secrets that do not exist costs. */
 export const UNKNOWN_FOR_MS = 2_000;
 const MAX_UNKNOWN_HASHES = 50_000;
 
-interface Waiting {
+interface Waiting<Row> {
   hash: Buffer;
-  row: PromiseWithResolvers<VerificationRow | undefined>;
+  row: PromiseWithResolvers<Row | undefined>;
 }
 
 /**
  * Lookups of one tick share a query, and so do lookups that wait because too many queries run.
  *
- * Hashes without a row are remembered for a moment. A new key still works at once: its secret is 32 random bytes that
- * leave this service after the commit, so that it cannot have been looked up before.
+ * Hashes without a row are remembered for a moment. A new row is still found at once: its secret is random and leaves
+ * the service after the commit, so that it cannot have been looked up before.
  */
-export function createRowLoader(query: (hashes: Buffer[]) => Promise<VerificationRow[]>, now: () => number): RowLoader {
+export function createRowLoader<Row>({ query, hashOf, now }: RowLoaderOptions<Row>): RowLoader<Row> {
   const unknownUntil = new LRUCache<string, number>({ max: MAX_UNKNOWN_HASHES });
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, Waiting<Row>>();
   let inFlight = 0;
   let scheduled = false;
 
-  async function loadAll(batch: [id: string, Waiting][]): Promise<void> {
+  async function loadAll(batch: [id: string, Waiting<Row>][]): Promise<void> {
     inFlight += 1;
     try {
       const rows = await query(batch.map(([, { hash }]) => hash));
-      const byId = new Map(rows.map((row) => [idOf(row.secretHash), row]));
+      const byId = new Map(rows.map((row) => [idOf(hashOf(row)), row]));
       for (const [id, { row }] of batch) {
         if (!byId.has(id)) unknownUntil.set(id, now() + UNKNOWN_FOR_MS);
         row.resolve(byId.get(id));
@@ -54,12 +62,12 @@ export function createRowLoader(query: (hashes: Buffer[]) => Promise<Verificatio
     }
   }
 
-  return async (secretHash) => {
-    const id = idOf(secretHash);
+  return async (hash) => {
+    const id = idOf(hash);
     if (now() < (unknownUntil.get(id) ?? 0)) return undefined;
     const joined = waiting.get(id);
     if (joined) return joined.row.promise;
-    const lookup: Waiting = { hash: Buffer.from(secretHash), row: Promise.withResolvers() };
+    const lookup: Waiting<Row> = { hash: Buffer.from(hash), row: Promise.withResolvers() };
     waiting.set(id, lookup);
     if (!scheduled) {
       scheduled = true;
@@ -69,6 +77,6 @@ export function createRowLoader(query: (hashes: Buffer[]) => Promise<Verificatio
   };
 }
 
-function idOf(secretHash: Uint8Array): string {
-  return Buffer.from(secretHash).toString("latin1");
+function idOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString("latin1");
 }
