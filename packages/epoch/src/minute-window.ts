@@ -30,3 +30,8 @@ export function minuteWindow(nowMs: number): MinuteWindow {
   const minute = Math.floor(nowMs / 1000 / SECONDS_PER_MINUTE);
   return { minute, resetAt: (minute + 1) * SECONDS_PER_MINUTE };
 }
+
+/** Seconds until a Unix time in seconds, rounded up: at least 1. */
+export function secondsUntil(resetAt: number, nowMs: number): number {
+  return Math.max(1, Math.ceil(resetAt - nowMs / 1000));
+}
