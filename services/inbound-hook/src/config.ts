@@ -17,7 +17,6 @@ export interface ReceiverConfig extends NeedSettings<"redis" | "sealing-keys"> {
 
 /** What only the role runner needs. */
 export interface RunnerConfig {
-  caps: QueueCaps;
   /** Runs at once of this process. */
   toolConcurrency: number;
   assistantConcurrency: number;
@@ -26,6 +25,8 @@ export interface RunnerConfig {
 }
 
 export interface Config extends NeedSettings<"postgres" | "nats"> {
+  /** Of each lane. Who adds work must know them as well as who takes it. */
+  caps: QueueCaps;
   receiver: ReceiverConfig | undefined;
   runner: RunnerConfig | undefined;
 }
@@ -35,6 +36,8 @@ export function readConfig(env: Env): Config {
     const roles = new Set(readRoles(reader));
     return {
       ...readNeeds(reader, NAME, ["postgres", "nats"]),
+      // [FAIR-4]
+      caps: { perGroup: reader.integer("RUNS_PER_WORKSPACE", { fallback: 3, min: 1, max: 1_000 }) },
       receiver: roles.has("receiver") ? readReceiver(reader) : undefined,
       runner: roles.has("runner") ? readRunner(reader) : undefined,
     };
@@ -57,8 +60,6 @@ function readReceiver(reader: EnvReader): ReceiverConfig {
 
 function readRunner(reader: EnvReader): RunnerConfig {
   return {
-    // [FAIR-4]
-    caps: { perGroup: reader.integer("RUNS_PER_WORKSPACE", { fallback: 3, min: 1, max: 1_000 }) },
     toolConcurrency: reader.integer("TOOL_LANE_CONCURRENCY", { fallback: 64, min: 1, max: 10_000 }),
     assistantConcurrency: reader.integer("ASSISTANT_LANE_CONCURRENCY", { fallback: 64, min: 1, max: 10_000 }),
     mail: readMail(reader),

@@ -1,4 +1,4 @@
-import type { Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
@@ -7,12 +7,18 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { type Config, readConfig } from "./config.ts";
 import { type Context, createContext, createReceiverContext, type ReceiverContext } from "./context.ts";
 import { noticeLoops } from "./roles/notices.ts";
+import { type ReceiveHandler, receiveHandler } from "./rpc/receive/receive.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
 
 const NAME = "inbound-hook";
 const PARTITIONS_EVERY_MS = 3_600_000;
+const ACTIVITY_EVERY_MS = 1_000;
+
+export interface InboundHook extends Service {
+  readonly hotCalls: { receive: ReceiveHandler };
+}
 
 /** For tests, and until there is a chat service. */
 export interface Overrides {
@@ -23,7 +29,7 @@ export interface Overrides {
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
 /** Starts the process roles that the configuration names. */
-export async function start(config: Config, host: ServiceHost, { chat }: Overrides = {}): Promise<Service> {
+export async function start(config: Config, host: ServiceHost, { chat }: Overrides = {}): Promise<InboundHook> {
   const { log } = host;
   const now = () => new Date(host.now());
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
@@ -39,12 +45,14 @@ export async function start(config: Config, host: ServiceHost, { chat }: Overrid
       producers: [
         ...notices,
         (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
+        ...(receiver ? [(signal: AbortSignal) => keepActivity(receiver, signal, onError("hook activity"))] : []),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
       ],
     }),
   );
   const owned = resources.move();
   return {
+    hotCalls: { receive: receiver ? receiveHandler({ ...receiver, onError: onError("hook call") }) : notReceiving },
     routes(router) {
       if (receiver) registerRoutes(router, receiver);
     },
@@ -66,5 +74,15 @@ async function openReceiver(
   if (!receiver) return undefined;
   const { log, peers } = host;
   const { redis } = await openConnections({ name: NAME, needs: ["redis"], log }, receiver, resources);
-  return createReceiverContext(context, { config: receiver, redis, peers, chat });
+  const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  return createReceiverContext(context, { config: receiver, redis, peers, chat, onError }, resources);
 }
+
+function keepActivity({ activity }: ReceiverContext, signal: AbortSignal, onError: (error: unknown) => void) {
+  return runEvery(ACTIVITY_EVERY_MS, signal, () => activity.flush(), onError);
+}
+
+/** A process without the role receiver. */
+const notReceiving: ReceiveHandler = async () => {
+  throw new ConnectError("this process does not receive hook calls", Code.Unimplemented);
+};

@@ -18,14 +18,13 @@ import { localPeers } from "@toolgate/service-host/local-peers";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
-import type { Service } from "@toolgate/service-host/service";
 import { localTransport } from "@toolgate/service-host/transport";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { start as startToolRunner } from "@toolgate/tool-runner/service";
 import type { Config, ProcessRole } from "../src/config.ts";
-import { type Overrides, start } from "../src/service.ts";
+import { type InboundHook, type Overrides, start } from "../src/service.ts";
 
 const INTERNAL_TOKEN = "internal-token-of-the-test";
 export const PUBLIC_URL = "https://gate.example";
@@ -63,7 +62,7 @@ export interface HookRig extends AsyncDisposable {
   redis: TestServer;
   nats: TestServer;
   config: Config;
-  services: Service[];
+  services: InboundHook[];
   peers: Peers;
   clock: { now(): Date; advance(ms: number): void };
   /** A new workspace with an admin, and the tool `echo` released for hooks. */
@@ -109,14 +108,14 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   const config: Config = {
     ...servers,
     receiver: { redisUrl: redis.url, sealingKeys, publicUrl: PUBLIC_URL },
+    caps: { perGroup: 3 },
     runner: {
-      caps: { perGroup: 3 },
       toolConcurrency: 64,
       assistantConcurrency: 64,
       mail: options.smtpUrl === undefined ? undefined : { smtpUrl: options.smtpUrl, from: "toolgate@gate.example" },
     },
   };
-  const services: Service[] = [];
+  const services: InboundHook[] = [];
   for (const roles of options.instances ?? [["receiver", "runner"]]) {
     const own = {
       ...config,
