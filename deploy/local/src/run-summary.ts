@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { writeKept } from "@toolgate/local-servers/kept-file";
+import type { DemoHook } from "./demo/hook.ts";
 
 /** What is needed for a first call. */
 export type RunSummary = {
@@ -8,6 +9,7 @@ export type RunSummary = {
   readonly admin: { readonly email: string; readonly password: string };
   readonly apiKey: string;
   readonly example: { readonly tool: string; readonly args: Record<string, unknown> };
+  readonly hook?: DemoHook;
   /** The servers it uses, for operator commands. */
   readonly servers: { readonly databaseUrl: string; readonly natsUrl: string; readonly redisUrl: string };
 };
@@ -21,6 +23,14 @@ export async function writeRunFile(dataDir: string, report: RunSummary): Promise
     admin: report.admin,
     api_key: report.apiKey,
     example: report.example,
+    ...(report.hook && {
+      hook: {
+        url: hookUrl(report, report.hook),
+        secret: report.hook.secret,
+        tool: report.hook.tool,
+        body: report.hook.body,
+      },
+    }),
     servers: {
       database_url: report.servers.databaseUrl,
       nats_url: report.servers.natsUrl,
@@ -39,6 +49,17 @@ export function curlLine({ baseUrl, apiKey, example }: RunSummary): string {
   return `curl -i ${quote(url)} ${headers.map((header) => `-H ${quote(header)}`).join(" ")} -d ${quote(body)}`;
 }
 
+/** A signed call of the demo's hook, to be pasted into a shell; it needs openssl. */
+export function hookLine(report: RunSummary, hook: DemoHook): string {
+  const signature = `$(printf '%s' "$T.$BODY" | openssl dgst -sha256 -hmac ${quote(hook.secret)} -r | cut -d' ' -f1)`;
+  const call = `curl -i ${quote(hookUrl(report, hook))} -H 'Content-Type: application/json'`;
+  return `BODY=${quote(JSON.stringify(hook.body))}; T=$(date +%s); ${call} -H "X-Service-Signature: t=$T,v1=${signature}" -d "$BODY"`;
+}
+
+function hookUrl({ baseUrl }: RunSummary, { path }: DemoHook): string {
+  return `${baseUrl}${path}`;
+}
+
 /** The text that `make run` prints once calls are served. */
 export function banner(report: RunSummary, runFile: string, topology: string): string {
   return [
@@ -53,6 +74,14 @@ export function banner(report: RunSummary, runFile: string, topology: string): s
     "",
     curlLine(report),
     "",
+    ...(report.hook
+      ? [
+          `Send a signed call to an incoming hook, which runs ${report.hook.tool}:`,
+          "",
+          hookLine(report, report.hook),
+          "",
+        ]
+      : []),
   ].join("\n");
 }
 

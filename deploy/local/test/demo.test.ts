@@ -63,6 +63,7 @@ test("another data folder does not take over the installation of a database", as
 test("the demo keeps the password of its administrator, whatever happens to it", async () => {
   await using running = await installation();
   const { seed, pool, hashes, file } = running;
+  const hooks = async () => (await pool.query("select from inbound_hook.hook where deleted_at is null")).rowCount;
   const made = await seedDemo(seed);
   expect(await seedDemo(seed)).toEqual(made);
   const before = await hashes();
@@ -70,8 +71,17 @@ test("the demo keeps the password of its administrator, whatever happens to it",
   // As an interrupted first start leaves it.
   await writeFile(file, JSON.stringify({ workspace: made.workspace, admin: made.admin }));
   const resumed = await seedDemo(seed);
-  expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/) });
+  const hook = { ...made.hook, path: expect.stringMatching(/hk_/), secret: expect.stringMatching(/^whsec_/) };
+  expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/), hook });
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual(resumed);
+
+  // As a version without hooks left it.
+  const { hook: _, ...older } = resumed;
+  await writeFile(file, JSON.stringify(older));
+  const upgraded = await seedDemo(seed);
+  expect(upgraded).toEqual({ ...older, hook });
+  expect(await seedDemo(seed)).toEqual(upgraded);
+  expect(await hooks()).toBe(1);
 
   // A lost file.
   await rm(file);
@@ -79,7 +89,7 @@ test("the demo keeps the password of its administrator, whatever happens to it",
   expect(await hashes()).toEqual(before);
 
   // Changed by its owner.
-  await writeFile(file, JSON.stringify(resumed));
+  await writeFile(file, JSON.stringify(upgraded));
   await pool.query("update key_auth.users set password_hash = 'other'");
   expect((await seedDemo(seed)).admin.password).toBe("(changed since)");
   expect(await hashes()).toEqual([{ password_hash: "other" }]);
