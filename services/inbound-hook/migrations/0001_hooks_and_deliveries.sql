@@ -57,6 +57,8 @@ create table inbound_hook.delivery (
   -- Of the last run.
   duration_ms integer not null default 0,
   error text not null default '',
+  -- Email of who asked for the last run; empty for the first one.
+  requested_by text not null default '',
   primary key (created_at, id)
 ) partition by range (created_at);
 

@@ -7,6 +7,7 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { type Config, readConfig } from "./config.ts";
 import { type Context, createContext, createReceiverContext, type ReceiverContext } from "./context.ts";
 import { noticeLoops } from "./roles/notices.ts";
+import { runnerLoops } from "./roles/runner.ts";
 import { type ReceiveHandler, receiveHandler } from "./rpc/receive/receive.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
@@ -40,10 +41,15 @@ export async function start(config: Config, host: ServiceHost, { chat }: Overrid
   const context = createContext({ config, pool, bus, onIdleError, now }, resources);
   const receiver = await openReceiver(context, { config, host, chat }, resources);
   const notices = config.runner ? noticeLoops(context, config.runner, host, resources) : [];
+  const runner = config.runner
+    ? runnerLoops(context, { config: config.runner, bus, log, peers: host.peers, chat }, resources)
+    : { producers: [] };
   const running = resources.use(
     startLoops({
+      ...runner,
       producers: [
         ...notices,
+        ...runner.producers,
         (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
         ...(receiver ? [(signal: AbortSignal) => keepActivity(receiver, signal, onError("hook activity"))] : []),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
