@@ -18,12 +18,13 @@ import { localPeers } from "@toolgate/service-host/local-peers";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import type { ServiceHost } from "@toolgate/service-host/service";
 import { localTransport } from "@toolgate/service-host/transport";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { start as startToolRunner } from "@toolgate/tool-runner/service";
-import type { Config, ProcessRole } from "../src/config.ts";
+import type { Config, ProcessRole, RunnerConfig } from "../src/config.ts";
 import { type InboundHook, type Overrides, start } from "../src/service.ts";
 
 const INTERNAL_TOKEN = "internal-token-of-the-test";
@@ -67,6 +68,11 @@ export interface HookRig extends AsyncDisposable {
   clock: { now(): Date; advance(ms: number): void };
   /** A new workspace with an admin, and the tool `echo` released for hooks. */
   newWorkspace(): Promise<TestWorkspace>;
+  /** Another instance on the same servers. */
+  start(
+    roles: readonly ProcessRole[],
+    own?: { runner?: Partial<RunnerConfig>; host?: Partial<ServiceHost> },
+  ): Promise<InboundHook>;
   /** The clients of a user with this role. */
   as(role: MemberRole, workspace: { id: string; code: string }): As;
 }
@@ -116,15 +122,17 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
     },
   };
   const services: InboundHook[] = [];
-  for (const roles of options.instances ?? [["receiver", "runner"]]) {
-    const own = {
+  const startInstance: HookRig["start"] = async (roles, own = {}) => {
+    const only = {
       ...config,
       receiver: roles.includes("receiver") ? config.receiver : undefined,
-      runner: roles.includes("runner") ? config.runner : undefined,
+      runner: roles.includes("runner") && config.runner ? { ...config.runner, ...own.runner } : undefined,
     };
-    const service = resources.use(await start(own, host, options.overrides));
+    const service = resources.use(await start(only, { ...host, ...own.host }, options.overrides));
     services.push(service);
-  }
+    return service;
+  };
+  for (const roles of options.instances ?? [["receiver", "runner"]]) await startInstance(roles);
   const ownTransport = localTransport((router) => services[0]?.routes(router), log, INTERNAL_TOKEN);
   const as: HookRig["as"] = (role, { id: workspaceId, code: workspace }) => {
     const principal = { userId: randomUUID(), email: `${role}@example.test`, workspaceId, workspace, role };
@@ -156,6 +164,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       const { workspaceId: id } = await provision(pool, { ...account, role: "admin" });
       return newWorkspace({ id, code, ...as("admin", { id, code }) });
     },
+    start: startInstance,
     as,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
