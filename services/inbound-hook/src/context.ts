@@ -10,7 +10,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Peers } from "@toolgate/service-host/peers";
 import { createTargets, type Targets } from "./clients/targets.ts";
-import { createIsWorkspaceLocked } from "./clients/workspace-lock.ts";
+import { createIsWorkspaceLocked, type IsWorkspaceLocked } from "./clients/workspace-lock.ts";
 import type { Config, ReceiverConfig } from "./config.ts";
 import type { ActivityLog } from "./receiving/activity-log.ts";
 import { openReceiver } from "./receiving/open-receiver.ts";
@@ -34,6 +34,7 @@ export interface ReceiverContext extends Context {
   epochs: Epochs;
   secretBox: SecretBox;
   targets: Targets;
+  isWorkspaceLocked: IsWorkspaceLocked;
   receiver: Receiver;
   activity: ActivityLog;
   /** Where senders reach the gateway; empty: unknown. */
@@ -84,6 +85,7 @@ export function createReceiverContext(
     ...context,
     epochs: createEpochs(redis),
     secretBox,
+    isWorkspaceLocked,
     ...openReceiver({ ...context, redis, secretBox, isWorkspaceLocked, onError }, resources),
     targets: createTargets({ toolRunner: peers.transport("tool-runner"), chat }),
     publicUrl: config.publicUrl.replace(/\/+$/, ""),

@@ -1,45 +1,9 @@
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
-import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
-import { createLogger } from "@toolgate/service-host/logger";
-import { createReadiness } from "@toolgate/service-host/readiness";
-import { startRpcServer } from "@toolgate/service-host/rpc-server";
-import { remoteTransport } from "@toolgate/service-host/transport";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
+import { type Assistant, startChat } from "./chat-server.ts";
 import { startHookRig } from "./hook-rig.ts";
 
-const INTERNAL_TOKEN = "internal-token-of-the-test";
 const ASSISTANT = { target: { target: { case: "assistant", value: "clerk" } } } as const;
-
-interface Assistant {
-  workspaceId: string;
-  name: string;
-  released: boolean;
-}
-
-/** A real gRPC server in the place of the chat service, with these assistants. */
-async function startChat(assistants: Assistant[]) {
-  const log = createLogger({ service: "chat", level: "silent" });
-  const routes = (router: ConnectRouter) =>
-    router.service(AssistantRunService, {
-      checkAssistant({ workspaceId, assistant }) {
-        const found = assistants.find((one) => one.workspaceId === workspaceId && one.name === assistant);
-        return { exists: found !== undefined, released: found?.released ?? false };
-      },
-    });
-  const readiness = createReadiness(async () => {});
-  const server = await startRpcServer({
-    routes,
-    host: "127.0.0.1",
-    port: 0,
-    internalToken: INTERNAL_TOKEN,
-    readiness,
-    log,
-  });
-  return {
-    transport: remoteTransport(`http://127.0.0.1:${server.port}`, INTERNAL_TOKEN),
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  };
-}
 
 const refusal = (code: Code, text: RegExp) =>
   expect.toSatisfy(
