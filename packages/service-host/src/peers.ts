@@ -12,10 +12,10 @@ import {
   urlVariable,
 } from "@toolgate/service-registry/services";
 import { internalTokenInterceptor, rpcName } from "./access.ts";
-import { serverAddresses } from "./addresses.ts";
 import { type Env, readConfig } from "./env.ts";
 import type { Logger } from "./logger.ts";
-import { remoteTransport } from "./transport.ts";
+import { serverAddresses } from "./rpc/addresses.ts";
+import { remoteTransport } from "./rpc/transport.ts";
 
 /** The other services, as a service calls them. No connection is opened before the first call. */
 export interface Peers {

@@ -5,7 +5,7 @@ import { createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { remoteTransport } from "../src/transport.ts";
+import { remoteTransport } from "../src/rpc/transport.ts";
 import { TOKEN } from "./rpc-rig.ts";
 
 interface Launched extends AsyncDisposable {

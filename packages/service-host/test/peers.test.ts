@@ -3,9 +3,9 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { expect, test } from "vitest";
-import { localPeers } from "../src/local-peers.ts";
 import { createLogger } from "../src/logger.ts";
 import { readPeerUrls, remotePeers } from "../src/peers.ts";
+import { localPeers } from "../src/rpc/local-peers.ts";
 import type { Service } from "../src/service.ts";
 import { TOKEN } from "./rpc-rig.ts";
 

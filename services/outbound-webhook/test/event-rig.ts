@@ -5,8 +5,8 @@ import { CUSTOM_WILDCARD, EVENT_TYPES, eventTypeOf, schemaPath } from "@toolgate
 import { eventSchema } from "@toolgate/event-schemas/envelope";
 import { EventReportSchema, EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { createLogger } from "@toolgate/service-host/logger";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import type { Service } from "@toolgate/service-host/service";
-import { localTransport } from "@toolgate/service-host/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:https";
 import { join } from "node:path";
 import { keptCertificate } from "@toolgate/local-servers/certificate";
 import type { Ports } from "@toolgate/local-servers/ports";
-import { listen } from "@toolgate/service-host/listen";
+import { listen } from "@toolgate/service-host/process/listen";
 import { verify } from "@toolgate/webhook-signing/verify";
 
 const MAX_BODY_BYTES = 1_000_000;

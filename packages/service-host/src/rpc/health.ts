@@ -5,8 +5,8 @@ import {
   type HealthCheckRequest,
   HealthCheckResponse_ServingStatus as Status,
 } from "@toolgate/gen/grpc/health/v1/health_pb";
-import { pause } from "./every.ts";
-import type { Readiness } from "./readiness.ts";
+import { pause } from "../every.ts";
+import type { Readiness } from "../process/readiness.ts";
 
 const WATCH_EVERY_MS = 1_000;
 

@@ -3,9 +3,9 @@ import type { CallHandler } from "@toolgate/call-stream/call";
 import { serveCalls } from "@toolgate/call-stream/serve";
 import type { HotCall } from "@toolgate/service-registry/service-entry";
 import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
-import { rpcName } from "./access.ts";
-import type { Logger } from "./logger.ts";
-import type { Service } from "./service.ts";
+import { rpcName } from "../access.ts";
+import type { Logger } from "../logger.ts";
+import type { Service } from "../service.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each handler has its own request and response types.
 type AnyHandler = CallHandler<any, any>;

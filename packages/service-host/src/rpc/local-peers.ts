@@ -3,11 +3,11 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call } from "@toolgate/call-stream/call";
 import { directCall } from "@toolgate/call-stream/direct";
 import type { ServiceName } from "@toolgate/service-registry/services";
-import { rpcName } from "./access.ts";
+import { rpcName } from "../access.ts";
+import type { Logger } from "../logger.ts";
+import { hotCallOf, type Peers, type PeerTransports } from "../peers.ts";
+import type { Service } from "../service.ts";
 import { hotCallsOf, unaryRoutes } from "./hot-calls.ts";
-import type { Logger } from "./logger.ts";
-import { hotCallOf, type Peers, type PeerTransports } from "./peers.ts";
-import type { Service } from "./service.ts";
 import { localTransport } from "./transport.ts";
 
 /** Peers in this process; each is looked up by the first call, so that services may call each other. */

@@ -3,7 +3,7 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import type { ServerReflection, ServerReflectionRequest } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
 import type { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
-import { untilAborted } from "./every.ts";
+import { untilAborted } from "../every.ts";
 
 type Request = ServerReflectionRequest["messageRequest"];
 

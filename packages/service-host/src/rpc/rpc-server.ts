@@ -5,12 +5,12 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { Health } from "@toolgate/gen/grpc/health/v1/health_pb";
 import { ServerReflection } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
-import { assertAccessDeclared } from "./access.ts";
-import { errorInterceptor } from "./errors.ts";
+import { assertAccessDeclared } from "../access.ts";
+import { errorInterceptor } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { listen } from "../process/listen.ts";
+import type { Readiness } from "../process/readiness.ts";
 import { healthService } from "./health.ts";
-import { listen } from "./listen.ts";
-import type { Logger } from "./logger.ts";
-import type { Readiness } from "./readiness.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
 import { MAX_MESSAGE_BYTES, serverInterceptors } from "./transport.ts";
 

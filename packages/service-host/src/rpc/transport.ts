@@ -7,9 +7,9 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "./access.ts";
-import { errorInterceptor } from "./errors.ts";
-import type { Logger } from "./logger.ts";
+import { accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "../access.ts";
+import { errorInterceptor } from "../errors.ts";
+import type { Logger } from "../logger.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
 /** The largest message between services: a tool call's body or result, and its frame. */
