@@ -42,6 +42,8 @@ export interface RigOptions {
   adminEmails?: string[];
   /** The resolver for names in endpoint URLs, instead of the machine's own. */
   resolver?: Resolver;
+  /** Longest time for an attempt. Default: 10 s. */
+  attemptDeadlineMs?: number;
 }
 
 export interface User {
@@ -139,7 +141,11 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
   async function start(roles: readonly ProcessRole[]): Promise<Service> {
     const only = { ...config, roles: new Set(roles) };
     const host = { log, now: () => now().getTime(), peers: keyAuthStandIn(options.adminEmails ?? []) };
-    const service = await startService(only, host, options.resolver && { resolver: options.resolver });
+    const { resolver, attemptDeadlineMs } = options;
+    const service = await startService(only, host, {
+      ...(resolver && { resolver }),
+      ...(attemptDeadlineMs !== undefined && { attemptDeadlineMs }),
+    });
     services.push(resources.use(service));
     return service;
   }

@@ -40,6 +40,7 @@ describe("a worker", () => {
     const running = runWorker({
       bus,
       safeFetch: { send },
+      attemptDeadlineMs: 10_000,
       now: () => new Date(),
       signal: stopping.signal,
       onError: () => {},

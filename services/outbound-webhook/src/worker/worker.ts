@@ -18,6 +18,8 @@ export interface WorkerOptions {
   safeFetch: Pick<SafeFetch, "send">;
   /** Attempts at once. */
   concurrency: number;
+  /** Longest time for an attempt. */
+  attemptDeadlineMs: number;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -74,7 +76,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       if (redelivered && !known.has(one)) return givenBack(one);
       return known.once(one, async () => {
         tooLate = isTooLate(one, options.now());
-        return tooLate ? undefined : runAttempt(one, options.safeFetch, options.now);
+        return tooLate ? undefined : runAttempt(one, options);
       });
     });
     if (result) await reports.add(result);
