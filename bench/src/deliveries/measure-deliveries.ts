@@ -4,7 +4,7 @@ import { type BacklogFigures, type DeliveriesSettings, measureBacklog } from "./
 import type { EventTarget } from "./messages.ts";
 import { greet, type Saturated, type Steady, saturate, sendSteadily } from "./traffic.ts";
 
-/** The pace at which latency is measured, a third of the wanted full rate where there is one. */
+/** Endpoints, and the pace at which latency is measured: a third of the target rate, where there is one. */
 type Size = EndpointCounts & { perSecond: number };
 
 const SIZES: readonly Size[] = [
@@ -79,7 +79,7 @@ const HANGING_SHARE = 0.1;
 export type HangingFigures = EndpointCounts & {
   hangingEndpoints: number;
   hungRequests: number;
-  /** The same endpoints and pace with all of them answering. */
+  /** The same endpoints and pace with all of them responding. */
   quiet: Steady;
   /** From when they begin to hang until their first attempts have timed out. */
   onset: Steady;
@@ -99,7 +99,7 @@ async function measureHanging(
   const { publisher, receiver } = traffic;
   await publisher.ask({ kind: "targets", targets: set.targets });
   await greet(traffic, endpoints);
-  // The first ones: neighbours belong to different workspaces, so every workspace has its share of them.
+  // Neighbours belong to different workspaces, so every workspace has its share of the first ones.
   const paths = set.paths.slice(0, Math.round(endpoints * HANGING_SHARE));
   const before = await receiver.ask({ kind: "hang", paths });
   const { perSecond } = quiet;

@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { type Groups, startMeter } from "../machine/meter.ts";
 import { type LatencySummary, summarise } from "../statistics.ts";
 
-/** One figure: requests of a kind, of which each may differ from the one before. */
+/** One figure: requests of a kind, each of which may differ from the one before. */
 export type RequestCase = {
   name: string;
   /** What must happen before each request, outside the measured time. Such requests are only made one by one. */
@@ -16,17 +16,19 @@ type CaseFigures = {
   name: string;
   /** One request after the other. */
   alone: LatencySummary;
-  /** Rows of an answer, on average. */
+  /** Rows of a response, on average. */
   rows: number;
   /** CPU time of services and servers for one request, with what comes before it; other programs hardly change it. */
   cpuMs: number;
-  /** How many processors other programs used meanwhile, on average. */
+  /** Processors that other programs used meanwhile, on average. */
   foreignProcessors: number;
 };
 
 export type GroupFigures = {
   cases: CaseFigures[];
-  /** All cases in turn at a fixed rate, from the time at which a request was due; without those that have `before`. */
+  /**
+   * All cases without `before`, in turn and at a fixed rate. Latency counts from the time at which a request was due.
+   */
   paced: LatencySummary;
 };
 

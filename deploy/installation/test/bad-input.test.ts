@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ECHO, expectInvalid, expectUnauthenticated, type FrontDoor, openFrontDoor, shapeOf } from "./front-door.ts";
-import { headerValues, openRaw, type RawAnswer, requestBytes, sendRaw } from "./raw-http.ts";
+import { headerValues, openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 
 const MIB = 1024 * 1024;
 
@@ -30,7 +30,7 @@ describe("bodies", () => {
     ["a form", "args=1&b=2", "json"],
     ["half a JSON text", '{"args":{"text":"x"', "json"],
     ["two JSON texts", "{}{}", "json"],
-    ["a NUL byte behind", "{}\u0000", "json"],
+    ["a trailing NUL byte", "{}\u0000", "json"],
     ["NUL bytes alone", "\u0000\u0000", "json"],
     ["blanks alone", " \r\n\t", "json"],
     ["NaN", '{"args":{"any":NaN}}', "json"],
@@ -49,14 +49,14 @@ describe("bodies", () => {
     ["UTF-16", Buffer.from('{"args":{}}', "utf16le"), "json"],
     ["a byte order mark", '\ufeff{"args":{}}', "encoding"],
     ["gzip", gzipSync('{"args":{}}'), "encoding"],
-    ["100,000 lists in each other, open", "[".repeat(100_000), "json"],
-    ["100,000 objects in each other", `{"args":{"any":${nested(100_000)}}}`, "depth"],
+    ["100,000 nested lists, none closed", "[".repeat(100_000), "json"],
+    ["100,000 nested objects", `{"args":{"any":${nested(100_000)}}}`, "depth"],
   ])("[ERR-1] [ERR-2] [TOOL] a malformed body gets 400 with one violation: %s", async (_, body, rule) => {
     expectInvalid(await door.post({ body }), rule);
   });
 
   test.each<[name: string, body: string, args: Record<string, unknown>]>([
-    ["nothing at all", "", {}],
+    ["no bytes", "", {}],
     ["no args", "{}", {}],
     ["members next to args, at any depth", `{"x":${nested(100_000)},"args":{"text":"y"}}`, { text: "y" }],
     ["duplicate names: the last one counts", '{"args":{"text":"a"},"args":{"text":"b","text":"c"}}', { text: "c" }],
@@ -72,9 +72,9 @@ describe("bodies", () => {
     ],
     ["a template marker", '{"args":{"text":"{{7*7}}"}}', { text: "{{7*7}}" }],
   ])("[TOOL] an unusual body is accepted: %s", async (_, body, args) => {
-    const answer = await door.post({ body });
-    expect(answer.status).toBe(200);
-    const { _api_key, ...seen } = JSON.parse(answer.text).args;
+    const response = await door.post({ body });
+    expect(response.status).toBe(200);
+    const { _api_key, ...seen } = JSON.parse(response.text).args;
     expect(seen).toEqual(args);
   });
 
@@ -122,20 +122,20 @@ describe("bodies", () => {
     expectInvalid(await door.post(chunked(over)), "body");
   });
 
-  test("[TOOL] a body that is too large is answered before it is sent, and the rest of it is discarded", async () => {
+  test("[TOOL] a body that is too large gets its response before it is sent, and the rest of it is discarded", async () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const declared = 40 * MIB;
     const headers = [door.bearer, ["content-length", String(declared)] as const];
     await connection.write(requestBytes({ target: ECHO, headers }));
-    const answer = await connection.answer();
-    expect(answer?.status).toBe(400);
+    const response = await connection.nextResponse();
+    expect(response?.status).toBe(400);
     const before = heldBytes();
     const piece = Buffer.alloc(MIB, 32);
     for (let sent = MIB; sent < declared; sent += MIB) await connection.write(piece);
     await eventually(() => expect(heldBytes() - before).toBeLessThan(declared / 4));
     const next = requestBytes({ target: ECHO, headers: [door.bearer], body: '{"args":{"text":"next"}}' });
     await connection.write(Buffer.concat([piece, next]));
-    expect(await connection.answer()).toMatchObject({ status: 200 });
+    expect(await connection.nextResponse()).toMatchObject({ status: 200 });
   });
 });
 
@@ -173,11 +173,11 @@ describe("keys", () => {
       "Bearer \u{1f511}",
       `Bearer ${" ".repeat(9_000)}x y`,
     );
-    const shapes = [shapeOf((await withHeaders([])) as RawAnswer)];
+    const shapes = [shapeOf((await withHeaders([])) as RawResponse)];
     for (const value of values) {
-      const answer = await withHeaders([["authorization", value]]);
-      expectUnauthenticated(answer);
-      shapes.push(shapeOf(answer as RawAnswer));
+      const response = await withHeaders([["authorization", value]]);
+      expectUnauthenticated(response);
+      shapes.push(shapeOf(response as RawResponse));
     }
     for (const shape of shapes) expect(shape).toEqual(shapes[0]);
   });
@@ -232,8 +232,8 @@ describe("refusals and the usage log", () => {
     const shapes: ReturnType<typeof shapeOf>[] = [];
     const ask = async (name: string, body = "{}") => {
       const headers = [["authorization", `Bearer ${secret}`] as const];
-      const answer = await sendRaw(door.toolgate.baseUrl, { target: `/api/v1/tools/${name}`, headers, body });
-      shapes.push(shapeOf(answer as RawAnswer));
+      const response = await sendRaw(door.toolgate.baseUrl, { target: `/api/v1/tools/${name}`, headers, body });
+      shapes.push(shapeOf(response as RawResponse));
     };
     for (const name of ["unreleased", "made_async", "deleted", "unlisted", "nowhere", "", "a%2Fb", "a/b", "%00", "%zz"])
       await ask(name);
@@ -268,6 +268,6 @@ describe("refusals and the usage log", () => {
     }
     expect(statuses).toEqual([200, 400, 400, 403, 200, 429]);
     expect(await door.logged(id, 6)).toEqual({ 200: 2, 400: 2, 403: 1, 429: 1 });
-    expect(headerValues((await send({ method: "GET" })) as RawAnswer, "x-ratelimit-remaining")).toEqual(["0"]);
+    expect(headerValues((await send({ method: "GET" })) as RawResponse, "x-ratelimit-remaining")).toEqual(["0"]);
   });
 });

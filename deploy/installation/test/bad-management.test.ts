@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openRaw, type RawAnswer, requestBytes, sendRaw } from "./raw-http.ts";
+import { openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 const LIST_KEYS = "key_auth.v1.KeyService/ListKeys";
@@ -23,18 +23,18 @@ async function call(
   path: string,
   body: string | Uint8Array,
   headers: readonly (readonly [string, string])[] = [session],
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const types = headers.some(([name]) => name === "content-type") ? [] : [JSON_TYPE];
   const target = `/toolgate.${path}`;
-  const answer = await sendRaw(toolgate.baseUrl, { target, headers: [...types, ...headers], body });
-  if (!answer) throw new Error("the connection was closed without an answer");
-  expect(answer.text).not.toMatch(INTERNALS);
-  return answer;
+  const response = await sendRaw(toolgate.baseUrl, { target, headers: [...types, ...headers], body });
+  if (!response) throw new Error("the connection was closed without a response");
+  expect(response.text).not.toMatch(INTERNALS);
+  return response;
 }
 
 const named = (members: Record<string, unknown>) =>
   JSON.stringify({ workspace: toolgate.account.workspace, ...members });
-const codeOf = ({ text }: RawAnswer) => JSON.parse(text).code;
+const codeOf = ({ text }: RawResponse) => JSON.parse(text).code;
 
 describe("messages", () => {
   test.each<[name: string, body: string | Uint8Array]>([
@@ -50,8 +50,8 @@ describe("messages", () => {
     ["an open nest", `{"workspace":${"[".repeat(100_000)}`],
     ["a deep nest", `{"workspace":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
   ])("%s: 400 and invalid_argument", async (_, body) => {
-    const answer = await call(LIST_KEYS, body);
-    expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_argument"]);
+    const response = await call(LIST_KEYS, body);
+    expect([response.status, codeOf(response)]).toEqual([400, "invalid_argument"]);
   });
 
   test("a NUL in any text is refused before anything is called or stored", async () => {
@@ -83,9 +83,9 @@ describe("messages", () => {
     [LIST_KEYS, '"__proto__":{"polluted":1}', "__proto__"],
     [LIST_KEYS, '"":1', ""],
   ])("an unknown field or value in %s is refused and named: {%s}", async (path, members, unknown) => {
-    const answer = await call(path, named({}).replace("{", `{${members},`));
-    expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_argument"]);
-    expect(JSON.parse(answer.text).message).toContain(`"${unknown}"`);
+    const response = await call(path, named({}).replace("{", `{${members},`));
+    expect([response.status, codeOf(response)]).toEqual([400, "invalid_argument"]);
+    expect(JSON.parse(response.text).message).toContain(`"${unknown}"`);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
@@ -107,19 +107,19 @@ describe("messages", () => {
     "application/jsonp",
   ])("the content type '%s' is refused", async (type) => {
     for (const body of ["{}", "\u00ff\u00ff"]) {
-      const answer = await call(LIST_KEYS, body, [session, ["content-type", type]]);
-      expect([400, 415]).toContain(answer.status);
-      expect(codeOf(answer)).toBe("invalid_argument");
+      const response = await call(LIST_KEYS, body, [session, ["content-type", type]]);
+      expect([400, 415]).toContain(response.status);
+      expect(codeOf(response)).toBe("invalid_argument");
     }
   });
 
   test("other methods are refused", async () => {
     for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
       const target = `/toolgate.${LIST_KEYS}?connect=v1&encoding=json&message=%7B%7D`;
-      const answer = await sendRaw(toolgate.baseUrl, { method, target, headers: [session] });
-      expect(answer?.status).toBe(405);
-      expect(answer?.text).toContain("POST is the only method");
-      expect(answer?.headers.filter(([name]) => /^access-control/i.test(name))).toEqual([]);
+      const response = await sendRaw(toolgate.baseUrl, { method, target, headers: [session] });
+      expect(response?.status).toBe(405);
+      expect(response?.text).toContain("POST is the only method");
+      expect(response?.headers.filter(([name]) => /^access-control/i.test(name))).toEqual([]);
     }
   });
 
@@ -135,10 +135,11 @@ describe("messages", () => {
 describe("access", () => {
   test("[WMGMT-4] everything but a valid session gets the same 401", async () => {
     const bearers = ["", "Bearer", "Bearer x", `Basic ${session[1]}`, `${session[1]}x`, `Bearer ${"x".repeat(9_000)}`];
-    const answers = [await call(LIST_KEYS, named({}), [])];
-    for (const bearer of bearers) answers.push(await call(LIST_KEYS, named({}), [["authorization", bearer]]));
-    answers.push(await call(LIST_KEYS, named({}), [session, session]));
-    for (const { status, text } of answers) expect({ status, text }).toEqual({ status: 401, text: answers[0]?.text });
+    const responses = [await call(LIST_KEYS, named({}), [])];
+    for (const bearer of bearers) responses.push(await call(LIST_KEYS, named({}), [["authorization", bearer]]));
+    responses.push(await call(LIST_KEYS, named({}), [session, session]));
+    for (const { status, text } of responses)
+      expect({ status, text }).toEqual({ status: 401, text: responses[0]?.text });
   });
 
   test("[WMGMT] another customer's workspace looks like one that does not exist", async () => {
@@ -180,8 +181,8 @@ describe("access", () => {
         ["RunService/Run", "RunService/RunCalls", "ToolService/CheckTools"].map((path) => `tool_runner.v1.${path}`),
       );
     for (const path of paths) {
-      const answer = await call(path, "{}", [session, ["toolgate-internal-token", "guess"]]);
-      expect([path, [404, 501].includes(answer.status)]).toEqual([path, true]);
+      const response = await call(path, "{}", [session, ["toolgate-internal-token", "guess"]]);
+      expect([path, [404, 501].includes(response.status)]).toEqual([path, true]);
     }
   });
 
@@ -193,11 +194,11 @@ describe("access", () => {
       { email: "nobody@a.example", password: "x" },
       {},
     ];
-    const answers = [];
-    for (const login of logins) answers.push(await call(LOGIN, JSON.stringify(login), []));
-    for (const { status, text, headers } of answers) {
-      expect({ status, text }).toEqual({ status: 401, text: answers[0]?.text });
-      expect(headers.map(([name]) => name)).toEqual(answers[0]?.headers.map(([name]) => name));
+    const responses = [];
+    for (const login of logins) responses.push(await call(LOGIN, JSON.stringify(login), []));
+    for (const { status, text, headers } of responses) {
+      expect({ status, text }).toEqual({ status: 401, text: responses[0]?.text });
+      expect(headers.map(([name]) => name)).toEqual(responses[0]?.headers.map(([name]) => name));
     }
   });
 });

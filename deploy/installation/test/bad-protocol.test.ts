@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ECHO, expectInvalid, expectUnauthenticated, type FrontDoor, openFrontDoor } from "./front-door.ts";
-import { headerValues, openRaw, type RawAnswer, requestBytes, sendRaw } from "./raw-http.ts";
+import { headerValues, openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 
 const NOT_FOUND = { status: 404, text: '{"success":false,"error":"Nicht gefunden"}' };
 const BAD_REQUEST = { status: 400, text: '{"success":false,"error":"Ungueltige Anfrage"}' };
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => door[Symbol.asyncDispose]());
 
-const echoed = (answer: RawAnswer | undefined) => JSON.parse(answer?.text ?? "{}").args?.text;
+const echoed = (response: RawResponse | undefined) => JSON.parse(response?.text ?? "{}").args?.text;
 const saying = (text: string) =>
   requestBytes({ target: ECHO, headers: [door.bearer], body: `{"args":{"text":"${text}"}}` });
 
@@ -86,17 +86,17 @@ describe("paths", () => {
   });
 });
 
-test("[ERR] an unknown path is answered before its body is sent", async () => {
+test("[ERR] an unknown path gets its response before its body is sent", async () => {
   using connection = openRaw(door.toolgate.baseUrl);
   const headers = [["content-type", "application/json"] as const, ["content-length", "100"] as const];
   await connection.write(requestBytes({ target: "/api/v1/nothing", headers }));
-  expect(await connection.answer()).toMatchObject(NOT_FOUND);
+  expect(await connection.nextResponse()).toMatchObject(NOT_FOUND);
 });
 
 describe("malformed requests", () => {
   const bytes = (lines: string[]) => Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
   const post = `POST ${ECHO} HTTP/1.1`;
-  test.each<[name: string, bytes: Uint8Array, answer: object]>([
+  test.each<[name: string, bytes: Uint8Array, response: object]>([
     ["a target without a slash", bytes(["POST api/v1/tools/echo HTTP/1.1", "host: a"]), BAD_REQUEST],
     ["raw bytes above ASCII in the target", bytes(["POST /api/v1/tools/\xff HTTP/1.1", "host: a"]), BAD_REQUEST],
     ["a version that does not exist", bytes([`POST ${ECHO} HTTP/1.9`, "host: a"]), BAD_REQUEST],
@@ -104,15 +104,15 @@ describe("malformed requests", () => {
     ["a NUL in a header", bytes([post, "host: a", "x: a\u0000b"]), BAD_REQUEST],
     ["a blank before the colon", bytes([post, "host: a", "content-length : 2"]), BAD_REQUEST],
     ["no host", bytes([post, "content-length: 0"]), { status: 400, text: "" }],
-    ["a length that is no number", bytes([post, "host: a", "content-length: 2x"]), BAD_REQUEST],
+    ["a length that is not a number", bytes([post, "host: a", "content-length: 2x"]), BAD_REQUEST],
     ["a negative length", bytes([post, "host: a", "content-length: -2"]), BAD_REQUEST],
     ["two lengths", bytes([post, "host: a", "content-length: 2", "content-length: 3"]), BAD_REQUEST],
     ["a length and chunks", bytes([post, "host: a", "content-length: 2", "transfer-encoding: chunked"]), BAD_REQUEST],
     ["HTTP/2 without upgrade", Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), BAD_REQUEST],
-    ["a method nobody knows", bytes([`MAKEUP ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
+    ["an unknown method", bytes([`MAKEUP ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
     ["a method in lower case", bytes([`post ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
     ["TLS", Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]), BAD_REQUEST],
-    ["a method nobody knows on a path that does not exist", bytes(["MAKEUP /api/v1/nothing HTTP/1.1"]), NOT_FOUND],
+    ["an unknown method on a path that does not exist", bytes(["MAKEUP /api/v1/nothing HTTP/1.1"]), NOT_FOUND],
     ["one header of 100 kB", bytes([post, "host: a", `authorization: Bearer ${"x".repeat(100_000)}`]), { status: 431 }],
     [
       "3,000 headers",
@@ -120,19 +120,19 @@ describe("malformed requests", () => {
       { status: 431 },
     ],
     ["a target of 20 kB", bytes([`POST /${"x".repeat(20_000)} HTTP/1.1`, "host: a"]), { status: 431 }],
-  ])("%s: refused, and the connection closed", async (_, request, answer) => {
+  ])("%s: refused, and the connection closed", async (_, request, response) => {
     using connection = openRaw(door.toolgate.baseUrl);
     void connection.write(request);
-    expect(await connection.answer()).toMatchObject(answer);
+    expect(await connection.nextResponse()).toMatchObject(response);
     await connection.closed;
     await door.expectUndisturbed();
   });
 
   test("[ERR-13] every method but POST gets 405 and Allow", async () => {
     for (const method of ["GET", "HEAD", "PUT", "DELETE", "TRACE", "OPTIONS", "PROPFIND", "QUERY", "PURGE", "MAKEUP"]) {
-      const answer = await sendRaw(door.toolgate.baseUrl, { method, target: ECHO, body: "not read" });
-      expect(answer).toMatchObject(method === "HEAD" ? { status: 405 } : WRONG_METHOD);
-      expect(headerValues(answer as RawAnswer, "allow")).toEqual(["POST"]);
+      const response = await sendRaw(door.toolgate.baseUrl, { method, target: ECHO, body: "not read" });
+      expect(response).toMatchObject(method === "HEAD" ? { status: 405 } : WRONG_METHOD);
+      expect(headerValues(response as RawResponse, "allow")).toEqual(["POST"]);
     }
   });
 
@@ -146,9 +146,9 @@ describe("malformed requests", () => {
     "[ERR-13] [ERR-14] %s: any method but %s gets 405, whether or not the parser knows the method",
     async (target, right) => {
       for (const method of ["PURGE", "BREW", "brew"]) {
-        const answer = await sendRaw(door.toolgate.baseUrl, { method, target });
-        expect(answer).toMatchObject(WRONG_METHOD);
-        expect(headerValues(answer as RawAnswer, "allow")).toEqual([right]);
+        const response = await sendRaw(door.toolgate.baseUrl, { method, target });
+        expect(response).toMatchObject(WRONG_METHOD);
+        expect(headerValues(response as RawResponse, "allow")).toEqual([right]);
       }
     },
   );
@@ -157,36 +157,36 @@ describe("malformed requests", () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const good = requestBytes({ method: "GET", target: "/api/v1/openapi.json", headers: [door.bearer] });
     void connection.write(good);
-    expect(await connection.answer()).toMatchObject({ status: 200 });
+    expect(await connection.nextResponse()).toMatchObject({ status: 200 });
     void connection.write(bytes(["BREW /api/v1/openapi.d.ts HTTP/1.1", "host: a"]));
-    const answer = await connection.answer();
-    expect(answer).toMatchObject(WRONG_METHOD);
-    expect(headerValues(answer as RawAnswer, "allow")).toEqual(["GET"]);
+    const response = await connection.nextResponse();
+    expect(response).toMatchObject(WRONG_METHOD);
+    expect(headerValues(response as RawResponse, "allow")).toEqual(["GET"]);
     using slow = openRaw(door.toolgate.baseUrl);
     await slow.write("BREW /api/v1/open");
-    expect(await slow.answer()).toMatchObject(BAD_REQUEST);
+    expect(await slow.nextResponse()).toMatchObject(BAD_REQUEST);
   });
 });
 
 describe("connections", () => {
-  test("[TOOL] HTTP/1.0 and an upgrade that is not offered are answered like any call", async () => {
+  test("[TOOL] HTTP/1.0 and an upgrade that is not offered get the response of any call", async () => {
     const body = '{"args":{"text":"x"}}';
     expect(echoed(await door.post({ version: "1.0", body }))).toBe("x");
     const upgrade = [["connection", "upgrade"] as const, ["upgrade", "websocket"] as const];
     expect(echoed(await door.post({ headers: upgrade, body }))).toBe("x");
   });
 
-  test("pipelined requests are answered in order, the wrong ones among them too", async () => {
+  test("pipelined requests, wrong ones included, get their responses in order", async () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const anonymous = requestBytes({ target: ECHO, body: "{}" });
     await connection.write(
       Buffer.concat([saying("1"), anonymous, saying("2"), requestBytes({ target: "/" }), saying("3")]),
     );
-    expect(echoed(await connection.answer())).toBe("1");
-    expectUnauthenticated(await connection.answer());
-    expect(echoed(await connection.answer())).toBe("2");
-    expect(await connection.answer()).toMatchObject(NOT_FOUND);
-    expect(echoed(await connection.answer())).toBe("3");
+    expect(echoed(await connection.nextResponse())).toBe("1");
+    expectUnauthenticated(await connection.nextResponse());
+    expect(echoed(await connection.nextResponse())).toBe("2");
+    expect(await connection.nextResponse()).toMatchObject(NOT_FOUND);
+    expect(echoed(await connection.nextResponse())).toBe("3");
   });
 
   test("the bytes after a body's declared length are a separate request, without the key of the first", async () => {
@@ -194,8 +194,8 @@ describe("connections", () => {
     const headers = [door.bearer, ["content-length", "2"] as const];
     const behind = requestBytes({ target: ECHO, body: "{}" }).toString();
     await connection.write(requestBytes({ target: ECHO, headers, body: `{}${behind}` }));
-    expect(await connection.answer()).toMatchObject({ status: 200 });
-    expectUnauthenticated(await connection.answer());
+    expect(await connection.nextResponse()).toMatchObject({ status: 200 });
+    expectUnauthenticated(await connection.nextResponse());
   });
 
   test("an unknown transfer encoding and malformed chunks are refused", async () => {
@@ -218,21 +218,21 @@ describe("connections", () => {
       ["content-length", String(body.length)] as const,
     ];
     await connection.write(requestBytes({ target: ECHO, headers }));
-    expect(await connection.answer()).toMatchObject({ status: 100 });
+    expect(await connection.nextResponse()).toMatchObject({ status: 100 });
     await connection.write(body);
-    expect(echoed(await connection.answer())).toBe("x");
+    expect(echoed(await connection.nextResponse())).toBe("x");
   });
 
-  test("of 200 connections at once, good and bad, each gets its own response", async () => {
-    const answers = await Promise.all(
+  test("each of 200 simultaneous connections, good and bad, gets its own response", async () => {
+    const responses = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
         const body = index % 2 === 0 ? `{"args":{"text":"${index}"}}` : "{";
         return door.post({ body });
       }),
     );
-    answers.forEach((answer, index) => {
-      if (index % 2 === 0) expect(echoed(answer)).toBe(String(index));
-      else expectInvalid(answer, "json");
+    responses.forEach((response, index) => {
+      if (index % 2 === 0) expect(echoed(response)).toBe(String(index));
+      else expectInvalid(response, "json");
     });
   });
 });
@@ -240,8 +240,8 @@ describe("connections", () => {
 describe("clients that hang up", () => {
   const limitLeft = async (secret: string) => {
     const headers = [["authorization", `Bearer ${secret}`] as const];
-    const answer = await sendRaw(door.toolgate.baseUrl, { method: "GET", target: ECHO, headers });
-    return Number(headerValues(answer as RawAnswer, "x-ratelimit-remaining")[0]);
+    const response = await sendRaw(door.toolgate.baseUrl, { method: "GET", target: ECHO, headers });
+    return Number(headerValues(response as RawResponse, "x-ratelimit-remaining")[0]);
   };
 
   test.each<[name: string, length: string | undefined, body: string]>([
@@ -279,7 +279,7 @@ describe("clients that hang up", () => {
     const headers = [["authorization", `Bearer ${secret}`] as const, ["content-length", "100"] as const];
     await connection.write(requestBytes({ target: ECHO, headers, body: "{}" }));
     connection.end();
-    expect(await connection.answer()).toMatchObject({ status: 400 });
+    expect(await connection.nextResponse()).toMatchObject({ status: 400 });
     await connection.closed;
     expect(await door.logged(id, 1)).toEqual({ 400: 1 });
   });

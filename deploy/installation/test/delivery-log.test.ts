@@ -40,8 +40,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());
 
-  const log = <Answer>(rpc: string, request: Record<string, unknown>) =>
-    toolgate.manage<Answer>(`outbound_webhook.v1.DeliveryService/${rpc}`, request);
+  const log = <Response>(rpc: string, request: Record<string, unknown>) =>
+    toolgate.manage<Response>(`outbound_webhook.v1.DeliveryService/${rpc}`, request);
   const list = async (request: Record<string, unknown>) =>
     ((await log<{ deliveries?: { id: string }[] }>("ListDeliveries", request)).deliveries ?? []).map(({ id }) => id);
 

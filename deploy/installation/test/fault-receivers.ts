@@ -1,7 +1,7 @@
 import type { Behave } from "@toolgate/testbed/receiver";
 import { eventsOf, type LoadedCall } from "./fault-load.ts";
 
-/** The endpoints by path, and what each subscribes to: one responds at once, one fails sometimes, one is slow. */
+/** The endpoints by path, and what each subscribes to: one responds immediately, one fails sometimes, one is slow. */
 export const ENDPOINTS = {
   "/all": ["tool.completed", "custom.number.seen"],
   "/failing": ["tool.completed"],

@@ -85,8 +85,7 @@ ${table(
 
 What callers and receivers noticed, in seconds. *Away*: from the kill until the process or server took work again, which
 includes the wait of whoever starts it again and, for a server that was not wiped, 0.4 to 1.5 s in which it was left dead.
-*Flowing*: from the kill until the first webhook of a call made after the kill arrived. *Slowest event*: from the answer
-of a call until its last webhook arrived, leaving out those that a receiver answered 500; one delivery may meet several kills,
+*Flowing*: from the kill until the first webhook of a call made after the kill arrived. *Slowest event*: from the response of a call until its last webhook arrived, leaving out those that got a 500 from a receiver; one delivery may meet several kills,
 as the next comes within seconds.
 
 ${table(
@@ -118,12 +117,11 @@ ${table(
 
 ## How it is counted
 
-- Three endpoints of one workspace: one answers 200 at once, one answers 500 to the first arrival of one delivery in 16
+- Three endpoints of one workspace: one responds with 200 immediately, one responds with 500 to the first arrival of one delivery in 16
   (it comes again a minute later), one takes 0.1 to 0.55 s. Calls of a tool without events, of one with
   \`webhook_event\`, and of one that emits custom events, in turn.
-- *Lost*: the caller was answered 200, and an endpoint that subscribed to an event of that call had not got it two minutes after the last fault.
-- *Twice*: a second request with the same \`X-Service-Delivery\` after one that was answered 2xx, or whose connection broke
-  before the answer: its receiver may have acted on it. Receivers know it by that header.
+- *Lost*: the caller got a 200, and an endpoint that subscribed to an event of that call had not got it two minutes after the last fault.
+- *Twice*: a second request with the same \`X-Service-Delivery\` after one that got a 2xx, or whose connection broke before the response: its receiver may have acted on it. Receivers know it by that header.
 - *Stuck*: the log does not say "delivered". Slots in flight, queue items, outbox rows and messages that the broker holds for a
   consumer are counted as well, but for those that a killed broker counts and has no more: they are never handed out again.
 - Before NATS is wiped, what an earlier fault has left of the call logs in it is let through. Rows lost are those of calls

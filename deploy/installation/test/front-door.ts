@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect } from "vitest";
-import { headerValues, type RawAnswer, type RawRequest, sendRaw } from "./raw-http.ts";
+import { headerValues, type RawRequest, type RawResponse, sendRaw } from "./raw-http.ts";
 import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 export const ECHO = "/api/v1/tools/echo";
@@ -19,7 +19,7 @@ export interface FrontDoor extends AsyncDisposable {
   /** The header of the key. */
   bearer: readonly [string, string];
   /** A POST of `echo` by key, changed by `request`. */
-  post(request: Partial<RawRequest>): Promise<RawAnswer>;
+  post(request: Partial<RawRequest>): Promise<RawResponse>;
   /** Checks that a correct call still works. */
   expectUndisturbed(): Promise<void>;
   /** Waits for `total` calls of a key in the usage log; returns their number by status. */
@@ -38,9 +38,9 @@ export async function openFrontDoor(): Promise<FrontDoor> {
     bearer,
     async post(request) {
       const headers = [bearer, ...(request.headers ?? [])];
-      const answer = await sendRaw(toolgate.baseUrl, { target: ECHO, ...request, headers });
-      if (!answer) throw new Error("the connection was closed without an answer");
-      return answer;
+      const response = await sendRaw(toolgate.baseUrl, { target: ECHO, ...request, headers });
+      if (!response) throw new Error("the connection was closed without a response");
+      return response;
     },
     async expectUndisturbed() {
       const { status, body } = await toolgate.call("echo", goodKey.secret, { text: "fine" });
@@ -60,25 +60,25 @@ export async function openFrontDoor(): Promise<FrontDoor> {
 }
 
 /** What a client could use to tell responses apart. */
-export function shapeOf({ status, headers, text }: RawAnswer) {
+export function shapeOf({ status, headers, text }: RawResponse) {
   return { status, text, headers: headers.map(([name]) => name.toLowerCase()) };
 }
 
-export function expectUnauthenticated(answer: RawAnswer | undefined): void {
-  expect(answer).toMatchObject({
+export function expectUnauthenticated(response: RawResponse | undefined): void {
+  expect(response).toMatchObject({
     status: 401,
     text: '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}',
   });
-  const sent = answer as RawAnswer;
+  const sent = response as RawResponse;
   expect(headerValues(sent, "www-authenticate")).toEqual(["Bearer"]);
   expect(headerValues(sent, "content-type")).toEqual(["application/json; charset=utf-8"]);
   expect(sent.headers.filter(([name]) => /ratelimit|retry-after/i.test(name))).toEqual([]);
 }
 
-export function expectInvalid(answer: RawAnswer, rule: string): void {
-  expect(answer.status).toBe(400);
-  const { success, error, details } = JSON.parse(answer.text);
+export function expectInvalid(response: RawResponse, rule: string): void {
+  expect(response.status).toBe(400);
+  const { success, error, details } = JSON.parse(response.text);
   expect({ success, error }).toEqual({ success: false, error: "Ungueltige Parameter" });
   expect(details).toMatchObject([{ field: "", rule }]);
-  expect(headerValues(answer, "x-ratelimit-limit")).toEqual(["10000"]);
+  expect(headerValues(response, "x-ratelimit-limit")).toEqual(["10000"]);
 }

@@ -70,22 +70,22 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   test("a key belongs to one caller and tool: others that choose the same one run their own call", async () => {
     const one = await toolgate.createKey({ name: "one", tools: ["random", "other"] });
     const two = await toolgate.createKey({ name: "two", tools: ["random"] });
-    const answers = [
+    const responses = [
       await call("random", one.secret, "c-1"),
       await call("other", one.secret, "c-1"),
       await call("random", two.secret, "c-1"),
     ];
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(3);
-    for (const { headers } of answers) expect(headers.get("idempotency-replayed")).toBeNull();
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(3);
+    for (const { headers } of responses) expect(headers.get("idempotency-replayed")).toBeNull();
   });
 
   test("of simultaneous calls with one key, one runs; the others get its response or 409", async () => {
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 1_000 });
     for (let round = 0; round < 5; round += 1) {
-      const answers = await Promise.all(Array.from({ length: 8 }, () => call("random", secret, `d-${round}`)));
-      const texts = new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text));
+      const responses = await Promise.all(Array.from({ length: 8 }, () => call("random", secret, `d-${round}`)));
+      const texts = new Set(responses.filter(({ status }) => status === 200).map(({ text }) => text));
       expect(texts.size).toBe(1);
-      for (const { status, text } of answers.filter((answer) => answer.status !== 200)) {
+      for (const { status, text } of responses.filter((response) => response.status !== 200)) {
         expect([status, text]).toEqual([
           409,
           '{"success":false,"error":"Aufruf mit diesem Idempotency-Key laeuft noch"}',
@@ -102,9 +102,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   test("[ERR-1] [ERR-2] a key must be 1 to 255 visible characters, or an available tool reports a violation", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["random"] });
     for (const key of ["", "with space", "x".repeat(256)]) {
-      const answer = await call("random", secret, key);
-      expect(answer.status).toBe(400);
-      expect(answer.body).toMatchObject({
+      const response = await call("random", secret, key);
+      expect(response.status).toBe(400);
+      expect(response.body).toMatchObject({
         success: false,
         error: "Ungueltige Parameter",
         details: [{ field: "Idempotency-Key", rule: "header" }],

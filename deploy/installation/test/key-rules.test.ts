@@ -23,8 +23,8 @@ const post = (path: string, headers: Record<string, string>) =>
   toolgate.request(path, { method: "POST", headers, body: '{"args":{"text":"x"}}' });
 
 test("[ERR-5] a tool that is released for keys is closed to callers without one", async () => {
-  const answer = await post("/api/v1/tools/echo", { "content-type": "application/json" });
-  expect(answer).toMatchObject({ status: 401, text: REFUSED });
+  const response = await post("/api/v1/tools/echo", { "content-type": "application/json" });
+  expect(response).toMatchObject({ status: 401, text: REFUSED });
 });
 
 test("[TOOL-7] [TOOL-8] the key is read from the Authorization header alone, for calls and for the description", async () => {
@@ -45,9 +45,9 @@ test("[TOOL-7] [TOOL-8] the key is read from the Authorization header alone, for
 test("[TOOL-38] [TOOL-45] a browser of another origin gets no CORS header, and the description says that keys belong on servers", async () => {
   const headers = { authorization: `Bearer ${secret}`, origin: "https://shop.example" };
   const description = await toolgate.request("/api/v1/openapi.json", { headers });
-  for (const answer of [await post("/api/v1/tools/echo", headers), description]) {
-    expect(answer.status).toBe(200);
-    expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  for (const response of [await post("/api/v1/tools/echo", headers), description]) {
+    expect(response.status).toBe(200);
+    expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
   }
   expect(description.body.info).toMatchObject({ description: expect.stringContaining("Keep keys on servers") });
 });
@@ -57,13 +57,15 @@ test("[LIMIT-8] [LIMIT-9] Retry-After comes with 429 and with no other status", 
   await toolgate.saveTool("strict", { ...ECHO, parameters: { ...ECHO.parameters, required: ["text"] } });
   const key = await toolgate.createKey({ name: "few", tools: ["echo", "throws", "strict"], limit: 4 });
   await earlyInMinute();
-  const answers = [];
+  const responses = [];
   for (const tool of ["echo", "throws", "strict", "nowhere", "echo"])
-    answers.push(await toolgate.call(tool, key.secret));
-  answers.push(await toolgate.request("/api/v1/openapi.json", { headers: { authorization: `Bearer ${key.secret}` } }));
-  answers.push(await toolgate.request("/api/v1/tools/echo", { headers: { authorization: `Bearer ${key.secret}` } }));
-  answers.push(await toolgate.call("echo", "svc_live_nobody"));
-  expect(answers.map(({ status, headers }) => [status, headers.has("retry-after")])).toEqual([
+    responses.push(await toolgate.call(tool, key.secret));
+  responses.push(
+    await toolgate.request("/api/v1/openapi.json", { headers: { authorization: `Bearer ${key.secret}` } }),
+  );
+  responses.push(await toolgate.request("/api/v1/tools/echo", { headers: { authorization: `Bearer ${key.secret}` } }));
+  responses.push(await toolgate.call("echo", "svc_live_nobody"));
+  expect(responses.map(({ status, headers }) => [status, headers.has("retry-after")])).toEqual([
     [200, false],
     [400, false],
     [400, false],

@@ -30,18 +30,18 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   /** The headers of all responses to the client, newest last. */
   async function connect(secret: string, headers: Record<string, string> = {}, mode: VersionNegotiationMode = "auto") {
-    const answers: Response[] = [];
+    const responses: Response[] = [];
     const transport = new StreamableHTTPClientTransport(new URL(`${toolgate.baseUrl}/mcp`), {
       requestInit: { headers: { authorization: `Bearer ${secret}`, ...headers } },
       fetch: async (url, init) => {
         const response = await fetch(url, init);
-        if (init?.method === "POST") answers.push(response);
+        if (init?.method === "POST") responses.push(response);
         return response;
       },
     });
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
     await client.connect(transport);
-    return { client, answers, [Symbol.asyncDispose]: () => client.close() };
+    return { client, responses, [Symbol.asyncDispose]: () => client.close() };
   }
 
   const post = (body: unknown, headers: Record<string, string>, method = "POST") =>
@@ -81,7 +81,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         args: { text: "hi", _api_key: { id, name: "Agent", ip: "127.0.0.0" } },
         read_only: true,
       };
-      const names = session.answers.flatMap(({ headers }) => [...headers.keys()]);
+      const names = session.responses.flatMap(({ headers }) => [...headers.keys()]);
       expect(names.filter((name) => name.startsWith("access-control"))).toEqual([]);
       expect(result.isError).toBeFalsy();
       expect(result.structuredContent).toEqual(expected);
@@ -94,15 +94,15 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     await earlyInMinute();
     await using session = await connect(secret);
     await session.client.listTools();
-    expect(session.answers.at(-1)?.headers.get("x-ratelimit-remaining")).toBe("3");
+    expect(session.responses.at(-1)?.headers.get("x-ratelimit-remaining")).toBe("3");
     for (const left of ["2", "1", "0"]) {
       await session.client.callTool({ name: "echo", arguments: { text: "x" } });
-      expect(session.answers.at(-1)?.headers.get("x-ratelimit-remaining")).toBe(left);
-      expect(session.answers.at(-1)?.headers.get("ratelimit")).toMatch(new RegExp(`^"minute";r=${left};t=\\d+$`));
+      expect(session.responses.at(-1)?.headers.get("x-ratelimit-remaining")).toBe(left);
+      expect(session.responses.at(-1)?.headers.get("ratelimit")).toMatch(new RegExp(`^"minute";r=${left};t=\\d+$`));
     }
     const over = await session.client.callTool({ name: "echo", arguments: { text: "x" } });
     expect(over).toMatchObject({ isError: true, structuredContent: { error: "Aufruflimit erreicht" } });
-    expect(session.answers.at(-1)?.headers.get("retry-after")).toBeNull();
+    expect(session.responses.at(-1)?.headers.get("retry-after")).toBeNull();
     expect((await toolgate.call("echo", secret, { text: "x" })).status).toBe(429);
     await session.client.listTools();
     const usage = await usageOf(id, 5);
@@ -153,22 +153,22 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     await expect(session.client.listTools()).rejects.toThrow();
     const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
     for (const headers of [{}, { authorization: `Bearer ${secret}` }, { authorization: "Bearer made-up" }]) {
-      const answer = await post(list, headers as Record<string, string>);
-      expect(answer).toMatchObject({
+      const response = await post(list, headers as Record<string, string>);
+      expect(response).toMatchObject({
         status: 401,
         text: '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}',
       });
-      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-      expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+      expect(response.headers.get("x-ratelimit-limit")).toBeNull();
     }
   });
 
   test("[ERR-13] [TOOL-38] [TOOL-39] any method but POST gets 405 and Allow, and no CORS header, also on a preflight", async () => {
     for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
-      const answer = await post("", { origin: "https://a.example", "access-control-request-method": "POST" }, method);
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get("allow")).toBe("POST");
-      expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+      const response = await post("", { origin: "https://a.example", "access-control-request-method": "POST" }, method);
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toBe("POST");
+      expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
     }
   });
 
@@ -198,14 +198,14 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const headers = { authorization: `Bearer ${secret}` };
     const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "echo", arguments: { text: "x" } } };
     for (const body of ["", "{ no json", "null", [call, call], { ...call, params: { name: 5 } }]) {
-      const answer = await post(body, headers);
-      expect(answer.headers.get("x-ratelimit-remaining")).toBe("7");
-      expect(answer.text).toContain('"error"');
+      const response = await post(body, headers);
+      expect(response.headers.get("x-ratelimit-remaining")).toBe("7");
+      expect(response.text).toContain('"error"');
     }
     await using session = await connect(secret);
     await expect(session.client.listen({ toolsListChanged: true })).rejects.toThrow();
     await session.client.listTools();
-    expect(session.answers.at(-1)?.headers.get("x-ratelimit-remaining")).toBe("7");
+    expect(session.responses.at(-1)?.headers.get("x-ratelimit-remaining")).toBe("7");
   });
 
   test("an Idempotency-Key makes repeating a call safe here too", async () => {
@@ -216,10 +216,10 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const { secret } = await toolgate.createKey({ name: "k", tools: ["random"], limit: 100 });
     await using session = await connect(secret, { "idempotency-key": "once" });
     const first = await session.client.callTool({ name: "random" });
-    expect(session.answers.at(-1)?.headers.get("idempotency-replayed")).toBeNull();
+    expect(session.responses.at(-1)?.headers.get("idempotency-replayed")).toBeNull();
     const second = await session.client.callTool({ name: "random" });
     expect(second.content).toEqual(first.content);
-    expect(session.answers.at(-1)?.headers.get("idempotency-replayed")).toBe("true");
+    expect(session.responses.at(-1)?.headers.get("idempotency-replayed")).toBe("true");
     await using odd = await connect(secret, { "idempotency-key": "not visible" });
     expect(await odd.client.callTool({ name: "random" })).toMatchObject({
       isError: true,

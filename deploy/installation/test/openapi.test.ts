@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  type CallAnswer,
+  type CallResponse,
   earlyInMinute,
   type RunningToolgate,
   runToolgate,
@@ -31,13 +31,13 @@ type Document = {
   components: { schemas: Record<string, unknown> };
 };
 
-function expectUnauthenticated(answer: CallAnswer): void {
-  expect(answer).toMatchObject({
+function expectUnauthenticated(response: CallResponse): void {
+  expect(response).toMatchObject({
     status: 401,
     text: '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}',
   });
-  expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-  expect(answer.headers.get("ratelimit")).toBeNull();
+  expect(response.headers.get("www-authenticate")).toBe("Bearer");
+  expect(response.headers.get("ratelimit")).toBeNull();
 }
 
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
@@ -54,13 +54,13 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   test("[OAPI-1] [OAPI-2] [VER-1] a key gets its description as JSON, private, with the limit's headers", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 9 });
-    const answer = await describeFor(secret);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect(answer.headers.get("cache-control")).toBe("private, no-store");
-    expect(answer.headers.get("x-ratelimit-remaining")).toBe("9");
-    expect(answer.text).not.toContain("_api_key");
-    expect(answer.text).not.toContain(secret);
+    const response = await describeFor(secret);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("private, no-store");
+    expect(response.headers.get("x-ratelimit-remaining")).toBe("9");
+    expect(response.text).not.toContain("_api_key");
+    expect(response.text).not.toContain(secret);
   });
 
   test("[VER-2] the description is valid OpenAPI 3.1.0 and names this server", async () => {
@@ -149,11 +149,11 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     for (const method of ["POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const headers = { origin: "https://a.example", "access-control-request-method": "GET" };
       for (const path of ["openapi.json", "openapi.d.ts"]) {
-        const answer = await toolgate.request(`/api/v1/${path}`, { method, headers });
-        expect(answer.status).toBe(405);
-        expect(answer.headers.get("allow")).toBe("GET");
-        expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
-        if (method !== "HEAD") expect(answer.text).toBe('{"success":false,"error":"Methode nicht erlaubt"}');
+        const response = await toolgate.request(`/api/v1/${path}`, { method, headers });
+        expect(response.status).toBe(405);
+        expect(response.headers.get("allow")).toBe("GET");
+        expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+        if (method !== "HEAD") expect(response.text).toBe('{"success":false,"error":"Methode nicht erlaubt"}');
       }
     }
     const known = await toolgate.request("/api/v1/openapi.json", {
@@ -165,7 +165,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(known.headers.get("x-ratelimit-remaining")).toBe("7");
   });
 
-  test("[OAPI] [LIMIT-3] fetching is neither counted nor logged, and answered when the window is used up", async () => {
+  test("[OAPI] [LIMIT-3] fetching is neither counted nor logged, and still works once the limit is reached", async () => {
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["greet"], limit: 1 });
     await earlyInMinute();
     for (let fetched = 0; fetched < 3; fetched += 1) {
@@ -173,11 +173,11 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     }
     expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(200);
     expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(429);
-    const answer = await describeFor(secret);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("retry-after")).toBeNull();
-    expect(answer.headers.get("x-ratelimit-remaining")).toBe("0");
-    expect((await describeFor(secret, { "if-none-match": answer.headers.get("etag") ?? "" })).status).toBe(304);
+    const response = await describeFor(secret);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("retry-after")).toBeNull();
+    expect(response.headers.get("x-ratelimit-remaining")).toBe("0");
+    expect((await describeFor(secret, { "if-none-match": response.headers.get("etag") ?? "" })).status).toBe(304);
     expect((await toolgate.call("greet", secret, { name: "x" })).status).toBe(429);
     const calls = await eventually(async () => {
       const { calls: found = [] } = await toolgate.manage<{ calls?: { status: number }[] }>(
@@ -237,10 +237,10 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   test("[OAPI-3] [OAPI-4] the TypeScript declarations name the same tools", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
-    const answer = await describeFor(secret, {}, "openapi.d.ts");
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("application/typescript; charset=utf-8");
-    expect(answer.text).toContain("  greet: {\n    args: {\n      name: string;\n    };");
-    expect(answer.text).not.toContain("unlisted");
+    const response = await describeFor(secret, {}, "openapi.d.ts");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/typescript; charset=utf-8");
+    expect(response.text).toContain("  greet: {\n    args: {\n      name: string;\n    };");
+    expect(response.text).not.toContain("unlisted");
   });
 });

@@ -26,9 +26,9 @@ test("[TOOL] random JSON as a body gets 200 or 400, and as an argument reaches t
     fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (value) => {
       expect([200, 400]).toContain((await door.post({ body: JSON.stringify(value) })).status);
       const json = JSON.stringify({ any: value });
-      const answer = await door.post({ body: `{"args":${json}}` });
-      expect(answer.status).toBe(200);
-      if (!json.includes("__proto__")) expect(JSON.parse(answer.text).args.any).toEqual(JSON.parse(json).any);
+      const response = await door.post({ body: `{"args":${json}}` });
+      expect(response.status).toBe(200);
+      if (!json.includes("__proto__")) expect(JSON.parse(response.text).args.any).toEqual(JSON.parse(json).any);
     }),
     { numRuns: 60 },
   );
@@ -88,8 +88,8 @@ test("random bytes on a connection get a response or a close, and other connecti
       if (after) await connection.write(requestBytes({ target: ECHO, headers: [door.bearer], body: "{}" }));
       await connection.write(bytes);
       connection.end();
-      const answer = await connection.answer();
-      if (answer) expect([200, 400, 405]).toContain(answer.status);
+      const response = await connection.nextResponse();
+      if (response) expect([200, 400, 405]).toContain(response.status);
     }),
     RUNS,
   );
@@ -126,7 +126,7 @@ test("random calls of the management API never get an internal error", async () 
   const members = fc.dictionary(member, value, { maxKeys: 3 });
   await fc.assert(
     fc.asyncProperty(path, members, async (rpc, request) => {
-      const answer = await sendRaw(door.toolgate.baseUrl, {
+      const response = await sendRaw(door.toolgate.baseUrl, {
         target: `/toolgate.${rpc}`,
         headers: [
           ["content-type", "application/json"],
@@ -134,7 +134,7 @@ test("random calls of the management API never get an internal error", async () 
         ],
         body: JSON.stringify({ ...request, workspace }),
       });
-      expect([200, 400, 404, 409, 412, 429], answer?.text).toContain(answer?.status);
+      expect([200, 400, 404, 409, 412, 429], response?.text).toContain(response?.status);
     }),
     RUNS,
   );

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 const DEADLINE_MS = 20_000;
 const HEAD_END = "\r\n\r\n";
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   /** Names as sent, in the order in which they were sent. */
   headers: [name: string, value: string][];
@@ -21,12 +21,12 @@ export interface RawRequest {
 }
 
 export interface RawConnection extends Disposable {
-  /** Resolves once the bytes are with the kernel or the connection is closed, which `answer` then shows. */
+  /** Resolves once the bytes are with the kernel or the connection is closed, which `nextResponse` then shows. */
   write(bytes: string | Uint8Array): Promise<void>;
   /** Ends its own side of the connection and keeps reading. */
   end(): void;
   /** The next response, including 1xx; undefined when the server closed the connection without one. */
-  answer(request?: { bodyless: boolean }): Promise<RawAnswer | undefined>;
+  nextResponse(request?: { bodyless: boolean }): Promise<RawResponse | undefined>;
   /** Resolves once the server has closed the connection. */
   closed: Promise<void>;
   /** Closes the connection. */
@@ -69,18 +69,18 @@ export function openRaw(baseUrl: string): RawConnection {
     closed,
     write: (bytes) => new Promise((resolve) => (socket.destroyed ? resolve() : socket.write(bytes, () => resolve()))),
     end: () => socket.end(),
-    async answer({ bodyless } = { bodyless: false }) {
+    async nextResponse({ bodyless } = { bodyless: false }) {
       const deadline = AbortSignal.timeout(DEADLINE_MS);
       deadline.addEventListener("abort", () => wake());
       for (;;) {
-        const parsed = parseAnswer(received, { bodyless, ended });
+        const parsed = parseResponse(received, { bodyless, ended });
         if (parsed) {
           received = received.subarray(parsed.length);
-          return parsed.answer;
+          return parsed.response;
         }
         if (ended) return undefined;
         if (deadline.aborted)
-          throw new Error(`no whole answer within ${DEADLINE_MS} ms: ${received.toString("latin1")}`);
+          throw new Error(`no whole response within ${DEADLINE_MS} ms: ${received.toString("latin1")}`);
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -92,21 +92,21 @@ export function openRaw(baseUrl: string): RawConnection {
 }
 
 /** One request on its own connection. */
-export async function sendRaw(baseUrl: string, request: RawRequest): Promise<RawAnswer | undefined> {
+export async function sendRaw(baseUrl: string, request: RawRequest): Promise<RawResponse | undefined> {
   using connection = openRaw(baseUrl);
   void connection.write(requestBytes(request));
-  return await connection.answer({ bodyless: request.method === "HEAD" });
+  return await connection.nextResponse({ bodyless: request.method === "HEAD" });
 }
 
 /** The values of a header. */
-export function headerValues(answer: RawAnswer, name: string): string[] {
-  return answer.headers.filter(([sent]) => sent.toLowerCase() === name).map(([, value]) => value);
+export function headerValues(response: RawResponse, name: string): string[] {
+  return response.headers.filter(([sent]) => sent.toLowerCase() === name).map(([, value]) => value);
 }
 
-function parseAnswer(
+function parseResponse(
   bytes: Buffer,
   { bodyless, ended }: { bodyless: boolean; ended: boolean },
-): { answer: RawAnswer; length: number } | undefined {
+): { response: RawResponse; length: number } | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd === -1) return undefined;
   const [statusLine = "", ...lines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
@@ -115,16 +115,20 @@ function parseAnswer(
     const colon = line.indexOf(":");
     return [line.slice(0, colon), line.slice(colon + 1).trim()];
   });
-  const answer = { status, headers, text: "" };
+  const response = { status, headers, text: "" };
   const start = headEnd + HEAD_END.length;
-  if (bodyless || status < 200 || status === 204 || status === 304) return { answer, length: start };
-  const body = readBody(bytes.subarray(start), answer, ended);
-  return body && { answer: { ...answer, text: body.content.toString("utf8") }, length: start + body.length };
+  if (bodyless || status < 200 || status === 204 || status === 304) return { response, length: start };
+  const body = readBody(bytes.subarray(start), response, ended);
+  return body && { response: { ...response, text: body.content.toString("utf8") }, length: start + body.length };
 }
 
-function readBody(bytes: Buffer, answer: RawAnswer, ended: boolean): { content: Buffer; length: number } | undefined {
-  if (headerValues(answer, "transfer-encoding").includes("chunked")) return readChunks(bytes);
-  const [contentLength] = headerValues(answer, "content-length");
+function readBody(
+  bytes: Buffer,
+  response: RawResponse,
+  ended: boolean,
+): { content: Buffer; length: number } | undefined {
+  if (headerValues(response, "transfer-encoding").includes("chunked")) return readChunks(bytes);
+  const [contentLength] = headerValues(response, "content-length");
   if (contentLength === undefined) return ended ? { content: bytes, length: bytes.length } : undefined;
   const length = Number(contentLength);
   return bytes.length < length ? undefined : { content: bytes.subarray(0, length), length };

@@ -5,7 +5,7 @@ import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 const ROUNDS = 300;
 const WARM_UP_ROUNDS = 30;
 /**
- * How far from a half the chance may be that one cause answers faster than another. For two causes that do not differ,
+ * How far from a half the chance may be that one cause gets its response faster than another. For two causes that do not differ,
  * 300 times of each estimate it with a standard deviation of 0.0236; 0.15 is 6.3 of them. For the 15 pairs of causes that
  * is a false alarm in 300 million runs.
  */

@@ -89,7 +89,7 @@ const REFUSED: readonly [title: string, make: (body: string) => string | undefin
   ["[OUT-32] a valid v1 under another time", (body) => withParts(body, ([, v1]) => [`t=${nowSeconds() - 1}`, `${v1}`])],
   ["[OUT-32] no time", (body) => withParts(body, ([, v1]) => [`${v1}`])],
   ["[OUT-32] two times", (body) => withParts(body, ([t, v1]) => [`${t}`, `${t}`, `${v1}`])],
-  ["[OUT-32] a time that is no number", (body) => withParts(body, ([, v1]) => ["t=now", `${v1}`])],
+  ["[OUT-32] a time that is not a number", (body) => withParts(body, ([, v1]) => ["t=now", `${v1}`])],
   ["[OUT-32] a time with a sign", (body) => withParts(body, ([t, v1]) => [`${t?.replace("=", "=+")}`, `${v1}`])],
   ["[OUT-31] no signature header", () => undefined],
   ["[OUT-31] an empty signature header", () => ""],
@@ -139,7 +139,7 @@ describe.each(SAMPLES)("$name", (language) => {
       expect(sample.lines().join("\n")).not.toContain(JSON.parse(body).id);
     });
 
-    it("[OUT-30] a body that no JSON library would write that way is verified as received", async () => {
+    it("[OUT-30] a body with unusual JSON spelling is verified as received", async () => {
       const fields = eventText().slice(1, -1).replace("ü", "\\u00fc").replaceAll('":', '" : ');
       expect(await send(sample, signed(`{ ${fields},\n"amount": 1.50, "big": 12345678901234567890 }`))).toBe(204);
     });
@@ -150,7 +150,7 @@ describe.each(SAMPLES)("$name", (language) => {
       expect(await send(sample, signed(eventText()))).toBe(204);
     });
 
-    it("[OUT-58] a repeated delivery is answered and not processed again", async () => {
+    it("[OUT-58] a repeated delivery gets a 2xx and is not processed again", async () => {
       const body = eventText();
       const delivery = randomUUID();
       expect(await send(sample, signed(body, delivery))).toBe(204);
@@ -159,11 +159,11 @@ describe.each(SAMPLES)("$name", (language) => {
       expect(sample.lines().filter((line) => line.startsWith(`received ${delivery}`))).toHaveLength(1);
     });
 
-    it("[OUT-58] twenty copies of one delivery at once are processed once", async () => {
+    it("[OUT-58] twenty simultaneous copies of one delivery are processed once", async () => {
       const body = eventText();
       const delivery = randomUUID();
-      const answers = await Promise.all(Array.from({ length: 20 }, () => send(sample, signed(body, delivery))));
-      expect(new Set(answers)).toEqual(new Set([204]));
+      const statuses = await Promise.all(Array.from({ length: 20 }, () => send(sample, signed(body, delivery))));
+      expect(new Set(statuses)).toEqual(new Set([204]));
       await eventually(() => sample.lines().filter((line) => line === `duplicate ${delivery}`).length === 19);
       expect(sample.lines().filter((line) => line.startsWith(`received ${delivery}`))).toHaveLength(1);
     });
@@ -224,8 +224,8 @@ describe.each(SAMPLES)("$name", (language) => {
       ["not an object", "[1]"],
       ["null", "null"],
       ["without an id", JSON.stringify({ type: "a", created: "2026-09-21T14:13:19Z" })],
-      ["with an id that is no text", eventText({ id: 7 })],
-      ["with a time that is none", eventText({ created: "yesterday, perhaps" })],
+      ["with an id that is not text", eventText({ id: 7 })],
+      ["with a time that cannot be read", eventText({ created: "yesterday, perhaps" })],
       ["empty", ""],
     ])("[OUT-30] a signed body that is %s is refused with 400", async (_title, body) => {
       expect(await send(sample, signed(body))).toBe(400);
@@ -242,7 +242,7 @@ describe.each(SAMPLES)("$name", (language) => {
       if (without) expect(await send(without, { body, signature: signedBy("", body) })).toBe(500);
     });
 
-    it("[OUT-34] a receiver that was sent a broken request goes on", async () => {
+    it("[OUT-34] a receiver that was sent a broken request continues", async () => {
       expect(await send(sample, signed(eventText()))).toBe(204);
       expect(sample.isRunning()).toBe(true);
     });

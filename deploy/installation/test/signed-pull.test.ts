@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type CallAnswer, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import { type CallResponse, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
 
 const EMITTER = {
   external_api: true,
@@ -47,7 +47,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
 
   const nowSeconds = () => Math.floor(Date.now() / 1000);
-  const post = (action: string, body: string, signature: string | undefined, id = endpoint.id): Promise<CallAnswer> =>
+  const post = (action: string, body: string, signature: string | undefined, id = endpoint.id): Promise<CallResponse> =>
     toolgate.request(`/api/v1/webhooks/endpoints/${id}/${action}`, {
       method: "POST",
       headers: {
@@ -146,7 +146,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const { stdout } = await run("sh", ["-c", script], { env, timeout: SHELL_DEADLINE_MS });
     expect(JSON.parse(stdout)).toMatchObject({ events: [{ eventId }] });
     const acknowledge = `${script.replace(/signed_post pull.*/, "")}signed_post acknowledge '{"eventIds":["${eventId}"]}'`;
-    const answered = await run("sh", ["-c", acknowledge], { env, timeout: SHELL_DEADLINE_MS });
-    expect(JSON.parse(answered.stdout)).toEqual({ acknowledged: 1 });
+    const acknowledged = await run("sh", ["-c", acknowledge], { env, timeout: SHELL_DEADLINE_MS });
+    expect(JSON.parse(acknowledged.stdout)).toEqual({ acknowledged: 1 });
   });
 });

@@ -66,8 +66,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   test("[TOOL] a secret is in the outgoing call, and neither in the response nor in the log", async () => {
     toolgate.receiver.behave(({ headers }) => ({ body: `got ${headers.authorization}` }));
-    const answer = await toolgate.call("outgoing", secret);
-    expect(answer.body).toEqual({ body: "got Bearer [entfernt]", region: "eu" });
+    const response = await toolgate.call("outgoing", secret);
+    expect(response.body).toEqual({ body: "got Bearer [entfernt]", region: "eu" });
     expect(toolgate.receiver.requests.at(-1)?.headers.authorization).toBe("Bearer a-long-secret");
     const found = await eventually(async () => {
       const filter = { tool: "outgoing", callerId: keyId, entryType: "api_key", success: "SUCCESS_ONLY" };

@@ -36,17 +36,17 @@ test("[TOOL] a call whose process was killed during its run never runs again und
   receiver.behave(() => ({ status: 200 }));
   // Only a new process responds with 409: until it is up, calls get a 500.
   const held = await eventually(async () => {
-    const answer = await call();
-    return answer.status === 409 && answer;
+    const response = await call();
+    return response.status === 409 && response;
   });
   expect(held.body).toMatchObject({ success: false });
   await pool.query("update tool_runner.idempotent_calls set lease_until = now() where idempotency_key = $1", [
     idempotencyKey,
   ]);
   for (let repeat = 0; repeat < 3; repeat += 1) {
-    const answer = await call();
-    expect(answer.status).toBe(500);
-    expect(answer.headers.get("idempotency-replayed")).toBe("true");
+    const response = await call();
+    expect(response.status).toBe(500);
+    expect(response.headers.get("idempotency-replayed")).toBe("true");
   }
   expect(receiver.requests).toHaveLength(1);
 });

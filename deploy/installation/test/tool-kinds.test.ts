@@ -167,8 +167,8 @@ test("[TOOL] a statement that exceeds the tool's time limit gets the neutral tex
 test("[RO-9] a declarative call with POST is not stopped by the read-only run; placeholders become JSON", async () => {
   const before = toolgate.receiver.requests.length;
   toolgate.receiver.behave(() => ({ status: 201, headers: { "content-type": "application/json" }, body: '{"ok":1}' }));
-  const answer = await toolgate.call("post", secret, { city: 'B"ern' });
-  expect(answer.body).toEqual({ success: true, status: 201, body: { ok: 1 } });
+  const response = await toolgate.call("post", secret, { city: 'B"ern' });
+  expect(response.body).toEqual({ success: true, status: 201, body: { ok: 1 } });
   const request = toolgate.receiver.requests[before];
   expect(JSON.parse(request?.body.toString() ?? "")).toEqual({ city: 'B"ern', note: 'to B"ern' });
 });

@@ -36,10 +36,10 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());
 
-  const undelivered = <Answer>(rpc: string, request: Record<string, unknown> = {}) =>
-    toolgate.manage<Answer>(`outbound_webhook.v1.UndeliveredService/${rpc}`, { endpointId: endpoint.id, ...request });
-  const replays = <Answer>(rpc: string, request: Record<string, unknown>) =>
-    toolgate.manage<Answer>(`outbound_webhook.v1.ReplayService/${rpc}`, request);
+  const undelivered = <Response>(rpc: string, request: Record<string, unknown> = {}) =>
+    toolgate.manage<Response>(`outbound_webhook.v1.UndeliveredService/${rpc}`, { endpointId: endpoint.id, ...request });
+  const replays = <Response>(rpc: string, request: Record<string, unknown>) =>
+    toolgate.manage<Response>(`outbound_webhook.v1.ReplayService/${rpc}`, request);
 
   test("[OUT-28] [WMGMT] a customer's server pulls what its endpoint refused, verifies and acknowledges it", async () => {
     toolgate.receiver.behave(() => ({ status: 410 }));
@@ -70,8 +70,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     toolgate.receiver.behave(() => ({}));
     const { replayId } = await replays<{ replayId: string }>("StartReplay", target);
     const replay = await eventually(async () => {
-      const answer = await replays<{ replay: Replay }>("GetReplay", { replayId });
-      return answer.replay.state === "REPLAY_STATE_DONE" && answer.replay;
+      const response = await replays<{ replay: Replay }>("GetReplay", { replayId });
+      return response.replay.state === "REPLAY_STATE_DONE" && response.replay;
     });
     expect(replay).toMatchObject({ sent: 1, delivered: 1, startedBy: toolgate.account.email });
     const [refused, again] = toolgate.receiver.requests.slice(before - 1);

@@ -23,7 +23,7 @@ export type RunControl = {
   readonly log: (line: string) => void;
   /** Stop cleanly. */
   readonly stop: AbortSignal;
-  /** Stop at once. */
+  /** Stop immediately. */
   readonly stopNow: AbortSignal;
 };
 

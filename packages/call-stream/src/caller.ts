@@ -38,7 +38,7 @@ export abstract class Caller<O> {
   }
 }
 
-/** Why a call is refused at once, if it is: it is cancelled, has no time left, or too many calls are open. */
+/** Why a call is refused before it is sent, if it is: it is cancelled, out of time, or too many calls are open. */
 export function refusalOf(options: CallOptions, openCalls: number, maxInFlight: number): ConnectError | undefined {
   if (options.signal?.aborted) return neverSentError("the caller has cancelled the call", Code.Canceled);
   if (!(options.timeoutMs > 0)) return neverSentError("the call's time is up", Code.DeadlineExceeded);

@@ -45,13 +45,13 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
     () => this.#open.values(),
     (call) => this.#expire(call),
   );
-  /** Handlers that have not returned; those of expired or cancelled calls count until they do. */
+  /** Handlers that have not returned, including those of expired or cancelled calls. */
   #running = 0;
   #noMoreCalls = false;
   #refusing = false;
   #graceTimer: NodeJS.Timeout | undefined;
 
-  /** `lost` aborts when the stream ends, for any reason. */
+  /** @param lost aborts when the stream ends, for any reason */
   constructor(settings: ServedStreamSettings<I, O>, lost: AbortSignal) {
     this.#settings = settings;
     this.#rpc = `${settings.method.parent.typeName}/${settings.method.name}`;

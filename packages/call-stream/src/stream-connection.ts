@@ -102,7 +102,7 @@ export class StreamConnection<O> {
     this.#endIfDone();
   }
 
-  /** Ends the stream at once; its open calls fail. */
+  /** Ends the stream immediately; its open calls fail. */
   abort(reason: string): void {
     this.#abort.abort(new ConnectError(reason, Code.Unavailable));
   }

@@ -83,7 +83,7 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
     loads.set(key, started);
     started.value.then(
       (value) => {
-        // Meanwhile replaced by a load under a newer epoch, or dropped.
+        // A load under a newer epoch has replaced this one meanwhile, or the cache was emptied.
         if (loads.get(key) !== started) return;
         loads.delete(key);
         entries.set(key, { epoch, value, loadedAt, retryAt: 0 });

@@ -14,7 +14,7 @@ const MAX_ACK_PENDING = 1_000;
 /**
  * `consumeBatches` with the limits for log records: up to 64 messages at a time, gathered for 25 ms, as nobody waits
  * for the write. Handling a record twice must have the same effect as once: after a restart of the broker or of a
- * replica, unacknowledged records are delivered again at once.
+ * replica, unacknowledged records are delivered again immediately.
  */
 export function consumeRecords(options: ConsumeRecordsOptions): Promise<void> {
   return consumeBatches({

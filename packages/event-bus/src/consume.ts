@@ -56,7 +56,7 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
 
 const RETURN_WITHIN_MS = 1_000;
 
-/** First waits until the broker knows that this consumer has stopped: it would send the messages here again. */
+/** Waits first until the broker knows that this consumer has stopped, or it would send the messages here again. */
 async function returnMessages(bus: Bus, acknowledgements: Acknowledgements, messages: HeldMessage[]): Promise<void> {
   if (messages.length === 0 || !bus.isConnected()) return;
   const flushed = unlessDisconnected(bus, () => bus.nc.flush()).catch(() => {});

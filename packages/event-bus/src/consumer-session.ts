@@ -26,9 +26,9 @@ export interface ConsumeOptions {
   /** Unacknowledged messages over all replicas. */
   maxAckPending: number;
   /**
-   * Recreates the consumer at the start and whenever the connection was lost. Unacknowledged messages are then delivered
-   * again at once, including those that a killed broker would otherwise never deliver (seen with 2.9.10). Only for work
-   * that may be repeated: a replica may get a message that another one is still working on. Default false.
+   * Recreates the consumer at the start and whenever the connection was lost. Unacknowledged messages are then
+   * delivered again immediately, including those that a killed broker would otherwise never deliver (seen with 2.9.10).
+   * Only for work that may be repeated: a replica may get a message that another still works on. Default false.
    */
   remakeAfterBreak?: boolean;
   signal: AbortSignal;

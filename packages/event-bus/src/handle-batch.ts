@@ -30,7 +30,7 @@ export class ParkedMessageError extends Error {
 const DELIVERIES_BEFORE_PARKING = 5;
 const REDELIVER_WAIT_MS = 250;
 const MAX_REDELIVER_WAIT_MS = 5_000;
-/** After this many single messages have failed with temporary errors, the messages are not to blame. */
+/** After this many single messages have failed with temporary errors, the messages are not considered the cause. */
 const MAX_FAILED_ALONE = 2;
 
 /** Handles a batch, and when it is refused its halves, down to single messages. Never rejects. */

@@ -65,7 +65,7 @@ export async function postpone(
   );
 }
 
-/** Deletes the events that all `required` listeners have reported now, and notes which listeners have the others. */
+/** Deletes the events that all `required` listeners have now reported, and records which listeners have the others. */
 export async function settleRows(
   db: Queryable,
   schema: string,
@@ -88,7 +88,9 @@ export async function settleRows(
     if (eventIds.length > 0) await noteSettled(db, schema, { listener, eventIds }, required);
 }
 
-/** Two statements: when two listeners report at once, the later one sees both reports and deletes the event. */
+/**
+ * Two statements, so that of two simultaneous reports the later one sees both and deletes the event.
+ */
 async function noteSettled(
   db: Queryable,
   schema: string,

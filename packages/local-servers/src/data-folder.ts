@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { clusterFiles, refuseForeignLink } from "./cluster-folder.ts";
 import { stopLeftover } from "./server-process.ts";
 
-/** Stops the servers that a former run left running on the data folder; never those of the folder it is a copy of. */
+/**
+ * Stops the servers that a former run left running on the data folder. If it is a copy, leaves the original's alone.
+ */
 export async function stopLeftovers(dataDir: string): Promise<void> {
   const folder = await realpath(dataDir);
   const linked = join(folder, "postgres");

@@ -66,7 +66,7 @@ describe("the servers of a data folder", () => {
     }
   });
 
-  test("never touch a process that now has a former server's pid", async () => {
+  test("never end another process that now has a former server's pid", async () => {
     await using folder = await newDataDir();
     await mkdir(join(folder.dataDir, "redis"));
     await writeFile(join(folder.dataDir, "redis", "redis.pid"), `${process.pid}\n`);

@@ -45,7 +45,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     return { copy, link: join(copy, "postgres") };
   };
 
-  test("keeps its database to itself when it is copied: neither start nor removal of the copy touches it", async () => {
+  test("when it is copied, neither starting nor removing the copy affects its database", async () => {
     await using folder = await unreachable();
     await using servers = await startServers(folder.settings);
     const server = servers.running.postgres as LocalServer;
@@ -76,7 +76,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     await using _servers = await startServers(folder.settings);
   });
 
-  test("takes its database along when the owner's mark is set by hand, and nobody else takes it", async () => {
+  test("uses its database again after a move when the owner's mark is set by hand, and then no other folder can use it", async () => {
     await using folder = await unreachable();
     const first = await startServers(folder.settings);
     await write(first.running.postgres as LocalServer, "moved");

@@ -22,7 +22,7 @@ export interface PoolOptions {
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Longest time that a forgotten transaction holds its locks. */
+/** After this time an idle transaction is ended, which releases its locks. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
 /** Longest time that `end` waits for a server that does not close its connections. */
@@ -99,7 +99,10 @@ export function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T
   });
 }
 
-/** Lends `work` a client of the pool, which gets it back unless its connection broke or `work` called `discard`. */
+/**
+ * Runs `work` with a client of the pool. The client returns to the pool unless its connection broke or `work` called
+ * `discard`.
+ */
 export async function withClient<T>(
   pool: Pool,
   work: (client: Client, discard: (reason: Error) => void) => Promise<T>,

@@ -123,7 +123,7 @@ test("[EVT-31] a value that is nested too deeply is removed", () => {
   expect(JSON.stringify(redact(deep))).toMatch(/^\{.*"\[entfernt\]"\}+$/);
 });
 
-test("[EVT-31] names are still recognised correctly when there are more than the cache holds", () => {
+test("[EVT-31] names are recognised correctly even when there are more than fit in the cache", () => {
   const own = createRedactor();
   for (let i = 0; i < 25_000; i += 1) own({ [`name${i}`]: 1 });
   expect(own({ password: "x", name1: 1, _x: 1 })).toEqual({ password: "[entfernt]", name1: 1 });

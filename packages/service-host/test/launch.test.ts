@@ -85,7 +85,7 @@ test.each([
   ["a missing variable", { CALL_MS: "" }, "CALL_MS must be a whole number"],
   ["a missing token", { INTERNAL_TOKEN: "" }, "INTERNAL_TOKEN is missing"],
   [
-    "settings of the host and of the service at once",
+    "settings of the host and of the service in one message",
     { INTERNAL_TOKEN: "", CALL_MS: "soon" },
     "configuration: INTERNAL_TOKEN is missing; CALL_MS must be a whole number",
   ],

@@ -45,7 +45,7 @@ export function gauge(name: string): Observed {
   return observed(() => meter().createObservableGauge(name));
 }
 
-/** A counter whose total somebody else keeps. */
+/** A counter whose total is counted elsewhere. */
 export function observedCounter(name: string): Observed {
   return observed(() => meter().createObservableCounter(name));
 }
@@ -64,7 +64,7 @@ function observed(create: () => Observable): Observed {
 }
 
 /**
- * `read`, but calls within `ms` share one result, and so do all calls until a slow read ends. A failure is not kept.
+ * `read`, but calls within `ms` share one result, and so do all calls until a slow read ends. A failure is not cached.
  */
 export function atMostEvery<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
   let last: { at: number; result: Promise<T>; ended: boolean } | undefined;

@@ -19,7 +19,7 @@ function traced() {
   return exporter;
 }
 
-test("while tracing is off nothing is traced, and work only runs", async () => {
+test("while tracing is off nothing is traced, and work runs as usual", async () => {
   expect(spanOf(TRACEPARENT)).toBeUndefined();
   expect(startSpan("a", undefined)).toBeUndefined();
   expect(await inSpanOf(TRACEPARENT, "a", async () => currentTraceparent())).toBe("");
@@ -64,7 +64,7 @@ test.each([
   expect(spanOf(traceparent)).toBeUndefined();
 });
 
-test("reads within the pause share a result, and a failure is not kept", async () => {
+test("reads within the pause share a result, and a failure is not cached", async () => {
   let reads = 0;
   const read = atMostEvery(60_000, async () => {
     reads += 1;

@@ -36,7 +36,7 @@ async function currentMinute(): Promise<number> {
   return Math.floor(Number(seconds) / 60);
 }
 
-/** Calls at once, each by the next replica. */
+/** Simultaneous calls, each by the next replica. */
 const callAtOnce = async (secret: string, count: number) =>
   Promise.all(Array.from({ length: count }, (_, call) => keyAuth.verify(secret, { replica: call % 2 })));
 

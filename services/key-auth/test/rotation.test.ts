@@ -51,7 +51,7 @@ test("[KEY] [LIMIT-1] both secrets share the key's id and limit during the overl
   expect(await keyAuth.verify(secret)).toMatchObject({ admitted: false });
 });
 
-test("[KEY] the old secret ends at once without an overlap, and a second rotation ends the one before it", async () => {
+test("[KEY] without an overlap the old secret ends immediately, and a second rotation ends the one before it", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const who = keyAuth.as("manager");
   const { key, secret: first } = await keyAuth.keys().createKey({ name: "k" }, who);

@@ -12,7 +12,7 @@ create table outbound_webhook.endpoint (
   created_at timestamptz not null,
   deactivated_at timestamptz,
   deleted_at timestamptz,
-  -- When the mail about an automatic deactivation is due; null when there is none to send.
+  -- When the email about an automatic deactivation is due; null when there is none to send.
   notice_due_at timestamptz
 ) with (fillfactor = 70);
 

@@ -14,7 +14,7 @@ import { fanOutLoops } from "./roles/fan-out.ts";
 import { workerLoops } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
-import { keepPartitions } from "./store/retention.ts";
+import { maintainPartitions } from "./store/retention.ts";
 
 const NAME = "outbound-webhook";
 const PARTITIONS_EVERY_MS = 3_600_000;
@@ -73,7 +73,7 @@ async function openContext(
 ): Promise<Context | undefined> {
   if (!hasCore(config)) return undefined;
   const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, config.core, resources);
-  await keepPartitions(pool, base.now());
+  await maintainPartitions(pool, base.now());
   const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
   return createContext({ ...base, config, pool, onIdleError }, resources);
 }
@@ -86,7 +86,7 @@ function upkeepLoops({ pool, now }: Context, bus: Bus, { log }: ServiceHost): Lo
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   return {
     producers: [
-      (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => keepPartitions(pool, now()), onError("partitions")),
+      (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
       (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
     ],
   };

@@ -170,7 +170,7 @@ describe("the dispatcher", () => {
     expect(errors).toHaveLength(1);
   });
 
-  it("[FAIR] the queue forgets a deleted endpoint, at once or when its last attempt has ended", async () => {
+  it("[FAIR] the queue forgets a deleted endpoint, immediately or when its last attempt has ended", async () => {
     const endpoints = rig.endpoints({ workspaceId: "w" });
     const idle = await rig.register("w", "/idle", ["custom.other"]);
     await rig.report({ workspaceId: "w", type: "custom.other" });

@@ -132,7 +132,7 @@ describe("fairness", () => {
     await eventually(() => rig.receiver.requests.length === 3 * 4 * 40, { deadlineMs: 20_000 });
     for (const workspace of workspaces) {
       expect(census.peak.get(workspace)).toBe(5);
-      // Five at once at four endpoints.
+      // Five simultaneous attempts at four endpoints.
       expect(Math.max(...[1, 2, 3, 4].map((endpoint) => census.peak.get(`/${workspace}/${endpoint}`) ?? 0))).toBe(2);
     }
     const ids = rig.receiver.requests.map((request) => request.headers["x-service-delivery"]);

@@ -5,7 +5,7 @@ import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeliveryFilter } from "../src/domain/delivery-filter.ts";
 import { MAX_ROWS_READ, searchDeliveries } from "../src/store/log/search.ts";
-import { keepPartitions } from "../src/store/retention.ts";
+import { maintainPartitions } from "../src/store/retention.ts";
 
 const NOW = new Date("2026-11-10T12:00:00Z");
 const DAY_MS = 86_400_000;
@@ -43,7 +43,7 @@ describe("the cost of a search of the delivery log", () => {
     database = await testDatabase();
     pool = createPool({ url: database.url, maxConnections: 2, applicationName: "cost" });
     await migrate({ pool, ...migrationsOf("outbound-webhook") });
-    for (let day = 0; day < DAYS; day += 1) await keepPartitions(pool, new Date(NOW.getTime() - day * DAY_MS));
+    for (let day = 0; day < DAYS; day += 1) await maintainPartitions(pool, new Date(NOW.getTime() - day * DAY_MS));
     // The undelivered events are not tested here.
     await pool.query("alter table outbound_webhook.delivery disable trigger user");
     await fill();

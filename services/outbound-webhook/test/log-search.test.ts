@@ -207,7 +207,7 @@ describe("a search of the delivery log", () => {
     expect(second.nextPageToken).toBe("");
   });
 
-  it("[OUT-11] a rare status, type or kind is found at once among many deliveries", async () => {
+  it("[OUT-11] a rare status, type or kind is found quickly among many deliveries", async () => {
     const now = rig.clock.now().getTime();
     const rest = { endpoint: 3, type: "tool.completed", status: "delivered", kind: "event" } as const;
     const rows = Array.from({ length: MAX_ROWS_READ + 5_000 }, (_, index): Made => {

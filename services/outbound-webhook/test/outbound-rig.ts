@@ -77,7 +77,7 @@ export interface OutboundRig extends AsyncDisposable {
   start(roles: readonly ProcessRole[]): Promise<Service>;
 }
 
-/** The part of key-auth that mails need. */
+/** The part of key-auth that gives the addresses for emails. */
 function keyAuthStandIn(emails: string[]): Peers {
   const transport = createRouterTransport((router) =>
     router.service(WorkspaceService, { listAdminEmails: () => ({ emails }) }),

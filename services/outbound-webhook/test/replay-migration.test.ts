@@ -6,7 +6,7 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keepPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
+import { maintainPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
 import { listUndelivered } from "../src/store/undelivered/list.ts";
 
 const DAY_MS = 86_400_000;
@@ -45,7 +45,7 @@ describe("undelivered events and replays over time", () => {
     }
     await migrate({ pool, schema, dir: older });
     // Makes the partitions before it misses the newer tables.
-    await expect(keepPartitions(pool, NOW)).rejects.toThrow("does not exist");
+    await expect(maintainPartitions(pool, NOW)).rejects.toThrow("does not exist");
     await pool.query(`insert into outbound_webhook.endpoint (workspace_id, workspace, url, events, secret, created_at)
       values ('w', 'acme', 'https://a.example/', '{custom.*}', '', now())`);
     const failed = await addDelivery("evt_failed", "failed", "event", 1);
@@ -53,7 +53,7 @@ describe("undelivered events and replays over time", () => {
     await addDelivery("evt_through", "delivered", "resend", 2);
     const waiting = await addDelivery("evt_waiting", "retrying", "event", 1);
     await migrate({ pool, ...migrationsOf("outbound-webhook") });
-    await keepPartitions(pool, NOW);
+    await maintainPartitions(pool, NOW);
     expect(await listUndelivered(pool, LIST)).toEqual([]);
     const again = [failed, await addDelivery("evt_failed", "pending", "replay", 3)];
     await addDelivery("evt_through", "retrying", "resend", 3);
@@ -78,9 +78,9 @@ describe("undelivered events and replays over time", () => {
       return rows[0];
     };
     const before = await counts();
-    await keepPartitions(pool, new Date(NOW.getTime() + (RETENTION_DAYS - 1) * DAY_MS));
+    await maintainPartitions(pool, new Date(NOW.getTime() + (RETENTION_DAYS - 1) * DAY_MS));
     expect(await counts()).toEqual(before);
-    await keepPartitions(pool, new Date(NOW.getTime() + RETENTION_DAYS * DAY_MS + 1));
+    await maintainPartitions(pool, new Date(NOW.getTime() + RETENTION_DAYS * DAY_MS + 1));
     expect(await counts()).toEqual({ events: 0, replays: 0 });
   });
 });

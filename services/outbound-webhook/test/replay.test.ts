@@ -2,7 +2,7 @@ import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { keepPartitions } from "../src/store/retention.ts";
+import { maintainPartitions } from "../src/store/retention.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 
 const SECOND_MS = 1_000;
@@ -55,7 +55,7 @@ describe("replay", () => {
     });
   async function advance(ms: number): Promise<void> {
     rig.clock.advance(ms);
-    await keepPartitions(rig.pool, rig.clock.now());
+    await maintainPartitions(rig.pool, rig.clock.now());
   }
   const sentTo = (path: string) => rig.requestsTo(path).map((request) => JSON.parse(String(request.body)).id);
 

@@ -18,7 +18,7 @@ test("[FAIR-5] a workspace that was served for 20 s goes behind one that waits, 
   const select = "select item_id, group_id, attempt from claimed";
   const claimFirst = prepareClaim(QUEUE, { name: "claim_first_workspace", text: select });
   const applyResults = createApplyResults(pool, QUEUE);
-  /** One turn of the next workspace, whose attempts end at once. */
+  /** One turn of the next workspace, whose attempts end immediately. */
   async function serve(now: Date): Promise<string> {
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
     const [, claimed] = await pipelined(pool, claimFirst({ now, leaseUntil, maxGroups: 1 }));

@@ -4,7 +4,7 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { previewReplay } from "../src/store/replay/preview.ts";
-import { keepPartitions } from "../src/store/retention.ts";
+import { maintainPartitions } from "../src/store/retention.ts";
 import { countUndelivered, listUndelivered } from "../src/store/undelivered/list.ts";
 import { pullUndelivered } from "../src/store/undelivered/pull.ts";
 
@@ -22,7 +22,7 @@ describe("the cost of the view of undelivered events", () => {
     database = await testDatabase();
     pool = createPool({ url: database.url, maxConnections: 2, applicationName: "cost" });
     await migrate({ pool, ...migrationsOf("outbound-webhook") });
-    for (let day = 0; day <= 3; day += 1) await keepPartitions(pool, new Date(NOW.getTime() - day * 86_400_000));
+    for (let day = 0; day <= 3; day += 1) await maintainPartitions(pool, new Date(NOW.getTime() - day * 86_400_000));
     await pool.query(`insert into outbound_webhook.endpoint (workspace_id, workspace, url, events, secret, created_at)
       select case when n <= 3 then 'w' else 'other' end, 'acme', 'https://a.example/', '{custom.*}', '', now()
       from generate_series(1, 6) n`);

@@ -21,7 +21,7 @@ describe("the pull of undelivered events", () => {
   async function undelivered(workspaceId: string, count: number): Promise<void> {
     await eventually(async () => (await client(workspaceId).listUndelivered({})).events.length === count);
   }
-  /** An event that fails at once. */
+  /** An event that fails at the first attempt. */
   async function failing(workspaceId: string, count: number, event = {}): Promise<string> {
     const eventId = await rig.report({ workspaceId, ...event });
     await undelivered(workspaceId, count);

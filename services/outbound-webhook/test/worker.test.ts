@@ -67,7 +67,7 @@ describe("a worker", () => {
 
   const consumer = () => bus.jsm.consumers.info("ATTEMPTS", "outbound-webhook-workers");
 
-  it("[FAIR] takes no more attempts than it can make at once, so that another worker can make them", async () => {
+  it("[FAIR] takes no more attempts than it can make at the same time, so that another worker can make them", async () => {
     for (let index = 0; index < 20; index += 1) await publish(`${index}`);
     start({ concurrency: 2 });
     await eventually(() => begun.length === 2);

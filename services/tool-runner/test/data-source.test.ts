@@ -149,7 +149,7 @@ test("[TOOL] a query ends with the run that started it", async () => {
   hostile.behave(undefined);
 });
 
-test("[LIVE] after a reconnect to Redis a new data source is used at once, under any epoch", async () => {
+test("[LIVE] after a reconnect to Redis a new data source is used immediately, under any epoch", async () => {
   const redis = new EventEmitter();
   await using sources = ownSources(redis);
   const scope = { workspaceId: runner.workspaceId, epoch: 5n };

@@ -32,8 +32,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const handler = 'export default () => ({ success: false, error: "sold out", left: 0 });';
     await toolgate.saveTool("sold_out", { external_api: true, handler });
     const { id, secret } = await toolgate.createKey({ name: "k", tools: ["sold_out"] });
-    const answer = await toolgate.call("sold_out", secret);
-    expect(answer).toMatchObject({ status: 200, text: '{"success":false,"error":"sold out","left":0}' });
+    const response = await toolgate.call("sold_out", secret);
+    expect(response).toMatchObject({ status: 200, text: '{"success":false,"error":"sold out","left":0}' });
     const [{ status }] = await callsOf(id, 1);
     expect(status).toBe(200);
   });

@@ -68,13 +68,13 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
     await earlyInMinute();
     await toolgate.call("echo", secret, { text: "x" });
-    const answer = await toolgate.call("echo", secret, { text: "x" });
-    expect(answer.status).toBe(429);
-    const seconds = Number(answer.headers.get("retry-after"));
-    expect(answer.body).toEqual({ success: false, error: "Aufruflimit erreicht", retry_after: seconds });
+    const response = await toolgate.call("echo", secret, { text: "x" });
+    expect(response.status).toBe(429);
+    const seconds = Number(response.headers.get("retry-after"));
+    expect(response.body).toEqual({ success: false, error: "Aufruflimit erreicht", retry_after: seconds });
     expect(seconds).toBeGreaterThanOrEqual(1);
     expect(seconds).toBeLessThanOrEqual(60);
-    expect(answer.headers.get("x-ratelimit-remaining")).toBe("0");
+    expect(response.headers.get("x-ratelimit-remaining")).toBe("0");
   });
 
   test("[LIMIT-10] the tool does not run when the limit is reached", async () => {
@@ -97,13 +97,13 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         expect((await toolgate.call("echo", secret, { text: "x" })).status).toBe(200);
       await toolgate.manage("key_auth.v1.KeyService/RevokeKey", { keyId: id });
       for (let call = 0; call < 6; call += 1) {
-        const answer = await toolgate.call("echo", secret, { text: "x" });
-        expect(answer).toMatchObject({
+        const response = await toolgate.call("echo", secret, { text: "x" });
+        expect(response).toMatchObject({
           status: 401,
           text: '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}',
         });
-        expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-        expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+        expect(response.headers.get("www-authenticate")).toBe("Bearer");
+        expect(response.headers.get("x-ratelimit-limit")).toBeNull();
       }
     }
   });

@@ -12,10 +12,10 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   test("[TOOL-1] [TOOL-5] [TOOL-11] a key runs a released tool and gets its JSON", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
-    const answer = await toolgate.call("echo", secret, { text: "hi", count: 2 });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ success: true, args: { text: "hi", count: 2 }, read_only: true });
-    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    const response = await toolgate.call("echo", secret, { text: "hi", count: 2 });
+    expect(response.status).toBe(200);
+    expect(response.body).toMatchObject({ success: true, args: { text: "hi", count: 2 }, read_only: true });
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
   test("[TOOL-24] arguments that the tool does not declare are dropped", async () => {
@@ -38,11 +38,11 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
   test("[ERR-1] [ERR-2] a call with invalid arguments gets 400 and all violations, without the values sent", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
-    const answer = await toolgate.call("echo", secret, { text: "a secret text that is too long", count: 0 });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ success: false, error: "Ungueltige Parameter" });
-    expect(answer.body.details).toHaveLength(2);
-    expect(answer.text).not.toContain("a secret text");
+    const response = await toolgate.call("echo", secret, { text: "a secret text that is too long", count: 0 });
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ success: false, error: "Ungueltige Parameter" });
+    expect(response.body.details).toHaveLength(2);
+    expect(response.text).not.toContain("a secret text");
   });
 
   test("[TOOL-26] [TOOL-30] [TOOL-32] a violation names the field and the rule", async () => {
@@ -62,8 +62,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       handler: 'export default () => { throw new Error("db pw 1234"); };',
     });
     const { secret } = await toolgate.createKey({ name: "k", tools: ["broken"] });
-    const answer = await toolgate.call("broken", secret);
-    expect(answer).toMatchObject({
+    const response = await toolgate.call("broken", secret);
+    expect(response).toMatchObject({
       status: 400,
       text: '{"success":false,"error":"Tool konnte nicht ausgefuehrt werden"}',
     });
@@ -81,11 +81,11 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 7 });
     for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const headers = { origin: "https://a.example", "access-control-request-method": "POST" };
-      const answer = await toolgate.request("/api/v1/tools/echo", { method, headers });
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get("allow")).toBe("POST");
-      expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
-      if (method !== "HEAD") expect(answer.text).toBe('{"success":false,"error":"Methode nicht erlaubt"}');
+      const response = await toolgate.request("/api/v1/tools/echo", { method, headers });
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toBe("POST");
+      expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+      if (method !== "HEAD") expect(response.text).toBe('{"success":false,"error":"Methode nicht erlaubt"}');
     }
     const known = await toolgate.request("/api/v1/tools/echo", { headers: { authorization: `Bearer ${secret}` } });
     expect(known.headers.get("x-ratelimit-remaining")).toBe("7");

@@ -12,7 +12,7 @@ export declare const file_toolgate_call_stream_v1_call_stream: GenFile;
 
 /**
  * Frames of many concurrent calls that travel from client to server over one long-lived stream.
- * A batch holds what one turn of the sender's event loop produced.
+ * A batch contains what one turn of the sender's event loop produced.
  *
  * @generated from message toolgate.call_stream.v1.CallBatch
  */

@@ -18,7 +18,7 @@ import { rejectUnparsable } from "./unparsable.ts";
 import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
 import { pullRoutes } from "./webhooks/pull-routes.ts";
 
-/** Connections beyond these are closed at once. */
+/** Connections beyond these are closed immediately. */
 const MAX_CONNECTIONS = 20_000;
 /** How often the server checks for requests that take too long. */
 const SLOW_CHECK_MS = 5_000;

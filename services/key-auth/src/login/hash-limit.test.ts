@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { createHashLimit, HASHES_AT_ONCE, MAX_WAITING } from "./hash-limit.ts";
 
-test("[MGMT-4] a few passwords are hashed at once, and logins are refused when too many wait", async () => {
+test("[MGMT-4] a few passwords are hashed at the same time, and logins are refused when too many wait", async () => {
   const limitHashing = createHashLimit();
   const hashing = Promise.withResolvers<void>();
   let [started, ended] = [0, 0];

@@ -18,7 +18,7 @@ const SIGNS_FOR_MS = 30 * DAY_MS;
 const KEPT_FOR_MS = SIGNS_FOR_MS + DAY_MS;
 
 /** Creates a signing key when one is due, and deletes keys whose tokens have all expired. Can be repeated on any replica. */
-export async function keepSigningKeys(pool: Pool, box: SecretBox, now: Date): Promise<void> {
+export async function maintainSigningKeys(pool: Pool, box: SecretBox, now: Date): Promise<void> {
   const [newest] = await listSigningKeys(pool);
   if (newest && isYoung(newest, now)) return;
   await inTransaction(pool, async (client) => {

@@ -19,8 +19,8 @@ interface Waiting {
 /**
  * Lookups of one tick share a query, and so do lookups that wait because too many queries run.
  *
- * Hashes without a row are remembered for a moment. A new key still works at once: its secret is 32 random bytes that
- * leave this service after the commit, so that it cannot have been looked up before.
+ * Hashes without a row are remembered for a moment. A new key still works immediately: its secret is 32 random bytes
+ * that leave this service after the commit, so that it cannot have been looked up before.
  */
 export function createRowLoader(query: (hashes: Buffer[]) => Promise<VerificationRow[]>, now: () => number): RowLoader {
   const unknownUntil = new LRUCache<string, number>({ max: MAX_UNKNOWN_HASHES });

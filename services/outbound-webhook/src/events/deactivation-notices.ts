@@ -2,7 +2,7 @@ import type { SendMail } from "@toolgate/mailer/mailer";
 import type { Pool } from "@toolgate/postgres/pool";
 import { claimNotices, type DueNotice, settleNotice } from "../store/deactivation-notice.ts";
 
-interface NoticeMailerOptions {
+interface NoticeOptions {
   pool: Pool;
   listAdminEmails: (workspaceId: string) => Promise<string[]>;
   sendMail: SendMail;
@@ -11,9 +11,10 @@ interface NoticeMailerOptions {
 }
 
 /**
- * Mails the admins about endpoints that were deactivated automatically. Mails that fail are sent again later. [OUT-49]
+ * Emails the admins about endpoints that were deactivated automatically. An email that fails is sent again later.
+ * [OUT-49]
  */
-export async function mailDueNotices(options: NoticeMailerOptions): Promise<void> {
+export async function sendDueNotices(options: NoticeOptions): Promise<void> {
   const { pool, listAdminEmails, sendMail, now, onError } = options;
   for (const notice of await claimNotices(pool, now())) {
     try {

@@ -8,7 +8,7 @@ import { createListAdminEmails } from "../clients/admin-emails.ts";
 import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";
-import { mailDueNotices } from "../events/deactivation-notices.ts";
+import { sendDueNotices } from "../events/deactivation-notices.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
@@ -54,7 +54,7 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
     (signal) => runEvery(SWEEP_EVERY_MS, signal, sweep, onError("lease sweep")),
   ];
   if (config.mail) producers.push(noticeLoop(context, config.mail, options, resources));
-  else log.warn("SMTP_URL is not set: mail about deactivated endpoints waits");
+  else log.warn("SMTP_URL is not set: emails about deactivated endpoints wait");
   const consumers: Loop[] = [
     (signal) =>
       runResultConsumer({
@@ -70,14 +70,14 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   return { producers, consumers };
 }
 
-/** Mails admins about endpoints that were deactivated. */
+/** Emails admins about endpoints that were deactivated. */
 function noticeLoop(
   { pool, now }: Context,
   mail: NonNullable<Config["mail"]>,
   { peers, log }: DispatcherOptions,
   resources: AsyncDisposableStack,
 ): Loop {
-  const onError = (error: unknown) => log.error({ err: error }, "notice mail");
+  const onError = (error: unknown) => log.error({ err: error }, "email about a deactivated endpoint");
   const notices = {
     pool,
     listAdminEmails: createListAdminEmails(peers.transport("key-auth")),
@@ -85,5 +85,5 @@ function noticeLoop(
     now,
     onError,
   };
-  return (signal) => runEvery(NOTICES_EVERY_MS, signal, () => mailDueNotices(notices), onError);
+  return (signal) => runEvery(NOTICES_EVERY_MS, signal, () => sendDueNotices(notices), onError);
 }

@@ -38,7 +38,7 @@ const DELETE_OLD = {
 /**
  * Creates the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas.
  */
-export async function keepPartitions(pool: Pool, now: Date): Promise<void> {
+export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // Without a listener, a connection that breaks here would end the process.
@@ -47,7 +47,7 @@ export async function keepPartitions(pool: Pool, now: Date): Promise<void> {
   };
   client.on("error", onError);
   try {
-    // Replicas that create and drop partitions at once would disturb each other.
+    // Replicas that create and drop partitions at the same time would disturb each other.
     await client.query("select pg_advisory_lock($1)", [PARTITIONS_LOCK]);
     await keepWhileLocked(client, now);
     await client.query("select pg_advisory_unlock($1)", [PARTITIONS_LOCK]);

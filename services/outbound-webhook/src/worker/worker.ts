@@ -16,7 +16,7 @@ import { givenBack, isTooLate, runAttempt } from "./run-attempt.ts";
 export interface WorkerOptions {
   bus: Bus;
   safeFetch: Pick<SafeFetch, "send">;
-  /** Attempts at once. */
+  /** Simultaneous attempts. */
   concurrency: number;
   /** Longest time for an attempt. */
   attemptDeadlineMs: number;

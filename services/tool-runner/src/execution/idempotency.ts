@@ -40,7 +40,7 @@ export interface Ran {
 /**
  * Runs a call once for its idempotency key, across all replicas and for 24 hours. The claim is committed before the run
  * starts and the outcome before it is returned, so a run is never silently repeated. A run that a platform failure cut
- * off may have had effects, so its repeats get "unknown": at once if its process noticed the failure, or after the
+ * off may have had effects, so its repeats get "unknown": immediately if its process noticed the failure, or after the
  * lease if the process died.
  */
 export interface Idempotency {

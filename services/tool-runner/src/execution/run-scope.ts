@@ -29,7 +29,7 @@ export interface RunScope {
   hop: number;
   /** [EVT] Custom events that the call may still emit. */
   eventsLeft: number;
-  mailsLeft: number;
+  emailsLeft: number;
   /** Values of secrets that the call has sent; they are removed from everything that is stored or shown. */
   usedSecrets: Set<string>;
   /** performance.now() at which the call must have ended. */
@@ -39,16 +39,16 @@ export interface RunScope {
 }
 
 const MAX_EVENTS_PER_CALL = 20;
-const MAX_MAILS_PER_CALL = 10;
+const MAX_EMAILS_PER_CALL = 10;
 
-type Unused = "eventsLeft" | "mailsLeft" | "usedSecrets" | "deadline" | "records";
+type Unused = "eventsLeft" | "emailsLeft" | "usedSecrets" | "deadline" | "records";
 
 /** The scope of a call that begins now. */
 export function createRunScope(given: Omit<RunScope, Unused>, timeoutMs: number): RunScope {
   return {
     ...given,
     eventsLeft: MAX_EVENTS_PER_CALL,
-    mailsLeft: MAX_MAILS_PER_CALL,
+    emailsLeft: MAX_EMAILS_PER_CALL,
     usedSecrets: new Set(),
     deadline: performance.now() + timeoutMs,
     records: [],

@@ -3,7 +3,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { DeliveryKindName } from "../../domain/delivery-filter.ts";
 
-/** A delivery of a stored event, due at once. */
+/** A delivery of a stored event, due immediately. */
 interface NewDelivery {
   id: string;
   eventId: string;

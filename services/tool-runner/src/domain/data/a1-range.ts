@@ -36,7 +36,7 @@ export function rangeText({ top, left, bottom, right }: Range): string {
 /** Returns the range if one call may read or write it. */
 export function mustBeSmall(range: Range): Range {
   const cells = (range.bottom - range.top + 1) * (range.right - range.left + 1);
-  if (cells > MAX_CELLS_PER_CALL) throw new RangeError(`at most ${MAX_CELLS_PER_CALL} cells at once`);
+  if (cells > MAX_CELLS_PER_CALL) throw new RangeError(`at most ${MAX_CELLS_PER_CALL} cells per call`);
   return range;
 }
 

@@ -76,7 +76,7 @@ export class ToolIsolates {
     if (tool.tickets.size === 0 && this.#current.get(tool.codeId) !== tool) this.destroy(tool);
   }
 
-  /** Ends an isolate at once, with the runs in it. */
+  /** Ends an isolate immediately, with the runs in it. */
   destroy(tool: ToolIsolate): void {
     if (this.#current.get(tool.codeId) === tool) this.#current.delete(tool.codeId);
     this.#all.delete(tool);

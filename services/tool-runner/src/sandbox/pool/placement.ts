@@ -9,7 +9,10 @@ import type { Run } from "./run.ts";
 const MAX_UNBEGUN = 64;
 /** A tool stays with the child that has it warm until this many starts wait there. */
 const MAX_UNBEGUN_BEFORE_SPREADING = 8;
-/** Tools with runs in one child at once. Below its bound on isolates, because some of those may be about to end. */
+/**
+ * Tools with runs in one child at the same time. Below its bound on isolates, because some of those may be about to
+ * end.
+ */
 const MAX_TOOLS_PER_CHILD = 96;
 const MAX_QUARANTINED = 10_000;
 
