@@ -1,6 +1,3 @@
-import type { Code } from "@connectrpc/connect";
-import { ConnectError } from "@connectrpc/connect";
-
 /** What a caller says about one call. */
 export type CallOptions = {
   /** Milliseconds that the caller is willing to wait, kept with a precision of about 50 ms. */
@@ -21,7 +18,7 @@ export type CallOptions = {
  * - any code and message that the handler itself threw as a `ConnectError`. Details, metadata and causes
  *   are not passed on, and a message is cut off after 4,096 characters.
  *
- * A call is sent at most once. Whether it may be sent again is the caller's decision, see `neverSent`.
+ * A call is sent at most once. Whether it may be sent again is the caller's decision.
  * The request must not be changed while the call is open, nor may the handler change what it received.
  */
 export type Call<I, O> = (request: I, options: CallOptions) => Promise<O>;
@@ -42,19 +39,3 @@ export type CallContext = {
  * Bytes in the request may be views on a buffer that holds a whole batch: copy anything that is kept for long.
  */
 export type CallHandler<I, O> = (request: I, context: CallContext) => Promise<O>;
-
-/**
- * The error of a call that ended before it was sent; `neverSent` recognises it.
- * Not a class: every `ConnectError` would be an instance of a class derived from it.
- */
-export function neverSentError(message: string, code: Code, cause?: unknown): ConnectError {
-  return Object.assign(new ConnectError(message, code, undefined, undefined, cause), { neverSent: true });
-}
-
-/**
- * Whether a failed call certainly never left this process, so that sending it again cannot run it twice. False means
- * that the handler may have run.
- */
-export function neverSent(error: unknown): boolean {
-  return error instanceof Error && "neverSent" in error && error.neverSent === true;
-}

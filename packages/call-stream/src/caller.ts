@@ -1,9 +1,8 @@
-import type { ConnectError } from "@connectrpc/connect";
-import { Code } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { currentTraceparent } from "@toolgate/telemetry/trace";
 import type { CallContext, CallOptions } from "./call.ts";
-import { neverSentError } from "./call.ts";
+import { callerGone, deadlineExceeded } from "./failure.ts";
 
 /** The waiting side of one call: a promise, its deadline, and the signal that may cancel it. */
 export abstract class Caller<O> {
@@ -40,9 +39,9 @@ export abstract class Caller<O> {
 
 /** Why a call is refused before it is sent, if it is: it is cancelled, out of time, or too many calls are open. */
 export function refusalOf(options: CallOptions, openCalls: number, maxInFlight: number): ConnectError | undefined {
-  if (options.signal?.aborted) return neverSentError("the caller has cancelled the call", Code.Canceled);
-  if (!(options.timeoutMs > 0)) return neverSentError("the call's time is up", Code.DeadlineExceeded);
-  if (openCalls >= maxInFlight) return neverSentError("too many calls in flight", Code.ResourceExhausted);
+  if (options.signal?.aborted) return callerGone();
+  if (!(options.timeoutMs > 0)) return deadlineExceeded();
+  if (openCalls >= maxInFlight) return new ConnectError("too many calls in flight", Code.ResourceExhausted);
   return undefined;
 }
 
@@ -52,8 +51,6 @@ export class StreamCaller<O> extends Caller<O> {
   id = 0;
   /** Empty once it was sent. */
   request: Uint8Array;
-  /** The request was given to the transport, so the handler may have seen it. */
-  sent = false;
   /** The stream that the call is on. */
   connection: { forget(caller: StreamCaller<O>): void } | undefined;
   readonly requestId = currentRequestId();

@@ -5,7 +5,6 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { callStreamInFlight } from "@toolgate/telemetry/instruments";
 import type { AddressResolver } from "./addresses.ts";
 import type { Call, CallOptions } from "./call.ts";
-import { neverSentError } from "./call.ts";
 import { refusalOf, StreamCaller } from "./caller.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
@@ -121,10 +120,12 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
     try {
       bytes = toBinary(this.#method.input, request);
     } catch (error) {
-      return Promise.reject(neverSentError("the request cannot be encoded", Code.Internal, error));
+      return Promise.reject(
+        new ConnectError("the request cannot be encoded", Code.Internal, undefined, undefined, error),
+      );
     }
     if (bytes.byteLength > MAX_MESSAGE_BYTES) {
-      return Promise.reject(neverSentError("the request is too large", Code.ResourceExhausted));
+      return Promise.reject(new ConnectError("the request is too large", Code.ResourceExhausted));
     }
     const caller = new StreamCaller<MessageShape<O>>(bytes, options, this.#onCancel);
     this.#open.add(caller);
@@ -148,9 +149,9 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
   }
 
   #refusal(): ConnectError | undefined {
-    if (this.#closed !== undefined) return neverSentError("the client is closed", Code.Unavailable);
+    if (this.#closed !== undefined) return new ConnectError("the client is closed", Code.Unavailable);
     if (this.#unsentBytes > MAX_UNSENT_REQUEST_BYTES) {
-      return neverSentError("too many requests wait to be sent", Code.ResourceExhausted);
+      return new ConnectError("too many requests wait to be sent", Code.ResourceExhausted);
     }
     return undefined;
   }
@@ -174,7 +175,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
   #abandon(caller: StreamCaller<MessageShape<O>>, error: ConnectError): void {
     this.#forget(caller);
     this.#waiting.delete(caller);
-    caller.fail(caller.sent ? error : neverSentError(error.rawMessage, error.code));
+    caller.fail(error);
     caller.connection?.forget(caller);
   }
 

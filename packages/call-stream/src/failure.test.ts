@@ -1,7 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { neverSent, neverSentError } from "./call.ts";
 import { fromFailure, toFailure } from "./failure.ts";
 
 test("code and message of every Connect code survive the frame", () => {
@@ -21,11 +20,4 @@ test("a number that is not a Connect code becomes unknown", () => {
       expect(fromFailure(failure).code).toBe(Code.Unknown);
     }),
   );
-});
-
-test("neverSent is true only of failures that say so", () => {
-  expect(neverSent(neverSentError("m", Code.Unavailable))).toBe(true);
-  for (const other of [new ConnectError("m", Code.Unavailable), new Error("m"), undefined, { neverSent: true }]) {
-    expect(neverSent(other)).toBe(false);
-  }
 });

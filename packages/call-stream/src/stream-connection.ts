@@ -148,7 +148,6 @@ export class StreamConnection<O> {
       bytes += request.byteLength;
       this.#unsent.delete(caller);
       this.#options.onSent(caller);
-      caller.sent = true;
       caller.request = NOTHING;
       const timeoutMs = Math.max(1, Math.min(Math.ceil(caller.deadlineMs - nowMs), MAX_TIMEOUT_ON_WIRE_MS));
       const { id, requestId, traceparent } = caller;

@@ -26,14 +26,22 @@ test("peers of the same process may be asked for before they start, and called o
   const sessions = createClient(SessionService, peers.transport("key-auth"));
   const verify = peers.call(VerifyService.method.verify);
   const request = create(VerifyRequestSchema);
-  const early = [sessions.login({}), verify(request, { timeoutMs: 1_000 })];
+  const early = [sessions.login({}), verify(request)];
   for (const outcome of await Promise.allSettled(early)) {
     const reason = outcome.status === "rejected" ? ConnectError.from(outcome.reason) : undefined;
     expect([reason?.code, reason?.rawMessage]).toEqual([Code.Unavailable, "key-auth has not started yet"]);
   }
   peers.add("key-auth", keyAuth());
   expect((await sessions.login({})).token).toBe("t");
-  expect(await verify(request, { timeoutMs: 1_000 })).toEqual(create(VerifyResponseSchema));
+  expect(await verify(request)).toEqual(create(VerifyResponseSchema));
+});
+
+test("a hot call ends when the registry's time for it is up", async () => {
+  const peers = localPeers(options);
+  const { promise: never } = Promise.withResolvers<never>();
+  peers.add("key-auth", keyAuth({ verify: () => never }));
+  const verify = peers.call(VerifyService.method.verify)(create(VerifyRequestSchema));
+  expect(ConnectError.from(await verify.catch((error: unknown) => error)).code).toBe(Code.DeadlineExceeded);
 });
 
 test("a service without the handler of one of its hot calls does not start", () => {

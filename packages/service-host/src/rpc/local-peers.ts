@@ -31,11 +31,11 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
       stream: async (...call) => running(service).stream(...call),
     }),
     call(method) {
-      const { service } = hotCallOf(method);
+      const { service, timeoutMs } = hotCallOf(method);
       let found = calls.get(method);
       return (request, options) => {
         found ??= calls.get(method);
-        return found ? found(request, options) : Promise.reject(notStarted(service));
+        return found ? found(request, { timeoutMs, ...options }) : Promise.reject(notStarted(service));
       };
     },
     add(name, service) {
