@@ -5,7 +5,7 @@ import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/k
 import { ToolDescriptionSchema, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { describe, expect, test } from "vitest";
-import { createVerifyKey } from "../src/clients/key-auth.ts";
+import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";
 
 const UNKNOWN_EPOCH = 0n;

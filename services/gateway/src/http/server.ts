@@ -13,7 +13,7 @@ import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { allowedMethod } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
-import { toolRoutes } from "./tools/tool-routes.ts";
+import { toolRoutes } from "./tools/tool-call.ts";
 import { rejectUnparsable } from "./unparsable.ts";
 import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
 import { pullRoutes } from "./webhooks/pull-routes.ts";

@@ -1,6 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import type { Call } from "@toolgate/call-stream/call";
-import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { hashSecret } from "@toolgate/api-key/secret";
+import {
+  type KeyVerdict,
+  type VerifyRequest,
+  VerifyRequestSchema,
+  type VerifyResponse,
+} from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import {
   KeyCallerSchema,
   type RunRequest,
@@ -9,6 +15,31 @@ import {
   ViolationSchema,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Violation } from "../domain/responses.ts";
+
+/** A hot call as `peers.call` makes it. */
+type HotCall<I, O> = (request: I) => Promise<O>;
+
+interface KeyQuestion {
+  /** Empty: no tool is called, and the verdict lists the tools of the key. */
+  tool: string;
+  count: boolean;
+  clientIp: string;
+}
+
+/** Undefined: no such key, revoked, expired, or not allowed from that address. */
+export type VerifyKey = (apiKey: string, question: KeyQuestion) => Promise<KeyVerdict | undefined>;
+
+export function createVerifyKey(verify: HotCall<VerifyRequest, VerifyResponse>): VerifyKey {
+  return async (apiKey, question) => {
+    const request = create(VerifyRequestSchema, { secretHash: hashSecret(apiKey), ...question });
+    const response = await verify(request).catch((error: unknown) => {
+      // The replica is down, and another one gives the same verdict. At worst the call is counted twice.
+      if (error instanceof ConnectError && error.code === Code.Unavailable) return verify(request);
+      throw error;
+    });
+    return response.key;
+  };
+}
 
 export interface ToolRun {
   tool: string;
@@ -24,12 +55,10 @@ export interface ToolRun {
 /** Runs a tool for a verified key. */
 export type RunTool = (key: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
 
-/** Longer than the longest timeout of a tool, so that the tool's own timeout ends the run. */
-const TIMEOUT_MS = 75_000;
 /** Not JSON: a previous version of tool-runner ignores the violation, and would run the tool with an empty or valid body. */
 const UNUSABLE_BODY = Buffer.from("\0");
 
-export function createRunTool(run: Call<RunRequest, RunResponse>): RunTool {
+export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
   return (key, { tool, body, bodyFault, ip, idempotencyKey }) => {
     const caller = create(KeyCallerSchema, {
       keyId: key.keyId,
@@ -48,6 +77,6 @@ export function createRunTool(run: Call<RunRequest, RunResponse>): RunTool {
       caller: { case: "key", value: caller },
       idempotencyKey: bodyFault ? "" : idempotencyKey,
     });
-    return run(request, { timeoutMs: TIMEOUT_MS });
+    return run(request);
   };
 }
