@@ -1,11 +1,12 @@
 import { createEpochCache, type EpochCacheOptions } from "@toolgate/epoch/cache";
+import { isInNetworks, type Network, parseNetwork } from "@toolgate/ip-address/network";
 import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
+import { secretHolds, statusOf } from "../domain/key.ts";
 import { minuteWindow } from "../domain/minute-window.ts";
 import type { VerificationRow } from "../store/verification.ts";
 import type { Admission, KeyEpochs } from "./admission.ts";
 import { createLocalCounter } from "./local-counter.ts";
 import type { RowLoader } from "./row-loader.ts";
-import { admits, sizeOf, toVerifiableKey, type VerifiableKey } from "./verifiable-key.ts";
 
 /** Undefined: no such key, revoked, expired, secret replaced, or address not allowed. */
 export type Verdict =
@@ -31,12 +32,23 @@ interface VerifierDependencies extends Pick<EpochCacheOptions<KeyEpochs, unknown
   maxCachedBytes?: number;
 }
 
+/** A key's row with its networks parsed. */
+interface VerifiableKey {
+  row: VerificationRow;
+  networks: Network[];
+}
+
 /** Tells the gateway and tool-runner to cache nothing for this call. */
 const UNKNOWN_EPOCH = "0";
 /** An epoch that changes between every two reads is a fault, not somebody editing. */
 const MAX_RELOADS = 5;
 const MAX_CACHED_KEYS = 50_000;
 const MAX_CACHED_BYTES = 128 * 1024 * 1024;
+/** A key without its lists. */
+const KEY_BYTES = 500;
+/** An entry of a list, without its characters. */
+const TEXT_BYTES = 32;
+const BYTES_PER_CHAR = 2;
 
 /**
  * [KEY-21] Decides on a key with one round trip to Redis: a cached key is used only while Redis has the epochs under which
@@ -102,4 +114,28 @@ export function createVerifier({
       return undefined;
     },
   };
+}
+
+/** Throws for a network that cannot be parsed: a key without networks may be used from anywhere. */
+function toVerifiableKey(row: VerificationRow): VerifiableKey {
+  const networks = row.allowedNetworks.map((text) => {
+    const network = parseNetwork(text);
+    if ("fault" in network) throw new Error(`key ${row.keyId} has a network that cannot be read`);
+    return network;
+  });
+  return { row, networks };
+}
+
+/** Whether the key, the secret and the caller's address are all valid. */
+function admits({ row, networks }: VerifiableKey, clientIp: string, nowMs: number): boolean {
+  const now = new Date(nowMs);
+  const mayCallFrom = networks.length === 0 || isInNetworks(networks, clientIp);
+  return statusOf(row, now) === "active" && secretHolds(row, now) && mayCallFrom;
+}
+
+/** Bytes in memory, roughly. */
+function sizeOf({ row: { tools, allowedNetworks } }: VerifiableKey): number {
+  let bytes = KEY_BYTES;
+  for (const text of [...tools, ...allowedNetworks]) bytes += TEXT_BYTES + BYTES_PER_CHAR * text.length;
+  return bytes;
 }

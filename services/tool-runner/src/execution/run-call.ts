@@ -1,12 +1,11 @@
 import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { parseCallBody } from "../domain/calls/call-body.ts";
-import { responseJson } from "../domain/calls/response.ts";
+import { parseCallBody, responseJson } from "../domain/calls/call-body.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
 import { holdsTemplateMarker } from "../domain/json-object.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { Idempotency, OnceOutcome, Ran } from "./idempotency.ts";
-import type { RunScope } from "./run-scope.ts";
+import type { RunScope } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export type CallOutcome =

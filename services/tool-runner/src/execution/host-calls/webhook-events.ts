@@ -7,8 +7,7 @@ import { currentTraceparent, inSpan, SpanKind } from "@toolgate/telemetry/trace"
 import { completedData, customEventViolation } from "../../domain/calls/webhook-event-data.ts";
 import { isJsonObject, ownValue } from "../../domain/json-object.ts";
 import { ToolError } from "../errors.ts";
-import type { FinishedRun } from "../run.ts";
-import type { RunScope } from "../run-scope.ts";
+import type { FinishedRun, RunScope } from "../run.ts";
 import type { HostCallContext } from "./host-call.ts";
 import { skipsWrite } from "./skip-write.ts";
 

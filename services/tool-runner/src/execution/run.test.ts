@@ -1,6 +1,6 @@
 import { validate, version } from "uuid";
 import { expect, test } from "vitest";
-import { newExecutionId } from "./execution-id.ts";
+import { newExecutionId } from "./run.ts";
 
 test("[LOG-10] execution ids are UUIDs of version 7, all different, and start with the time", () => {
   const before = Date.now();
