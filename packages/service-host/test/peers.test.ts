@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { SERVICES } from "@toolgate/service-registry/services";
 import { expect, test } from "vitest";
 import { createLogger } from "../src/logger.ts";
 import { readPeerUrls, remotePeers } from "../src/peers.ts";
@@ -40,8 +41,11 @@ test("a hot call ends when the registry's time for it is up", async () => {
   const peers = localPeers(options);
   const { promise: never } = Promise.withResolvers<never>();
   peers.add("key-auth", keyAuth({ verify: () => never }));
+  const [{ timeoutMs }] = SERVICES["key-auth"].hotCalls;
+  const begun = performance.now();
   const verify = peers.call(VerifyService.method.verify)(create(VerifyRequestSchema));
   expect(ConnectError.from(await verify.catch((error: unknown) => error)).code).toBe(Code.DeadlineExceeded);
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(timeoutMs);
 });
 
 test("a service without the handler of one of its hot calls does not start", () => {
