@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { currentRequestId } from "@toolgate/telemetry/request";
-import { currentTraceparent } from "@toolgate/telemetry/trace";
+import { currentTrace } from "@toolgate/telemetry/trace";
 import type { CallContext, CallOptions } from "./call.ts";
 import { callerGone, deadlineExceeded } from "./failure.ts";
 
@@ -54,7 +54,7 @@ export class StreamCaller<O> extends Caller<O> {
   /** The stream that the call is on. */
   connection: { forget(caller: StreamCaller<O>): void } | undefined;
   readonly requestId = currentRequestId();
-  readonly traceparent = currentTraceparent();
+  readonly trace = currentTrace();
   readonly #cancel: (caller: StreamCaller<O>) => void;
 
   constructor(request: Uint8Array, options: CallOptions, cancel: (caller: StreamCaller<O>) => void) {

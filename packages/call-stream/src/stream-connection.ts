@@ -150,14 +150,15 @@ export class StreamConnection<O> {
       this.#options.onSent(caller);
       caller.request = NOTHING;
       const timeoutMs = Math.max(1, Math.min(Math.ceil(caller.deadlineMs - nowMs), MAX_TIMEOUT_ON_WIRE_MS));
-      const { id, requestId, traceparent } = caller;
+      const { id, requestId, trace } = caller;
       calls.push({
         $typeName: "toolgate.call_stream.v1.Call",
         id,
         request,
         timeoutMs,
         requestId,
-        traceparent,
+        traceparent: trace.traceparent,
+        tracestate: trace.tracestate,
       });
     }
     const cancelled = this.#cancelled;

@@ -100,6 +100,7 @@ export function newEvent(event: Partial<WorkspaceEvent> & { workspaceId: string 
     hop: 1,
     requestId: "",
     traceparent: "",
+    tracestate: "",
     ...event,
   });
 }

@@ -74,6 +74,13 @@ export declare type Call = Message<"toolgate.call_stream.v1.Call"> & {
    * @generated from field: string traceparent = 5;
    */
   traceparent: string;
+
+  /**
+   * The rest of the trace context: what other tracing systems want to know. At most 512 characters.
+   *
+   * @generated from field: string tracestate = 6;
+   */
+  tracestate: string;
 };
 
 /**

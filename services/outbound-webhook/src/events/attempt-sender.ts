@@ -44,6 +44,7 @@ export function prepareAttempt(
     workspaceId,
     signedAtSeconds: BigInt(signingTime(now)),
     traceparent: delivery.traceparent ?? "",
+    tracestate: delivery.tracestate ?? "",
   });
 }
 

@@ -28,7 +28,7 @@ export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): bool
 export function runAttempt(attempt: Attempt, options: AttemptOptions): Promise<AttemptResult | undefined> {
   if (attempt.traceparent === "") return sendAttempt(attempt, options);
   const attributes = { "toolgate.delivery_id": attempt.deliveryId, "toolgate.attempt": attempt.number };
-  return inSpanOf(attempt.traceparent, "attempt", () => sendAttempt(attempt, options), {
+  return inSpanOf(attempt, "attempt", () => sendAttempt(attempt, options), {
     kind: SpanKind.CLIENT,
     attributes,
   });
