@@ -1,4 +1,4 @@
-import { constants, createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import { createServer, type ServerHttp2Session } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -11,6 +11,7 @@ import type { Logger } from "../logger.ts";
 import { listen } from "../process/listen.ts";
 import type { Readiness } from "../process/readiness.ts";
 import { healthService } from "./health.ts";
+import { followStreams } from "./open-streams.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
 import { MAX_MESSAGE_BYTES, serverInterceptors } from "./transport.ts";
 
@@ -31,12 +32,12 @@ interface RpcServer extends AsyncDisposable {
 /** Longer than any unary call may take. A service with longer work waits for it before it closes the server. */
 const CLOSE_WITHIN_MS = 20_000;
 /** Health checks and reflection end by themselves when the server closes, unless their client reads or sends slowly. */
-const CLOSE_PUBLIC_WITHIN_MS = 1_000;
-const PUBLIC_PATH = "/grpc.";
+const CUT_OUTSIDERS_AFTER_MS = 1_000;
 
 /**
  * Serves a service's RPCs as gRPC, gRPC-web and Connect over h2c. Throws when an RPC declares no access. Disposing
- * refuses new connections, ends the streams of health checks and reflection, waits up to 20 s for open calls, then cuts them.
+ * refuses new connections, ends the streams of health checks and reflection, cuts what has no internal token after 1 s,
+ * and waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
   routes,
@@ -65,12 +66,7 @@ export async function startRpcServer({
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
-  const publicStreams = new Set<ServerHttp2Stream>();
-  server.on("stream", (stream, headers) => {
-    if (!headers[":path"]?.startsWith(PUBLIC_PATH)) return;
-    publicStreams.add(stream);
-    stream.on("close", () => publicStreams.delete(stream));
-  });
+  const streams = followStreams(server, internalToken);
   const bound = await listen(server, host, port);
   return {
     port: bound,
@@ -78,14 +74,12 @@ export async function startRpcServer({
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       closing.abort();
       for (const session of sessions) session.close();
-      const cutPublic = setTimeout(() => {
-        for (const stream of publicStreams) stream.close(constants.NGHTTP2_CANCEL);
-      }, CLOSE_PUBLIC_WITHIN_MS);
+      const cutOutsiders = setTimeout(() => streams.cutOutsiders(), CUT_OUTSIDERS_AFTER_MS);
       const cut = setTimeout(() => {
         for (const session of sessions) session.destroy();
       }, CLOSE_WITHIN_MS);
       await closed;
-      clearTimeout(cutPublic);
+      clearTimeout(cutOutsiders);
       clearTimeout(cut);
     },
   };
