@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache";
  * callers that ask at the same time share one load. Values are loaded again after `RELOAD_AFTER_MS`; while that fails
  * and the epoch stays the same, the old value is used for up to `KEEP_FOR_MS`.
  */
-export interface EpochCache<Epoch, T> {
+interface EpochCache<Epoch, T> {
   /**
    * The value under this epoch or a newer one. An undefined epoch (Redis is down) loads for this caller alone and caches
    * nothing. Rejects when the load fails and no cached value may be used instead.

@@ -79,7 +79,7 @@ export function currentTrace(): TraceContext {
   return tracer === undefined ? NO_TRACE : contextOf(currentRequest()?.span);
 }
 
-export interface SpanOptions {
+interface SpanOptions {
   kind?: SpanKind;
   attributes?: Attributes;
   /** Milliseconds since 1970; default: now. */

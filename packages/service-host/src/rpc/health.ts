@@ -10,7 +10,7 @@ import type { Readiness } from "../process/readiness.ts";
 
 const WATCH_EVERY_MS = 1_000;
 
-export interface HealthOptions {
+interface HealthOptions {
   readiness: Readiness;
   /** All of them report the health of the process. */
   services: readonly DescService[];

@@ -16,7 +16,7 @@ declare module "fastify" {
 const SERVER_ERROR = 500;
 const MS_PER_SECOND = 1_000;
 
-export type IsTrusted = (request: IncomingMessage) => boolean;
+type IsTrusted = (request: IncomingMessage) => boolean;
 
 /** Whether a request comes from one of our own proxies, which may name its id and its trace. */
 export function trustedBy(trustedProxies: string[]): IsTrusted {
