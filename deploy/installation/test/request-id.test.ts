@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sendRaw } from "./raw-http.ts";
+import { sendRaw } from "./bad-input/raw-http.ts";
 import { type CallResponse, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
