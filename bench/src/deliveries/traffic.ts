@@ -22,11 +22,11 @@ export type Traffic = {
   signal: AbortSignal;
 };
 
-/** Events that came again, or had not come a minute after the last one was published. */
+/** Events that came more than once, or had not come a minute after the last one was published. */
 type Flaws = { repeated: number; missing: number };
 export type Saturated = Flaws & {
   perSecond: number;
-  /** In the measured window, and with what went before and after it. */
+  /** In the measured window, and in the whole run. */
   delivered: number;
   deliveredInAll: number;
   usage: Usage;
@@ -37,7 +37,7 @@ const POLL_MS = 20;
 const LEAD_MS = 2_000;
 const DRAIN_MS = 60_000;
 
-/** Keeps a bounded backlog of events and counts what arrives. Ends when the backlog has been delivered. */
+/** Maintains a bounded backlog of events and counts what arrives. Ends when the backlog has been delivered. */
 export async function saturate(traffic: Traffic, backlog: number, measureMs: number): Promise<Saturated> {
   const { publisher, receiver, signal } = traffic;
   const first = await receiver.ask({ kind: "count" });

@@ -39,7 +39,7 @@ export const REQUESTS = 300;
 /** For each group, at the fixed rate. */
 export const PACED_REQUESTS = 300;
 export const PACED_PER_SECOND = 50;
-export const MAX_AT_ONCE = 8;
+export const MAX_CONCURRENT = 8;
 const WARM_UP_REQUESTS = 10;
 
 export async function measureGroup(
@@ -83,7 +83,7 @@ async function measurePaced(cases: readonly RequestCase[], signal: AbortSignal):
   const latencies: number[] = [];
   const startMs = performance.now();
   const dueTimes = Array.from({ length: PACED_REQUESTS }, (_, n) => startMs + (n * 1000) / PACED_PER_SECOND);
-  await pLimit(MAX_AT_ONCE).map(dueTimes, async (dueMs, n) => {
+  await pLimit(MAX_CONCURRENT).map(dueTimes, async (dueMs, n) => {
     signal.throwIfAborted();
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await sleep(waitMs);

@@ -1,4 +1,4 @@
-// The least that an HTTP server in this language can do: one JSON text for every request, whatever it asks.
+// The least that an HTTP server in this language can do: the same JSON text for every request.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { replyToParent } from "../machine/child-process.ts";

@@ -59,7 +59,7 @@ export function renderCalls(calls: CallFigures): string {
     }),
     "Memory in MiB before the first window, at most, and after the last one:",
     memoryTable(rows),
-    "Log lines: the calls that got a response in the whole run, and what the database holds at its end:",
+    "Log lines: the calls that got a response in the whole run, and what the database contains at its end:",
     table(rows, {
       "": label,
       responses: ({ figures }) => figure(figures.responses),

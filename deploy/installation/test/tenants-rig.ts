@@ -19,7 +19,7 @@ export interface Tenants extends AsyncDisposable {
   toolgate: RunningToolgate;
   first: Tenant & Things;
   second: Tenant;
-  /** Everything that is stored of the first tenant, as text. */
+  /** Everything that is stored about the first tenant, as text. */
   stored(): Promise<string>;
 }
 

@@ -75,7 +75,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set(["vendor=1,other=2"]));
   });
 
-  test("a proxy's decision not to record holds for the whole trace, and a malformed traceparent starts a new one", async () => {
+  test("a proxy's decision not to record applies to the whole trace, and a malformed traceparent starts a new one", async () => {
     const unrecorded = TRACE_ID.replaceAll("0", "1");
     expect((await call(`00-${unrecorded}-${PARENT_ID}-00`)).status).toBe(200);
     const before = collector.spans.length;

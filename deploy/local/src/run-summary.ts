@@ -13,25 +13,25 @@ export type RunSummary = {
 };
 
 /** Writes `run.json` for programs; only its owner may read it. */
-export async function writeRunFile(dataDir: string, report: RunSummary): Promise<string> {
+export async function writeRunFile(dataDir: string, summary: RunSummary): Promise<string> {
   const file = join(dataDir, "run.json");
   const content = {
-    base_url: report.baseUrl,
-    workspace: report.workspace,
-    admin: report.admin,
-    api_key: report.apiKey,
-    example: report.example,
+    base_url: summary.baseUrl,
+    workspace: summary.workspace,
+    admin: summary.admin,
+    api_key: summary.apiKey,
+    example: summary.example,
     servers: {
-      database_url: report.servers.databaseUrl,
-      nats_url: report.servers.natsUrl,
-      redis_url: report.servers.redisUrl,
+      database_url: summary.servers.databaseUrl,
+      nats_url: summary.servers.natsUrl,
+      redis_url: summary.servers.redisUrl,
     },
   };
   await writeKept(file, content);
   return file;
 }
 
-/** The call of `report.example`, to be pasted into a shell. */
+/** The call in `summary.example` as a shell command. */
 export function curlLine({ baseUrl, apiKey, example }: RunSummary): string {
   const body = JSON.stringify({ args: example.args });
   const url = `${baseUrl}/api/v1/tools/${encodeURIComponent(example.tool)}`;
@@ -40,18 +40,18 @@ export function curlLine({ baseUrl, apiKey, example }: RunSummary): string {
 }
 
 /** The text that `make run` prints once calls are served. */
-export function banner(report: RunSummary, runFile: string, topology: string): string {
+export function banner(summary: RunSummary, runFile: string, topology: string): string {
   return [
     "",
-    `Toolgate runs at ${report.baseUrl} (workspace ${report.workspace}, topology ${topology}). Ctrl-C stops it.`,
+    `Toolgate runs at ${summary.baseUrl} (workspace ${summary.workspace}, topology ${topology}). Ctrl-C stops it.`,
     "",
-    `  admin login   ${report.admin.email}   ${report.admin.password}`,
-    `  API key       ${report.apiKey}`,
+    `  admin login   ${summary.admin.email}   ${summary.admin.password}`,
+    `  API key       ${summary.apiKey}`,
     `  also in       ${runFile}`,
     "",
     "Call a tool; its webhook shows up here a moment later:",
     "",
-    curlLine(report),
+    curlLine(summary),
     "",
   ].join("\n");
 }

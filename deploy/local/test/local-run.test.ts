@@ -132,7 +132,7 @@ describe("make run", () => {
     },
   );
 
-  test("stops what a killed run left behind, even servers that are given to this run", async () => {
+  test("stops what a killed run left running, even servers that are given to this run", async () => {
     const { config, control, stop, announced, livePids, events } = await prepare();
     await startServers({
       names: ["postgres", "nats", "redis"],

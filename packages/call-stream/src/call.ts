@@ -36,6 +36,6 @@ export type CallContext = {
  * Serves one call. Throw a `ConnectError` to tell the caller a code and a message; anything else that is thrown reaches
  * the caller as `internal` without its message, and is passed to the server's `onError`.
  *
- * Bytes in the request may be views on a buffer that holds a whole batch: copy anything that is kept for long.
+ * Bytes in the request may be views of a buffer with a whole batch: copy whatever is kept for long.
  */
 export type CallHandler<I, O> = (request: I, context: CallContext) => Promise<O>;

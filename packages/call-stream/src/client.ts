@@ -109,7 +109,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
       onSent: (caller) => {
         this.#unsentBytes -= caller.request.byteLength;
       },
-      onSettled: (caller) => this.#forget(caller),
+      onEnded: (caller) => this.#forget(caller),
     });
   }
 

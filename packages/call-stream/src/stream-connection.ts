@@ -27,7 +27,7 @@ export type StreamConnectionOptions<O> = {
   /** The request is sent now; from here on the handler may have run. */
   readonly onSent: (caller: StreamCaller<O>) => void;
   /** The call has ended. */
-  readonly onSettled: (caller: StreamCaller<O>) => void;
+  readonly onEnded: (caller: StreamCaller<O>) => void;
 };
 
 const MAX_TIMEOUT_ON_WIRE_MS = 0xffff_ffff;
@@ -118,7 +118,7 @@ export class StreamConnection<O> {
       const caller = this.#open.get(id);
       if (caller === undefined) continue;
       this.#open.delete(id);
-      this.#options.onSettled(caller);
+      this.#options.onEnded(caller);
       if (result.case === "response") this.#succeed(caller, result.value);
       else if (result.case === "failure") caller.fail(fromFailure(result.value));
       else caller.fail(new ConnectError("the reply is empty", Code.Internal));
@@ -185,7 +185,7 @@ export class StreamConnection<O> {
     const lost = [...this.#open.values()];
     this.#open.clear();
     for (const caller of lost) {
-      this.#options.onSettled(caller);
+      this.#options.onEnded(caller);
       caller.fail(new ConnectError("the stream was lost", Code.Unavailable, undefined, undefined, error));
     }
     return error;

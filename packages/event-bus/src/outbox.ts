@@ -38,7 +38,7 @@ export interface Outbox extends AsyncDisposable {
 interface OutboxOptions {
   pool: Pool;
   /**
-   * Schema that holds the table `outbox (event_id text primary key, event bytea, publish_after timestamptz,
+   * Schema of the table `outbox (event_id text primary key, event bytea, publish_after timestamptz,
    * settled_by text[] default '{}')`.
    */
   schema: string;

@@ -124,7 +124,7 @@ export async function refuseForeignLink(wanted: string): Promise<void> {
 async function refuseForeignMark(wanted: string, folder: string): Promise<void> {
   const owner = await ownerOf(folder);
   if (owner === undefined || owner === (await realPath(wanted))) return;
-  throw new Error(`${folder} holds the database of ${owner}: choose another data folder (DATA_DIR)`);
+  throw new Error(`${folder} contains the database of ${owner}: choose another data folder (DATA_DIR)`);
 }
 
 async function ownerOf(folder: string): Promise<string | undefined> {

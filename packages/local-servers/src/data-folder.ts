@@ -33,6 +33,6 @@ export async function removeDataFolder(dataDir: string): Promise<void> {
 /** Throws unless servers were started on this folder before. */
 export async function refuseForeignFolder(dataDir: string): Promise<void> {
   await access(join(dataDir, "ports.json")).catch(() => {
-    throw new Error(`${dataDir} holds no data of Toolgate`);
+    throw new Error(`${dataDir} contains no data of Toolgate`);
   });
 }

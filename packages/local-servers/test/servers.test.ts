@@ -154,7 +154,7 @@ describe("the servers of a data folder", () => {
 test("a folder in which no server was started is never removed", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "precious"), "");
-  await expect(removeDataFolder(folder)).rejects.toThrow(`${folder} holds no data of Toolgate`);
+  await expect(removeDataFolder(folder)).rejects.toThrow(`${folder} contains no data of Toolgate`);
   expect(await readdir(folder)).toEqual(["precious"]);
 });
 

@@ -87,7 +87,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     const settings = { ...folder.settings, dataDir: moved };
     await expect(startServers(settings)).rejects.toThrow(`write ${link} into ${join(await readlink(link), "owner")}`);
     await writeFile(join(await readlink(link), "owner"), `${link}\n`);
-    await expect(startServers(folder.settings)).rejects.toThrow(`holds the database of ${link}: choose another`);
+    await expect(startServers(folder.settings)).rejects.toThrow(`contains the database of ${link}: choose another`);
     await using second = await startServers(settings);
     expect(await read(second.running.postgres as LocalServer)).toBe("moved");
   });

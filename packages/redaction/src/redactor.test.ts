@@ -66,7 +66,7 @@ test("[EVT-31] names that count tokens keep their number, but nothing else", () 
   });
 });
 
-test("[EVT-31] [EVT-32] both rules hold at every depth, through objects and lists", () => {
+test("[EVT-31] [EVT-32] both rules apply at every depth, through objects and lists", () => {
   const value = { a: [{ b: { password: "x", _client: 1, c: 2 } }], _webhook: { d: 1 } };
   expect(redact(value)).toEqual({ a: [{ b: { password: "[entfernt]", c: 2 } }] });
 });

@@ -130,7 +130,7 @@ test("[OUT-33] a connection that the receiver closes after its response is not u
   expect(receiver.opened()).toBe(5);
 });
 
-test("[OUT] a second response that nobody asked for is never taken for that of the next request", async () => {
+test("[OUT] a second, unrequested response is never taken for that of the next request", async () => {
   const answer = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n";
   await using receiver = await rawReceiver(respondWith(`${answer}good${answer}evil`));
   await using safeFetch = loopbackFetch();

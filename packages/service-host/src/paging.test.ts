@@ -63,7 +63,7 @@ test("anything but a token of the list is an invalid argument, never another err
   );
 });
 
-test("a number that its column cannot hold is an invalid argument", () => {
+test("a number outside the range of its column is an invalid argument", () => {
   const tokenOf = (version: number) => nextPageToken({ version: String(version) });
   expect(parsePageToken(tokenOf(2 ** 31 - 1), { version: CURSOR.int4 })).toEqual({ version: "2147483647" });
   for (const version of [2 ** 31, 9_999_999_999, 10 ** 15])

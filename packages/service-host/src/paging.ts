@@ -29,10 +29,7 @@ export const CURSOR = {
   int4: /^\d{1,10}$/,
 } as const;
 
-/**
- * The cursor of a token; undefined for the first page. Fails with invalid_argument for anything
- * that is not such a token.
- */
+/** The cursor of a token; undefined for the first page. Fails with invalid_argument for any other text. */
 export function parsePageToken<C extends Record<string, string>>(
   token: string,
   members: { readonly [Member in keyof C]: RegExp },

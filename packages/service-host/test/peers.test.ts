@@ -22,7 +22,7 @@ function keyAuth(hotCalls: Service["hotCalls"] = { verify: async () => create(Ve
   };
 }
 
-test("peers of the same process may be asked for before they start, and called once they have", async () => {
+test("peers of the same process can be looked up before they start, and called once they have started", async () => {
   const peers = localPeers(options);
   const sessions = createClient(SessionService, peers.transport("key-auth"));
   const verify = peers.call(VerifyService.method.verify);

@@ -20,7 +20,7 @@ async function opsRig(ready: () => Promise<void>) {
   return { ops, readiness, metrics, get, [Symbol.asyncDispose]: () => ops[Symbol.asyncDispose]() };
 }
 
-test("probes tell life from readiness, and a drain makes unready but not dead", async () => {
+test("a process that cannot work or drains is alive but not ready, and probes tell the two apart", async () => {
   let reason = "";
   await using rig = await opsRig(async () => {
     if (reason) throw new Error(reason);

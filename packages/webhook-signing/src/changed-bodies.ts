@@ -79,7 +79,7 @@ function asciiOnly(text: string): string {
   return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Whether two bodies are the same JSON value, whatever the order and spaces. */
+/** Whether two bodies are the same JSON value, ignoring order and spaces. */
 export function isSameJson(left: Buffer, right: Buffer): boolean {
   try {
     return canonical(JSON.parse(left.toString("utf8"))) === canonical(JSON.parse(right.toString("utf8")));

@@ -37,14 +37,14 @@ async function currentMinute(): Promise<number> {
 }
 
 /** Simultaneous calls, each by the next replica. */
-const callAtOnce = async (secret: string, count: number) =>
+const callSimultaneously = async (secret: string, count: number) =>
   Promise.all(Array.from({ length: count }, (_, call) => keyAuth.verify(secret, { replica: call % 2 })));
 
 test("[LIMIT-1] [LIMIT-10] [LIMIT-12] the limit is exact over replicas whose clocks differ, even for simultaneous calls", async () => {
   await currentMinute();
   const { secret } = await newKey(25);
   expect(await keyAuth.verify(secret)).toMatchObject({ admitted: true });
-  const verdicts = await callAtOnce(secret, 100);
+  const verdicts = await callSimultaneously(secret, 100);
   expect(verdicts.filter((verdict) => verdict?.admitted).length).toBe(24);
 });
 
@@ -60,7 +60,7 @@ test("[LIMIT-5] the calls that remain fall by one with each call, and are 0 for 
 test("[LIMIT-2] [LIMIT-6] every replica counts in the minute of Redis' clock, and reports its end", async () => {
   const minute = await currentMinute();
   const { keyId, secret } = await newKey(3);
-  // The minute before is used up, the one after has not begun.
+  // The minutes before and after it are used up.
   for (const other of [minute - 1, minute + 1]) await counters.set(counterOf(keyId, other), 3, "EX", 60);
   for (const replica of [0, 1]) {
     const counted = await keyAuth.verify(secret, { replica });
@@ -78,13 +78,13 @@ test("[LIMIT-2] [LIMIT-6] every replica counts in the minute of Redis' clock, an
 test("[LIMIT-11] refused calls are not counted: raising the limit by three admits three more calls", async () => {
   await currentMinute();
   const { keyId, secret } = await newKey(2);
-  await callAtOnce(secret, 12);
+  await callSimultaneously(secret, 12);
   await changeLimit(keyId, 5);
-  const verdicts = await callAtOnce(secret, 12);
+  const verdicts = await callSimultaneously(secret, 12);
   expect(verdicts.filter((verdict) => verdict?.admitted).length).toBe(3);
 });
 
-test("[LIMIT] a call without `count` is not counted, and a new limit holds within the minute", async () => {
+test("[LIMIT] a call without `count` is not counted, and a new limit applies within the minute", async () => {
   await currentMinute();
   const { keyId, secret } = await newKey(5);
   for (let call = 0; call < 3; call += 1) await keyAuth.verify(secret);

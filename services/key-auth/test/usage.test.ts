@@ -139,7 +139,7 @@ test("[KEY-10] [KEY-13] a key keeps its last use and total when its calls are de
   expect(kept?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(at / 1000)));
 });
 
-test("[LOG-9] the daily job runs by itself, and can also be run by hand", async () => {
+test("[LOG-9] the service runs the daily job, which can also be run by hand", async () => {
   let ahead = 0;
   await using keyAuth = await runKeyAuth({ now: () => Date.now() + ahead, upkeepEveryMs: 20 });
   const { rows } = await keyAuth.pool.query("select current_date::text as today");

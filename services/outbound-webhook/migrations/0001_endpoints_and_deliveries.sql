@@ -28,7 +28,7 @@ create table outbound_webhook.event (
   type text not null,
   hop smallint not null,
   body bytea not null,
-  -- Inactive endpoints that had subscribed and got no delivery.
+  -- Subscribed endpoints that got no delivery because they were inactive.
   skipped_endpoints bigint[],
   primary key (created_at, id)
 ) partition by range (created_at);

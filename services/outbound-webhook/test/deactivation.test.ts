@@ -91,7 +91,7 @@ describe("deactivation", () => {
     expect(await endpointOf("w-cancel", id)).toMatchObject({ active: false, failuresInARow: 0 });
   });
 
-  it("[OUT] an event that meets an inactive endpoint is kept as skipped, and not delivered after activation", async () => {
+  it("[OUT] an event for an inactive endpoint is recorded as skipped, and not delivered after activation", async () => {
     const { id } = await rig.register("w-skip", "/skip");
     const endpoints = rig.endpoints({ workspaceId: "w-skip" });
     await endpoints.updateEndpoint({ endpointId: id, active: false });

@@ -77,7 +77,7 @@ describe("a worker", () => {
     expect(num_ack_pending + num_pending).toBe(20);
   });
 
-  it("[OUT-57] extends the ack deadline of a message that it holds: no other worker makes its attempts", async () => {
+  it("[OUT-57] extends the ack deadline of its messages, so that no other worker makes their attempts", async () => {
     let told = 0;
     bus.nc.subscribe("$JS.ACK.ATTEMPTS.>", {
       callback(_error, message) {

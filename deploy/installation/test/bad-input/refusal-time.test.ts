@@ -5,9 +5,9 @@ import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 const ROUNDS = 300;
 const WARM_UP_ROUNDS = 30;
 /**
- * How far from a half the chance may be that one cause gets its response faster than another. For two causes that do not differ,
- * 300 times of each estimate it with a standard deviation of 0.0236; 0.15 is 6.3 of them. For the 15 pairs of causes that
- * is a false alarm in 300 million runs.
+ * How far the chance that one cause gets its response faster than another may be from a half. For two causes that do
+ * not differ, 300 times of each estimate it with a standard deviation of 0.0236; 0.15 is 6.3 of them. For the 15 pairs
+ * of causes that is a false alarm in 300 million runs.
  */
 const MAX_ADVANTAGE = 0.15;
 const TOOL = { external_api: true, handler: "export default async () => ({ success: true });" };
@@ -33,7 +33,10 @@ beforeAll(async () => {
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
 
-/** The probability that a call with one cause takes longer than a call with the other: 0.5 when they do not differ. */
+/**
+ * The share of pairs in which the call with one cause took longer than that with the other: 0.5 when they do not
+ * differ.
+ */
 function slowerShare(one: number[], other: number[]): number {
   const sorted = [...other].sort((a, b) => a - b);
   const below = (value: number) => {

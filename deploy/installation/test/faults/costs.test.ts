@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
-import type { Arrivals, LogBooks } from "./books.ts";
 import { added, costsOf } from "./costs.ts";
+import type { Arrivals, LoggedRows } from "./evidence.ts";
 import type { LoadedCall, Phase } from "./load.ts";
 import { placesOf } from "./receivers.ts";
 import { type Fault, repeatedArrivals } from "./tally.ts";
 
-const STRUCK_AT_MS = 1_000;
+const KILLED_AT_MS = 1_000;
 const phase: Phase = { index: 1, key: { id: "k", secret: "s" }, enteredAtMs: 0 };
 const fault: Fault = {
   victim: "worker",
   losesLog: false,
   phase,
-  struckAtMs: STRUCK_AT_MS,
+  killedAtMs: KILLED_AT_MS,
   backAtMs: 3_000,
   recoveredAtMs: 3_100,
 };
@@ -53,7 +53,7 @@ function arrivalsOf(calls: readonly LoadedCall[], came: Record<number, Record<st
   return arrivals;
 }
 
-const logs: LogBooks = {
+const logs: LoggedRows = {
   usage: new Map([["k reported 200", 2]]),
   totals: new Map(),
   runs: new Map([[1, { rows: 1, succeeded: 1 }]]),
@@ -69,7 +69,7 @@ test("an event that is missing at one of its endpoints is lost", () => {
 test("a call without status 200 promises no event", () => {
   const calls = [callOf({ status: 500 }), callOf({ n: 2, status: 0 })];
   const [costs] = costsOf([fault], calls, { logs, arrivals: arrivalsOf(calls, {}), undelivered: [] });
-  expect(costs).toMatchObject({ calls: 2, accepted: 0, refused: 1, unanswered: 1, events: 0, lost: 0 });
+  expect(costs).toMatchObject({ calls: 2, accepted: 0, refused: 1, withoutResponse: 1, events: 0, lost: 0 });
 });
 
 test("each arrival beyond the first is a duplicate, and a delivery that is not delivered is stuck", () => {
@@ -84,7 +84,7 @@ test("each arrival beyond the first is a duplicate, and a delivery that is not d
   expect(repeatedArrivals(arrivals)).toBe(2);
 });
 
-test("work flows again with the first arrival of a call made after the kill; the slowest event leaves out what was refused", () => {
+test("events flow again with the first arrival of a call made after the kill; the slowest event leaves out refused deliveries", () => {
   const calls = [callOf({}), callOf({ n: 2, sentAtMs: 1_200, endedAtMs: 1_250 })];
   const arrivals = arrivalsOf(calls, {
     1: { "/all": [1_100], "/failing": [61_000] },
@@ -92,7 +92,7 @@ test("work flows again with the first arrival of a call made after the kill; the
   });
   arrivals.refused.add("1 /failing tool.completed");
   const [costs] = costsOf([fault], calls, { logs, arrivals, undelivered: [] });
-  expect(costs).toMatchObject({ awayMs: [2_000], flowingMs: [700], slowestEventMs: 650 });
+  expect(costs).toMatchObject({ downMs: [2_000], flowingMs: [700], slowestEventMs: 650 });
 });
 
 test("the faults of one victim are added up", () => {
@@ -100,6 +100,6 @@ test("the faults of one victim are added up", () => {
   const arrivals = arrivalsOf(calls, { 1: { "/all": [960, 970], "/failing": [970] } });
   const other: Fault = { ...fault, phase: { ...phase, index: 2 }, backAtMs: 5_000 };
   const costs = costsOf([fault, other], calls, { logs, arrivals, undelivered: [] });
-  expect(costs).toMatchObject([{ victim: "worker", kills: 2, calls: 1, duplicates: 1, awayMs: [2_000, 4_000] }]);
+  expect(costs).toMatchObject([{ victim: "worker", kills: 2, calls: 1, duplicates: 1, downMs: [2_000, 4_000] }]);
   expect(added(costs[0] as never, costs[0] as never)).toMatchObject({ kills: 4, deliveries: 4, duplicates: 2 });
 });

@@ -1,4 +1,4 @@
-import type { Arrivals, LogBooks } from "./books.ts";
+import type { Arrivals, LoggedRows } from "./evidence.ts";
 import { eventsOf, type LoadedCall } from "./load.ts";
 import { callsWithoutEvent, callsWithoutRun, type Fault, usageGaps } from "./tally.ts";
 import type { Undelivered } from "./unsettled.ts";
@@ -13,7 +13,7 @@ export interface Costs {
   /** Calls with another status. */
   refused: number;
   /** Connection errors. */
-  unanswered: number;
+  withoutResponse: number;
   /** Events of accepted calls. */
   events: number;
   /** Deliveries that arrived, each counted once. */
@@ -28,34 +28,34 @@ export interface Costs {
   usageLost: number;
   runsLost: number;
   /** From the kill until the victim took work again, per kill. */
-  awayMs: number[];
+  downMs: number[];
   /** From the kill until the first arrival of an event of a call made after it, per kill. */
   flowingMs: number[];
   /** From the response of a call until each of its events had arrived once, except those that a receiver refused. */
   slowestEventMs: number;
 }
 
-export interface Books {
-  logs: LogBooks;
+export interface Evidence {
+  logs: LoggedRows;
   arrivals: Arrivals;
   undelivered: readonly Undelivered[];
 }
 
 /** Sums up by victim. Calls, and their events, belong to the fault in whose phase they were made. */
-export function costsOf(faults: readonly Fault[], calls: readonly LoadedCall[], books: Books): Costs[] {
+export function costsOf(faults: readonly Fault[], calls: readonly LoadedCall[], evidence: Evidence): Costs[] {
   const callsOf = Map.groupBy(calls, ({ phase }) => phase);
   const callByNumber = new Map(calls.map((call) => [call.n, call]));
   const deliveriesOf = Map.groupBy(
-    books.arrivals.deliveries,
-    ([id]) => callByNumber.get(books.arrivals.callOf.get(id) ?? Number.NaN)?.phase,
+    evidence.arrivals.deliveries,
+    ([id]) => callByNumber.get(evidence.arrivals.callOf.get(id) ?? Number.NaN)?.phase,
   );
   const single = faults.map((fault) => {
     const deliveries = (deliveriesOf.get(fault.phase) ?? []).map(([id, times]) => ({
       times,
-      refused: books.arrivals.refused.has(id),
-      call: callByNumber.get(books.arrivals.callOf.get(id) ?? Number.NaN),
+      refused: evidence.arrivals.refused.has(id),
+      call: callByNumber.get(evidence.arrivals.callOf.get(id) ?? Number.NaN),
     }));
-    return costsOfOne(fault, callsOf.get(fault.phase) ?? [], deliveries, books);
+    return costsOfOne(fault, callsOf.get(fault.phase) ?? [], deliveries, evidence);
   });
   return [...Map.groupBy(single, ({ victim }) => victim).values()].map((parts) => parts.reduce(added));
 }
@@ -73,7 +73,7 @@ export function slowestDeliveries(calls: readonly LoadedCall[], arrivals: Arriva
     .slice(0, count)
     .map(
       ({ id, call, waitMs, arrivals: times }) =>
-        `delivery ${id} of call ${call.n} (${call.tool}, phase ${call.phase.index}, answered ` +
+        `delivery ${id} of call ${call.n} (${call.tool}, phase ${call.phase.index}, response ` +
         `${new Date(call.endedAtMs).toISOString()}) came after ${waitMs} ms, ${times} times`,
     );
 }
@@ -84,10 +84,15 @@ interface Delivery {
   call: LoadedCall | undefined;
 }
 
-function costsOfOne(fault: Fault, calls: readonly LoadedCall[], deliveries: readonly Delivery[], books: Books): Costs {
+function costsOfOne(
+  fault: Fault,
+  calls: readonly LoadedCall[],
+  deliveries: readonly Delivery[],
+  evidence: Evidence,
+): Costs {
   const accepted = calls.filter(({ status }) => status === 200);
   const numbers = new Set(calls.map(({ n }) => n));
-  const since = deliveries.filter(({ call }) => (call?.sentAtMs ?? 0) >= fault.struckAtMs);
+  const since = deliveries.filter(({ call }) => (call?.sentAtMs ?? 0) >= fault.killedAtMs);
   const waits = deliveries
     .filter(({ refused, call }) => !refused && call?.status === 200)
     .map(({ times, call }) => (times[0] ?? 0) - (call?.endedAtMs ?? 0));
@@ -97,16 +102,16 @@ function costsOfOne(fault: Fault, calls: readonly LoadedCall[], deliveries: read
     calls: calls.length,
     accepted: accepted.length,
     refused: calls.filter(({ status }) => status > 200).length,
-    unanswered: calls.filter(({ status }) => status <= 0).length,
+    withoutResponse: calls.filter(({ status }) => status <= 0).length,
     events: accepted.reduce((sum, call) => sum + eventsOf(call).length, 0),
     deliveries: deliveries.length,
-    lost: callsWithoutEvent(calls, books.arrivals).length,
+    lost: callsWithoutEvent(calls, evidence.arrivals).length,
     duplicates: deliveries.reduce((sum, { times }) => sum + times.length - 1, 0),
-    stuck: books.undelivered.filter(({ n }) => numbers.has(n)).length,
-    usageLost: usageGaps(calls, books.logs, fault.phase).lost,
-    runsLost: callsWithoutRun(calls, books.logs).length,
-    awayMs: [fault.backAtMs - fault.struckAtMs],
-    flowingMs: [earliest(since) - fault.struckAtMs],
+    stuck: evidence.undelivered.filter(({ n }) => numbers.has(n)).length,
+    usageLost: usageGaps(calls, evidence.logs, fault.phase).lost,
+    runsLost: callsWithoutRun(calls, evidence.logs).length,
+    downMs: [fault.backAtMs - fault.killedAtMs],
+    flowingMs: [earliest(since) - fault.killedAtMs],
     slowestEventMs: Math.max(0, ...waits),
   };
 }
@@ -123,7 +128,7 @@ export function added(one: Costs, other: Costs): Costs {
     calls: one.calls + other.calls,
     accepted: one.accepted + other.accepted,
     refused: one.refused + other.refused,
-    unanswered: one.unanswered + other.unanswered,
+    withoutResponse: one.withoutResponse + other.withoutResponse,
     events: one.events + other.events,
     deliveries: one.deliveries + other.deliveries,
     lost: one.lost + other.lost,
@@ -131,7 +136,7 @@ export function added(one: Costs, other: Costs): Costs {
     stuck: one.stuck + other.stuck,
     usageLost: one.usageLost + other.usageLost,
     runsLost: one.runsLost + other.runsLost,
-    awayMs: [...one.awayMs, ...other.awayMs],
+    downMs: [...one.downMs, ...other.downMs],
     flowingMs: [...one.flowingMs, ...other.flowingMs],
     slowestEventMs: Math.max(one.slowestEventMs, other.slowestEventMs),
   };

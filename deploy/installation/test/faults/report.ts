@@ -21,14 +21,14 @@ const LEFT: readonly (readonly [keyof Unsettled, string])[] = [
   ["membersInFlight", "and of endpoints"],
   ["undelivered", "deliveries not delivered"],
   ["parked", "parked messages"],
-  ["onBroker", "messages held by the broker"],
+  ["onBroker", "messages on the broker"],
 ];
 const NUMBER = new Intl.NumberFormat("en");
 const GIB = 1024 ** 3;
 
 /** The lines of the console, shorter than the report. */
 export function costsTable(costs: readonly Costs[]): Record<string, string | number>[] {
-  return costs.map(({ awayMs, flowingMs, ...row }) => ({ ...row, away: spread(awayMs), flowing: spread(flowingMs) }));
+  return costs.map(({ downMs, flowingMs, ...row }) => ({ ...row, down: spread(downMs), flowing: spread(flowingMs) }));
 }
 
 export function renderReport({ startedAt, tookMs, seed, costs, unsettled, servers }: FaultReport): string {
@@ -37,11 +37,11 @@ export function renderReport({ startedAt, tookMs, seed, costs, unsettled, server
   return `# Faults
 
 Each process and each server of an installation is killed with SIGKILL, ${kills} times each, at random moments and in random order,
-while callers call tools by key and receivers take the webhooks. Then everything is counted from outside: what callers
-were answered, what receivers got, and what the logs hold.
+while callers call tools by key and receivers take the webhooks. Then everything is counted from outside: what callers got,
+what receivers got, and what the logs contain.
 
-\`make faults\` makes this page again (\`FAULT_ROUNDS\`: kills of each, \`FAULT_SEED\`: the same moments and order,
-\`FAULT_VICTIMS\`: names separated by semicolons, \`FAULT_LOG\`: a file for what the processes said).
+\`make faults\` makes this page again (\`FAULT_ROUNDS\`: kills of each, \`FAULT_SEED\`: repeats the same moments and order,
+\`FAULT_VICTIMS\`: names separated by semicolons, \`FAULT_LOG\`: a file for the logs of the processes).
 
 - Run: ${startedAt.toISOString()}, ${NUMBER.format(Math.round(tookMs / 1000))} s, seed ${seed}
 - Machine: ${machine()}
@@ -64,8 +64,8 @@ were answered, what receivers got, and what the logs hold.
 
 ## By victim
 
-A call, with all that comes of it, belongs to the kill in whose time it was made: from up to 0.9 s before it until calls and
-webhooks work again. What a kill does to the webhooks of calls made before that counts for the kill before it.
+A call and its events count for the kill in whose time the call was made: from up to 0.9 s before the kill until calls and
+webhooks work again. Webhooks of earlier calls count for the kill before, even when this kill delays them.
 
 ${table(
   ["Victim", "kills", "calls", "accepted", "events", "deliveries", "lost", "twice", "twice %", "stuck"],
@@ -83,18 +83,19 @@ ${table(
   ]),
 )}
 
-What callers and receivers noticed, in seconds. *Away*: from the kill until the process or server took work again, which
-includes the wait of whoever starts it again and, for a server that was not wiped, 0.4 to 1.5 s in which it was left dead.
-*Flowing*: from the kill until the first webhook of a call made after the kill arrived. *Slowest event*: from the response of a call until its last webhook arrived, leaving out those that got a 500 from a receiver; one delivery may meet several kills,
-as the next comes within seconds.
+What callers and receivers noticed, in seconds. *Down*: from the kill until the process or server took work again, which
+includes the pause before it is started again and, for a server that was not wiped, 0.4 to 1.5 s in which the test left it
+stopped. *Flowing*: from the kill until the first webhook of a call made after the kill arrived. *Slowest event*: from the
+response of a call until its last webhook arrived, without those that got a 500 from a receiver; several kills may delay one
+delivery, because the next kill comes within seconds.
 
 ${table(
   [
     "Victim",
     "refused calls",
     "broken calls",
-    "away, median",
-    "away, most",
+    "down, median",
+    "down, most",
     "flowing, median",
     "flowing, most",
     "slowest event",
@@ -104,9 +105,9 @@ ${table(
   costs.map((row) => [
     row.victim,
     row.refused,
-    row.unanswered,
-    seconds(median(row.awayMs)),
-    seconds(Math.max(...row.awayMs)),
+    row.withoutResponse,
+    seconds(median(row.downMs)),
+    seconds(Math.max(...row.downMs)),
     seconds(median(row.flowingMs)),
     seconds(Math.max(...row.flowingMs)),
     seconds(row.slowestEventMs),
@@ -121,11 +122,12 @@ ${table(
   (it comes again a minute later), one takes 0.1 to 0.55 s. Calls of a tool without events, of one with
   \`webhook_event\`, and of one that emits custom events, in turn.
 - *Lost*: the caller got a 200, and an endpoint that subscribed to an event of that call had not got it two minutes after the last fault.
-- *Twice*: a second request with the same \`X-Service-Delivery\` after one that got a 2xx, or whose connection broke before the response: its receiver may have acted on it. Receivers know it by that header.
-- *Stuck*: the log does not say "delivered". Slots in flight, queue items, outbox rows and messages that the broker holds for a
-  consumer are counted as well, but for those that a killed broker counts and has no more: they are never handed out again.
-- Before NATS is wiped, what an earlier fault has left of the call logs in it is let through. Rows lost are those of calls
-  answered in the second before the wipe; the events of the same calls arrive.
+- *Twice*: a second request with the same \`X-Service-Delivery\` after one that got a 2xx, or whose connection broke before the
+  response, when its receiver may have acted on it. Receivers recognise the repeat by that header.
+- *Stuck*: the log does not say "delivered". Slots in flight, queue items, outbox rows and messages on the broker are counted as well,
+  except messages that a killed broker still counts but has lost: they are never delivered again.
+- Before NATS is wiped, the log records that an earlier fault left in it are written. The lost rows are those of calls that
+  got their response in the second before the wipe; the events of the same calls arrive.
 `;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import type { RunningToolgate } from "../running-toolgate.ts";
-import { readEvent, readLogs } from "./books.ts";
+import { readEvent, readLogs } from "./evidence.ts";
 import { type Load, type LoadedCall, type Phase, startLoad, TOOLS } from "./load.ts";
 import type { Random } from "./random.ts";
 import { type Fault, missingFromLogs } from "./tally.ts";
@@ -57,14 +57,14 @@ export async function runFaults(
       }
       log(`fault ${index + 1}: ${victim.name}`);
       const before = pidsOf(toolgate);
-      let struckAtMs = Date.now();
-      await victim.strike(random, () => {
-        struckAtMs = Date.now();
+      let killedAtMs = Date.now();
+      await victim.kill(random, () => {
+        killedAtMs = Date.now();
       });
       const backAtMs = Date.now();
       const recoveredAtMs = await untilWorking(toolgate, load, phase).catch(noteFailure(victim.name));
       const { name, losesLog = false } = victim;
-      faults.push({ victim: name, losesLog, phase, struckAtMs, backAtMs, recoveredAtMs });
+      faults.push({ victim: name, losesLog, phase, killedAtMs, backAtMs, recoveredAtMs });
       bystandersLost.push(...lostBystanders(before, pidsOf(toolgate), victim));
     }
   } finally {
@@ -83,8 +83,8 @@ async function preparePhases(toolgate: RunningToolgate, count: number): Promise<
 }
 
 /**
- * Resolves with the time from which every tool worked again: several calls of each, sent from now on. An event of such a
- * call has arrived as well.
+ * Resolves with the time from which every tool worked again: several calls of each, sent from now on. An event of one
+ * of these calls has arrived as well.
  */
 async function untilWorking({ receiver }: RunningToolgate, load: Load, phase: Phase): Promise<number> {
   const sinceMs = Date.now();
@@ -98,9 +98,9 @@ async function untilWorking({ receiver }: RunningToolgate, load: Load, phase: Ph
       for (; !delivered && read < receiver.requests.length; read += 1) {
         delivered = readEvent(receiver.requests[read]?.body as Buffer).n > lastNumber;
       }
-      const answered = Map.groupBy(calls.slice(ended).filter(good), ({ tool }) => tool);
+      const byTool = Map.groupBy(calls.slice(ended).filter(good), ({ tool }) => tool);
       const tools = Object.keys(TOOLS) as (keyof typeof TOOLS)[];
-      return delivered && tools.every((tool) => (answered.get(tool)?.length ?? 0) >= RECOVERED_CALLS_PER_TOOL);
+      return delivered && tools.every((tool) => (byTool.get(tool)?.length ?? 0) >= RECOVERED_CALLS_PER_TOOL);
     },
     { deadlineMs: RECOVERY_DEADLINE_MS },
   );
@@ -113,7 +113,7 @@ async function untilWorking({ receiver }: RunningToolgate, load: Load, phase: Ph
 }
 
 /**
- * A wipe of the broker loses what it holds, normally the records of a moment. Messages that an earlier fault left
+ * A wipe of the broker loses its messages, normally the records of a moment. Messages that an earlier fault left
  * waiting there are processed first; otherwise both faults together would lose them.
  */
 async function untilLogged(

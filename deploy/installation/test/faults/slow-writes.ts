@@ -1,13 +1,13 @@
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
 
-export type HeldTable = "key_auth.api_key_requests" | "tool_runner.executions" | "outbound_webhook.delivery";
+export type BlockedTable = "key_auth.api_key_requests" | "tool_runner.executions" | "outbound_webhook.delivery";
 
 /**
  * Blocks all writes to these tables, and resolves once each has a transaction waiting. The function that it resolves
  * with releases them: everything already sent to the database is then committed, even if its sender has died.
  */
-export async function whileWritesWait(pool: Pool, tables: readonly HeldTable[]): Promise<() => void> {
+export async function whileWritesWait(pool: Pool, tables: readonly BlockedTable[]): Promise<() => void> {
   const released = Promise.withResolvers<void>();
   const waiting = Promise.withResolvers<void>();
   const held = inTransaction(pool, async (client) => {

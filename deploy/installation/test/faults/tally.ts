@@ -1,4 +1,4 @@
-import type { Arrivals, LogBooks } from "./books.ts";
+import type { Arrivals, LoggedRows } from "./evidence.ts";
 import { type LoadedCall, type Phase, TOOLS, type ToolName } from "./load.ts";
 import { placesOf } from "./receivers.ts";
 
@@ -8,30 +8,30 @@ export interface Fault {
   losesLog: boolean;
   phase: Phase;
   /** When the victim died. */
-  struckAtMs: number;
+  killedAtMs: number;
   backAtMs: number;
   /** When calls of every tool succeeded again. */
   recoveredAtMs: number;
 }
 
 /** Completed calls of a phase that are missing in the usage log, and rows without a call. */
-export function usageGaps(calls: readonly LoadedCall[], { usage }: LogBooks, phase: Phase) {
+export function usageGaps(calls: readonly LoadedCall[], { usage }: LoggedRows, phase: Phase) {
   const own = calls.filter((call) => call.phase === phase);
-  const unanswered = own.filter(({ status }) => status <= 0).length;
+  const withoutResponse = own.filter(({ status }) => status <= 0).length;
   let lost = 0;
   let extra = 0;
   for (const tool of Object.keys(TOOLS) as ToolName[]) {
-    const answered = new Map<number, number>();
+    const byStatus = new Map<number, number>();
     for (const { status, verified, ...call } of own) {
-      if (call.tool === tool && verified) answered.set(status, (answered.get(status) ?? 0) + 1);
+      if (call.tool === tool && verified) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     }
-    for (const status of new Set([...answered.keys(), ...loggedStatuses(usage, phase, tool)])) {
-      const difference = (answered.get(status) ?? 0) - (usage.get(`${phase.key.id} ${tool} ${status}`) ?? 0);
+    for (const status of new Set([...byStatus.keys(), ...loggedStatuses(usage, phase, tool)])) {
+      const difference = (byStatus.get(status) ?? 0) - (usage.get(`${phase.key.id} ${tool} ${status}`) ?? 0);
       if (difference > 0) lost += difference;
       else extra -= difference;
     }
   }
-  return { lost, extra, unanswered };
+  return { lost, extra, withoutResponse };
 }
 
 function loggedStatuses(usage: ReadonlyMap<string, number>, phase: Phase, tool: ToolName): number[] {
@@ -40,7 +40,7 @@ function loggedStatuses(usage: ReadonlyMap<string, number>, phase: Phase, tool: 
 }
 
 /** Calls with a 200 that have no run in the log. */
-export function callsWithoutRun(calls: readonly LoadedCall[], { runs }: LogBooks): LoadedCall[] {
+export function callsWithoutRun(calls: readonly LoadedCall[], { runs }: LoggedRows): LoadedCall[] {
   return calls.filter(({ n, status }) => status === 200 && runs.get(n)?.succeeded !== 1);
 }
 
@@ -54,11 +54,11 @@ const WIPE_COSTS_MS = 1_000;
 export function mayBeUnlogged(faults: readonly Fault[]): (call: LoadedCall) => boolean {
   const wipes = faults.filter(({ losesLog }) => losesLog);
   return ({ sentAtMs, endedAtMs }) =>
-    wipes.some(({ struckAtMs }) => sentAtMs <= struckAtMs && endedAtMs > struckAtMs - WIPE_COSTS_MS);
+    wipes.some(({ killedAtMs }) => sentAtMs <= killedAtMs && endedAtMs > killedAtMs - WIPE_COSTS_MS);
 }
 
 /** Names what is missing in the logs of these calls but must not be; empty when nothing is. */
-export function missingFromLogs(calls: readonly LoadedCall[], logs: LogBooks, faults: readonly Fault[]): string[] {
+export function missingFromLogs(calls: readonly LoadedCall[], logs: LoggedRows, faults: readonly Fault[]): string[] {
   const excused = mayBeUnlogged(faults);
   const missing = callsWithoutRun(calls, logs)
     .filter((call) => !excused(call))

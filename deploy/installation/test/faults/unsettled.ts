@@ -1,6 +1,6 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { Pool } from "@toolgate/postgres/pool";
-import { readEvent } from "./books.ts";
+import { readEvent } from "./evidence.ts";
 
 /** What is still on its way; all zero once the installation has settled. */
 export interface Unsettled {
@@ -95,7 +95,7 @@ export async function makeOutboxDue(pool: Pool): Promise<void> {
 
 /**
  * [OUT-57] Instead of waiting: expires leases that are some seconds old. Only for use when there are no calls and the
- * broker is empty, so that the processes that held these deliveries are certainly dead.
+ * broker is empty, so that the processes that were working on these deliveries are certainly dead.
  */
 export async function endAbandonedLeases(pool: Pool): Promise<void> {
   await pool.query(
@@ -106,7 +106,7 @@ export async function endAbandonedLeases(pool: Pool): Promise<void> {
 
 /** A delivery that is not delivered, and what its row in the log says. */
 export interface Undelivered {
-  /** The number of the call behind it. */
+  /** The number of the call that caused it. */
   n: number;
   status: string;
   attempts: number;

@@ -3,7 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import type { TestServer } from "@toolgate/testbed/servers";
 import type { RunningToolgate } from "../running-toolgate.ts";
 import { type Random, shuffled } from "./random.ts";
-import { type HeldTable, whileWritesWait } from "./slow-writes.ts";
+import { type BlockedTable, whileWritesWait } from "./slow-writes.ts";
 
 /** A part of an installation that is killed and comes back. */
 export interface Victim {
@@ -12,8 +12,8 @@ export interface Victim {
   ends: Readonly<Record<string, number>>;
   /** The log records in the broker are lost. */
   losesLog?: boolean;
-  /** Kills it, and resolves once it accepts work again. `onStruck` is called when it is dead. */
-  strike(random: Random, onStruck: () => void): Promise<void>;
+  /** Kills it, and resolves once it accepts work again. `onKilled` is called when it is dead. */
+  kill(random: Random, onKilled: () => void): Promise<void>;
 }
 
 const BACK_DEADLINE_MS = 30_000;
@@ -25,7 +25,7 @@ const BETWEEN_TWO_MS = 400;
 /** Each process and each server, killed at any moment; those that keep data also lose it. */
 export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
   const { postgres, nats, redis } = serversOf(toolgate);
-  const killed = (name: string, count = 1) => struckProcess(toolgate, name, count);
+  const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);
   return [
     killed("fan-out"),
     killed("dispatcher"),
@@ -47,17 +47,17 @@ export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
 export function victimsAtWorst(toolgate: RunningToolgate): Victim[] {
   const { postgres, nats, redis } = serversOf(toolgate);
   const { pool } = toolgate;
-  const killed = (name: string, count = 1) => struckProcess(toolgate, name, count);
+  const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);
   return [
     wiped("NATS wiped", nats, { losesLog: true }),
-    { ...whileAway(killed("fan-out"), wiped("NATS wiped", nats)), losesLog: true },
+    { ...whileDown(killed("fan-out"), wiped("NATS wiped", nats)), losesLog: true },
     { ...killed("dispatcher", 2), name: "both dispatchers" },
     killed("worker"),
     whileWriting(killed("dispatcher"), pool, ["outbound_webhook.delivery"]),
     whileWriting(killed("fan-out"), pool, ["outbound_webhook.delivery"]),
-    whileAway(server("NATS", nats), killed("gateway")),
+    whileDown(server("NATS", nats), killed("gateway")),
     whileWriting(killed("key-auth"), pool, ["key_auth.api_key_requests"]),
-    whileAway(server("NATS", nats), killed("tool-runner")),
+    whileDown(server("NATS", nats), killed("tool-runner")),
     server("PostgreSQL", postgres),
     whileWriting(server("NATS", nats), pool, [
       "key_auth.api_key_requests",
@@ -74,18 +74,18 @@ function serversOf({ postgres, nats, redis }: RunningToolgate) {
   return { postgres, nats, redis };
 }
 
-function struckProcess(toolgate: RunningToolgate, name: string, count: number): Victim {
+function killedProcess(toolgate: RunningToolgate, name: string, count: number): Victim {
   return {
     name,
     ends: { [name]: count },
-    async strike(random, onStruck) {
+    async kill(random, onKilled) {
       const replicas = toolgate.processes().filter((running) => running.name === name);
-      const struck = shuffled(replicas, random).slice(0, count);
-      const pids = struck.map(({ pid }) => pid);
+      const killed = shuffled(replicas, random).slice(0, count);
+      const pids = killed.map(({ pid }) => pid);
       if (pids.length < count || pids.includes(0)) throw new Error(`not ${count} of ${name} run`);
       for (const pid of pids) process.kill(pid, "SIGKILL");
-      onStruck();
-      await eventually(() => struck.every(({ pid }, place) => pid !== 0 && pid !== pids[place]), {
+      onKilled();
+      await eventually(() => killed.every(({ pid }, place) => pid !== 0 && pid !== pids[place]), {
         deadlineMs: BACK_DEADLINE_MS,
       });
     },
@@ -96,9 +96,9 @@ function server(name: string, victim: Pick<TestServer, "kill" | "restart">): Vic
   return {
     name,
     ends: {},
-    async strike(random, onStruck) {
+    async kill(random, onKilled) {
       await victim.kill();
-      onStruck();
+      onKilled();
       await sleep(BETWEEN_TWO_MS + random() * (MAX_OUTAGE_MS - BETWEEN_TWO_MS));
       await victim.restart();
     },
@@ -110,25 +110,25 @@ function wiped(name: string, victim: Pick<TestServer, "wipe">, options: Pick<Vic
     name,
     ends: {},
     ...options,
-    async strike(_, onStruck) {
-      onStruck();
+    async kill(_, onKilled) {
+      onKilled();
       await victim.wipe();
     },
   };
 }
 
 /** Kills the second soon after the first, before the first is back. */
-function whileAway(first: Victim, second: Victim): Victim {
+function whileDown(first: Victim, second: Victim): Victim {
   return {
-    name: `${second.name}, ${first.name} away`,
+    name: `${second.name}, ${first.name} down`,
     ends: { ...first.ends, ...second.ends },
-    async strike(random, onStruck) {
-      const away = Promise.withResolvers<void>();
-      const firstBack = first.strike(random, away.resolve);
-      await Promise.race([away.promise, firstBack]);
+    async kill(random, onKilled) {
+      const firstKilled = Promise.withResolvers<void>();
+      const firstBack = first.kill(random, firstKilled.resolve);
+      await Promise.race([firstKilled.promise, firstBack]);
       const [back] = await Promise.allSettled([
         firstBack,
-        sleep(BETWEEN_TWO_MS / 2).then(() => second.strike(random, onStruck)),
+        sleep(BETWEEN_TWO_MS / 2).then(() => second.kill(random, onKilled)),
       ]);
       if (back.status === "rejected") throw back.reason;
     },
@@ -136,14 +136,14 @@ function whileAway(first: Victim, second: Victim): Victim {
 }
 
 /** Kills it while transactions that write to these tables are blocked; they continue when it is dead. */
-function whileWriting(victim: Victim, pool: RunningToolgate["pool"], tables: readonly HeldTable[]): Victim {
+function whileWriting(victim: Victim, pool: RunningToolgate["pool"], tables: readonly BlockedTable[]): Victim {
   return {
     ...victim,
     name: `${victim.name}, writing`,
-    async strike(random, onStruck) {
+    async kill(random, onKilled) {
       const release = await whileWritesWait(pool, tables);
-      await victim.strike(random, () => {
-        onStruck();
+      await victim.kill(random, () => {
+        onKilled();
         release();
       });
     },

@@ -56,7 +56,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       expect(responses.map(([, , { status }]) => status)).toEqual(responses.map(([status]) => status));
     });
 
-    test("[LIMIT-3] [LIMIT-4] [LIMIT-5] has the limit and what is left of it, in both forms", () => {
+    test("[LIMIT-3] [LIMIT-4] [LIMIT-5] has the limit and the calls that are left, in both forms", () => {
       for (const [, remaining, response] of responses) {
         const ietf = { limit: "4", window: "60", remaining };
         expect(limitOf(response)).toMatchObject({ limit: "4", remaining, ietf });
@@ -118,10 +118,10 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       await earlyInMinute();
       const rename = (from: string, to: string) =>
         toolgate.pool.query(`alter table tool_runner.${from} rename to ${to}`);
-      await rename("prepared_queries", "prepared_queries_away");
+      await rename("prepared_queries", "prepared_queries_hidden");
       response = await toolgate
         .call("asks", key.secret)
-        .finally(() => rename("prepared_queries_away", "prepared_queries"));
+        .finally(() => rename("prepared_queries_hidden", "prepared_queries"));
     });
 
     test("[ERR-17] [ERR-18] gets 500 and the one text, without its cause", () => {
@@ -151,8 +151,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   test("[ERR-17] [ERR-18] when the key itself cannot be looked up, the 500 says neither limit nor cause", async () => {
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
     const rename = (from: string, to: string) => toolgate.pool.query(`alter table key_auth.${from} rename to ${to}`);
-    await rename("keys", "keys_away");
-    const response = await toolgate.call("echo", secret, { text: "x" }).finally(() => rename("keys_away", "keys"));
+    await rename("keys", "keys_hidden");
+    const response = await toolgate.call("echo", secret, { text: "x" }).finally(() => rename("keys_hidden", "keys"));
     expect(response).toMatchObject({ status: 500, text: '{"success":false,"error":"Interner Fehler"}' });
     expect([...response.headers.keys()].filter((name) => /ratelimit|retry|authenticate/.test(name))).toEqual([]);
     expect((await toolgate.call("echo", secret, { text: "x" })).status).toBe(200);

@@ -35,11 +35,11 @@ test("[TOOL] a call whose process was killed during its run never runs again und
 
   receiver.behave(() => ({ status: 200 }));
   // Only a new process responds with 409: until it is up, calls get a 500.
-  const held = await eventually(async () => {
+  const refused = await eventually(async () => {
     const response = await call();
     return response.status === 409 && response;
   });
-  expect(held.body).toMatchObject({ success: false });
+  expect(refused.body).toMatchObject({ success: false });
   await pool.query("update tool_runner.idempotent_calls set lease_until = now() where idempotency_key = $1", [
     idempotencyKey,
   ]);

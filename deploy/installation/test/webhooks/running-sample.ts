@@ -21,7 +21,7 @@ export type Sample = {
   /** Run once before the first start; `scratch` is a folder for its output. */
   readonly build?: (scratch: string) => Command;
   readonly start: (scratch: string, port: number) => Command;
-  /** Prints, as a JSON list in its last line, the ids of events in the order in which the sample works on them. */
+  /** Prints, as a JSON list in its last line, the ids of events in the order in which the sample processes them. */
   readonly order?: (events: string) => Command;
   /**
    * Accepts deliveries `a`, `b`, `a`, `c`, `a`, `d` where two ids are remembered and four events may wait; prints the

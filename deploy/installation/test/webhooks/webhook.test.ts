@@ -215,7 +215,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
 });
 
-/** Lets the clock run: what waits for its retry is due now. */
+/** Instead of waiting: makes the retry due now. */
 async function makeDue({ pool }: RunningToolgate, deliveryId: string): Promise<void> {
   await pool.query(
     `with item as (

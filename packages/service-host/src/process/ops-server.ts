@@ -18,7 +18,7 @@ const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 type Response = readonly [status: number, type: string, body: string];
 
-/** /healthz (the process lives), /readyz (it can work), /metrics (Prometheus): for probes, never for the internet. */
+/** /healthz (the process runs), /readyz (it can work), /metrics (Prometheus): for probes, never for the internet. */
 export async function startOpsServer({ readiness, host, port, scrape }: OpsServerOptions): Promise<OpsServer> {
   const responses = new Map<string, () => Response | Promise<Response>>([
     ["/healthz", () => [200, "text/plain", "ok\n"]],

@@ -16,7 +16,7 @@ const SECRET_ENDINGS = [
   "credentials",
   "connectionstring",
 ];
-/** The members of an error that are logged. Others may hold data, such as the row in the detail of a pg error. */
+/** The members of an error that are logged. Others may contain data, such as the row in the detail of a pg error. */
 const ERROR_MEMBERS = ["code", "status", "severity", "schema", "table", "column", "constraint", "syscall"] as const;
 const MAX_DEPTH = 8;
 const MAX_MEMBERS = 100;

@@ -20,7 +20,7 @@ export function hotCallsOf(name: string, service: Service): readonly (HotCall & 
   });
 }
 
-/** All unary RPCs of a service, its hot calls among them. */
+/** All unary RPCs of a service, including its hot calls. */
 export function unaryRoutes(name: string, service: Service): (router: ConnectRouter) => void {
   const hotCalls = hotCallsOf(name, service);
   return (router) => {
@@ -31,7 +31,7 @@ export function unaryRoutes(name: string, service: Service): (router: ConnectRou
 
 interface HotCallStreams {
   routes(router: ConnectRouter): void;
-  /** After the drain signal: resolves once the streams are over, or when no caller can still be waiting. */
+  /** After the drain signal: resolves once the streams have ended, or when no caller can still be waiting. */
   untilIdle(): Promise<void>;
 }
 

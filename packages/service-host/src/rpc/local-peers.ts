@@ -12,7 +12,7 @@ import { localTransport } from "./transport.ts";
 
 /** Peers in this process; each is looked up by the first call, so that services may call each other. */
 interface LocalPeers extends Peers {
-  /** From now on the service can be called. Throws when one of its RPCs declares no access. */
+  /** Makes a service callable. Throws when one of its RPCs declares no access. */
   add(name: ServiceName, service: Service): void;
 }
 

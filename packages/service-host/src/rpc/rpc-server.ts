@@ -31,7 +31,7 @@ interface RpcServer extends AsyncDisposable {
 
 /** Longer than any unary call may take. A service with longer work waits for it before it closes the server. */
 const CLOSE_WITHIN_MS = 20_000;
-/** Health checks and reflection end by themselves when the server closes, unless their client reads or sends slowly. */
+/** Health checks and reflection end when the server closes, unless their client reads or sends slowly. */
 const CUT_OUTSIDERS_AFTER_MS = 1_000;
 
 /**

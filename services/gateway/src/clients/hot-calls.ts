@@ -20,7 +20,7 @@ import type { Violation } from "../domain/responses.ts";
 type HotCall<I, O> = (request: I) => Promise<O>;
 
 interface KeyQuestion {
-  /** Empty: no tool is called, and the verdict lists the tools of the key. */
+  /** Empty when no tool is called; then the verdict lists the tools of the key. */
   tool: string;
   count: boolean;
   clientIp: string;
@@ -33,7 +33,7 @@ export function createVerifyKey(verify: HotCall<VerifyRequest, VerifyResponse>):
   return async (apiKey, question) => {
     const request = create(VerifyRequestSchema, { secretHash: hashSecret(apiKey), ...question });
     const response = await verify(request).catch((error: unknown) => {
-      // The replica is down, and another one gives the same verdict. At worst the call is counted twice.
+      // The replica is down; another one gives the same verdict. At worst the call is counted twice.
       if (error instanceof ConnectError && error.code === Code.Unavailable) return verify(request);
       throw error;
     });

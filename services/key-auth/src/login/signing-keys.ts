@@ -14,7 +14,7 @@ export const JWT_ALGORITHM = "EdDSA";
 
 const DAY_MS = 86_400_000;
 const SIGNS_FOR_MS = 30 * DAY_MS;
-/** One day longer, for tokens that are still valid. */
+/** One day longer than it signs, for tokens that are still valid. */
 const KEPT_FOR_MS = SIGNS_FOR_MS + DAY_MS;
 
 /** Creates a signing key when one is due, and deletes keys whose tokens have all expired. Can be repeated on any replica. */

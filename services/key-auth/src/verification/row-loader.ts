@@ -7,7 +7,7 @@ export type RowLoader = (secretHash: Uint8Array) => Promise<VerificationRow | un
 const MAX_HASHES_PER_QUERY = 500;
 /** Leaves connections for the rest of the service. */
 export const MAX_QUERIES_IN_FLIGHT = 4;
-/** Together these bound what a flood of well-formed keys that do not exist costs. */
+/** These two bound the cost of a flood of well-formed keys that do not exist. */
 export const UNKNOWN_FOR_MS = 2_000;
 const MAX_UNKNOWN_HASHES = 50_000;
 

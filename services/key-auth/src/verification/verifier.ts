@@ -1,7 +1,7 @@
 import { createEpochCache, type EpochCacheOptions } from "@toolgate/epoch/cache";
 import { isInNetworks, type Network, parseNetwork } from "@toolgate/ip-address/network";
 import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
-import { secretHolds, statusOf } from "../domain/key.ts";
+import { isSecretValid, statusOf } from "../domain/key.ts";
 import { minuteWindow } from "../domain/minute-window.ts";
 import type { VerificationRow } from "../store/verification.ts";
 import type { Admission, KeyEpochs } from "./admission.ts";
@@ -40,20 +40,20 @@ interface VerifiableKey {
 
 /** Tells the gateway and tool-runner to cache nothing for this call. */
 const UNKNOWN_EPOCH = "0";
-/** An epoch that changes between every two reads is a fault, not somebody editing. */
+/** An epoch that still changes after this many reads is a fault, not a user's edits. */
 const MAX_RELOADS = 5;
 const MAX_CACHED_KEYS = 50_000;
 const MAX_CACHED_BYTES = 128 * 1024 * 1024;
-/** A key without its lists. */
+/** Memory for a key without its lists. */
 const KEY_BYTES = 500;
-/** An entry of a list, without its characters. */
+/** Memory for an entry of a list without its characters. */
 const TEXT_BYTES = 32;
 const BYTES_PER_CHAR = 2;
 
 /**
  * [KEY-21] Decides on a key with one round trip to Redis: a cached key is used only while Redis has the epochs under which
  * it was loaded. While Redis is down, every call reads Postgres and the limit is counted in this process. While Postgres
- * is down, keys whose epochs are current go on working for as long as the cache keeps them.
+ * is down, keys whose epochs are current continue to work for as long as the cache keeps them.
  */
 export function createVerifier({
   admission,
@@ -90,7 +90,7 @@ export function createVerifier({
     async verify(secretHash, call) {
       const id = Buffer.from(secretHash).toString("latin1");
       const cached = cache.peek(id);
-      // Without epochs, Redis is only asked for the epochs of the key and its workspace.
+      // Without known epochs, Redis returns only the current epochs of the key and its workspace.
       let epochs = cached?.value && cached.epoch;
       const loaded = cached?.value ? undefined : await loadKey(secretHash);
       let key = cached?.value ?? loaded;
@@ -130,7 +130,7 @@ function toVerifiableKey(row: VerificationRow): VerifiableKey {
 function admits({ row, networks }: VerifiableKey, clientIp: string, nowMs: number): boolean {
   const now = new Date(nowMs);
   const mayCallFrom = networks.length === 0 || isInNetworks(networks, clientIp);
-  return statusOf(row, now) === "active" && secretHolds(row, now) && mayCallFrom;
+  return statusOf(row, now) === "active" && isSecretValid(row, now) && mayCallFrom;
 }
 
 /** Bytes in memory, roughly. */

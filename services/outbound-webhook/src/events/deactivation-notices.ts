@@ -1,6 +1,6 @@
 import type { SendMail } from "@toolgate/mailer/mailer";
 import type { Pool } from "@toolgate/postgres/pool";
-import { claimNotices, type DueNotice, settleNotice } from "../store/deactivation-notice.ts";
+import { claimNotices, type DueNotice, deleteNotice } from "../store/deactivation-notice.ts";
 
 interface NoticeOptions {
   pool: Pool;
@@ -20,7 +20,7 @@ export async function sendDueNotices(options: NoticeOptions): Promise<void> {
     try {
       const to = await listAdminEmails(notice.workspaceId);
       if (to.length > 0) await sendMail({ to, hideRecipients: true, ...noticeText(notice) });
-      await settleNotice(pool, notice);
+      await deleteNotice(pool, notice);
     } catch (error) {
       onError(error);
     }

@@ -91,7 +91,7 @@ function readMessage(
   }
 }
 
-/** Its deliveries continue the event's trace, below a span of the fan-out. */
+/** Starts a span of the fan-out in the event's trace; the event's deliveries continue below it. */
 function traced(event: StoredEvent, { traceparent, tracestate }: TraceContext, spans: Span[]): StoredEvent {
   const parent = spanOf({ traceparent, tracestate });
   const span = parent && startSpan("fan-out", parent, { kind: SpanKind.CONSUMER });
@@ -102,7 +102,7 @@ function traced(event: StoredEvent, { traceparent, tracestate }: TraceContext, s
 
 /**
  * When the database rejects the content of an event, the batch is halved until that event is alone and can be parked,
- * so that it does not hold up the others. After any other failure the broker sends the batch again.
+ * so that it does not delay the others. After any other failure the broker sends the batch again.
  */
 async function fanOutOrPark(
   events: readonly StoredEvent[],

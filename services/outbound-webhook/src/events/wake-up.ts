@@ -3,8 +3,8 @@ import type { Bus } from "@toolgate/event-bus/connect";
 const SUBJECT = "dispatch.wake";
 
 /**
- * Tells one dispatcher of the installation that there is due work. The message is not stored: polling makes up for a
- * lost one.
+ * Tells one dispatcher of the installation that there is due work. The message is not stored: polling replaces a lost
+ * one.
  */
 export function announceWork(bus: Bus): void {
   bus.nc.publish(SUBJECT);

@@ -7,7 +7,7 @@ import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
 import { runWorker } from "../worker/worker.ts";
 
-/** Two for each of two thousand endpoints: a handshake costs more than a delivery. */
+/** Two for each of two thousand endpoints, because a handshake costs more than a delivery. */
 const MAX_IDLE_CONNECTIONS = 4_096;
 
 export interface WorkerOptions {

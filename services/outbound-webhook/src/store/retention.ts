@@ -7,9 +7,9 @@ const DAY_MS = 86_400_000;
 export const RETENTION_DAYS = 30;
 /** An event may be this much older than its delivery. Its last day is kept completely. */
 const EVENT_RETENTION_DAYS = RETENTION_DAYS + MAX_DAYS_LATE + 1;
-/** Enough for the creation of partitions to fail for a few days. */
+/** Enough that the creation of partitions may fail for a few days. */
 const DAYS_AHEAD = 4;
-/** Number of an advisory lock; any that no other lock has. */
+/** Number of an advisory lock; arbitrary, but used by no other lock. */
 const PARTITIONS_LOCK = 7_318_411;
 /** Few enough for the statement timeout on a slow disk. */
 const ROWS_PER_DELETE = 10_000;

@@ -16,14 +16,14 @@ export interface AttemptOptions {
   now: () => Date;
 }
 
-/** Whether the lease might expire before the result is reported; the delivery is then handed out again. */
+/** Whether the lease might expire before the result is reported; the delivery is then attempted again. */
 export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): boolean {
   return now.getTime() > Number(attempt.notAfterMs);
 }
 
 /**
  * Makes one attempt. Anything that the receiver does is a result, not an error. Undefined when this process aborted the
- * attempt; the delivery is then handed out again.
+ * attempt, which is then made again.
  */
 export function runAttempt(attempt: Attempt, options: AttemptOptions): Promise<AttemptResult | undefined> {
   if (attempt.traceparent === "") return sendAttempt(attempt, options);
@@ -65,8 +65,8 @@ async function sendAttempt(
 }
 
 /**
- * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it, which only
- * the database knows.
+ * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it; only the
+ * database can tell.
  */
 export function givenBack({ deliveryId, workspaceId, notAfterMs }: Attempt): AttemptResult {
   return create(AttemptResultSchema, { deliveryId, workspaceId, givenBackNotAfterMs: notAfterMs });

@@ -104,7 +104,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     held.set(message, ended);
     return allBegun.promise;
   }
-  const keepHeld = setInterval(() => {
+  const extendHeld = setInterval(() => {
     if (!bus.nc.isClosed()) for (const message of held.keys()) message.working();
   }, ackWaitMs / 3);
   await consumeMessages({
@@ -120,7 +120,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     onMessage: take,
   });
   while (held.size > 0) await Promise.all(held.values());
-  clearInterval(keepHeld);
+  clearInterval(extendHeld);
 }
 
 function messagesAhead(concurrency: number): number {

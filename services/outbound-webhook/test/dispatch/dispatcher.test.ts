@@ -145,7 +145,7 @@ describe("the dispatcher", () => {
     expect(await queued()).toEqual([]);
   });
 
-  it("[OUT] a message that the broker refuses does not hold up the others", async () => {
+  it("[OUT] a message that the broker refuses does not delay the others", async () => {
     const bodies = [...Array(16).fill(1), 2 * 1024 ** 2, 1];
     const attempts = bodies.map((bytes, index) =>
       create(AttemptSchema, { deliveryId: String(index), body: Buffer.alloc(bytes) }),

@@ -114,7 +114,7 @@ describe("fairness", () => {
     });
   });
 
-  it("[FAIR-2] [FAIR-3] the caps hold exactly with three dispatchers and three workers", async () => {
+  it("[FAIR-2] [FAIR-3] the caps are exact with three dispatchers and three workers", async () => {
     const both = ["dispatcher", "worker"] as const;
     rig = await startOutboundRig({ instances: [["manager", "fan-out"], both, both, both] });
     const census = new Census();

@@ -62,7 +62,7 @@ describe("the fan-out", () => {
     expect(await count("delivery", workspaceId)).toBe(2);
   });
 
-  it("[OUT] a malformed event is parked with its reason and does not hold up the others", async () => {
+  it("[OUT] a malformed event is parked with its reason and does not delay the others", async () => {
     await rig.register("w-poison", "/poison");
     const good = () => newEvent({ workspaceId: "w-poison" }, rig.clock.now());
     await rig.bus.js.publish("events.test-source", new Uint8Array([0xff, 0xff, 0xff]));

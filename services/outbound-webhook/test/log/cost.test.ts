@@ -30,7 +30,7 @@ interface PlanNode {
 }
 
 interface Cost {
-  /** Ways to read the tables, such as `Index Scan`. */
+  /** The kinds of scan, such as `Index Scan`. */
   ways: Set<string>;
   /** Rows of the log that were touched. */
   rows: number;

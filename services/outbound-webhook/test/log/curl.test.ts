@@ -60,7 +60,7 @@ describe("a delivery as a curl command", () => {
     return deliveries[0]?.id ?? "";
   }
 
-  it("[OUT-18] [OUT-22] [OUT-28] pasted into a shell it sends the exact body again, newly signed, and contains no secret", async () => {
+  it("[OUT-18] [OUT-22] [OUT-28] pasted into a shell, it sends the exact body again, newly signed, and contains no secret", async () => {
     const workspaceId = "w-curl";
     const { secret } = await rig.register(workspaceId, "/it's?a=[1]&b={2,3}&$HOME`id`");
     const dataJson = `{"quotes":"it's \\"so\\"","lines":"a\\nb\\\\n",\n\t"umlauts":"Grüße €😀","shell":"$HOME \`id\` !! %s \\\\ # ~"}`;

@@ -2,7 +2,7 @@ import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_we
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OutboundRig } from "../outbound-rig.ts";
-import { AT_ONCE, eventsOf, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
+import { eventsOf, MAX_DUE, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
 /** Longer than the test's steps take, and shorter than the deadline of an attempt. */
 const SLOW_RESPONSE_MS = 5_000;
@@ -100,7 +100,7 @@ describe("the progress of a replay", () => {
     rig.clock.advance(2 * SECOND_MS);
     const store = scene.replica();
     const replayId = await scene.start(id);
-    expect(await store.step(rig.clock.now())).toMatchObject({ made: AT_ONCE });
+    expect(await store.step(rig.clock.now())).toMatchObject({ made: MAX_DUE });
     const pulled = eventIds.at(-1) ?? "";
     await rig.undelivered({ workspaceId: "w" }).acknowledgeUndelivered({ endpointId: id, eventIds: [pulled] });
     const log = rig.deliveries({ workspaceId: "w" });
@@ -124,8 +124,8 @@ describe("the progress of a replay", () => {
     rig.clock.advance(SECOND_MS);
     await store.step(rig.clock.now());
     expect(await scene.get(replayId)).toMatchObject({
-      sent: AT_ONCE,
-      cancelled: AT_ONCE,
+      sent: MAX_DUE,
+      cancelled: MAX_DUE,
       cancelledBy: "",
       outstanding: 0,
     });
@@ -135,17 +135,17 @@ describe("the progress of a replay", () => {
   });
 
   it("[OUT] makes no deliveries while the endpoint is inactive, and leaves out events that were pulled meanwhile", async () => {
-    const { id, eventIds } = await scene.backlog(AT_ONCE + 2);
+    const { id, eventIds } = await scene.backlog(MAX_DUE + 2);
     const store = scene.replica();
     const replayId = await scene.start(id);
     const step = () => {
       rig.clock.advance(MINUTE_MS);
       return store.step(rig.clock.now());
     };
-    expect(await step()).toMatchObject({ made: AT_ONCE });
+    expect(await step()).toMatchObject({ made: MAX_DUE });
     await scene.setActive(id, false);
     for (let time = 0; time < 2; time += 1) expect(await step()).toMatchObject({ worked: true, made: 0 });
-    expect(await scene.deliveries()).toHaveLength(AT_ONCE);
+    expect(await scene.deliveries()).toHaveLength(MAX_DUE);
     const [pulled = "", ...others] = eventIds;
     await rig.undelivered({ workspaceId: "w" }).acknowledgeUndelivered({ endpointId: id, eventIds: [pulled] });
     await scene.setActive(id, true);
@@ -160,7 +160,7 @@ describe("the progress of a replay", () => {
     const store = scene.replica();
     await scene.start(id);
     let made = 0;
-    for (let time = 0; time < 110 / AT_ONCE; time += 1) {
+    for (let time = 0; time < 110 / MAX_DUE; time += 1) {
       rig.clock.advance(SECOND_MS);
       ({ made } = await store.step(rig.clock.now()));
       await rig.pool.query("update outbound_webhook.delivery set status = 'retrying'");
@@ -171,7 +171,7 @@ describe("the progress of a replay", () => {
     await rig.pool.query("update outbound_webhook.delivery set status = 'delivered'");
     await rig.pool.query("delete from outbound_webhook.queue_item");
     rig.clock.advance(MINUTE_MS);
-    expect(await store.step(rig.clock.now())).toMatchObject({ made: AT_ONCE });
+    expect(await store.step(rig.clock.now())).toMatchObject({ made: MAX_DUE });
   });
 
   it("[OUT] a replay of everything sends events again that another replay has delivered", async () => {

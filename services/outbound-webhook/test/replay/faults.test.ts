@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { createReplaySteps } from "../../src/store/replay/steps.ts";
 import { newEvent, type OutboundRig } from "../outbound-rig.ts";
-import { AT_ONCE, eventsOf, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
+import { eventsOf, MAX_DUE, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
 const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
@@ -85,20 +85,20 @@ describe("a replay under faults", () => {
     holder.release();
   });
 
-  it("[FAIR] a replay has at most twice the endpoint's slots due at once, so that a new event waits for no more", async () => {
+  it("[FAIR] a replay has at most twice the endpoint's slots due at any time, so that a new event waits for no more", async () => {
     const { id } = await scene.backlog(20);
     const store = scene.replica();
     await scene.start(id);
-    expect(await store.step(rig.clock.now())).toMatchObject({ made: AT_ONCE });
+    expect(await store.step(rig.clock.now())).toMatchObject({ made: MAX_DUE });
     for (let step = 0; step < 5; step += 1) {
       rig.clock.advance(SECOND_MS);
       expect(await store.step(rig.clock.now())).toMatchObject({ worked: true, made: 0 });
     }
     const live = await rig.report({ workspaceId: "w" });
-    await eventually(async () => (await scene.deliveries()).length === AT_ONCE + 1);
+    await eventually(async () => (await scene.deliveries()).length === MAX_DUE + 1);
     await rig.start(["worker", "dispatcher"]);
     await eventually(() => eventsOf(rig.requestsTo("/w")).includes(live));
-    expect(eventsOf(rig.requestsTo("/w")).indexOf(live)).toBeLessThanOrEqual(AT_ONCE + 1);
+    expect(eventsOf(rig.requestsTo("/w")).indexOf(live)).toBeLessThanOrEqual(MAX_DUE + 1);
   });
 
   it("[FAIR] a rate of two a second makes two deliveries, and the next two a second later", async () => {
@@ -113,7 +113,7 @@ describe("a replay under faults", () => {
     expect(await scene.done(replayId)).toMatchObject({ sent: 6, delivered: 6 });
   });
 
-  it("[FAIR] a replay whose step fails is postponed and does not hold up the others", async () => {
+  it("[FAIR] a replay whose step fails is postponed and does not delay the others", async () => {
     const { id } = await scene.backlog(2);
     const { id: other } = await rig.register("v", "/v");
     const replayId = await scene.start(id);

@@ -3,7 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runReplays } from "../../src/events/replay-loop.ts";
 import { createWakeUp } from "../../src/events/wake-up.ts";
-import { AT_ONCE, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
+import { MAX_DUE, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
 /** After this time the lock is released, and the test fails if a step waited for it. */
 const LOCK_HELD_MS = 5_000;
@@ -82,6 +82,6 @@ describe("a replay and the deliveries of its workspace", () => {
     stop.abort();
     await running;
     expect(errors).toEqual([]);
-    expect(await scene.deliveries()).toHaveLength(AT_ONCE);
+    expect(await scene.deliveries()).toHaveLength(MAX_DUE);
   });
 });

@@ -29,7 +29,7 @@ describe("replay", () => {
     ...(toSecondsAgo !== undefined && { to: timestampFromDate(ago(toSecondsAgo)) }),
   });
 
-  /** Events that meet an inactive endpoint, which is active afterwards; one per age in seconds. */
+  /** Events that come while the endpoint is inactive, one per age in seconds; it is active afterwards. */
   async function skipped(
     workspaceId: string,
     endpointId: bigint,

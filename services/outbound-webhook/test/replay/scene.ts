@@ -11,7 +11,7 @@ export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 /** Twice the slots of an endpoint. */
-export const AT_ONCE = 4;
+export const MAX_DUE = 4;
 
 export interface MadeDelivery {
   id: string;

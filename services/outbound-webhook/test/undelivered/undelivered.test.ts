@@ -47,7 +47,7 @@ describe("what is undelivered", () => {
   const deliveryOf = async (workspaceId: string, eventId: string) =>
     (await rig.deliveries({ workspaceId }).listDeliveries({ eventId })).deliveries.at(-1)?.id ?? "";
 
-  it("[OUT] shows only events that failed, were cancelled or met an inactive endpoint, and why", async () => {
+  it("[OUT] shows only events that failed, were cancelled or came while the endpoint was inactive, and why", async () => {
     const { id } = await rig.register("w-why", "/why");
     const failed = await deliver("w-why", 410);
     await deliver("w-why", 200);

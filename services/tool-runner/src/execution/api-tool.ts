@@ -26,7 +26,7 @@ export async function runApiTool(
   return { success: response.status >= 200 && response.status < 300, ...response };
 }
 
-/** By placeholder: an argument of the caller cannot replace a secret or a variable. */
+/** The values by placeholder, so that a caller's argument cannot replace a secret or a variable. */
 async function workspaceValues(deps: SendDependencies, api: ApiBody, scope: RunScope) {
   const values: Record<string, string> = {};
   const secrets: Secret[] = [];

@@ -21,7 +21,7 @@ type DryRunOutcome =
     };
 
 export interface DryRunDependencies extends ExecuteDependencies {
-  /** The workspace's epoch: the run uses what was saved last. */
+  /** The workspace's current epoch, so that the run uses what was saved last. */
   currentEpoch(workspaceId: string): Promise<bigint>;
 }
 

@@ -1,7 +1,7 @@
 import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { parseCallBody, responseJson } from "../domain/calls/call-body.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
-import { holdsTemplateMarker } from "../domain/json-object.ts";
+import { containsTemplateMarker } from "../domain/json-object.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { Idempotency, OnceOutcome, Ran } from "./idempotency.ts";
@@ -29,7 +29,7 @@ export async function runCall(
   caller: Caller,
   signal: () => AbortSignal,
 ): Promise<CallOutcome> {
-  // Before the tool is loaded, because the time this takes would show that it exists.
+  // Before the tool is loaded, because the time that takes would show that it exists.
   if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
   const tool = await toolOf(deps, request, caller);
   if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return { kind: "unavailable" };
@@ -39,7 +39,7 @@ export async function runCall(
   const { args, violations } = tool.validator.check(parsed.args);
   if (violations.length > 0) return { kind: "invalid", violations };
   // [IN-44] Only declared arguments are left here.
-  if (caller.case === "hook" && holdsTemplateMarker(args)) return { kind: "invalid", violations: [TEMPLATE_MARKER] };
+  if (caller.case === "hook" && containsTemplateMarker(args)) return { kind: "invalid", violations: [TEMPLATE_MARKER] };
 
   const run = () => runOnce(deps, tool, args, runScopeOf(request, caller, tool, deps.now()));
   const { idempotencyKey, body } = request;
@@ -69,8 +69,8 @@ async function runOnce(
     tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (platformError) {
-    // [EVT-8] Reported even so, because the run has ended with an error; the failure is thrown even if reporting fails
-    // too.
+    // [EVT-8] The run has ended with an error, so it is reported; the platform failure is thrown even if reporting
+    // fails too.
     await durable.catch(() => {});
     throw platformError;
   }

@@ -3,7 +3,7 @@ import type { Violation } from "../../domain/responses.ts";
 
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** A body as received; empty where a violation says why it could not be read. */
+/** A body as received; empty when it could not be read, for the reason in `violation`. */
 interface RequestBody {
   bytes: Uint8Array;
   violation?: Violation;
@@ -22,7 +22,7 @@ function unreadable(message: string): RequestBody {
  */
 export function readBody(request: IncomingMessage): Promise<RequestBody> {
   return new Promise((resolve) => {
-    // The client left while its key was verified: none of the events below would fire.
+    // The client left while its key was verified, so the events below will not fire.
     if (request.destroyed) return resolve(CUT_SHORT);
     const chunks: Buffer[] = [];
     let received = Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES ? Number.POSITIVE_INFINITY : 0;

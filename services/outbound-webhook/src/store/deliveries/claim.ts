@@ -67,8 +67,8 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
       const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil, maxGroups: MAX_GROUPS_PER_CLAIM }));
       const deliveries: ClaimedDelivery[] = claimed?.rows ?? [];
       const groups: number = locked?.rows[0].groups ?? 0;
-      // A claim that finds nothing has still updated the due times of the groups it locked: others may be due behind
-      // them.
+      // A claim that finds nothing has still updated the due times of the groups that it locked; other groups may be
+      // due.
       const full = groups === MAX_GROUPS_PER_CLAIM || (groups > 0 && deliveries.length === 0);
       return { deliveries, full };
     },

@@ -41,8 +41,8 @@ export function mustBeSmall(range: Range): Range {
 }
 
 /**
- * Where rows of values are written: from the range's first cell on. A range of more than one cell must be large enough
- * for them. Throws a RangeError if the values are not rows of cells or do not fit.
+ * Places rows of values from the range's first cell on. A range of more than one cell must be large enough for them.
+ * Throws a RangeError if the values are not rows of cells or do not fit.
  */
 export function placeValues(range: Range, values: unknown): { range: Range; rows: Cell[][] } {
   if (!Array.isArray(values) || values.length === 0 || !values.every(Array.isArray)) {

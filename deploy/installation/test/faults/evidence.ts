@@ -70,7 +70,7 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** Rows of the logs, from the database. */
-export interface LogBooks {
+export interface LoggedRows {
   /** Usage rows by `<key id> <tool> <status>`. */
   usage: Map<string, number>;
   /** The keys' own counters. */
@@ -80,7 +80,7 @@ export interface LogBooks {
 }
 
 /** All rows of the logs, or those since a time. */
-export async function readLogs(pool: Pool, since = new Date(0)): Promise<LogBooks> {
+export async function readLogs(pool: Pool, since = new Date(0)): Promise<LoggedRows> {
   const usage = await pool.query(
     `select key_id || ' ' || tool || ' ' || status as name, count(*)::int as rows
      from key_auth.api_key_requests where at >= $1 group by 1`,
