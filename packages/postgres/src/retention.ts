@@ -15,6 +15,14 @@ interface DailyTable {
 }
 
 const DAY_MS = 86_400_000;
+/** [LOG-8] */
+export const LOG_RETENTION_DAYS = 90;
+
+/** Log records from before this time, 90 times 24 hours ago, are neither kept nor shown. */
+export function logKeptSince(nowMs: number): Date {
+  return new Date(nowMs - LOG_RETENTION_DAYS * DAY_MS);
+}
+
 /** For rows that are written after midnight. */
 const DAYS_BACK = 1;
 /** A failure to create partitions is noticed before these run out. */

@@ -1,7 +1,6 @@
 import type { Pool, Queryable } from "@toolgate/postgres/pool";
-import { maintainDailyTables } from "@toolgate/postgres/retention";
+import { LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { LOG_RETENTION_DAYS } from "../domain/retention.ts";
 import { maintainSigningKeys } from "../login/signing-keys.ts";
 import { deleteAuditEntriesBefore } from "../store/audit.ts";
 import { COUNTS_TABLE, USAGE_TABLE } from "../store/usage.ts";

@@ -1,6 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import { maintainDailyTables } from "@toolgate/postgres/retention";
-import { LOG_RETENTION_DAYS } from "../domain/retention.ts";
+import { LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
 import { EXECUTIONS_TABLE } from "../store/executions.ts";
 import { IDEMPOTENT_BYTES_TABLE, IDEMPOTENT_CALLS_TABLE } from "../store/idempotent-calls.ts";
 
