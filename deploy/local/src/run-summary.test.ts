@@ -55,7 +55,7 @@ test("run.json has the promised keys and only its owner may read it, also when i
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test("the curl line means the same call to a shell, whatever the arguments hold", async () => {
+test("the curl line makes the same call in a shell, with any text in the arguments", async () => {
   const texts = fc.dictionary(fc.string({ unit: "binary-ascii" }), fc.string({ unit: "binary-ascii" }));
   await fc.assert(
     fc.asyncProperty(texts, async (args) => {

@@ -8,7 +8,7 @@ import { startTopology } from "./topology.ts";
 const LINGER_MS = 500;
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-// A run goes on when its terminal or pipe is gone: only signals stop it.
+// A run continues when its terminal or pipe is gone: only signals stop it.
 for (const output of [process.stdout, process.stderr]) output.on("error", () => {});
 const requests = listenForStop(process, () => performance.now());
 try {

@@ -53,7 +53,7 @@ test("another data folder does not take over the installation of a database", as
   const dataDir = await temporaryFolder();
   const port = await freePort();
   await expect(startTopology("single", { ...first.settings, dataDir, port })).rejects.toThrow(
-    `the database holds an installation whose secrets ${dataDir} cannot open: choose the data folder`,
+    `the database contains an installation whose secrets ${dataDir} cannot open: choose the data folder`,
   );
   expect([await first.hashes(), (await first.pool.query("select kid from key_auth.signing_keys")).rows]).toEqual(
     before,

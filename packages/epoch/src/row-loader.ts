@@ -15,7 +15,7 @@ interface RowLoaderOptions<Row> {
 const MAX_HASHES_PER_QUERY = 500;
 /** Leaves connections for the rest of the service. */
 export const MAX_QUERIES_IN_FLIGHT = 4;
-/** Together these bound what a flood of well-formed secrets that do not exist costs. */
+/** These two bound the cost of a flood of well-formed secrets that do not exist. */
 export const UNKNOWN_FOR_MS = 2_000;
 const MAX_UNKNOWN_HASHES = 50_000;
 
@@ -27,7 +27,7 @@ interface Waiting<Row> {
 /**
  * Lookups of one tick share a query, and so do lookups that wait because too many queries run.
  *
- * Hashes without a row are remembered for a moment. A new row is still found at once: its secret is random and leaves
+ * Hashes without a row are remembered for a moment. A new row is still found immediately: its secret is random and leaves
  * the service after the commit, so that it cannot have been looked up before.
  */
 export function createRowLoader<Row>({ query, hashOf, now }: RowLoaderOptions<Row>): RowLoader<Row> {

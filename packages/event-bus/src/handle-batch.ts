@@ -30,7 +30,7 @@ export class ParkedMessageError extends Error {
 const DELIVERIES_BEFORE_PARKING = 5;
 const REDELIVER_WAIT_MS = 250;
 const MAX_REDELIVER_WAIT_MS = 5_000;
-/** After this many single messages have failed with temporary errors, the messages are not to blame. */
+/** After this many single messages have failed with temporary errors, the messages are not considered the cause. */
 const MAX_FAILED_ALONE = 2;
 
 /** Handles a batch, and when it is refused its halves, down to single messages. Never rejects. */
@@ -43,7 +43,7 @@ export async function handleBatch(
 
   async function handlePart(part: HeldMessage[]): Promise<void> {
     if (failedAlone >= MAX_FAILED_ALONE) {
-      for (const held of part) acknowledgements.settle(held, (message) => message.nak(REDELIVER_WAIT_MS));
+      for (const held of part) acknowledgements.reply(held, (message) => message.nak(REDELIVER_WAIT_MS));
       return;
     }
     try {
@@ -56,7 +56,7 @@ export async function handleBatch(
       await handlePart(part.slice(0, middle));
       return handlePart(part.slice(middle));
     }
-    for (const held of part) acknowledgements.settle(held, (message) => message.ack());
+    for (const held of part) acknowledgements.reply(held, (message) => message.ack());
   }
 
   /** A message that fails alone waits longer each time, so that the others get their turn without it. */
@@ -66,12 +66,12 @@ export async function handleBatch(
     if (!permanent) failedAlone += 1;
     if (permanent && deliveryCount >= DELIVERIES_BEFORE_PARKING) {
       onError(new ParkedMessageError(held.message, error));
-      acknowledgements.settle(held, (message) => message.term());
+      acknowledgements.reply(held, (message) => message.term());
       return;
     }
     onError(error);
     const waitMs = Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
-    acknowledgements.settle(held, (message) => message.nak(waitMs));
+    acknowledgements.reply(held, (message) => message.nak(waitMs));
   }
 
   await handlePart(batch);

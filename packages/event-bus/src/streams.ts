@@ -72,12 +72,12 @@ function undefinedIfMissing(error: unknown): undefined {
   if (!isStreamNotFound(error)) throw error;
 }
 
-/** The broker's response when it has no such stream. */
+/** Whether the broker's error says that the stream does not exist. */
 export function isStreamNotFound(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
 }
 
-/** Creates all streams that are missing. Safe to repeat and to run on several replicas at once. */
+/** Creates all streams that are missing. Safe to repeat and to run on several replicas at the same time. */
 export async function ensureStreams(bus: Bus, replicas = bus.streamReplicas): Promise<void> {
   for (const name of Object.keys(STREAMS) as StreamName[]) await ensureStream(bus, name, replicas);
 }

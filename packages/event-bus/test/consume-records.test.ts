@@ -1,6 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { consumeRecords } from "../src/consume-records.ts";
+import { ParkedMessageError } from "../src/handle-batch.ts";
 import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";
 
 test("[LOG-2] records are handed over in batches and acknowledged, with one consumer for all replicas", async () => {
@@ -17,9 +18,10 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
       filterSubject: SUBJECT,
       signal: stopping.signal,
       onError: (error) => rig.errors.push(error),
-      async handle(messages) {
+      decode: (data) => [Buffer.from(data).toString()],
+      async write(records) {
         batches += 1;
-        handled.push(...messages.map((message) => message.string()));
+        handled.push(...records);
       },
     });
   const replicas = [replica(), replica()];
@@ -37,4 +39,31 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
   expect(handled.sort()).toEqual(sent.sort());
   expect(batches).toBeLessThan(sent.length);
   expect(rig.errors).toEqual([]);
+});
+
+test("a record that Postgres refuses for its data is parked, and the others are written", async () => {
+  await using rig = await consumeRig();
+  await rig.publish("a", "refused", "b");
+  const stopping = new AbortController();
+  const written = new Set<string>();
+  const consuming = consumeRecords({
+    bus: rig.bus,
+    durable: DURABLE,
+    filterSubject: SUBJECT,
+    signal: stopping.signal,
+    onError: (error) => rig.errors.push(error),
+    decode: (data) => [Buffer.from(data).toString()],
+    async write(records) {
+      if (records.includes("refused")) throw Object.assign(new Error("invalid text"), { code: "22021" });
+      for (const record of records) written.add(record);
+    },
+  });
+  try {
+    await eventually(async () => expect(await rig.unfinished()).toBe(0), { deadlineMs: 25_000 });
+  } finally {
+    stopping.abort();
+    await consuming;
+  }
+  expect([...written].sort()).toEqual(["a", "b"]);
+  expect(rig.errors.filter((error) => error instanceof ParkedMessageError)).toHaveLength(1);
 });

@@ -11,7 +11,7 @@ interface Migrations {
 }
 
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
-/** An arbitrary constant: services that migrate the same database at once wait for each other. */
+/** An arbitrary constant: services that migrate the same database at the same time wait for each other. */
 const MIGRATION_LOCK = 7_318_402;
 
 async function migrationFiles(dir: string): Promise<{ number: number; name: string }[]> {
@@ -33,8 +33,8 @@ async function appliedNumber(queryable: Queryable, schema: string): Promise<numb
 
 /**
  * Applies every migration that the database does not have yet, in one transaction. Returns the names applied. Safe to
- * repeat and to run on several replicas at once. Throws, and changes nothing, when a file's name or number is wrong or
- * its SQL fails.
+ * repeat and to run on several replicas at the same time. Throws, and changes nothing, when a file's name or number is
+ * wrong or its SQL fails.
  */
 export async function migrate({ pool, schema, dir }: Migrations): Promise<string[]> {
   const files = await migrationFiles(dir);

@@ -28,7 +28,7 @@ test("applies what is missing once, in order, and nothing the second time", asyn
   expect((await pool.query("select id from subject.one order by id")).rows).toEqual([{ id: 1 }, { id: 2 }]);
 });
 
-test("several replicas at once apply each migration once", async () => {
+test("replicas that migrate at the same time apply each migration once", async () => {
   await using rig = await databaseRig();
   const dir = await folderOf(BOTH);
   const pools = [rig.pool, rig.another(), rig.another()];

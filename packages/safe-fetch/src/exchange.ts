@@ -13,7 +13,7 @@ type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number };
 /** How one request over one connection ended; `firstByteMs` counts from handing it over. */
 export type ExchangeOutcome = { firstByteMs: number | null } & (
   | { kind: "response"; status: number; headers: Record<string, string | string[]>; body: Buffer; truncated: Truncated }
-  | { kind: "failed"; failure: ConnectionFailure; written: boolean; answered: boolean }
+  | { kind: "failed"; failure: ConnectionFailure; written: boolean; responseBegan: boolean }
   | { kind: "stopped"; phase: "send" | "headers" }
 );
 
@@ -131,8 +131,8 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: ConnectionFailure, controller?: Dispatcher.DispatchController): void {
-    const answered = this.#firstByteMs !== null;
-    this.#end({ kind: "failed", failure, written: this.#written, answered, firstByteMs: this.#firstByteMs });
+    const responseBegan = this.#firstByteMs !== null;
+    this.#end({ kind: "failed", failure, written: this.#written, responseBegan, firstByteMs: this.#firstByteMs });
     controller?.abort(new Error("the response is not usable"));
   }
 

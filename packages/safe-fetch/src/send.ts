@@ -36,7 +36,7 @@ export type SendRequest = {
   poolKey?: string;
   /**
    * Whether the request may be sent a second time when a kept connection turns out to have been closed by the other
-   * side before it answered. Default: GET, HEAD and OPTIONS only.
+   * side before it responded. Default: GET, HEAD and OPTIONS only.
    */
   repeatable?: boolean;
   signal?: AbortSignal | undefined;
@@ -126,7 +126,7 @@ function limitsOf(context: SendContext, request: SendRequest) {
 
 /** A request that was not written may be sent again; one that was, only if the caller allows it and no byte came back. */
 function mayRepeat(outcome: ExchangeOutcome, request: SendRequest): boolean {
-  if (outcome.kind !== "failed" || outcome.answered) return false;
+  if (outcome.kind !== "failed" || outcome.responseBegan) return false;
   return !outcome.written || (request.repeatable ?? ["GET", "HEAD", "OPTIONS"].includes(request.method));
 }
 

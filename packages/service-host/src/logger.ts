@@ -1,6 +1,6 @@
 import { currentRequest } from "@toolgate/telemetry/request";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { redacted } from "./redact.ts";
+import { redacted } from "./process/redact.ts";
 
 export type { Logger } from "pino";
 

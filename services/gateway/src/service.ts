@@ -3,12 +3,11 @@ import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { openConnections } from "@toolgate/service-host/connections";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
+import { createRunTool, createVerifyKey } from "./clients/hot-calls.ts";
 import { createReceiveHook } from "./clients/inbound-hook.ts";
-import { createVerifyKey } from "./clients/key-auth.ts";
-import { createRunTool } from "./clients/tool-runner.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
-import { createUsageRecorder } from "./events/usage-recorder.ts";
 import { createHttpServer } from "./http/server.ts";
+import { createUsageRecorder } from "./http/tools/tool-call.ts";
 
 const NAME = "gateway";
 

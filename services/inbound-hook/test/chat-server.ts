@@ -5,9 +5,9 @@ import {
   type RunForHookResponse,
 } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
 import { createLogger } from "@toolgate/service-host/logger";
-import { createReadiness } from "@toolgate/service-host/readiness";
-import { startRpcServer } from "@toolgate/service-host/rpc-server";
-import { remoteTransport } from "@toolgate/service-host/transport";
+import { createReadiness } from "@toolgate/service-host/process/readiness";
+import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
+import { remoteTransport } from "@toolgate/service-host/rpc/transport";
 
 const INTERNAL_TOKEN = "internal-token-of-the-test";
 

@@ -15,7 +15,7 @@ describe("the mail about a hook that fails every verification", () => {
     workspace = await rig.newWorkspace();
   });
   beforeEach(() => {
-    mails.mails.length = 0;
+    mails.emails.length = 0;
   });
   afterAll(async () => {
     await rig?.[Symbol.asyncDispose]();
@@ -36,7 +36,7 @@ describe("the mail about a hook that fails every verification", () => {
       "update inbound_hook.hook set refused_in_a_row = 0, refused_since = null, last_received_at = now() where id = $1",
       [hookId],
     );
-  const mailsAbout = (hookId: bigint) => mails.mails.filter(({ text }) => text.includes(`hook ${hookId}`));
+  const mailsAbout = (hookId: bigint) => mails.emails.filter(({ text }) => text.includes(`hook ${hookId}`));
   const untilMailed = (hookId: bigint) => eventually(() => mailsAbout(hookId)[0] ?? false);
   /** Resolves once a hook that failed later has been mailed: the ones before it had their turn. */
   async function othersHadTheirTurn(): Promise<void> {

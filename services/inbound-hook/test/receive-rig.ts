@@ -1,8 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
 import { start as startGateway } from "@toolgate/gateway/service";
-import { localPeers } from "@toolgate/service-host/local-peers";
 import { createLogger } from "@toolgate/service-host/logger";
+import { localPeers } from "@toolgate/service-host/rpc/local-peers";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { type HookRig, type RigOptions, startHookRig } from "./hook-rig.ts";
 

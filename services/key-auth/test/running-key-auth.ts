@@ -13,7 +13,7 @@ import type { SealingKey } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER, type Principal } from "@toolgate/service-host/principal";
-import { localTransport } from "@toolgate/service-host/transport";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";

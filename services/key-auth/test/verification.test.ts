@@ -161,7 +161,7 @@ test("[KEY-21] a hash that belongs to no key is looked up once in two seconds", 
   expect(await rig.verify(unknown)).toMatchObject({ admitted: true });
 });
 
-test("[KEY-21] at most four lookup queries run at once; later lookups share the next one", async () => {
+test("[KEY-21] at most four lookup queries run at the same time; later lookups share the next one", async () => {
   const queries: { size: number; respond: (rows: VerificationRow[]) => void }[] = [];
   const load = createRowLoader({
     query: (hashes) => new Promise((resolve) => void queries.push({ size: hashes.length, respond: resolve })),

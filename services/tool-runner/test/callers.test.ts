@@ -1,9 +1,9 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { unaryRoutes } from "@toolgate/service-host/hot-calls";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/transport";
+import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";

@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/transport";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 

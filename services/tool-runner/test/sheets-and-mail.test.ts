@@ -5,12 +5,12 @@ import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const WRITING = { external_api: true, external_api_write: true };
 
-describe("sheets and mails of tools", () => {
-  let mails: MailTrap;
+describe("sheets and emails of tools", () => {
+  let mailbox: MailTrap;
   let runner: ToolRunnerRig;
   beforeAll(async () => {
-    mails = await startMailTrap();
-    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
+    mailbox = await startMailTrap();
+    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mailbox.url, from: "tools@gate.example" } } });
     await runner.saveTool("host", {
       ...WRITING,
       parameters: { type: "object", properties: { name: { type: "string" }, args: { type: "array" } } },
@@ -29,7 +29,7 @@ describe("sheets and mails of tools", () => {
   });
   afterAll(async () => {
     await runner[Symbol.asyncDispose]();
-    await mails[Symbol.asyncDispose]();
+    await mailbox[Symbol.asyncDispose]();
   });
 
   const host = (name: string, ...args: (string | object | number | null)[]) =>
@@ -109,14 +109,14 @@ describe("sheets and mails of tools", () => {
     expect((await runner.dataSource.listSheets({})).names).not.toContain("strict");
   });
 
-  it("[TOOL] a mail contains what the tool says, and no header that the tool made up", async () => {
+  it("[TOOL] an email contains what the tool says, and no header that the tool made up", async () => {
     const mail = { to: ["a@b.test", "c@d.test"], subject: "Grüße", text: "plain", html: "<b>rich</b>" };
     expect(await host("sendMail", mail)).toEqual({ answer: { success: true } });
-    const sent = mails.mails.at(-1);
+    const sent = mailbox.emails.at(-1);
     expect(sent?.recipients).toEqual(mail.to);
     expect(sent?.text).toContain("plain");
     expect(sent?.text).toContain("<b>rich</b>");
-    const before = mails.mails.length;
+    const before = mailbox.emails.length;
     for (const wrong of [
       { ...mail, to: [] },
       { ...mail, to: "x" },
@@ -129,10 +129,10 @@ describe("sheets and mails of tools", () => {
     ]) {
       expect(await host("sendMail", wrong)).toMatchObject({ code: "INVALID_ARGUMENT" });
     }
-    expect(mails.mails.length).toBe(before);
+    expect(mailbox.emails.length).toBe(before);
   });
 
-  it("[TOOL] a mail server that refuses is an error that the tool may catch; a call sends at most 10 mails", async () => {
+  it("[TOOL] a mail server that refuses is an error that the tool may catch; a call sends at most 10 emails", async () => {
     const mail = { to: "nobody@b.test", subject: "s", text: "t" };
     expect(await host("sendMail", mail)).toMatchObject({ code: "MAIL_FAILED" });
     expect(await runner.resultOf({ tool: "many_mails" })).toEqual({ sent: 10, code: "TOO_MANY_MAILS" });

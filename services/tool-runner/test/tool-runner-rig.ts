@@ -17,7 +17,7 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
-import { localTransport } from "@toolgate/service-host/transport";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers";

@@ -31,8 +31,8 @@ const PASSWORD_BYTES = 12;
 const EVENTS = ["tool.completed", "custom.*"];
 
 /**
- * Makes the demo workspace at the first start on a database; later starts leave it as it is. A user that exists
- * keeps its password.
+ * Creates the demo workspace at the first start on a database; later starts leave it unchanged. An existing user keeps
+ * the old password.
  */
 export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   const file = join(input.dataDir, "demo.json");

@@ -91,7 +91,7 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
   at?: Timestamp | undefined;
 
   /**
-   * E-mail address of the user; "operator" for operators' commands.
+   * Email address of the user; "operator" for operators' commands.
    *
    * @generated from field: string actor = 3;
    */
@@ -117,7 +117,7 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
   targetId: string;
 
   /**
-   * Its name, e-mail address, code or host at that time.
+   * Its name, email address, code or host at that time.
    *
    * @generated from field: string target = 6;
    */

@@ -224,7 +224,7 @@ export declare type ScheduledTaskCaller = Message<"toolgate.tool_runner.v1.Sched
   testMode: boolean;
 
   /**
-   * 1, or 2 when an incoming hook's run started the task at once.
+   * 1, or 2 when the run of an incoming hook started the task immediately.
    *
    * @generated from field: uint32 hop = 4;
    */
@@ -427,7 +427,8 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
     case: "idempotencyInProgress";
   } | {
     /**
-     * A call with this idempotency key was made, but its outcome is not known. It is never run again.
+     * An earlier call with this idempotency key was made, but its outcome is not known. The tool never runs again for
+     * this key.
      *
      * @generated from field: toolgate.tool_runner.v1.OutcomeUnknown outcome_unknown = 10;
      */

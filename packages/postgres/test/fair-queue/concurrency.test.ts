@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig[Symbol.asyncDispose]());
 
-it("[FAIR] caps are exact and no item is lost or doubled with 3 dispatchers and 2 producers at once", async () => {
+it("[FAIR] caps are exact and no item is lost or doubled with 3 concurrent dispatchers and 2 producers", async () => {
   const pools = Array.from({ length: 3 }, (_, index) =>
     createPipelinePool({ url: rig.url, maxConnections: 2, applicationName: `dispatcher-${index}` }),
   );

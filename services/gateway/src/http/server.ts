@@ -15,12 +15,12 @@ import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { allowedMethod, isHookTarget } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
-import { toolRoutes } from "./tools/tool-routes.ts";
+import { toolRoutes } from "./tools/tool-call.ts";
 import { rejectUnparsable } from "./unparsable.ts";
 import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
 import { pullRoutes } from "./webhooks/pull-routes.ts";
 
-/** Connections beyond these are closed at once. */
+/** Connections beyond these are closed immediately. */
 const MAX_CONNECTIONS = 20_000;
 /** How often the server checks for requests that take too long. */
 const SLOW_CHECK_MS = 5_000;

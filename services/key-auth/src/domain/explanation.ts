@@ -40,7 +40,7 @@ const GATES: readonly { gate: string; refusal: number; explain: Explain }[] = [
   { gate: "tool_not_async", refusal: 403, explain: explainAsync },
 ];
 
-/** The verdict of every gate, and the status of the response to such a call; 200 if the tool would run. */
+/** The verdict of every gate, and the status that the call would get; 200 if the tool would run. */
 export function explainCall(facts: CallFacts): { gates: GateVerdict[]; status: number } {
   const gates = GATES.map(({ gate, refusal, explain }) => ({ gate, refusal, ...explain(facts) }));
   const status = gates.find(({ passes }) => !passes)?.refusal ?? 200;
@@ -60,7 +60,7 @@ function explainNetwork({ networks, clientIp }: CallFacts) {
     passes,
     explanation: passes
       ? `${clientIp} is in one of the key's networks.`
-      : `${clientIp} is in none of the key's networks: add its network, or call from another address.`,
+      : `${clientIp} is outside the key's networks: add its network, or call from another address.`,
   };
 }
 

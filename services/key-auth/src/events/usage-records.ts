@@ -1,8 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Bus } from "@toolgate/event-bus/connect";
-import { consumeRecords } from "@toolgate/event-bus/consume-records";
+import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
 import { UsageBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
-import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
 import { insertUsage } from "../store/usage.ts";
 
@@ -10,23 +8,16 @@ import { insertUsage } from "../store/usage.ts";
 const COUNTED_FOR_MS = 86_400_000;
 
 /** Writes the usage records that gateways report. */
-export function consumeUsageRecords(deps: {
-  bus: Bus;
-  pool: Pool;
-  now: () => number;
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}): Promise<void> {
+export function consumeUsageRecords({
+  pool,
+  now,
+  ...consumer
+}: RecordConsumer & { pool: Pool; now: () => number }): Promise<void> {
   return consumeRecords({
-    ...deps,
+    ...consumer,
     durable: "key-auth-usage",
     filterSubject: "records.usage",
-    isPermanent: isDataError,
-    handle: (messages) =>
-      insertUsage(
-        deps.pool,
-        messages.flatMap((message) => fromBinary(UsageBatchSchema, message.data).records),
-        new Date(deps.now() - COUNTED_FOR_MS),
-      ),
+    decode: (data) => fromBinary(UsageBatchSchema, data).records,
+    write: (records) => insertUsage(pool, records, new Date(now() - COUNTED_FOR_MS)),
   });
 }

@@ -12,7 +12,7 @@ type Decision =
   /** The epochs are not the known ones: load the key again. Nothing was counted. */
   | { kind: "stale"; epochs: KeyEpochs }
   | ({ kind: "admitted" } & CountedMinute)
-  /** [LIMIT-10] The minute is used up. Nothing was counted. */
+  /** [LIMIT-10] The calls of this minute are used up. Nothing was counted. */
   | ({ kind: "limited" } & CountedMinute);
 
 interface CountedMinute {
@@ -24,7 +24,7 @@ interface CountedMinute {
 interface AdmissionRequest {
   keyId: string;
   workspaceId: string;
-  /** The epochs under which the key was loaded. If undefined, the decision is `stale` and holds the current ones. */
+  /** The epochs under which the key was loaded. If undefined, the decision is `stale` with the current ones. */
   known: KeyEpochs | undefined;
   limit: number;
   /** Count the call if it is admitted, and store its time as the last accepted call. */
@@ -70,7 +70,7 @@ interface AdmissionRedis extends Redis {
   ): Promise<[0, string, string] | [1 | 2, number, number]>;
 }
 
-/** The minute follows. */
+/** The minute is appended. */
 const counterPrefix = (keyId: string) => `toolgate:calls:${keyId}:`;
 const acceptedKey = (keyId: string) => `toolgate:accepted:${keyId}`;
 

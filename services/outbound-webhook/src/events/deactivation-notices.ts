@@ -1,12 +1,12 @@
 import type { Pool } from "@toolgate/postgres/pool";
 import type { AdminNotices } from "@toolgate/service-host/admin-notices";
-import { claimNotices, type DueNotice, settleNotice } from "../store/deactivation-notice.ts";
+import { claimNotices, type DueNotice, deleteNotice } from "../store/deactivation-notice.ts";
 
 /** About endpoints that were deactivated automatically. [OUT-49] */
 export function deactivationNotices(pool: Pool): AdminNotices<DueNotice> {
   return {
     claim: (now) => claimNotices(pool, now),
-    settle: (notice) => settleNotice(pool, notice),
+    settle: (notice) => deleteNotice(pool, notice),
     mailFor: noticeText,
   };
 }

@@ -7,7 +7,7 @@ import { announceWork } from "@toolgate/event-bus/wake-up";
 import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
-import { type Span, SpanKind, spanOf, startSpan, traceparentOf } from "@toolgate/telemetry/trace";
+import { contextOf, type Span, SpanKind, spanOf, startSpan, type TraceContext } from "@toolgate/telemetry/trace";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import type { FanOut } from "../store/deliveries/fan-out.ts";
 import { type ParkedMessage, parkMessages } from "../store/parked-message.ts";
@@ -81,7 +81,7 @@ function readMessage(
     for (const reported of fromBinary(WorkspaceEventBatchSchema, data).events) {
       const check = checkEvent(reported, now);
       into.ids.push(reported.eventId);
-      if (check.ok) into.events.push(traced(check.event, reported.traceparent, into.spans));
+      if (check.ok) into.events.push(traced(check.event, reported, into.spans));
       else {
         const payload = Buffer.from(toJsonString(WorkspaceEventSchema, reported));
         into.parked.push({ subject, reason: check.reason, payload });
@@ -92,18 +92,18 @@ function readMessage(
   }
 }
 
-/** Its deliveries continue the event's trace, below a span of the fan-out. */
-function traced(event: StoredEvent, traceparent: string, spans: Span[]): StoredEvent {
-  const parent = spanOf(traceparent);
+/** Starts a span of the fan-out in the event's trace; the event's deliveries continue below it. */
+function traced(event: StoredEvent, { traceparent, tracestate }: TraceContext, spans: Span[]): StoredEvent {
+  const parent = spanOf({ traceparent, tracestate });
   const span = parent && startSpan("fan-out", parent, { kind: SpanKind.CONSUMER });
-  if (!span) return { ...event, traceparent };
+  if (!span) return { ...event, trace: { traceparent, tracestate } };
   spans.push(span);
-  return { ...event, traceparent: traceparentOf(span.spanContext()) };
+  return { ...event, trace: contextOf(span.spanContext()) };
 }
 
 /**
  * When the database rejects the content of an event, the batch is halved until that event is alone and can be parked,
- * so that it does not hold up the others. After any other failure the broker sends the batch again.
+ * so that it does not delay the others. After any other failure the broker sends the batch again.
  */
 async function fanOutOrPark(
   events: readonly StoredEvent[],

@@ -16,7 +16,7 @@ const POLL_MS = 2_000;
 /** Pause while another replica works on the due replays. */
 const BUSY_WAIT_MS = 20;
 const FAILED_WAIT_MS = 1_000;
-/** Keeps a replay whose step fails from holding up the others. */
+/** How long a replay whose step failed is postponed, so that it does not delay the others. */
 const POSTPONE_MS = 10_000;
 
 /** Takes the steps of replays as they fall due, one at a time, until the signal fires. */

@@ -54,9 +54,9 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   ];
   const { mail } = config;
   if (mail) {
-    const notice = { mail, peers, now, onError: onError("notice mail") };
+    const notice = { mail, peers, now, onError: onError("email about a deactivated endpoint") };
     producers.push(adminNoticeLoop(deactivationNotices(pool), notice, resources));
-  } else log.warn("SMTP_URL is not set: mail about deactivated endpoints waits");
+  } else log.warn("SMTP_URL is not set: emails about deactivated endpoints wait");
   const consumers: Loop[] = [
     (signal) =>
       runResultConsumer({

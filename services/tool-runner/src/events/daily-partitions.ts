@@ -1,6 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import { keepDailyTables } from "@toolgate/postgres/retention";
-import { LOG_RETENTION_DAYS } from "../domain/retention.ts";
+import { LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
 import { EXECUTIONS_TABLE } from "../store/executions.ts";
 import { IDEMPOTENT_BYTES_TABLE, IDEMPOTENT_CALLS_TABLE } from "../store/idempotent-calls.ts";
 
@@ -11,6 +10,6 @@ const TABLES = [
 ];
 
 /** [LOG-8] [LOG-9] The daily job. Safe to repeat. Returns the names of the dropped partitions. */
-export function keepPartitions(db: Queryable, now: Date): Promise<string[]> {
-  return keepDailyTables(db, TABLES, now);
+export function maintainPartitions(db: Queryable, now: Date): Promise<string[]> {
+  return maintainDailyTables(db, TABLES, now);
 }

@@ -1,6 +1,6 @@
 import { parseCallBody, type Violation } from "../domain/calls/call-body.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
-import { holdsTemplateMarker, type JsonObject } from "../domain/json-object.ts";
+import { containsTemplateMarker, type JsonObject } from "../domain/json-object.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 type CheckedBody = { ok: true; args: JsonObject } | { ok: false; violations: Violation[] };
@@ -18,6 +18,6 @@ export function checkBody(
   const { args, violations } = tool.validator.check(parsed.args, { fromForm });
   if (violations.length > 0) return { ok: false, violations };
   // [IN-44] Only declared arguments are left here.
-  if (entry === "hook" && holdsTemplateMarker(args)) return { ok: false, violations: [TEMPLATE_MARKER] };
+  if (entry === "hook" && containsTemplateMarker(args)) return { ok: false, violations: [TEMPLATE_MARKER] };
   return { ok: true, args };
 }

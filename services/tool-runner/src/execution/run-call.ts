@@ -1,13 +1,13 @@
 import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { shownError } from "@toolgate/redaction/error-text";
-import { responseJson } from "../domain/calls/response.ts";
+import { responseJson } from "../domain/calls/call-body.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { checkBody } from "./check-body.ts";
 import { NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { Idempotency, OnceOutcome, Ran } from "./idempotency.ts";
-import type { RunScope } from "./run-scope.ts";
+import type { RunScope } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export type CallOutcome =
@@ -30,7 +30,7 @@ export async function runCall(
   caller: Caller,
   signal: () => AbortSignal,
 ): Promise<CallOutcome> {
-  // Before the tool is loaded, because the time this takes would show that it exists.
+  // Before the tool is loaded, because the time that takes would show that it exists.
   if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
   const tool = await loadTool(deps, request, caller);
   if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return { kind: "unavailable" };
@@ -74,8 +74,8 @@ async function runOnce(
     tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (platformError) {
-    // [EVT-8] Reported even so, because the run has ended with an error; the failure is thrown even if reporting fails
-    // too.
+    // [EVT-8] The run has ended with an error, so it is reported; the platform failure is thrown even if reporting
+    // fails too.
     await durable.catch(() => {});
     throw platformError;
   }

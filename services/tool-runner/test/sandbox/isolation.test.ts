@@ -104,7 +104,7 @@ describe("sandbox isolation", () => {
     }
   });
 
-  it("[TOOL-2] a tool cannot reach a host object from anything that it holds", async () => {
+  it("[TOOL-2] a tool cannot reach a host object from any value that it has", async () => {
     const source = handler(`
       const roots = [globalThis, ctx, args, ctx.callTool, ctx.log, console];
       try { await ctx.callTool('refused') } catch (error) { roots.push(error) }

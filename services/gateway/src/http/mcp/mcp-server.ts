@@ -19,7 +19,7 @@ export interface McpExchange {
 
 const SERVER = { name: "toolgate", version: "1" };
 
-/** Offers the tools of one key for one request; nothing is kept between requests. */
+/** Offers the tools of one key for one request; no state remains after it. */
 export function mcpServer(context: Context, exchange: McpExchange): Server {
   const server = new Server(SERVER, { capabilities: { tools: {} } });
   const { keyId } = exchange.key;

@@ -5,7 +5,6 @@ import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import type { Logger } from "@toolgate/service-host/logger";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberRoleOf } from "../../clients/key-auth.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import {
   type ApiResponse,
@@ -20,7 +19,7 @@ import {
 } from "../../domain/responses.ts";
 import { clearedCookie, cookieToken, csrfTokenOf, sessionCookie } from "../../domain/session-cookie.ts";
 import { sendResponse } from "../key-api.ts";
-import { isSecure, loginOfRequest } from "./login-of-request.ts";
+import { isSecure, loginOfRequest, memberRoleOf } from "./login-of-request.ts";
 
 interface SessionOptions {
   keyAuth: Transport;

@@ -4,7 +4,7 @@ import { readBytes } from "../request-bytes.ts";
 
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** A body as received; empty where a violation says why it could not be read. */
+/** A body as received; empty when it could not be read, for the reason in `violation`. */
 interface RequestBody {
   bytes: Uint8Array;
   violation?: Violation;

@@ -26,7 +26,7 @@ export const listDeliveries: Handler<Context, typeof DeliveryService.method.list
   const search = { limit, before: before?.toLowerCase(), now: context.now() };
   const { ids, next } = await searchDeliveries(pool, filter, search);
   const rows = await readDeliveries(pool, ids, search.now);
-  // Read the clock again, so that no row that was read is due in the future and shown as waiting for a retry.
+  // Read the clock again: by the earlier time, a row that is already due could look as if it were waiting for a retry.
   const now = context.now();
   return {
     deliveries: rows.map((row) => toDelivery(row, caps, now)),

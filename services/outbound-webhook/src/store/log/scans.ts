@@ -103,7 +103,7 @@ function ofOwner(filter: DeliveryFilter, bind: Bind): string {
   return filter.endpointId === undefined ? ofWorkspace(filter, bind) : `d.endpoint_id = ${bind(filter.endpointId)}`;
 }
 
-/** The deliveries of the endpoint or workspace that may be pending, from the queue, which holds all of them. */
+/** The deliveries of the endpoint or workspace that may be pending, from the queue, which contains all of them. */
 async function pendingIds(db: Queryable, { workspaceId, endpointId }: DeliveryFilter): Promise<string[] | "many"> {
   const ofEndpoint = endpointId === undefined ? "" : "and member_id = $3";
   const { rows } = await db.query(

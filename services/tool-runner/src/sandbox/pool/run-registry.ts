@@ -112,12 +112,15 @@ export class RunRegistry {
   #callHost(run: Run, callId: number, name: string, argsJson: string): void {
     if (run.state === "ended") return;
     run.hostCalls += 1;
-    const { hostCallsPerRun, hostCallsAtOncePerRun } = this.#limits;
+    const { hostCallsPerRun, concurrentHostCallsPerRun } = this.#limits;
     if (run.hostCalls > hostCallsPerRun) {
       this.#stop(run, stopped("too-many-host-calls", `More than ${hostCallsPerRun} host calls`, run));
-    } else if (run.hostCallsUnderWay >= hostCallsAtOncePerRun) {
-      // Its isolate should have held this call back.
-      this.#stop(run, stopped("too-many-host-calls", `More than ${hostCallsAtOncePerRun} host calls at once`, run));
+    } else if (run.hostCallsUnderWay >= concurrentHostCallsPerRun) {
+      // Its isolate should not have sent this call yet.
+      this.#stop(
+        run,
+        stopped("too-many-host-calls", `More than ${concurrentHostCallsPerRun} concurrent host calls`, run),
+      );
     } else void serveHostCall(run, callId, name, argsJson, this.#limits);
   }
 
