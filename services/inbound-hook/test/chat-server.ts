@@ -8,8 +8,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
-
-const INTERNAL_TOKEN = "internal-token-of-the-test";
+import { INTERNAL_TOKEN } from "./hook-rig.ts";
 
 export interface Assistant {
   workspaceId: string;
@@ -18,6 +17,7 @@ export interface Assistant {
 }
 
 export interface ChatServer extends AsyncDisposable {
+  url: string;
   transport: Transport;
   assistants: Assistant[];
   /** The runs that were asked for. */
@@ -52,8 +52,10 @@ export async function startChat(assistants: Assistant[] = []): Promise<ChatServe
     readiness,
     log,
   });
+  const url = `http://127.0.0.1:${server.port}`;
   const chat: ChatServer = {
-    transport: remoteTransport(`http://127.0.0.1:${server.port}`, INTERNAL_TOKEN),
+    url,
+    transport: remoteTransport(url, INTERNAL_TOKEN),
     assistants,
     requests: [],
     run: async () => ({ case: "reply", value: "done" }),

@@ -19,7 +19,7 @@ import type { Peers } from "@toolgate/service-host/peers";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import { localPeers } from "@toolgate/service-host/rpc/local-peers";
 import { localTransport } from "@toolgate/service-host/rpc/transport";
-import type { ServiceHost } from "@toolgate/service-host/service";
+import type { Service, ServiceHost } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
@@ -27,7 +27,7 @@ import { start as startToolRunner } from "@toolgate/tool-runner/service";
 import type { Config, ProcessRole, RunnerConfig } from "../src/config.ts";
 import { type InboundHook, type Overrides, start } from "../src/service.ts";
 
-const INTERNAL_TOKEN = "internal-token-of-the-test";
+export const INTERNAL_TOKEN = "internal-token-of-the-test";
 export const PUBLIC_URL = "https://gate.example";
 
 const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
@@ -65,6 +65,7 @@ export interface HookRig extends AsyncDisposable {
   config: Config;
   services: InboundHook[];
   peers: Peers;
+  keyAuth: Service;
   clock: { now(): Date; advance(ms: number): void };
   /** A new workspace with an admin, and the tool `echo` released for hooks. */
   newWorkspace(): Promise<TestWorkspace>;
@@ -78,7 +79,8 @@ export interface HookRig extends AsyncDisposable {
 }
 
 export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
-  await using resources = new AsyncDisposableStack();
+  await using opening = new AsyncDisposableStack();
+  const resources = opening.use(new AsyncDisposableStack());
   const database = resources.use(await testDatabase());
   const [nats, redis] = [resources.use(await testNats()), resources.use(await testRedis())];
   const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "test" }), (owned) =>
@@ -144,7 +146,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       audit: withHeaders(createClient(AuditService, peers.transport("key-auth")), headers),
     };
   };
-  const owned = resources.move();
+  opening.move();
   return {
     pool,
     redis,
@@ -152,6 +154,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
     config,
     services,
     peers,
+    keyAuth,
     clock: {
       now: () => new Date(now()),
       advance(ms) {
@@ -166,7 +169,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
     },
     start: startInstance,
     as,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 

@@ -70,7 +70,7 @@ test("[IN-13] every re-processing is in the audit log", async () => {
   expect(entry).toMatchObject({ target: "Audited", actor: "admin@example.test" });
 });
 
-test("[IN-13] [LOOP-2] a delivery that waits or runs is not processed again, even by simultaneous requests", async () => {
+test("[IN-13] a delivery that waits or runs is not processed again, even by simultaneous requests", async () => {
   const hold = createHold();
   chat.run = async () => {
     await hold.wait();

@@ -66,7 +66,7 @@ async function startAndRun(
   input: Input | undefined,
   stop: AbortSignal,
 ): Promise<RunEnd> {
-  const claimedAt = performance.now();
+  const claimedAt = now().getTime();
   if (run.hook.deleted) return failed("the hook was deleted");
   if (!input) return failed("the body cannot be read");
   let locked: boolean;
@@ -77,7 +77,7 @@ async function startAndRun(
     return { outcome: "not-started", reason: "the workspace could not be checked" };
   }
   if (locked) return failed("the workspace is locked");
-  if (stop.aborted || performance.now() - claimedAt > START_WITHIN_MS) return { outcome: "not-started", reason: "" };
+  if (stop.aborted || now().getTime() - claimedAt > START_WITHIN_MS) return { outcome: "not-started", reason: "" };
   if (run.number === 1 && attempt === 1)
     hookStartDelay.record((now().getTime() - createdAt.getTime()) / 1_000, { lane });
   return runTarget({ deliveryId, createdAt, workspaceId, run, ...input });
