@@ -67,18 +67,18 @@ test("the demo keeps the password of its administrator, whatever happens to it",
   expect(await seedDemo(seed)).toEqual(made);
   const before = await hashes();
 
-  // As an interrupted first start leaves it.
+  // The file that an interrupted first start leaves.
   await writeFile(file, JSON.stringify({ workspace: made.workspace, admin: made.admin }));
   const resumed = await seedDemo(seed);
   expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/) });
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual(resumed);
 
-  // A lost file.
+  // The file is lost.
   await rm(file);
   await expect(seedDemo(seed)).rejects.toThrow(/^the database has a user admin@demo.example already, whose password/);
   expect(await hashes()).toEqual(before);
 
-  // Changed by its owner.
+  // Its owner has changed it.
   await writeFile(file, JSON.stringify(resumed));
   await pool.query("update key_auth.users set password_hash = 'other'");
   expect((await seedDemo(seed)).admin.password).toBe("(changed since)");

@@ -103,7 +103,7 @@ test("[OUT-57] a request that was never written is sent on a new connection, rep
   await using safeFetch = loopbackFetch();
   const request = post(urlOf(receiver), { poolKey: "k", repeatable: false });
   expect((await safeFetch.send(request)).kind).toBe("response");
-  // From this phase of the event loop, the closing is read before the next request could be written.
+  // In this phase of the event loop the closing is read before the next request can be written.
   await setImmediate();
   for (const socket of receiver.open) socket.destroy();
   const result = await safeFetch.send(request);

@@ -4,7 +4,7 @@ const DEFAULT_DEADLINE_MS = 20_000;
 const DEFAULT_EVERY_MS = 20;
 
 /** How long to wait for a condition, and how often to check it. */
-export type Patience = { readonly deadlineMs?: number; readonly everyMs?: number };
+type Patience = { readonly deadlineMs?: number; readonly everyMs?: number };
 
 /**
  * Calls `check` until it neither throws nor returns `false`, and returns its result. After the deadline (20 s) the last

@@ -9,9 +9,9 @@ export const MAX_ROWS_READ = 5_000;
 /** Rows of the first step; each further one takes four times as many. */
 const FIRST_STEP_ROWS = 500;
 const STEP_GROWTH = 4;
-/** More days than the log is kept. */
+/** More than the retention of the log. */
 const OLDEST_DAYS = 32;
-/** For other replicas whose clocks are fast. */
+/** Allows for other replicas with fast clocks. */
 const AHEAD_MS = 3_600_000;
 
 /**

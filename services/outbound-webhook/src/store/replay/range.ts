@@ -20,7 +20,7 @@ from outbound_webhook.undelivered
 where endpoint_id = $1 and (event_at, event_id) > ($2::timestamptz, $3) and event_at < $4
 order by event_at, event_id limit $5`;
 
-/** By id, which sorts by time. */
+/** In the order of the id, which begins with the time. */
 const DELIVERIES = `select created_at as at, id, event_id as "eventId", event_type as "eventType",
   event_created_at as "bodyAt", kind, status
 from outbound_webhook.delivery
