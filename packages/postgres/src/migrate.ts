@@ -42,9 +42,10 @@ async function appliedNumber(queryable: Queryable, schema: string): Promise<numb
 
 /**
  * Applies every migration that the database does not have yet. Returns the names applied. Safe to repeat and to run on
- * several replicas at once. Migrations that follow each other share a transaction; one that begins with the line
- * `-- no transaction` builds its indexes outside of any, so that nobody's writes wait for them. Throws when a file's name
- * or number is wrong, and then changes nothing; or when its SQL fails, and then its transaction has no effect.
+ * several replicas at the same time. Migrations that follow each other share a transaction; one that begins with the
+ * line `-- no transaction` builds its indexes outside of any, so that nobody's writes wait for them. Throws when a
+ * file's name or number is wrong, and then changes nothing; or when its SQL fails, and then its transaction has no
+ * effect.
  */
 export async function migrate({ pool, schema, dir }: Migrations): Promise<string[]> {
   const files = await migrationFiles(dir);

@@ -105,7 +105,7 @@ test.each([
   expect(found.map(([, valid]) => valid)).toEqual(Array(partitions > 0 ? partitions + 1 : 1).fill(true));
 });
 
-test("replicas that migrate at once do not hold up the index that one of them builds", async () => {
+test("replicas that migrate at the same time do not delay the index that one of them builds", async () => {
   const { rig, start } = await preparedRig(PARTITIONED, 2);
   await using _rig = rig;
   const applied = await Promise.all([start(), start(), start()]);

@@ -1,7 +1,7 @@
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { createPool, type Pool, type PoolOptions } from "../src/pool.ts";
 
-interface DatabaseRig extends AsyncDisposable {
+export interface DatabaseRig extends AsyncDisposable {
   url: string;
   pool: Pool;
   idleErrors: Error[];
