@@ -5,7 +5,7 @@ export type DeliveryLog = { rows: number; partitions: number };
 
 export const FREQUENT_TYPE = "tool.completed";
 export const RARE_TYPE = "custom.rare";
-/** Of the workspace that is measured: endpoint 1 gets most events, the last one hardly any. */
+/** Endpoints of the workspace that is measured: the first gets most events, the last hardly any. */
 export const MAIN_ENDPOINTS = 100;
 const ENDPOINTS_PER_OTHER = 5;
 /** The first endpoint id; lower ones are left to endpoints that are registered. */

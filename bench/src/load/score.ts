@@ -4,7 +4,7 @@ import { type LatencySummary, summarise } from "../statistics.ts";
 export type LoadTarget = { port: number; path: string; body: string; secrets: string[] };
 
 export type LoadMode =
-  /** This many callers, each of which calls again when it has its response. */
+  /** This many callers, each of which makes its next call when it has its response. */
   | { kind: "closed"; concurrency: number }
   /** Calls at fixed times, whether or not earlier ones have their response. */
   | { kind: "open"; perSecond: number };
@@ -16,7 +16,10 @@ export type LoadResult = {
   responses: number;
   /** Calls per second of the measured time. */
   perSecond: number;
-  /** Of the measured time; of an open loop from the time at which the call was due, so that a stall counts fully. */
+  /**
+   * Of the calls in the measured time. In an open loop it counts from the time at which a call was due, so that a stall
+   * counts fully.
+   */
   latency: LatencySummary;
   /** Open loop: how long after its due time a call was written to a socket. */
   lateness: LatencySummary | undefined;

@@ -55,7 +55,7 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   ownPostgres?: boolean;
   /** The names of processes in the logs of fault tests. */
   log?: (line: string) => void;
-  /** Of the gateway, in the split topology; default: a free one. */
+  /** The gateway's port in the split topology; default: a free one. */
   port?: number;
   /** Further environment of the services. */
   env?: Record<string, string>;

@@ -7,7 +7,7 @@ import { type CallResponse, type RunningToolgate, runToolgate } from "./running-
 /** Part of each name and value of the first tenant, so a response that leaks one contains it. */
 export const MARKER = "zeppelin";
 
-export interface Tenant {
+interface Tenant {
   workspace: string;
   manage: Management;
   /** The raw response, in the tenant's own workspace unless the request names another. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { MARKER, type Tenants, type Things, twoTenants } from "./tenants-rig.ts";
 
 interface Attempt {
-  /** Of the first tenant, with its ids and names. */
+  /** The request of the first tenant, with its ids and names. */
   request: (things: Things) => Record<string, unknown>;
   /** The response to the second tenant in its own workspace: not found, or its own data. */
   foreign: 404 | 200;

@@ -23,5 +23,5 @@ try {
     process.exitCode = 1;
   }
 }
-// Only for a service that was interrupted while stopping: what it left open must not keep this process alive.
+// Needed only when a service was interrupted while stopping: what it left open must not keep this process alive.
 setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -68,14 +68,14 @@ test("the demo keeps the password of its administrator, whatever happens to it",
   expect(await seedDemo(seed)).toEqual(made);
   const before = await hashes();
 
-  // As an interrupted first start leaves it.
+  // The file that an interrupted first start leaves.
   await writeFile(file, JSON.stringify({ workspace: made.workspace, admin: made.admin }));
   const resumed = await seedDemo(seed);
   const hook = { ...made.hook, path: expect.stringMatching(/hk_/), secret: expect.stringMatching(/^whsec_/) };
   expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/), hook });
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual(resumed);
 
-  // As a version without hooks left it.
+  // The file of a version without hooks.
   const { hook: _, ...older } = resumed;
   await writeFile(file, JSON.stringify(older));
   const upgraded = await seedDemo(seed);
@@ -83,12 +83,12 @@ test("the demo keeps the password of its administrator, whatever happens to it",
   expect(await seedDemo(seed)).toEqual(upgraded);
   expect(await hooks()).toBe(1);
 
-  // A lost file.
+  // The file is lost.
   await rm(file);
   await expect(seedDemo(seed)).rejects.toThrow(/^the database has a user admin@demo.example already, whose password/);
   expect(await hashes()).toEqual(before);
 
-  // Changed by its owner.
+  // Its owner has changed it.
   await writeFile(file, JSON.stringify(upgraded));
   await pool.query("update key_auth.users set password_hash = 'other'");
   expect((await seedDemo(seed)).admin.password).toBe("(changed since)");

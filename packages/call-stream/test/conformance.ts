@@ -11,9 +11,9 @@ import { neverSent } from "../src/call.ts";
 import { ask, failureOf, responseTo } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 
-export type Subject = AsyncDisposable & { readonly call: Call<VerifyRequest, VerifyResponse> };
-export type SubjectOptions = { readonly maxInFlight?: number; readonly onError?: (error: unknown) => void };
-export type OpenSubject = (handler: VerifyHandler, options?: SubjectOptions) => Promise<Subject>;
+type Subject = AsyncDisposable & { readonly call: Call<VerifyRequest, VerifyResponse> };
+type SubjectOptions = { readonly maxInFlight?: number; readonly onError?: (error: unknown) => void };
+type OpenSubject = (handler: VerifyHandler, options?: SubjectOptions) => Promise<Subject>;
 
 const LONG_MS = 20_000;
 const SHORT_MS = 60;

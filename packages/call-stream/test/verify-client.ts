@@ -7,7 +7,7 @@ import type { CallStream } from "../src/client.ts";
 import { createCallStream } from "../src/client.ts";
 import { streamTransport } from "../src/transport.ts";
 
-export type VerifyClientOptions = Partial<
+type VerifyClientOptions = Partial<
   Pick<Parameters<typeof createCallStream>[0], "maxInFlight" | "maxWaitMs" | "onError">
 >;
 

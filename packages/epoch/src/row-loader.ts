@@ -13,7 +13,7 @@ interface RowLoaderOptions<Row> {
 }
 
 const MAX_HASHES_PER_QUERY = 500;
-/** Leaves connections for the rest of the service. */
+/** Small enough to leave connections for the rest of the service. */
 export const MAX_QUERIES_IN_FLIGHT = 4;
 /** These two bound the cost of a flood of well-formed secrets that do not exist. */
 export const UNKNOWN_FOR_MS = 2_000;

@@ -1,12 +1,16 @@
 import { isDataError } from "@toolgate/postgres/data-error";
+import type { Pool } from "@toolgate/postgres/pool";
 import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
+import { parkMessages } from "./parked-messages.ts";
 
 /** What every consumer of records is given. */
-export type RecordConsumer = Pick<ConsumeBatchesOptions, "bus" | "signal" | "onError">;
+export type RecordConsumer = Pick<ConsumeBatchesOptions, "bus" | "signal" | "onError"> & { pool: Pool };
 
 interface ConsumeRecordsOptions<Item> extends RecordConsumer {
   durable: string;
   filterSubject: string;
+  /** The schema in Postgres of the table `parked_message`; see `parkMessages`. */
+  schema: string;
   /** The records in one message. */
   decode: (data: Uint8Array) => Item[];
   /** Writes records to Postgres; may see a record more than once. */
@@ -25,16 +29,20 @@ const MAX_ACK_PENDING = 1_000;
  * replica, unacknowledged records are delivered again immediately. A message whose records Postgres always refuses for
  * their data is parked.
  */
-export function consumeRecords<Item>({ decode, write, ...options }: ConsumeRecordsOptions<Item>): Promise<void> {
+export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Promise<void> {
+  const { pool, schema, decode, write, ...consumer } = options;
   return consumeBatches({
-    ...options,
+    ...consumer,
     stream: "RECORDS",
     maxMessages: MAX_MESSAGES,
     ackWaitMs: ACK_WAIT_MS,
     lingerMs: LINGER_MS,
     maxAckPending: MAX_ACK_PENDING,
     remakeAfterBreak: true,
-    isPermanent: isDataError,
+    parking: {
+      isPermanent: isDataError,
+      park: (message) => parkMessages(pool, schema, [message], new Date()),
+    },
     handle: (messages) => write(messages.flatMap(({ data }) => decode(data))),
   });
 }

@@ -16,8 +16,8 @@ interface StreamSettings {
 }
 
 /**
- * Each message has one consumer and is removed once it has been acknowledged. When the stream is full, the sender keeps
- * its messages.
+ * Each message has one consumer and is removed once it has been acknowledged. A full stream refuses messages, and the
+ * sender keeps them.
  */
 const WORK_QUEUE = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New };
 

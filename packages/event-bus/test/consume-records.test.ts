@@ -1,11 +1,25 @@
+import { createPool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
+import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { consumeRecords } from "../src/consume-records.ts";
 import { ParkedMessageError } from "../src/handle-batch.ts";
 import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";
 
+/** A database with a table for parked messages. */
+async function parkingDatabase() {
+  await using resources = new AsyncDisposableStack();
+  const { url } = resources.use(await testDatabase());
+  const pool = resources.adopt(createPool({ url, maxConnections: 2, applicationName: "test" }), (owned) => owned.end());
+  await pool.query(`create schema subject; create table subject.parked_message (
+    id bigint generated always as identity, parked_at timestamptz, subject text, reason text, payload bytea)`);
+  const owned = resources.move();
+  return { pool, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
 test("[LOG-2] records are handed over in batches and acknowledged, with one consumer for all replicas", async () => {
   await using rig = await consumeRig();
+  await using database = await parkingDatabase();
   const sent = Array.from({ length: 150 }, (_, index) => `record ${index}`);
   await rig.publish(...sent);
   const stopping = new AbortController();
@@ -14,6 +28,8 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
   const replica = () =>
     consumeRecords({
       bus: rig.bus,
+      pool: database.pool,
+      schema: "subject",
       durable: DURABLE,
       filterSubject: SUBJECT,
       signal: stopping.signal,
@@ -43,11 +59,14 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
 
 test("a record that Postgres refuses for its data is parked, and the others are written", async () => {
   await using rig = await consumeRig();
+  await using database = await parkingDatabase();
   await rig.publish("a", "refused", "b");
   const stopping = new AbortController();
   const written = new Set<string>();
   const consuming = consumeRecords({
     bus: rig.bus,
+    pool: database.pool,
+    schema: "subject",
     durable: DURABLE,
     filterSubject: SUBJECT,
     signal: stopping.signal,
@@ -65,5 +84,7 @@ test("a record that Postgres refuses for its data is parked, and the others are 
     await consuming;
   }
   expect([...written].sort()).toEqual(["a", "b"]);
+  const parked = await database.pool.query("select subject, reason, payload from subject.parked_message");
+  expect(parked.rows).toEqual([{ subject: SUBJECT, reason: "invalid text", payload: Buffer.from("refused") }]);
   expect(rig.errors.filter((error) => error instanceof ParkedMessageError)).toHaveLength(1);
 });

@@ -28,7 +28,7 @@ test.each(NAMES)("%s does not mistake another server on its port for itself", as
     folder: join(folder, name),
   });
   const taken = Number(new URL(first.url).port);
-  // As in a copy of the whole folder: the other server accepts its password.
+  // The other server accepts this one's password, as it would in a copy of the whole folder.
   await mkdir(join(copy, name));
   if (name === "postgres") await cp(join(folder, name, "passwords.json"), join(copy, name, "passwords.json"));
   const own = openPorts(join(copy, "ports.json"));

@@ -85,18 +85,25 @@ export function createPool(options: PoolOptions): Pool {
  * unknown.
  */
 export function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
-  return withClient(pool, async (client, discard) => {
-    try {
-      await client.query("begin");
-      const result = await work(client);
-      const { command } = await client.query("commit");
-      if (command !== "COMMIT") throw new Error("nothing was committed: a statement of the transaction had failed");
-      return result;
-    } catch (error) {
-      await client.query("rollback").catch(discard);
-      throw error;
-    }
-  });
+  return withClient(pool, (client, discard) => transactionOn(client, discard, () => work(client)));
+}
+
+/** As `inTransaction`, on a client that the caller has borrowed. `discard` is told when the rollback fails. */
+export async function transactionOn<T>(
+  client: Queryable,
+  discard: (reason: Error) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    await client.query("begin");
+    const result = await work();
+    const { command } = await client.query("commit");
+    if (command !== "COMMIT") throw new Error("nothing was committed: a statement of the transaction had failed");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(discard);
+    throw error;
+  }
 }
 
 /**

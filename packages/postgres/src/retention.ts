@@ -23,7 +23,7 @@ export function logKeptSince(nowMs: number): Date {
   return new Date(nowMs - LOG_RETENTION_DAYS * DAY_MS);
 }
 
-/** For rows that are written after midnight. */
+/** Rows of yesterday may be written after midnight. */
 const DAYS_BACK = 1;
 /** A failure to create partitions is noticed before these run out. */
 const DAYS_AHEAD = 7;

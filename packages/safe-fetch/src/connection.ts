@@ -19,8 +19,9 @@ const WIRE_ALLOWANCE_BYTES = 65_536;
  * One HTTP/1.1 connection over a socket that is already connected to the pinned address. It carries one request at a
  * time and never reconnects.
  *
- * Not undici's Pool: its connector does not learn which request it connects for, so it could not pin that send's checked
- * address, stop at its deadline or time its phases, and the Pool would reuse connections to addresses no longer allowed.
+ * undici's Pool does not tell its connector which request a connection is for. So the connector could not use the
+ * address checked for that request, its deadline or its timings, and the Pool would reuse connections to addresses that
+ * are no longer allowed.
  */
 export class Connection {
   /** The IP address that the socket was connected to. */

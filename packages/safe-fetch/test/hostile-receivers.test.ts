@@ -86,8 +86,8 @@ test("[OUT-14] a body of exactly the limit is whole, one byte more is cut", asyn
     [10, false],
     [11, "size"],
   ] as const) {
-    const answer = respondWith(`${HEAD}content-length: ${length}\r\n\r\n${"y".repeat(length)}`);
-    const result = await sendTo(answer, { maxResponseBytes: 10 });
+    const response = respondWith(`${HEAD}content-length: ${length}\r\n\r\n${"y".repeat(length)}`);
+    const result = await sendTo(response, { maxResponseBytes: 10 });
     expect(result).toMatchObject({ kind: "response", truncated, body: Buffer.from("y".repeat(10)) });
   }
 });

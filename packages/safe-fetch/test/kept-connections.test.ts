@@ -103,7 +103,7 @@ test("[OUT-57] a request that was never written is sent on a new connection, rep
   await using safeFetch = loopbackFetch();
   const request = post(urlOf(receiver), { poolKey: "k", repeatable: false });
   expect((await safeFetch.send(request)).kind).toBe("response");
-  // From this phase of the event loop, the closing is read before the next request could be written.
+  // In this phase of the event loop the closing is read before the next request can be written.
   await setImmediate();
   for (const socket of receiver.open) socket.destroy();
   const result = await safeFetch.send(request);
@@ -131,8 +131,8 @@ test("[OUT-33] a connection that the receiver closes after its response is not u
 });
 
 test("[OUT] a second, unrequested response is never taken for that of the next request", async () => {
-  const answer = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n";
-  await using receiver = await rawReceiver(respondWith(`${answer}good${answer}evil`));
+  const response = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n";
+  await using receiver = await rawReceiver(respondWith(`${response}good${response}evil`));
   await using safeFetch = loopbackFetch();
   for (let index = 0; index < 10; index++) {
     const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", repeatable: true }));

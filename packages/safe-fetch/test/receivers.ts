@@ -58,10 +58,10 @@ export function respondWith(...chunks: string[]): (socket: Socket) => void {
 }
 
 /** Bytes that the floods of a test have sent. */
-export type Flood = { acceptedBytes(): number };
+type Flood = { acceptedBytes(): number };
 
 /** No flood sends more than this, in bytes. */
-export const MAX_FLOOD_BYTES = 104_857_600;
+const MAX_FLOOD_BYTES = 104_857_600;
 
 /**
  * Responds to the first bytes of a request with `head` and then endless `filler`, as fast as the other side takes it.

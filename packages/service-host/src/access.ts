@@ -38,7 +38,7 @@ export function assertAccessDeclared(routes: (router: ConnectRouter) => void): v
   if (open.length > 0) throw new Error(`no access is declared for ${open.map(rpcName).join(", ")}`);
 }
 
-/** Such as `toolgate.key_auth.v1.VerifyService/Verify`. */
+/** The full name, such as `toolgate.key_auth.v1.VerifyService/Verify`. */
 export function rpcName(method: DescMethod): string {
   return `${method.parent.typeName}/${method.name}`;
 }

@@ -19,16 +19,16 @@ import { remoteTransport } from "./rpc/transport.ts";
 
 /** The other services, as a service calls them. No connection is opened before the first call. */
 export interface Peers {
-  /** For the RPCs of a service. */
+  /** A transport to the RPCs of a service. */
   transport(service: ServiceName): Transport;
-  /** For a hot call of the registry: over a call stream, or as a function call in the same process. */
+  /** A hot call of the registry: over a call stream, or as a function call in the same process. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
   ): PeerCall<MessageShape<I>, MessageShape<O>>;
 }
 
 /** A hot call. Takes at most the time in the registry; the caller may allow less. Rejects as a `Call` does. */
-export type PeerCall<I, O> = (request: I, options?: Partial<CallOptions>) => Promise<O>;
+type PeerCall<I, O> = (request: I, options?: Partial<CallOptions>) => Promise<O>;
 
 /** Base URLs by service, several for one service separated by commas. */
 export type PeerUrls = Partial<Record<ServiceName, string>>;

@@ -20,7 +20,7 @@ export function traceWith(next: Tracer | undefined): void {
   tracer = next;
 }
 
-/** For hot paths, which would otherwise create a closure for `inSpan`. */
+/** Lets hot paths avoid creating a closure for `inSpan`. */
 export function isTracing(): boolean {
   return tracer !== undefined;
 }

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
-export interface TrappedEmail {
+interface TrappedEmail {
   recipients: string[];
   /** Headers and body as received. */
   text: string;

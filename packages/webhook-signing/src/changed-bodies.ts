@@ -43,7 +43,7 @@ function isLatin1(text: string): boolean {
   return Buffer.from(text, "latin1").toString("latin1") === text;
 }
 
-/** As the usual libraries write it: JavaScript, with indents, Python, PHP. */
+/** The JSON as common libraries write it: JavaScript's, with indents, Python's, PHP's. */
 function rewrittenJson(text: string): string[] {
   try {
     const value: unknown = JSON.parse(text);

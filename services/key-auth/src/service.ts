@@ -16,7 +16,7 @@ const UPKEEP_EVERY_MS = 3_600_000;
 
 /** For tests. */
 export interface Overrides {
-  /** How often the daily upkeep runs: it is safe to repeat, and at most this late. */
+  /** Pause between two runs of the daily upkeep, which is safe to repeat. */
   upkeepEveryMs?: number;
 }
 

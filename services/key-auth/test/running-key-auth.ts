@@ -21,14 +21,14 @@ import { testDatabase } from "@toolgate/testbed/test-database";
 import { provision } from "../src/operator/provision.ts";
 import { type KeyAuth, start } from "../src/service.ts";
 
-export interface ToolStandIn {
+interface ToolStandIn {
   released: boolean;
   releasedWithoutEffect?: boolean;
   async?: boolean;
 }
 
 /** A stand-in for tool-runner that tests can change. */
-export interface ToolRunnerStandIn {
+interface ToolRunnerStandIn {
   tools: Map<string, ToolStandIn>;
   /** The names of each CheckTools call so far. */
   checked: string[][];

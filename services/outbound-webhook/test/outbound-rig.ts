@@ -34,7 +34,7 @@ import { start as startService } from "../src/service.ts";
 const INTERNAL_TOKEN = "internal";
 const SOURCE = "test-source";
 
-export interface RigOptions {
+interface RigOptions {
   /** The instances of the service to run, each with these roles. Default: one with all roles. */
   instances?: (readonly ProcessRole[])[];
   config?: Partial<Config>;

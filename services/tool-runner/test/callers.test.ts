@@ -25,7 +25,7 @@ const HOOK: Caller = { case: "hook", value: HOOK_VALUE };
 const TEST: Caller = { case: "test", value: { chatId: "test-1", callerId: "admin-1" } };
 
 const FREE = `export default async (args, ctx) => {
-  try { return { success: true, answer: await ctx.executeQuery(args.sql), read_only: ctx.read_only }; }
+  try { return { success: true, value: await ctx.executeQuery(args.sql), read_only: ctx.read_only }; }
   catch (error) { return { success: false, code: error.code }; }
 };`;
 const INSERT = "insert into orders values (1) returning id";
@@ -96,7 +96,7 @@ describe("callers from inside", () => {
     ["scheduled_task", TASK],
     ["test", TEST],
   ] as const)("[RO-4] a run by %s may use free SQL, from nested tools too", async (_name, caller) => {
-    const written = { success: true, answer: { success: true, rows: [{ id: 1 }], row_count: 1 }, read_only: false };
+    const written = { success: true, value: { success: true, rows: [{ id: 1 }], row_count: 1 }, read_only: false };
     expect(await resultOf(caller, "free", { sql: INSERT })).toEqual(written);
     expect(await resultOf(caller, "free_below", { sql: INSERT })).toEqual(written);
     expect(await resultOf(caller, "executeQuery", { sql: INSERT })).toMatchObject({ row_count: 1 });
@@ -124,7 +124,7 @@ describe("callers from inside", () => {
 
   it("[EVT] free SQL in test mode returns its rows and is rolled back", async () => {
     const trying = { case: "chat", value: { ...CHAT.value, testMode: true } } as Caller;
-    expect(await resultOf(trying, "free", { sql: INSERT })).toMatchObject({ answer: { rows: [{ id: 1 }] } });
+    expect(await resultOf(trying, "free", { sql: INSERT })).toMatchObject({ value: { rows: [{ id: 1 }] } });
     expect(await orders()).toEqual([]);
   });
 

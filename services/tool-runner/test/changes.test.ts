@@ -42,7 +42,7 @@ const saveSecret = (value: string) => () =>
   runner.dataSource.saveSecret({ name: "TOKEN", value, hosts: [new URL(runner.receiver.url).host] });
 const saveVariable = (value: string) => () => runner.dataSource.saveVariable({ variable: { name: "REGION", value } });
 
-/** By tool: each change, in order, with what the tool returns after it. */
+/** The changes for each tool, in order, with what the tool returns after each. */
 const CHANGES: Record<string, [rpc: string, change: () => Promise<unknown>, value: string][]> = {
   plain: [
     ["SaveTool", () => runner.saveTool("plain", returning("one")), "one"],

@@ -21,7 +21,7 @@ const WRITES: [rule: string, name: string, expression: string][] = [
 ];
 
 const catching = (expression: string) => `export default async (args, ctx) => {
-  try { return { success: true, answer: await ${expression} }; } catch (error) { return { success: false, code: error.code, message: error.message }; }
+  try { return { success: true, value: await ${expression} }; } catch (error) { return { success: false, code: error.code, message: error.message }; }
 };`;
 
 describe("the read-only context", () => {

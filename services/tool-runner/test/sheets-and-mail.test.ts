@@ -15,7 +15,7 @@ describe("sheets and emails of tools", () => {
       ...WRITING,
       parameters: { type: "object", properties: { name: { type: "string" }, args: { type: "array" } } },
       handler: `export default async ({ name, args }, ctx) => {
-        try { return { answer: await ctx[name](...args) }; } catch (error) { return { code: error.code, message: error.message }; }
+        try { return { value: await ctx[name](...args) }; } catch (error) { return { code: error.code, message: error.message }; }
       };`,
     });
     await runner.saveTool("many_mails", {
@@ -34,7 +34,7 @@ describe("sheets and emails of tools", () => {
 
   const host = (name: string, ...args: (string | object | number | null)[]) =>
     runner.resultOf({ tool: "host", args: { name, args: args as never } });
-  const values = async (...args: string[]) => ((await host("readSheet", ...args)).answer as { values: unknown }).values;
+  const values = async (...args: string[]) => ((await host("readSheet", ...args)).value as { values: unknown }).values;
 
   it("[RO-5] [RO-6] cells are written, read, overwritten and cleared", async () => {
     const rows = [
@@ -42,7 +42,7 @@ describe("sheets and emails of tools", () => {
       ["ü", true, null],
     ];
     expect(await host("writeToSheet", "orders", "B2", rows)).toEqual({
-      answer: { success: true, range: "B2:D3", cells: 6 },
+      value: { success: true, range: "B2:D3", cells: 6 },
     });
     expect(await values("orders")).toEqual([
       [null, null, null, null],
@@ -55,8 +55,8 @@ describe("sheets and emails of tools", () => {
     ]);
     await host("writeToSheet", "orders", "C2:D2", [[null, "new"]]);
     expect(await values("orders", "B2:D2")).toEqual([["id", null, "new"]]);
-    expect(await host("clearFromSheet", "orders", "B2:D2")).toEqual({ answer: { success: true, cells: 2 } });
-    expect(await host("clearFromSheet", "orders")).toEqual({ answer: { success: true, cells: 2 } });
+    expect(await host("clearFromSheet", "orders", "B2:D2")).toEqual({ value: { success: true, cells: 2 } });
+    expect(await host("clearFromSheet", "orders")).toEqual({ value: { success: true, cells: 2 } });
     expect(await values("orders")).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe("sheets and emails of tools", () => {
 
   it("[TOOL] an email contains what the tool says, and no header that the tool made up", async () => {
     const mail = { to: ["a@b.test", "c@d.test"], subject: "Grüße", text: "plain", html: "<b>rich</b>" };
-    expect(await host("sendMail", mail)).toEqual({ answer: { success: true } });
+    expect(await host("sendMail", mail)).toEqual({ value: { success: true } });
     const sent = mailbox.emails.at(-1);
     expect(sent?.recipients).toEqual(mail.to);
     expect(sent?.text).toContain("plain");

@@ -178,7 +178,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
   };
 }
 
-/** As key-auth reads it for a call: created if it is missing, 0 without Redis. */
+/** The epoch as key-auth reads it for a call: created if it is missing, 0 without Redis. */
 async function currentEpoch(redis: ReturnType<typeof connectRedis>, workspaceId: string): Promise<bigint> {
   const script = `${EPOCH_LUA} return epoch_of(KEYS[1])`;
   return BigInt(String(await redis.eval(script, 1, epochKey(`workspace:${workspaceId}`)).catch(() => 0)));

@@ -20,7 +20,7 @@ export interface RawRequest {
   withoutLength?: boolean;
 }
 
-export interface RawConnection extends Disposable {
+interface RawConnection extends Disposable {
   /** Resolves once the bytes are with the kernel or the connection is closed, which `nextResponse` then shows. */
   write(bytes: string | Uint8Array): Promise<void>;
   /** Ends its own side of the connection and keeps reading. */

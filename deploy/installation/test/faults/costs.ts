@@ -27,15 +27,15 @@ export interface Costs {
   /** Accepted calls without their row. */
   usageLost: number;
   runsLost: number;
-  /** From the kill until the victim took work again, per kill. */
+  /** For each kill: from the kill until the victim took work again. */
   downMs: number[];
-  /** From the kill until the first arrival of an event of a call made after it, per kill. */
+  /** For each kill: from the kill until the first arrival of an event of a call that was made after it. */
   flowingMs: number[];
   /** From the response of a call until each of its events had arrived once, except those that a receiver refused. */
   slowestEventMs: number;
 }
 
-export interface Evidence {
+interface Evidence {
   logs: LoggedRows;
   arrivals: Arrivals;
   undelivered: readonly Undelivered[];

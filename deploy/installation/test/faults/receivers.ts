@@ -22,7 +22,7 @@ export function placesOf(call: Pick<LoadedCall, "tool" | "n">): string[] {
   );
 }
 
-export interface FaultReceivers {
+interface FaultReceivers {
   behave: Behave;
   /** The requests that got a 500, by their index in the order of arrival. */
   readonly refused: ReadonlySet<number>;

@@ -3,7 +3,7 @@ import { added, type Costs } from "./costs.ts";
 import type { Unsettled } from "./unsettled.ts";
 
 /** The report of a run. */
-export interface FaultReport {
+interface FaultReport {
   startedAt: Date;
   tookMs: number;
   seed: number;

@@ -51,7 +51,7 @@ const WIPE_COSTS_MS = 1_000;
  * Whether a call may be missing in the log: it was under way, or had ended less than a second ago, when the broker was
  * wiped.
  */
-export function mayBeUnlogged(faults: readonly Fault[]): (call: LoadedCall) => boolean {
+function mayBeUnlogged(faults: readonly Fault[]): (call: LoadedCall) => boolean {
   const wipes = faults.filter(({ losesLog }) => losesLog);
   return ({ sentAtMs, endedAtMs }) =>
     wipes.some(({ killedAtMs }) => sentAtMs <= killedAtMs && endedAtMs > killedAtMs - WIPE_COSTS_MS);

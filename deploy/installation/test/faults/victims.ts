@@ -22,7 +22,7 @@ const MAX_OUTAGE_MS = 1_500;
 /** How long calls continue without the first of two victims. */
 const BETWEEN_TWO_MS = 400;
 
-/** Each process and each server, killed at any moment; those that keep data also lose it. */
+/** Each process and each server, killed at random moments; NATS and Redis also with the loss of their data. */
 export function victimsAtRandom(toolgate: RunningToolgate): Victim[] {
   const { postgres, nats, redis } = serversOf(toolgate);
   const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);

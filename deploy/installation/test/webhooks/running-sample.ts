@@ -15,7 +15,7 @@ const START_DEADLINE_MS = 20_000;
 type Command = readonly [file: string, ...args: string[]];
 
 /** A sample receiver of docs/samples, and how it is run. Commands run in its folder. */
-export type Sample = {
+type Sample = {
   readonly name: string;
   readonly interpreter: Command;
   /** Run once before the first start; `scratch` is a folder for its output. */

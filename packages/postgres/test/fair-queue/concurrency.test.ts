@@ -9,7 +9,7 @@ const ITEMS = 1_200;
 const RETRIED_SHARE = 0.2;
 const NOW = new Date("2026-11-01T00:00:00Z");
 
-/** In flight according to the processes: from the end of a claim until its items are about to be settled. */
+/** What is in flight in the processes: from the end of a claim until its items are about to be settled. */
 class Census {
   readonly held = new Map<string, number>();
   readonly peaks = new Map<string, number>();

@@ -27,7 +27,7 @@ export function setLimitHeaders(reply: FastifyReply, key: KeyVerdict, nowMs: num
   reply.headers(rateLimitFields(key, nowMs));
 }
 
-/** For a key that stopped being valid after its headers were set. */
+/** Removes the headers of a key that stopped being valid after they were set. */
 export function dropLimitHeaders(reply: FastifyReply): void {
   for (const name of LIMIT_FIELDS) reply.removeHeader(name);
 }

@@ -30,7 +30,7 @@ const KEEP_ALIVE_MS = 72_000;
 export interface HttpServerOptions {
   calls: CallContext;
   receiveHook: ReceiveHook;
-  /** Only their RPCs: the hot calls are in `calls`. */
+  /** The other services' RPCs, without the hot calls, which are in `calls`. */
   peers: Pick<Peers, "transport">;
   publicUrl: string;
   trustedProxies: string[];

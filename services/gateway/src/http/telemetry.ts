@@ -42,7 +42,7 @@ export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
     request.scope = { requestId: request.id, span: span?.spanContext() };
     runForRequest(request.scope, done);
   });
-  // Again, because reading a body may have lost the current request.
+  // Set again, because reading a body may have lost the current request.
   app.addHook("preValidation", (request, _reply, done) => runForRequest(request.scope, done));
   app.addHook("onResponse", (request, reply, done) => {
     httpDuration.record(reply.elapsedTime / MS_PER_SECOND, {

@@ -29,7 +29,7 @@ const KEY_STATUS: Record<KeyStatus, string> = {
   expired: "The key has expired: change or remove its expiry date.",
 };
 
-/** In the order in which a call is checked, with the status of a refusal. */
+/** The gates in the order in which a call is checked, each with the status of its refusal. */
 const GATES: readonly { gate: string; refusal: number; explain: Explain }[] = [
   { gate: "key_active", refusal: 401, explain: explainKey },
   { gate: "network", refusal: 401, explain: explainNetwork },

@@ -1,23 +1,20 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
 import { UsageBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
-import type { Pool } from "@toolgate/postgres/pool";
+import { SERVICES } from "@toolgate/service-registry/services";
 import { insertUsage } from "../store/usage.ts";
 
 /** A call that arrives later than this is in the log and the totals, but not in the counts of the last day. */
 const COUNTED_FOR_MS = 86_400_000;
 
 /** Writes the usage records that gateways report. */
-export function consumeUsageRecords({
-  pool,
-  now,
-  ...consumer
-}: RecordConsumer & { pool: Pool; now: () => number }): Promise<void> {
+export function consumeUsageRecords({ now, ...consumer }: RecordConsumer & { now: () => number }): Promise<void> {
   return consumeRecords({
     ...consumer,
+    schema: SERVICES["key-auth"].schema,
     durable: "key-auth-usage",
     filterSubject: "records.usage",
     decode: (data) => fromBinary(UsageBatchSchema, data).records,
-    write: (records) => insertUsage(pool, records, new Date(now() - COUNTED_FOR_MS)),
+    write: (records) => insertUsage(consumer.pool, records, new Date(now() - COUNTED_FOR_MS)),
   });
 }

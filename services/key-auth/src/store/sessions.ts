@@ -3,7 +3,7 @@ import type { MemberRole } from "@toolgate/service-host/principal";
 
 interface NewSession {
   id: string;
-  /** With the password hash that was verified. */
+  /** The user, with the password hash that was verified. */
   user: { id: string; passwordHash: string };
   /** Null for a JWT, which contains the session's id. */
   tokenHash: Buffer | null;

@@ -2,6 +2,7 @@ import { fromBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeEvents } from "@toolgate/event-bus/consume-events";
 import { FAN_OUT } from "@toolgate/event-bus/listeners";
+import { type ParkedMessage, parkMessages } from "@toolgate/event-bus/parked-messages";
 import { reportSettled } from "@toolgate/event-bus/settled-reports";
 import { announceWork } from "@toolgate/event-bus/wake-up";
 import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
@@ -10,7 +11,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { contextOf, type Span, SpanKind, spanOf, startSpan, type TraceContext } from "@toolgate/telemetry/trace";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import type { FanOut } from "../store/deliveries/fan-out.ts";
-import { type ParkedMessage, parkMessages } from "../store/parked-message.ts";
+import { SCHEMA } from "../store/queue.ts";
 import { DISPATCH } from "./dispatch-subject.ts";
 
 interface FanOutConsumerOptions {
@@ -66,7 +67,7 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
   for (const span of spans) span.end();
   if (parked.length > 0) {
     options.onError(new Error(`${parked.length} messages parked, the first because: ${parked[0]?.reason}`));
-    await parkMessages(options.pool, parked, now);
+    await parkMessages(options.pool, SCHEMA, parked, now);
   }
   for (const [subject, eventIds] of settled) reportSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
   if (deliveries > 0) announceWork(options.bus, DISPATCH);

@@ -37,7 +37,7 @@ export async function runReplays(options: ReplayLoopOptions): Promise<void> {
 /** Resolves with how long to wait. */
 async function stepOnce({ steps, announceWork, now }: ReplayLoopOptions): Promise<number> {
   const { worked, locked, nextAt } = await steps.step(now());
-  // Even when the step made no deliveries: a dispatcher skipped the workspace while it was locked.
+  // Needed even when the step made no deliveries: a dispatcher may have skipped the workspace while it was locked.
   if (locked) announceWork();
   const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : POLL_MS;
   return Math.min(Math.max(untilNextMs, worked ? 0 : BUSY_WAIT_MS), POLL_MS);

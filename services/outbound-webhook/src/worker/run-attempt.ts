@@ -10,7 +10,7 @@ import { responseText } from "../domain/response-text.ts";
 const STATUS_CLASS = 100;
 const MS_PER_SECOND = 1_000;
 
-export interface AttemptOptions {
+interface AttemptOptions {
   safeFetch: Pick<SafeFetch, "send">;
   attemptDeadlineMs: number;
   now: () => Date;

@@ -136,7 +136,7 @@ describe("replay", () => {
       );
       return rows.length === 4;
     });
-    // Not through the RPC, which would cancel the delivery that waits for its retry.
+    // Not with the RPC, which would cancel the delivery that waits for its retry.
     await rig.pool.query("update outbound_webhook.endpoint set active = false where workspace_id = 'w-all'");
     const met = newEvent({ workspaceId: "w-all" }, rig.clock.now());
     await rig.reportMany([met]);

@@ -13,7 +13,7 @@ const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 /** Twice the slots of an endpoint. */
 export const MAX_DUE = 4;
 
-export interface MadeDelivery {
+interface MadeDelivery {
   id: string;
   event_id: string;
   kind: string;

@@ -1,16 +1,17 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
 import { ExecutionBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
-import type { Pool } from "@toolgate/postgres/pool";
+import { SERVICES } from "@toolgate/service-registry/services";
 import { insertExecutions } from "../store/executions.ts";
 
 /** Stores the runs of every replica. */
-export function consumeExecutionRecords({ pool, ...consumer }: RecordConsumer & { pool: Pool }): Promise<void> {
+export function consumeExecutionRecords(consumer: RecordConsumer): Promise<void> {
   return consumeRecords({
     ...consumer,
+    schema: SERVICES["tool-runner"].schema,
     durable: "tool-runner-executions",
     filterSubject: "records.execution",
     decode: (data) => fromBinary(ExecutionBatchSchema, data).records,
-    write: (records) => insertExecutions(pool, records),
+    write: (records) => insertExecutions(consumer.pool, records),
   });
 }

@@ -46,7 +46,7 @@ describe("results of host calls", () => {
       const result = resultOf(pool, allTogether(200), { onHostCall, limits });
       for (let resolved = 0; resolved < 200; resolved += 1) {
         await until("a call under way", () => gates.length > 0, DEADLINE_MS);
-        // Only the first time: later, calls above the bound would show.
+        // Only the first time: later, any call above the bound would be seen.
         if (resolved === 0) await until("as many calls as the bound allows", () => gates.length >= 16, DEADLINE_MS);
         gates.shift()?.();
       }

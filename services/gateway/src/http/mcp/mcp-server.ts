@@ -49,7 +49,7 @@ async function offeredTools({ descriptions, describeTools }: Context, key: KeyVe
   return JSON.parse(body.toString("utf8"));
 }
 
-/** Without an output schema: clients reject results that do not match it, and results are not checked here. */
+/** Has no output schema: clients reject results that do not match it, and results are not checked here. */
 function offeredTool(tool: ToolDescription): Tool {
   return {
     name: tool.name,

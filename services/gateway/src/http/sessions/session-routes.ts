@@ -93,7 +93,7 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook("onRequest", async (_, reply) => void reply.header("cache-control", "no-store"));
     app.removeAllContentTypeParsers();
-    // Only JSON: other sites' pages cannot send it without a preflight, which no response permits.
+    // Accepts only JSON: pages of other sites cannot send it without a preflight, which no response permits.
     app.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MAX_BODY_BYTES }, (_, body, done) =>
       done(null, parsed(body.toString())),
     );

@@ -85,7 +85,7 @@ export async function readDeliveries(db: Queryable, ids: readonly string[], now:
   return rows.map(({ eventCreatedAt: _, ...row }) => ({ ...row, requestId: requestIds.get(row.eventId) ?? "" }));
 }
 
-/** By event. The time bounds let the planner skip partitions. */
+/** The request ids by event. The time bounds let the planner skip partitions. */
 async function requestIdsOf(
   db: Queryable,
   deliveries: { eventId: string; eventCreatedAt: Date }[],

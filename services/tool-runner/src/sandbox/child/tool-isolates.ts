@@ -64,7 +64,7 @@ export class ToolIsolates {
     return tool;
   }
 
-  /** To be called after every step: retires isolates that have grown or aged. */
+  /** Call it after every step: retires isolates that are too large or too old. */
   afterStep(tool: ToolIsolate): void {
     tool.stepsUntilReading -= 1;
     if (tool.stepsUntilReading <= 0 && !tool.isolate.isDead) {

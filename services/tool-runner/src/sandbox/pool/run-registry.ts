@@ -142,7 +142,7 @@ export class RunRegistry {
     else this.#end(run, stopped("memory", "The tool exceeded its memory limit", run));
   }
 
-  /** For a placed run that its child has not begun. */
+  /** Takes a placed run back that its child has not begun. */
   #returnToWaiting(run: Run): void {
     if (run.state === "ended") return;
     run.state = "waiting";
@@ -150,7 +150,7 @@ export class RunRegistry {
     this.#placement.addFirst(run);
   }
 
-  /** For a run whose isolate or child ended for another reason: begun again only if it had no effects. */
+  /** Handles a run whose isolate or child ended for another reason: it is begun again only if it had no effects. */
   #recover(run: Run): void {
     run.timesLost += 1;
     if (run.hostCalls === 0 && run.timesLost <= MAX_TIMES_LOST) this.#returnToWaiting(run);
