@@ -49,7 +49,7 @@ bench-large: setup ## Measures management on tables of 10 million rows, writes b
 faults: export FAULT_REPORT := bench/FAULTS.md
 faults: export FAULT_ROUNDS ?= 20
 faults: setup ## Kills each process and server 20 times under load and counts, writes bench/FAULTS.md (FAULT_ROUNDS)
-	@exec vitest run deploy/installation/test/faults.test.ts
+	@exec vitest run deploy/installation/test/faults/faults.test.ts
 
 clean: ## Removes packages and tools; data stays
 	@rm -rf node_modules .tools coverage

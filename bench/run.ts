@@ -23,7 +23,7 @@ try {
   const { seconds, rounds } = options;
   const results = { run, machine, options: { seconds, rounds }, figures };
   const report = renderReport(results);
-  // Part of a report is only printed.
+  // A run of only some parts of a report prints its results and writes nothing.
   const written = REPORTS.find(({ parts }) => parts.symmetricDifference(options.parts).size === 0);
   if (written) {
     await writeFile(file(`${written.name.toLowerCase()}.json`), `${JSON.stringify(results, null, 2)}\n`);

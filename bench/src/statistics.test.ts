@@ -5,7 +5,7 @@ import { median, percentile, ratio, summarise } from "./statistics.ts";
 const values = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 300 });
 
 describe("percentile", () => {
-  test("is the nearest rank: of 100 values the 99th, never one between two", () => {
+  test("is the nearest rank: of 100 values the 99th, never a value in between", () => {
     const hundred = Float64Array.from({ length: 100 }, (_, index) => index + 1);
     expect(percentile(hundred, 0.5)).toBe(50);
     expect(percentile(hundred, 0.99)).toBe(99);
@@ -34,7 +34,7 @@ describe("median", () => {
     expect(median([])).toBeNaN();
   });
 
-  test("one wild value of three does not move it out of the other two", () => {
+  test("one outlier of three values leaves it between the other two", () => {
     expect(median([1_000, 10, 11])).toBe(11);
   });
 });

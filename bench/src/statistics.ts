@@ -1,4 +1,6 @@
-/** The value below which `share` (0 to 1) of the sorted values lie: the nearest rank, never an interpolation. */
+/**
+ * The value that has `share` (0 to 1) of the sorted values at or below it: the nearest rank, never an interpolation.
+ */
 export function percentile(sorted: Float64Array, share: number): number {
   if (sorted.length === 0) return Number.NaN;
   const rank = Math.max(1, Math.ceil(share * sorted.length));

@@ -15,7 +15,7 @@ is_new_enough() {
   "$1" -e "process.exit(Number(process.versions.node.split('.')[0]) >= $wanted_node ? 0 : 1)" 2>/dev/null
 }
 
-# A tools folder copied from another machine may not run here; then the machine's own node must be found again.
+# A tools folder that was copied from another machine may not run here; then this machine's own node is looked up again.
 is_new_enough "$tool_node" || rm -f "$tool_node"
 own_node=$(command -v node) || fail "Node.js with npm was not found: install Node $wanted_node, or any older one with npm"
 command -v npm >/dev/null || fail "npm was not found: install it next to $own_node"
@@ -36,7 +36,7 @@ installed=node_modules/.installed-package-lock.json
 if ! cmp -s package-lock.json "$installed"; then
   rm -f "$installed"
   echo "installing the packages"
-  # npm ci rejects a lock file that lacks the binaries of this system. npm install keeps to the versions in it and adds
+  # npm ci rejects a lock file that lacks the binaries of this system. npm install uses the versions in it and adds
   # those binaries.
   npm ci --loglevel=error >.tools/npm-ci.log 2>&1 || npm install --no-save --loglevel=error
   cp package-lock.json "$installed"

@@ -16,12 +16,12 @@ type Send = () => Promise<unknown>;
 const RUN_MS = 1_200;
 const WARM_UP_MS = 500;
 const TIMEOUT_MS = 5_000;
-// The busy round goes first: it leaves both processes with compiled code for the quiet one.
+// The busy round goes first, so that the code of both processes is compiled before the quiet one.
 const CONCURRENCIES = [64, 1];
 
 /**
- * CPU per call, client (this process) and server together, of unary gRPC calls, of the same calls on a call stream, and
- * of the direct call of the single topology.
+ * CPU per call of client (this process) and server together: for unary gRPC calls, for the same calls on a call stream,
+ * and for the direct call of the single topology.
  */
 export async function measureCallStream(signal: AbortSignal): Promise<CallCosts[]> {
   const entry = new URL("./server.ts", import.meta.url);

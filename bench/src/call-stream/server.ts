@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { serveCalls } from "@toolgate/call-stream/serve";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import { answerParent } from "../machine/child-process.ts";
+import { replyToParent } from "../machine/child-process.ts";
 import { verify } from "./verify.ts";
 
 const verifyCalls = serveCalls({ method: VerifyService.method.verify, handler: verify, onError: console.error });
@@ -15,5 +15,5 @@ const server = createServer(
   }),
 );
 server.listen(0, "127.0.0.1", () =>
-  answerParent({ port: (server.address() as AddressInfo).port }, async () => process.cpuUsage()),
+  replyToParent({ port: (server.address() as AddressInfo).port }, async () => process.cpuUsage()),
 );

@@ -10,8 +10,8 @@ export const CONCURRENCIES = [1, 8, 64, 256] as const;
 export type VariantFigures = {
   closed: Window[];
   halfLoad: Window[];
-  /** Calls answered in the whole run, and log lines found for them afterwards. */
-  answered: number;
+  /** Calls that got a response in the whole run, and log lines found for them afterwards. */
+  responses: number;
   written: Record<string, number>;
 };
 
@@ -21,7 +21,10 @@ type CallsSettings = {
   variants: readonly Variant[];
   generator: Generator;
   rounds: number;
-  /** Measuring time of one variant in one round: half for throughput, a third for the half load, the rest warms up. */
+  /**
+   * Measuring time of one variant in one round: half for throughput, a third for the half load, the rest for warming
+   * up.
+   */
   seconds: number;
   signal: AbortSignal;
   log: (line: string) => void;
@@ -30,14 +33,14 @@ type CallsSettings = {
 const FIRST_WARM_UP_MS = 2_000;
 const WARM_CONCURRENCY = 64;
 
-/** Takes the variants in turn, round after round, so that noise on the machine affects all of them alike. */
+/** Measures the variants in turn, round after round, so that noise on the machine affects all of them alike. */
 export async function measureCalls(settings: CallsSettings): Promise<CallFigures> {
   const { variants, rounds, seconds, log } = settings;
   const runs = variants.map((variant) => {
-    const figures: VariantFigures = { closed: [], halfLoad: [], answered: 0, written: {} };
+    const figures: VariantFigures = { closed: [], halfLoad: [], responses: 0, written: {} };
     const measure = async (mode: LoadMode, warmUpMs: number, measureMs: number) => {
       const window = await measureWindow(variant, { mode, warmUpMs, measureMs }, settings);
-      figures.answered += window.load.answered;
+      figures.responses += window.load.responses;
       return window;
     };
     return { variant, figures, measure };
@@ -81,7 +84,7 @@ export function throughput(figures: VariantFigures | undefined, concurrency: num
   return median(closedWindows(figures, concurrency).map(({ load }) => load.perSecond));
 }
 
-/** The best of all concurrencies. */
+/** The highest throughput of all concurrencies. */
 export function maximum(figures: VariantFigures | undefined): number {
   return Math.max(...CONCURRENCIES.map((concurrency) => throughput(figures, concurrency)));
 }
@@ -128,21 +131,21 @@ async function measureWindow(
 
 /** The concurrency at which CPU time is compared: every part is busy, and batches are not yet at their largest. */
 export const COST_CONCURRENCY = 64;
-/** The load generator's part of a window's CPU time, which is no cost of the server. */
+/** The load generator's part of a window's CPU time, which is not a cost of the server. */
 export const GENERATOR = "generator";
 
 /** Microseconds of CPU per call by process; the median of the rounds. */
 export function cpuPerCallUs(figures: VariantFigures | undefined): Record<string, number> {
   const windows = closedWindows(figures, COST_CONCURRENCY);
   const names = Object.keys(windows[0]?.usage.cpuMs ?? {});
-  const perCall = (window: Window, name: string) => ((window.usage.cpuMs[name] ?? 0) * 1000) / window.load.answered;
+  const perCall = (window: Window, name: string) => ((window.usage.cpuMs[name] ?? 0) * 1000) / window.load.responses;
   return Object.fromEntries(names.map((name) => [name, median(windows.map((window) => perCall(window, name)))]));
 }
 
 /** CPU per call of everything but the generator: services, sandbox, database, broker and Redis. */
 export function serverCpuPerCallUs(figures: VariantFigures | undefined): number {
   const windows = closedWindows(figures, COST_CONCURRENCY);
-  return median(windows.map((window) => (serverCpuMs(window) * 1000) / window.load.answered));
+  return median(windows.map((window) => (serverCpuMs(window) * 1000) / window.load.responses));
 }
 
 /** Calls for each second of CPU time on the server side. */

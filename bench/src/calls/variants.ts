@@ -32,7 +32,7 @@ export const LABELS: Record<VariantName, string> = {
 /** The highest limit that a key can have. */
 const CALLS_PER_MINUTE = 10_000;
 const KEYS = 200;
-const KEYS_AT_ONCE = 8;
+const CONCURRENT_REQUESTS = 8;
 const TOOL = "echo";
 const BODY = JSON.stringify({ args: { text: "hello", count: 3 } });
 const PATH = `/api/v1/tools/${TOOL}`;
@@ -63,7 +63,7 @@ export async function startFastify(
 export async function toolgateVariant(installation: BenchInstallation): Promise<Variant> {
   const { kind, port, groups, servers, manage } = installation;
   await saveTrivialTool(manage);
-  const secrets = await pLimit(KEYS_AT_ONCE).map(Array.from({ length: KEYS }), async (_, index) => {
+  const secrets = await pLimit(CONCURRENT_REQUESTS).map(Array.from({ length: KEYS }), async (_, index) => {
     const key = { name: `Key ${index + 1}`, tools: [TOOL], limit: CALLS_PER_MINUTE };
     return (await manage<{ secret: string }>("key_auth.v1.KeyService/CreateKey", key)).secret;
   });

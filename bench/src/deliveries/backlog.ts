@@ -8,7 +8,7 @@ export type BacklogFigures = {
   /** Waiting deliveries of one workspace when the others' events began, and when they had ended. */
   waitingBefore: number;
   waitingAfter: number;
-  /** Events of other workspaces, each another one. */
+  /** Events of other workspaces, each of a different one. */
   others: Steady;
 };
 
@@ -17,15 +17,15 @@ const LOADED = "hooks-loaded";
 const LOADED_TYPE = "custom.backlog";
 const LOADED_ENDPOINTS = 10;
 /** A receiver that is slow but works. */
-const ANSWER_AFTER_MS = 200;
+const RESPOND_AFTER_MS = 200;
 const OTHERS_PER_SECOND = 10;
 const OTHERS_MS = 8_000;
 const FILL_WITHIN_MS = 180_000;
 const POLL_MS = 250;
-/** The loaded workspace works on its backlog while it is filled. */
+/** Deliveries that the loaded workspace completes while its backlog is being filled. */
 const DONE_MEANWHILE = 5_000;
 
-/** One workspace gets more than it can take: how long the others' first deliveries take then. */
+/** Gives one workspace more than it can take, and measures how long the others' deliveries take meanwhile. */
 export async function measureBacklog(
   settings: DeliveriesSettings,
   others: readonly EventTarget[],
@@ -34,7 +34,7 @@ export async function measureBacklog(
   const { publisher, receiver } = traffic;
   const workspaceId = await installation.addWorkspace(LOADED);
   const paths = Array.from({ length: LOADED_ENDPOINTS }, (_, index) => `/loaded/${index}`);
-  await receiver.ask({ kind: "slow", paths, answerAfterMs: ANSWER_AFTER_MS });
+  await receiver.ask({ kind: "slow", paths, respondAfterMs: RESPOND_AFTER_MS });
   await pLimit(1).map(paths, (path) =>
     installation.manage("outbound_webhook.v1.EndpointService/CreateEndpoint", {
       workspace: LOADED,

@@ -4,7 +4,7 @@ import { type BacklogFigures, type DeliveriesSettings, measureBacklog } from "./
 import type { EventTarget } from "./messages.ts";
 import { greet, type Saturated, type Steady, saturate, sendSteadily } from "./traffic.ts";
 
-/** The pace at which latency is measured, a third of the wanted full rate where there is one. */
+/** Endpoints, and the pace at which latency is measured: a third of the target rate, where there is one. */
 type Size = EndpointCounts & { perSecond: number };
 
 const SIZES: readonly Size[] = [
@@ -79,11 +79,11 @@ const HANGING_SHARE = 0.1;
 export type HangingFigures = EndpointCounts & {
   hangingEndpoints: number;
   hungRequests: number;
-  /** The same endpoints and pace with all of them answering. */
+  /** The same endpoints and pace with all of them responding. */
   quiet: Steady;
-  /** From when they begin to hang until their first attempts have timed out. */
+  /** From the moment they begin to hang until their first attempts have timed out. */
   onset: Steady;
-  /** After that. */
+  /** After the onset. */
   after: Steady;
 };
 
@@ -99,7 +99,7 @@ async function measureHanging(
   const { publisher, receiver } = traffic;
   await publisher.ask({ kind: "targets", targets: set.targets });
   await greet(traffic, endpoints);
-  // The first ones: neighbours belong to different workspaces, so every workspace has its share of them.
+  // Neighbours belong to different workspaces, so every workspace has its share of the first ones.
   const paths = set.paths.slice(0, Math.round(endpoints * HANGING_SHARE));
   const before = await receiver.ask({ kind: "hang", paths });
   const { perSecond } = quiet;
@@ -115,15 +115,15 @@ async function measureHanging(
   return { endpoints, workspaces, hangingEndpoints: paths.length, hungRequests, quiet, onset, after };
 }
 
-/** Endpoints, each of which subscribes to a type of its own, and the path under which the receiver knows it. */
+/** Endpoints, each of which subscribes to a type of its own, and the paths of their URLs. */
 type EndpointSet = { targets: EventTarget[]; paths: string[] };
 
 /** How many endpoints, in how many workspaces. */
 type EndpointCounts = { endpoints: number; workspaces: number };
 
-const AT_ONCE = 8;
-/** As many as there are connections: each holds one while it hashes a password. */
-const WORKSPACES_AT_ONCE = 2;
+const CONCURRENT_REQUESTS = 8;
+/** As many as there are database connections: each occupies one while a password is hashed. */
+const CONCURRENT_WORKSPACES = 2;
 
 /**
  * Registers endpoints over the management API. Neighbours in the list belong to different workspaces, so that events
@@ -135,13 +135,13 @@ async function registerEndpoints(
   { endpoints, workspaces }: EndpointCounts,
 ): Promise<EndpointSet> {
   const names = Array.from({ length: workspaces }, (_, index) => `hooks-${endpoints}-${index}`);
-  const ids = await pLimit(WORKSPACES_AT_ONCE).map(names, (name) => installation.addWorkspace(name));
+  const ids = await pLimit(CONCURRENT_WORKSPACES).map(names, (name) => installation.addWorkspace(name));
   const plan = Array.from({ length: endpoints }, (_, index) => {
     const at = index % names.length;
     return { workspace: names[at] as string, workspaceId: ids[at] as string, type: `custom.e${index}` };
   });
   const paths = plan.map((_, index) => `/${endpoints}/${index}`);
-  await pLimit(AT_ONCE).map(plan, ({ workspace, type }, index) =>
+  await pLimit(CONCURRENT_REQUESTS).map(plan, ({ workspace, type }, index) =>
     installation.manage("outbound_webhook.v1.EndpointService/CreateEndpoint", {
       workspace,
       url: `${receiverUrl}${paths[index]}`,

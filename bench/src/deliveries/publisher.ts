@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { connectBus } from "@toolgate/event-bus/connect";
 import { WorkspaceEventBatchSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import { answerParent, childArgument, monotonicMs } from "../machine/child-process.ts";
+import { childArgument, monotonicMs, replyToParent } from "../machine/child-process.ts";
 import type { EventTarget, Published, PublisherArgument, PublisherOrder, Stamp } from "./messages.ts";
 
 const SUBJECT = "events.bench";
@@ -51,7 +51,7 @@ async function steady(perSecond: number, forMs: number): Promise<void> {
   await Promise.all(publishing);
 }
 
-answerParent<PublisherOrder, Published>({}, async (order) => {
+replyToParent<PublisherOrder, Published>({}, async (order) => {
   const from = nextNumber;
   if (order.kind === "targets") targets = order.targets;
   if (order.kind === "burst") await burst(order.count);

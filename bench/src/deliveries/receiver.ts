@@ -1,8 +1,8 @@
-// The customers' servers, all in one process: counts, and keeps when each event arrived.
+// The customers' servers, all in one process: they count events and remember when each one arrived.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { answerParent, childArgument, monotonicMs } from "../machine/child-process.ts";
+import { childArgument, monotonicMs, replyToParent } from "../machine/child-process.ts";
 import { summarise } from "../statistics.ts";
 import type { ReceiverAnswer, ReceiverArgument, ReceiverOrder, Stamp } from "./messages.ts";
 
@@ -10,7 +10,7 @@ const KEEP_ALIVE_MS = 120_000;
 
 const latencyOf = new Map<number, number>();
 const hanging = new Set<string>();
-const answerAfterMs = new Map<string, number>();
+const respondAfterMs = new Map<string, number>();
 let repeated = 0;
 let hung = 0;
 
@@ -20,7 +20,7 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
     request.resume();
     return;
   }
-  const slowMs = answerAfterMs.get(request.url ?? "");
+  const slowMs = respondAfterMs.get(request.url ?? "");
   if (slowMs !== undefined) {
     request.resume();
     setTimeout(() => response.writeHead(204).end(), slowMs);
@@ -40,20 +40,20 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function report(order: ReceiverOrder): ReceiverAnswer {
-  const answer = { atMs: monotonicMs(), received: latencyOf.size, repeated, hung };
+  const figures = { atMs: monotonicMs(), received: latencyOf.size, repeated, hung };
   if (order.kind === "hang") for (const path of order.paths) hanging.add(path);
-  if (order.kind === "slow") for (const path of order.paths) answerAfterMs.set(path, order.answerAfterMs);
-  if (order.kind !== "report") return answer;
+  if (order.kind === "slow") for (const path of order.paths) respondAfterMs.set(path, order.respondAfterMs);
+  if (order.kind !== "report") return figures;
   const latencies: number[] = [];
   for (let n = order.from; n < order.until; n += 1) {
     const latency = latencyOf.get(n);
     if (latency !== undefined) latencies.push(latency);
   }
-  return { ...answer, latency: summarise(latencies) };
+  return { ...figures, latency: summarise(latencies) };
 }
 
 const { key, cert } = childArgument<ReceiverArgument>();
 const server = createServer({ key, cert, keepAliveTimeout: KEEP_ALIVE_MS }, receive);
 server.listen(0, "127.0.0.1", () => {
-  answerParent({ port: (server.address() as AddressInfo).port }, async (order: ReceiverOrder) => report(order));
+  replyToParent({ port: (server.address() as AddressInfo).port }, async (order: ReceiverOrder) => report(order));
 });

@@ -22,11 +22,11 @@ export type Traffic = {
   signal: AbortSignal;
 };
 
-/** Events that came again, or had not come a minute after the last one was published. */
+/** Events that came more than once, or had not come a minute after the last one was published. */
 type Flaws = { repeated: number; missing: number };
 export type Saturated = Flaws & {
   perSecond: number;
-  /** In the measured window, and with what went before and after it. */
+  /** In the measured window, and in the whole run. */
   delivered: number;
   deliveredInAll: number;
   usage: Usage;
@@ -37,7 +37,7 @@ const POLL_MS = 20;
 const LEAD_MS = 2_000;
 const DRAIN_MS = 60_000;
 
-/** Keeps a bounded backlog of events and counts what arrives. Ends when the backlog has been delivered. */
+/** Maintains a bounded backlog of events and counts what arrives. Ends when the backlog has been delivered. */
 export async function saturate(traffic: Traffic, backlog: number, measureMs: number): Promise<Saturated> {
   const { publisher, receiver, signal } = traffic;
   const first = await receiver.ask({ kind: "count" });
@@ -75,13 +75,13 @@ export async function saturate(traffic: Traffic, backlog: number, measureMs: num
 type Pace = {
   perSecond: number;
   forMs: number;
-  /** Whether the event of this number is one that gets an answer. */
-  isAnswered?: (n: number) => boolean;
+  /** Whether the receiver responds to the event of this number. */
+  getsResponse?: (n: number) => boolean;
 };
 
-/** Publishes at a steady pace and waits until all has arrived that is not sent to a hanging endpoint. */
+/** Publishes at a steady pace and waits until every event has arrived that does not go to a hanging endpoint. */
 export async function sendSteadily(traffic: Traffic, pace: Pace): Promise<Steady> {
-  const { perSecond, forMs, isAnswered = () => true } = pace;
+  const { perSecond, forMs, getsResponse = () => true } = pace;
   const { publisher, receiver, groups } = traffic;
   const first = await receiver.ask({ kind: "count" });
   using meter = startMeter(groups);
@@ -89,7 +89,7 @@ export async function sendSteadily(traffic: Traffic, pace: Pace): Promise<Steady
   const published = range.until - range.from;
   const usage = meter.stop();
   let expected = first.received;
-  for (let n = range.from; n < range.until; n += 1) if (isAnswered(n)) expected += 1;
+  for (let n = range.from; n < range.until; n += 1) if (getsResponse(n)) expected += 1;
   const missing = await untilReceived(traffic, expected);
   const last = await receiver.ask({ kind: "report", ...range });
   if (!last.latency) throw new Error("the receiver gave no latencies");
@@ -104,7 +104,7 @@ export async function greet(traffic: Traffic, endpoints: number): Promise<void> 
   if (missing > 0) throw new Error(`${missing} of ${endpoints} endpoints got no webhook within ${DRAIN_MS / 1000} s`);
 }
 
-/** Waits for this many events in all; returns how many are still missing when the time is up. */
+/** Waits until this many events have arrived since the start; returns how many are missing when the time is up. */
 async function untilReceived({ receiver, signal }: Traffic, wanted: number): Promise<number> {
   const deadline = performance.now() + DRAIN_MS;
   for (;;) {

@@ -21,7 +21,7 @@ export type Figures = {
 
 type RunControl = {
   dataDir: string;
-  /** Where the single topology leaves its CPU profiles. */
+  /** The folder in which the single topology writes its CPU profiles. */
   profileDir: string | undefined;
   signal: AbortSignal;
   log: (line: string) => void;
@@ -33,7 +33,7 @@ export async function runParts(options: Options, control: RunControl): Promise<F
   const figures: Figures = {};
   if (parts.has("call-stream")) figures.callStream = await measureCallStream(control.signal);
   if (parts.has("calls") || parts.has("deliveries")) Object.assign(figures, await runTraffic(options, control));
-  // Last, as the disk is busy for a while after the filling.
+  // Last, because the disk is busy for a while after the tables are filled.
   if (parts.has("large")) Object.assign(figures, await runLargeTables(control));
   return figures;
 }

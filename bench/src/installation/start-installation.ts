@@ -17,7 +17,7 @@ export type TopologyKind = "single" | "split";
 
 type InstallationSettings = {
   dataDir: string;
-  /** host:port of the receiver, and the certificate authority that it is trusted by. */
+  /** host:port of the receiver, and the certificate authority to trust for it. */
   receiver: { host: string; caFile: string } | undefined;
   /** Folder for CPU profiles of the services' processes, written when they end. */
   profileDir?: string | undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { combination } from "./delivery-cases.ts";
 
-test("the requests of a figure visit every combination of values before one comes again", () => {
+test("the requests of a figure visit every combination of values before they repeat one", () => {
   const values = (name: string, count: number) => ({
     name,
     values: Array.from({ length: count }, (_, index) => ({ [name]: index })),

@@ -7,7 +7,7 @@ type Dimension = { name: string; values: readonly Filter[] };
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Prime to the numbers of combinations, so that the requests of a figure are spread over all of them. */
+/** Shares no factor with a number of combinations, so that the requests of a figure are spread over all of them. */
 const STRIDE = 7_919;
 
 /** First pages of the log: every combination of filters, the requests of each taking all values in turn. */

@@ -5,13 +5,13 @@ export type DeliveryLog = { rows: number; partitions: number };
 
 export const FREQUENT_TYPE = "tool.completed";
 export const RARE_TYPE = "custom.rare";
-/** Of the workspace that is measured: endpoint 1 gets most events, the last one hardly any. */
+/** Endpoints of the workspace that is measured: the first gets most events, the last hardly any. */
 export const MAIN_ENDPOINTS = 100;
 const ENDPOINTS_PER_OTHER = 5;
-/** First number of an endpoint id; those below are left to endpoints that are registered. */
+/** The first endpoint id; lower ones are left to endpoints that are registered. */
 const FIRST_ENDPOINT_ID = 1_000_000;
 
-/** As long as the log is kept, as days begun. */
+/** The retention of the log in days; a day that has begun counts. */
 const DAYS = 30;
 const SKEW = 3;
 const OTHERS_SHARE = 0.2;
@@ -58,7 +58,10 @@ async function addEndpoints(pool: Pool, workspaceIds: readonly string[]): Promis
   );
 }
 
-/** Attempts that failed have log rows of their last attempt, those of the latest two days all. */
+/**
+ * Fills one day. Failed deliveries have a log row for their last attempt; in the latest two days all deliveries have
+ * one.
+ */
 async function fillDay(pool: Pool, workspaceIds: readonly string[], day: Day, rows: number): Promise<void> {
   await pool.query(
     `with made as (
@@ -100,7 +103,7 @@ async function fillDay(pool: Pool, workspaceIds: readonly string[], day: Day, ro
   );
 }
 
-/** Deliveries that wait, in a queue that no dispatcher finds ready: measuring changes nothing about them. */
+/** Waiting deliveries, in a queue that is never ready for a dispatcher, so that they do not change while measuring. */
 async function addOutstanding(pool: Pool, workspaceId: string, now: Date): Promise<void> {
   await pool.query(
     `with added as (

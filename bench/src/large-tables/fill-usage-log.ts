@@ -4,13 +4,13 @@ import { addPartitions, type Day, fillDays, lastDays } from "./filling.ts";
 
 /** The numbers of keys; a key's id follows from its number. */
 export const KEYS = {
-  /** Of the workspace that is measured. */
+  /** Keys of the workspace that is measured. */
   main: 10_000,
-  /** The last ones of these have hardly any calls … */
+  /** The last of these have hardly any calls. */
   quiet: 1_000,
-  /** … and the very last ones none. */
+  /** The very last of these have no calls. */
   unused: 100,
-  /** Of other workspaces, evenly. */
+  /** Keys of the other workspaces, evenly distributed. */
   others: 5_000,
 } as const;
 
@@ -44,7 +44,7 @@ export async function fillKeys(pool: Pool, workspaceIds: readonly string[]): Pro
 
 export type UsageLog = { rows: number; partitions: number };
 
-/** As long as the log is kept. */
+/** The retention of the log. */
 const DAYS = 90;
 /** The busiest keys have most of the calls: the first of N keys has N^(-1/4) of them. */
 const SKEW = 4;

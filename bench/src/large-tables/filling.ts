@@ -3,14 +3,14 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import pLimit from "p-limit";
 
 export type Day = {
-  /** The first instant of the day in UTC, and the last one to be filled: the present, on the last day. */
+  /** The start of the day in UTC, and the time up to which it is filled: the present, on the last day. */
   from: Date;
   to: Date;
 };
 
 const DAY_MS = 86_400_000;
-/** As many as the machine has processors for, without delaying each other. */
-const AT_ONCE = 2;
+/** More would delay each other on a machine with few processors. */
+const CONCURRENCY = 2;
 const STATEMENT_TIMEOUT_MS = 300_000;
 
 /** Connections for filling: their commits do not wait for the disk. */
@@ -20,7 +20,7 @@ export function fillingPool(databaseUrl: string): Pool {
   const applicationName = "bench-filling";
   return createPool({
     url: url.href,
-    maxConnections: AT_ONCE,
+    maxConnections: CONCURRENCY,
     applicationName,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
@@ -43,21 +43,21 @@ export async function addPartitions(pool: Pool, tables: readonly string[], days:
 }
 
 /**
- * Writes the filled tables to the disk now: a checkpoint spread over minutes would run during the measurements. Up to
- * PostgreSQL 15 the owner can grant itself the right to; rejects where it cannot.
+ * Writes the filled tables to the disk now: a checkpoint spread over minutes would run during the measurements. The
+ * owner needs a role for this, which it can grant itself up to PostgreSQL 15; otherwise this rejects.
  */
 export async function writeOut(pool: Pool): Promise<void> {
   await pool.query("grant pg_checkpoint to current_user");
   await pool.query("checkpoint");
 }
 
-/** Fills day after day, several at once, then vacuums and analyses each partition as autovacuum does. */
+/** Fills the days, a few at a time, then vacuums and analyses each partition as autovacuum does. */
 export async function fillDays(
   pool: Pool,
   { tables, days, signal }: { tables: readonly string[]; days: readonly Day[]; signal: AbortSignal },
   fillDay: (day: Day) => Promise<void>,
 ): Promise<void> {
-  await pLimit(AT_ONCE).map(days, async (day) => {
+  await pLimit(CONCURRENCY).map(days, async (day) => {
     signal.throwIfAborted();
     await fillDay(day);
     const suffix = day.from.toISOString().slice(0, 10).replaceAll("-", "");

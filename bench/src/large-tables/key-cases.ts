@@ -7,10 +7,10 @@ import type { RequestCase } from "./measure-requests.ts";
 type Page = { keys?: unknown[]; nextPageToken?: string };
 
 const SERVICE = "key_auth.v1.KeyService";
-/** The last page starts behind so many pages. */
+/** The number of pages before the deepest page. */
 const DEEP_PAGES = 150;
 
-/** The list of keys: first pages in each order and with each filter, and a page far behind. */
+/** The list of keys: first pages in each order and with each filter, and a page deep in the list. */
 export async function keyListCases(manage: Management): Promise<RequestCase[]> {
   const list = (request: object) => manage<Page>(`${SERVICE}/ListKeys`, { ...request });
   let pageToken = "";
@@ -26,7 +26,7 @@ export async function keyListCases(manage: Management): Promise<RequestCase[]> {
     ["of a status", (n) => ({ status: `KEY_STATUS_${["ACTIVE", "REVOKED", "EXPIRED"][n % 3]}` })],
     ["with a tool", (n) => ({ tool: `tool_${n % 200}` })],
     ["part of a name", (n) => ({ search: `customer ${n}` })],
-    ["part of a name that none has", (n) => ({ search: `nobody ${n}` })],
+    ["part of a name that no key has", (n) => ({ search: `nobody ${n}` })],
     [`page ${DEEP_PAGES + 1}`, () => ({ pageToken })],
   ];
   return requests.map(([name, request]) => ({
@@ -64,13 +64,13 @@ export async function keyUsageCases(manage: Management, pool: Pool): Promise<Req
   ]);
 }
 
-const AT_ONCE = 8;
+const CONCURRENT_REQUESTS = 8;
 const HANDLER = "export default async (args) => ({ success: true, args });";
 
 /** Tools with arguments of the usual size, released for keys. */
 export async function saveTools(manage: Management): Promise<void> {
   const numbers = Array.from({ length: TOOLS }, (_, index) => index);
-  await pLimit(AT_ONCE).map(numbers, (number) => saveTool(manage, number, "first"));
+  await pLimit(CONCURRENT_REQUESTS).map(numbers, (number) => saveTool(manage, number, "first"));
 }
 
 /**

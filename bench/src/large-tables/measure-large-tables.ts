@@ -27,16 +27,16 @@ type LargeTableSettings = {
   installation: BenchInstallation;
   signal: AbortSignal;
   log: (line: string) => void;
-  /** Of the log of calls, and of that of deliveries. */
+  /** Rows of the usage log, and of the delivery log. */
   rows?: number;
 };
 
 const ROWS = 10_000_000;
 const OTHER_WORKSPACES = Array.from({ length: 40 }, (_, index) => `other-${index}`);
-const AT_ONCE = 2;
+const CONCURRENT_REQUESTS = 2;
 const EVENTS = 100;
 
-/** Fills the tables of an installation that is thrown away afterwards, and asks for pages of them as the web page does. */
+/** Fills the tables of an installation that is deleted afterwards, and requests pages of them as the web page does. */
 export async function measureLargeTables(settings: LargeTableSettings): Promise<LargeTableFigures> {
   const filled = await fillTables(settings);
   settings.log(`large tables: filled in ${filled.tookSeconds.toFixed(0)} s`);
@@ -48,7 +48,7 @@ async function fillTables(settings: LargeTableSettings): Promise<Filled> {
   const { databaseUrl } = installation.servers;
   const startMs = performance.now();
   await saveTools(installation.manage);
-  const others = await pLimit(AT_ONCE).map(OTHER_WORKSPACES, (code) => installation.addWorkspace(code));
+  const others = await pLimit(CONCURRENT_REQUESTS).map(OTHER_WORKSPACES, (code) => installation.addWorkspace(code));
   const found = await installation.servers.pool.query("select id from key_auth.workspaces where code = $1", [
     MAIN_WORKSPACE,
   ]);

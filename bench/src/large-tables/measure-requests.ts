@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { type Groups, startMeter } from "../machine/meter.ts";
 import { type LatencySummary, summarise } from "../statistics.ts";
 
-/** One figure: requests of a kind, of which each may differ from the one before. */
+/** One figure: requests of a kind, each of which may differ from the one before. */
 export type RequestCase = {
   name: string;
   /** What must happen before each request, outside the measured time. Such requests are only made one by one. */
@@ -16,17 +16,19 @@ type CaseFigures = {
   name: string;
   /** One request after the other. */
   alone: LatencySummary;
-  /** Rows of an answer, on average. */
+  /** Rows of a response, on average. */
   rows: number;
   /** CPU time of services and servers for one request, with what comes before it; other programs hardly change it. */
   cpuMs: number;
-  /** How many processors other programs used meanwhile, on average. */
+  /** Processors that other programs used meanwhile, on average. */
   foreignProcessors: number;
 };
 
 export type GroupFigures = {
   cases: CaseFigures[];
-  /** All cases in turn at a fixed rate, from the time at which a request was due; without those that have `before`. */
+  /**
+   * All cases without `before`, in turn and at a fixed rate. Latency counts from the time at which a request was due.
+   */
   paced: LatencySummary;
 };
 
@@ -37,7 +39,7 @@ export const REQUESTS = 300;
 /** For each group, at the fixed rate. */
 export const PACED_REQUESTS = 300;
 export const PACED_PER_SECOND = 50;
-export const MAX_AT_ONCE = 8;
+export const MAX_CONCURRENT = 8;
 const WARM_UP_REQUESTS = 10;
 
 export async function measureGroup(
@@ -81,7 +83,7 @@ async function measurePaced(cases: readonly RequestCase[], signal: AbortSignal):
   const latencies: number[] = [];
   const startMs = performance.now();
   const dueTimes = Array.from({ length: PACED_REQUESTS }, (_, n) => startMs + (n * 1000) / PACED_PER_SECOND);
-  await pLimit(MAX_AT_ONCE).map(dueTimes, async (dueMs, n) => {
+  await pLimit(MAX_CONCURRENT).map(dueTimes, async (dueMs, n) => {
     signal.throwIfAborted();
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await sleep(waitMs);

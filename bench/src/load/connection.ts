@@ -5,7 +5,7 @@ export type Connection = { send(request: Buffer): void; close(): void };
 
 type ConnectionEvents = {
   onAnswer(connection: Connection, status: number): void;
-  /** The connection ended; an answer that was due will not come. */
+  /** The connection ended; a response that was due will not come. */
   onBroken(connection: Connection): void;
 };
 
@@ -13,7 +13,7 @@ const HEADER_END = Buffer.from("\r\n\r\n");
 const STATUS_AT = "HTTP/1.1 ".length;
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** A client without a parser for anything but what is measured: its CPU time is taken from the server's. */
+/** A client that parses no more than it has to, because it shares the processors with the server. */
 export function openConnection(port: number, events: ConnectionEvents): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
@@ -39,13 +39,13 @@ function readAnswers(socket: Socket, onAnswer: (status: number) => void): void {
   });
 }
 
-/** The status of a whole answer, undefined while parts are missing. */
+/** The status of a complete response; undefined while parts are missing. */
 function completeStatus(received: Buffer): number | undefined {
   const headerEnd = received.indexOf(HEADER_END);
   if (headerEnd < 0) return undefined;
   const header = received.toString("latin1", 0, headerEnd);
   const length = CONTENT_LENGTH.exec(header)?.[1];
-  if (length === undefined) throw new Error(`an answer without a length: ${header}`);
+  if (length === undefined) throw new Error(`a response without a length: ${header}`);
   if (received.length < headerEnd + HEADER_END.length + Number(length)) return undefined;
   return Number(header.slice(STATUS_AT, STATUS_AT + 3));
 }

@@ -1,10 +1,10 @@
 // The load generator, a process of its own: runs one order at a time.
-import { answerParent, monotonicMs } from "../machine/child-process.ts";
+import { monotonicMs, replyToParent } from "../machine/child-process.ts";
 import { openConnection, requestsOf } from "./connection.ts";
 import { runOpenLoop } from "./open-loop.ts";
 import { createScore, type LoadOrder, type LoadResult } from "./score.ts";
 
-answerParent<LoadOrder, LoadResult>({}, (order) =>
+replyToParent<LoadOrder, LoadResult>({}, (order) =>
   order.mode.kind === "closed"
     ? runClosedLoop(order, order.mode.concurrency)
     : runOpenLoop(order, order.mode.perSecond),
@@ -23,7 +23,7 @@ async function runClosedLoop({ target, warmUpMs, measureMs }: LoadOrder, concurr
     const connection = await openConnection(target.port, {
       onAnswer(own, status) {
         const nowMs = monotonicMs();
-        score.answered(status, sentMs, nowMs);
+        score.responded(status, sentMs, nowMs);
         if (nowMs >= untilMs) own.close();
         else send(nowMs);
       },

@@ -38,7 +38,7 @@ export async function runOpenLoop({ target, warmUpMs, measureMs }: LoadOrder, pe
     connection.send(requests[turn++ % requests.length] as Buffer);
   }
   function onAnswer(connection: Connection, status: number): void {
-    score.answered(status, dueOf.get(connection) ?? 0, monotonicMs());
+    score.responded(status, dueOf.get(connection) ?? 0, monotonicMs());
     dueOf.delete(connection);
     const next = waiting.shift();
     if (next !== undefined) send(connection, next);

@@ -4,23 +4,26 @@ import { type LatencySummary, summarise } from "../statistics.ts";
 export type LoadTarget = { port: number; path: string; body: string; secrets: string[] };
 
 export type LoadMode =
-  /** This many callers, each of which calls again when it has its answer. */
+  /** This many callers, each of which makes its next call when it has its response. */
   | { kind: "closed"; concurrency: number }
-  /** Calls at fixed times, whether earlier ones are answered or not. */
+  /** Calls at fixed times, whether or not earlier ones have their response. */
   | { kind: "open"; perSecond: number };
 
 export type LoadOrder = { target: LoadTarget; mode: LoadMode; warmUpMs: number; measureMs: number };
 
 export type LoadResult = {
-  /** Calls that got an answer, the warm-up included. */
-  answered: number;
+  /** Calls that got a response, the warm-up included. */
+  responses: number;
   /** Calls per second of the measured time. */
   perSecond: number;
-  /** Of the measured time; of an open loop from the time at which the call was due, so that a stall counts fully. */
+  /**
+   * Of the calls in the measured time. In an open loop it counts from the time at which a call was due, so that a stall
+   * counts fully.
+   */
   latency: LatencySummary;
   /** Open loop: how long after its due time a call was written to a socket. */
   lateness: LatencySummary | undefined;
-  /** Answers by status code, the warm-up included. */
+  /** Responses by status code, the warm-up included. */
   statuses: Record<string, number>;
   brokenConnections: number;
 };
@@ -33,13 +36,13 @@ export function createScore(measureFromMs: number, measureUntilMs: number) {
   const latencies: number[] = [];
   const lateness: number[] = [];
   const statuses: Record<string, number> = {};
-  let answered = 0;
+  let responses = 0;
   let inTime = 0;
   let brokenConnections = 0;
   const isMeasured = (ms: number) => ms >= measureFromMs && ms < measureUntilMs;
   return {
-    answered(status: number, dueMs: number, nowMs: number) {
-      answered += 1;
+    responded(status: number, dueMs: number, nowMs: number) {
+      responses += 1;
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (isMeasured(nowMs)) inTime += 1;
       if (isMeasured(dueMs)) latencies.push(nowMs - dueMs);
@@ -51,7 +54,7 @@ export function createScore(measureFromMs: number, measureUntilMs: number) {
       brokenConnections += 1;
     },
     result: (): LoadResult => ({
-      answered,
+      responses,
       perSecond: (inTime / (measureUntilMs - measureFromMs)) * 1000,
       latency: summarise(latencies),
       lateness: lateness.length > 0 ? summarise(lateness) : undefined,

@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** A process of the benchmark itself: it says when it is ready, and then answers one question at a time. */
-export type BenchProcess<Ready, Question, Answer> = AsyncDisposable & {
+/** A process of the benchmark itself: it says when it is ready, and then replies to one request at a time. */
+export type BenchProcess<Ready, Request, Reply> = AsyncDisposable & {
   readonly pid: number;
   readonly ready: Ready;
-  ask(question: Question): Promise<Answer>;
+  ask(request: Request): Promise<Reply>;
 };
 
 const END_WITHIN_MS = 3_000;
@@ -14,7 +14,7 @@ const END_WITHIN_MS = 3_000;
 type BenchProcessOptions = {
   /** Handed to the process, as JSON. */
   argument?: unknown;
-  /** Ends the wait for an answer. */
+  /** Ends the wait for a reply. */
   signal: AbortSignal;
 };
 
@@ -22,10 +22,10 @@ type BenchProcessOptions = {
  * Starts `entry`. It has its own process group, so that Ctrl-C reaches only its parent, and ends when its
  * parent does.
  */
-export async function startBenchProcess<Ready, Question = never, Answer = never>(
+export async function startBenchProcess<Ready, Request = never, Reply = never>(
   entry: URL,
   { argument = {}, signal }: BenchProcessOptions,
-): Promise<BenchProcess<Ready, Question, Answer>> {
+): Promise<BenchProcess<Ready, Request, Reply>> {
   const child = fork(fileURLToPath(entry), [JSON.stringify(argument)], { detached: true, execArgv: [] });
   const failed = once(child, "exit").then(([code, signal]) => {
     throw new Error(`${entry.pathname.split("/").at(-1)} ended early (${signal ?? `exit code ${code}`})`);
@@ -36,11 +36,11 @@ export async function startBenchProcess<Ready, Question = never, Answer = never>
   return {
     pid: child.pid ?? 0,
     ready,
-    async ask(question) {
-      const answer = next<Answer>();
-      answer.catch(() => {});
-      child.send(question as object);
-      return answer;
+    async ask(request) {
+      const reply = next<Reply>();
+      reply.catch(() => {});
+      child.send(request as object);
+      return reply;
     },
     [Symbol.asyncDispose]: () => end(child),
   };
@@ -55,14 +55,14 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(killer);
 }
 
-/** The other end of `startBenchProcess`: the argument, and the loop of questions and answers. */
+/** The other end of `startBenchProcess`: the argument, and the loop of requests and replies. */
 export function childArgument<T>(): T {
   return JSON.parse(process.argv[2] ?? "{}") as T;
 }
 
-export function answerParent<Question, Answer>(ready: object, answer: (question: Question) => Promise<Answer>): void {
-  process.on("message", (question) => {
-    answer(question as Question).then(
+export function replyToParent<Request, Reply>(ready: object, reply: (request: Request) => Promise<Reply>): void {
+  process.on("message", (request) => {
+    reply(request as Request).then(
       (value) => process.send?.(value as object),
       (error: unknown) => {
         console.error(error);

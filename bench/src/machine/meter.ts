@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Which processes make up a figure: these, those below these, or both. */
+/** Which processes a figure includes: these, their descendants, or both. */
 export type Group = { pids: readonly number[]; take: "these" | "below" | "both" };
 export type Groups = Readonly<Record<string, Group>>;
 
@@ -79,7 +79,7 @@ function readProcessTable(tickMs: number): ProcessTable {
   for (const name of readdirSync("/proc")) {
     const stat = /^\d+$/.test(name) ? readOrNothing(`/proc/${name}/stat`) : "";
     if (stat === "") continue;
-    // The second field is the program's name in brackets and may hold spaces.
+    // The second field is the program's name in brackets and may contain spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     table.set(Number(name), { parent: Number(fields[1]), cpuMs: ticks * tickMs });
@@ -88,8 +88,8 @@ function readProcessTable(tickMs: number): ProcessTable {
 }
 
 /**
- * Memory of some processes together: the pages that each has to itself, and once the largest part that is mapped from
- * files or shared memory (PostgreSQL's buffers would otherwise count for every connection).
+ * Memory of some processes together: the private pages of each, and the largest part that any of them maps from files
+ * or shared memory, counted once (otherwise PostgreSQL's buffers would count for every connection).
  */
 function residentBytes(pids: readonly number[], pageBytes: number): number {
   let own = 0;

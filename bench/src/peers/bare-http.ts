@@ -1,7 +1,7 @@
-// The least that an HTTP server in this language can do: one JSON text for every request, whatever it asks.
+// The least that an HTTP server in this language can do: the same JSON text for every request.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerParent } from "../machine/child-process.ts";
+import { replyToParent } from "../machine/child-process.ts";
 
 const BODY = JSON.stringify({ success: true, args: { text: "hello", count: 3 } });
 const HEADERS = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(BODY) };
@@ -11,5 +11,5 @@ const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (_, response) =
   response.writeHead(200, HEADERS).end(BODY);
 });
 server.listen(0, "127.0.0.1", () => {
-  answerParent({ port: (server.address() as AddressInfo).port }, async () => ({}));
+  replyToParent({ port: (server.address() as AddressInfo).port }, async () => ({}));
 });

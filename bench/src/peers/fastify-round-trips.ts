@@ -4,7 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { fastify } from "fastify";
 import { Redis } from "ioredis";
 import pg from "pg";
-import { answerParent, childArgument } from "../machine/child-process.ts";
+import { childArgument, replyToParent } from "../machine/child-process.ts";
 
 export type FastifyPeerArgument = { databaseUrl: string; redisUrl: string; secrets: string[]; callsPerMinute: number };
 
@@ -44,4 +44,4 @@ app.post<{ Body: { args: unknown } }>("/api/v1/tools/:tool", async (request, rep
 });
 await app.listen({ host: "127.0.0.1", port: 0 });
 const address = app.server.address();
-answerParent({ port: typeof address === "object" ? address?.port : 0 }, async () => ({}));
+replyToParent({ port: typeof address === "object" ? address?.port : 0 }, async () => ({}));

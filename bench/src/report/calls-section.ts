@@ -59,15 +59,15 @@ export function renderCalls(calls: CallFigures): string {
     }),
     "Memory in MiB before the first window, at most, and after the last one:",
     memoryTable(rows),
-    "Log lines: the calls answered in the whole run, and what the database holds at its end:",
+    "Log lines: the calls that got a response in the whole run, and what the database contains at its end:",
     table(rows, {
       "": label,
-      answered: ({ figures }) => figure(figures.answered),
+      responses: ({ figures }) => figure(figures.responses),
       "in the log": ({ figures }) => listCounts(figures.written) || "–",
       "log complete after ms, at most": ({ windows }) =>
         figure(Math.max(...windows.map(({ writtenAfterMs }) => writtenAfterMs))),
       [`messages per call at ${COST_CONCURRENCY}`]: ({ figures }) => figure(logMessagesPerCall(figures), 2),
-      "answers other than 200": ({ windows }) => describeStatuses(windows),
+      "responses other than 200": ({ windows }) => describeStatuses(windows),
     }),
   ].join("\n\n");
 }
@@ -98,7 +98,7 @@ function listCounts(counts: Readonly<Record<string, number>>): string {
 
 function logMessagesPerCall(figures: VariantFigures): number {
   const windows = closedWindows(figures, COST_CONCURRENCY);
-  return median(windows.map(({ logMessages, load }) => logMessages / load.answered));
+  return median(windows.map(({ logMessages, load }) => logMessages / load.responses));
 }
 
 function describeStatuses(windows: readonly Window[]): string {

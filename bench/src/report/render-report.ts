@@ -40,7 +40,7 @@ export function renderReport({ run, machine, figures }: Results): string {
       `- Versions: ${versions.join(", ")}`,
       `- Raw figures: \`${figures.largeTables ? "large-tables" : "results"}.json\``,
     ].join("\n"),
-    "Ratios hold for this machine and this run; the absolute figures show what they are based on.",
+    "Ratios apply to this machine and this run; the absolute figures show what they are based on.",
     "## Targets",
     renderTargets(figures),
     renderNoise(figures),

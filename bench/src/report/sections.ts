@@ -3,7 +3,7 @@ import type { DeliveryFigures, SizeFigures } from "../deliveries/measure-deliver
 import type { LargeTableFigures } from "../large-tables/measure-large-tables.ts";
 import {
   type GroupFigures,
-  MAX_AT_ONCE,
+  MAX_CONCURRENT,
   PACED_PER_SECOND,
   PACED_REQUESTS,
   REQUESTS,
@@ -13,7 +13,7 @@ import { byName, figure, latencyColumns, mebibytes, percent, table } from "./tab
 
 export function renderCallStream(costs: readonly CallCosts[]): string {
   const tables = costs.flatMap(({ concurrency, rows }) => [
-    `${concurrency} at once, CPU of client and server together:`,
+    `${concurrency} concurrent calls, CPU of client and server together:`,
     table(rows, {
       "": ({ name }) => name,
       "calls/s": ({ perSecond }) => figure(perSecond),
@@ -78,7 +78,7 @@ export function renderLargeTables(figures: LargeTableFigures): string {
   const { usageLog, deliveryLog, tookSeconds, load } = figures;
   return [
     "## Management on large tables",
-    `${figure(usageLog.rows)} calls in ${usageLog.partitions} daily partitions and ${figure(deliveryLog.rows)} deliveries in ${deliveryLog.partitions}, filled in ${figure(tookSeconds)} s; load of the machine after that ${figure(load, 1)}. Requests go through the gateway: first ${REQUESTS} of each kind, one after the other; then all kinds in turn, ${PACED_REQUESTS} at ${PACED_PER_SECOND} a second, at most ${MAX_AT_ONCE} at once, with latency from the time at which each was due. CPU time is that of services and servers for one request; other programs hardly affect it.`,
+    `${figure(usageLog.rows)} calls in ${usageLog.partitions} daily partitions and ${figure(deliveryLog.rows)} deliveries in ${deliveryLog.partitions}, filled in ${figure(tookSeconds)} s; load of the machine after that ${figure(load, 1)}. Requests go through the gateway: first ${REQUESTS} of each kind, one after the other; then all kinds in turn, ${PACED_REQUESTS} at ${PACED_PER_SECOND} a second, at most ${MAX_CONCURRENT} at the same time, with latency from the time at which each was due. CPU time is that of services and servers for one request; other programs hardly affect it.`,
     "List of keys of a workspace with 10,000:",
     groupTable(figures.keyLists),
     "Usage of a key:",

@@ -59,7 +59,7 @@ function streamTargets({ callStream = [] }: Figures): Target[] {
   return callStream.map(({ concurrency, rows }) => {
     const cpu = (name: string) => rows.find((row) => row.name === name)?.cpuUs ?? Number.NaN;
     return {
-      what: `Call stream: CPU per call, share of a unary call, ${concurrency} at once`,
+      what: `Call stream: CPU per call, share of a unary call, ${concurrency} concurrent`,
       measured: ratio(cpu("call stream"), cpu("unary gRPC")),
       sign: "≤",
       wanted: 0.1,

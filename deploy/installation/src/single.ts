@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Env, readAll } from "@toolgate/service-host/env";
-import { localPeers } from "@toolgate/service-host/local-peers";
 import type { Logger } from "@toolgate/service-host/logger";
+import { localPeers } from "@toolgate/service-host/rpc/local-peers";
 import type { Service, ServiceDefinition } from "@toolgate/service-host/service";
 import { SERVICE_NAMES } from "@toolgate/service-registry/services";
 

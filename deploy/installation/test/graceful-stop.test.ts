@@ -26,9 +26,9 @@ test("a tool-runner that is stopped finishes its slow calls, and the next calls 
   await toolgate.saveTool("quick", definition("/quick"));
   const { secret } = await toolgate.createKey({ name: "k", tools: ["slow", "quick"], limit: 1_000 });
   receiver.behave(({ path }) => ({ delayMs: path === "/slow" ? SLOW_MS : 0 }));
-  let answered = 0;
+  let ended = 0;
   const slow = [...Array(SLOW_CALLS)].map(async () => {
-    const { status } = await toolgate.call("slow", secret).finally(() => (answered += 1));
+    const { status } = await toolgate.call("slow", secret).finally(() => (ended += 1));
     return status;
   });
   await receiver.waitFor(SLOW_CALLS);
@@ -38,7 +38,7 @@ test("a tool-runner that is stopped finishes its slow calls, and the next calls 
   expect(pid).toBeGreaterThan(0);
   process.kill(pid, "SIGTERM");
   const quick = new Set<number>();
-  while (answered < SLOW_CALLS) {
+  while (ended < SLOW_CALLS) {
     quick.add((await toolgate.call("quick", secret)).status);
     await sleep(QUICK_EVERY_MS);
   }

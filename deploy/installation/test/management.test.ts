@@ -92,11 +92,11 @@ test("internal RPCs are not reachable from outside", async () => {
     "tool_runner.v1.RunService/Run",
     "tool_runner.v1.ToolService/CheckTools",
   ]) {
-    const answer = await toolgate.request(`/toolgate.${path}`, {
+    const response = await toolgate.request(`/toolgate.${path}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: "{}",
     });
-    expect([404, 501]).toContain(answer.status);
+    expect([404, 501]).toContain(response.status);
   }
 });

@@ -10,6 +10,7 @@ export interface ReceivedSpan {
   /** Empty: the root span. */
   parentId: string;
   name: string;
+  traceState: string;
 }
 
 export interface OtlpReceiver extends AsyncDisposable {
@@ -45,6 +46,7 @@ function readSpans(body: Uint8Array): ReceivedSpan[] {
     .map((span) => ({
       traceId: hex(fields(span, 1)),
       spanId: hex(fields(span, 2)),
+      traceState: Buffer.concat(fields(span, 3)).toString("utf8"),
       parentId: hex(fields(span, 4)),
       name: Buffer.concat(fields(span, 5)).toString("utf8"),
     }));

@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sendRaw } from "./raw-http.ts";
-import { type CallAnswer, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import { sendRaw } from "./bad-input/raw-http.ts";
+import { type CallResponse, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const INNER = {
@@ -22,8 +22,8 @@ const OUTER = {
   parameters: { type: "object", properties: { fail: { type: "boolean" } } },
 };
 
-const idOf = (answer: CallAnswer) => {
-  const id = answer.headers.get("x-request-id") ?? "";
+const idOf = (response: CallResponse) => {
+  const id = response.headers.get("x-request-id") ?? "";
   expect(id).toMatch(REQUEST_ID);
   return id;
 };
@@ -100,7 +100,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const auth = { authorization: `Bearer ${key.secret}` };
     const json = { ...auth, "content-type": "application/json", accept: "application/json, text/event-stream" };
     const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       toolgate.request("/no/such/path"),
       toolgate.request("/api/v1/tools/outer", { method: "POST" }),
       toolgate.request("/api/v1/tools/outer", { method: "POST", headers: json, body: "{" }),
@@ -114,8 +114,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       toolgate.request("/toolgate.key_auth.v1.KeyService/ListKeys", { method: "POST", headers: json, body: "{}" }),
       toolgate.request("/toolgate.key_auth.v1.KeyService/ListKeys"),
     ]);
-    const ids = answers.map(idOf);
-    expect(new Set(ids).size).toBe(answers.length);
+    const ids = responses.map(idOf);
+    expect(new Set(ids).size).toBe(responses.length);
     const unparsable = await sendRaw(toolgate.baseUrl, { method: "N O", target: "/" });
     expect(unparsable?.headers.find(([name]) => name.toLowerCase() === "x-request-id")?.[1]).toMatch(REQUEST_ID);
   });

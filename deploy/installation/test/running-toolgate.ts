@@ -17,7 +17,7 @@ import { migrateAll } from "../src/migrate.ts";
 export type TopologyKind = "single" | "split";
 
 /** The response to one call of a tool. */
-export interface CallAnswer {
+export interface CallResponse {
   status: number;
   headers: Headers;
   /** Parsed. */
@@ -46,8 +46,8 @@ export interface RunningToolgate extends AsyncDisposable {
   /** A key's id and secret. */
   createKey(key: Record<string, unknown>): Promise<{ id: string; secret: string }>;
   createEndpoint(events: string[], path?: string): Promise<{ id: string; secret: string }>;
-  call(tool: string, secret: string, args?: Record<string, unknown>): Promise<CallAnswer>;
-  request(path: string, init?: RequestInit): Promise<CallAnswer>;
+  call(tool: string, secret: string, args?: Record<string, unknown>): Promise<CallResponse>;
+  request(path: string, init?: RequestInit): Promise<CallResponse>;
 }
 
 export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
@@ -55,7 +55,7 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   ownPostgres?: boolean;
   /** The names of processes in the logs of fault tests. */
   log?: (line: string) => void;
-  /** Of the gateway, in the split topology; default: a free one. */
+  /** The gateway's port in the split topology; default: a free one. */
   port?: number;
   /** Further environment of the services. */
   env?: Record<string, string>;
@@ -164,7 +164,7 @@ function managed(manage: Management, receiver: TestReceiver) {
   };
 }
 
-async function request(baseUrl: string, path: string, init: RequestInit = {}): Promise<CallAnswer> {
+async function request(baseUrl: string, path: string, init: RequestInit = {}): Promise<CallResponse> {
   const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(30_000), ...init });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json");

@@ -1,6 +1,6 @@
 import { createPublicKey, type JsonWebKey, randomUUID, verify } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CallAnswer, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import { type CallResponse, type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
 
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
   let toolgate: RunningToolgate;
@@ -15,28 +15,28 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const cookieOf = ({ headers }: CallAnswer) => (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  const cookieOf = ({ headers }: CallResponse) => (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   const logIn = async () => {
     const { email, password } = toolgate.account;
-    const answer = await send("POST", "/session", { email, password });
-    return { answer, cookie: cookieOf(answer), csrf: String(answer.body.csrf_token) };
+    const response = await send("POST", "/session", { email, password });
+    return { response, cookie: cookieOf(response), csrf: String(response.body.csrf_token) };
   };
   const listKeys = (headers: Record<string, string>) =>
     send("POST", "/toolgate.key_auth.v1.KeyService/ListKeys", { workspace: toolgate.account.workspace }, headers);
 
   test("[MGMT] a login sets a cookie that scripts and other sites cannot use, and says what it opens", async () => {
-    const { answer } = await logIn();
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("set-cookie")).toMatch(
+    const { response } = await logIn();
+    expect(response.status).toBe(200);
+    expect(response.headers.get("set-cookie")).toMatch(
       /^toolgate_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict$/,
     );
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.body).toMatchObject({
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.body).toMatchObject({
       success: true,
       email: toolgate.account.email,
       memberships: [{ workspace: toolgate.account.workspace, role: "admin" }],
     });
-    expect(answer.text).not.toContain(cookieOf(answer).split("=")[1]);
+    expect(response.text).not.toContain(cookieOf(response).split("=")[1]);
   });
 
   test("[MGMT] [WMGMT] a management call by cookie needs the CSRF token of its session", async () => {
@@ -59,7 +59,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await send("GET", "/session", undefined, { cookie: "toolgate_session=made-up" })).status).toBe(401);
   });
 
-  test("[MGMT] logout ends the session at once and clears the cookie; it needs the CSRF token too", async () => {
+  test("[MGMT] logout ends the session immediately and clears the cookie; it needs the CSRF token too", async () => {
     const { cookie, csrf } = await logIn();
     expect((await send("DELETE", "/session", undefined, { cookie })).status).toBe(403);
     expect((await listKeys({ cookie, "x-csrf-token": csrf })).status).toBe(200);
@@ -77,9 +77,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       body: new URLSearchParams({ email, password }),
     });
     const text = await toolgate.request("/session", { method: "POST", body: JSON.stringify({ email, password }) });
-    for (const answer of [form, text, await send("POST", "/session", { email })]) {
-      expect(answer.status).toBe(400);
-      expect(answer.headers.get("set-cookie")).toBeNull();
+    for (const response of [form, text, await send("POST", "/session", { email })]) {
+      expect(response.status).toBe(400);
+      expect(response.headers.get("set-cookie")).toBeNull();
     }
     const wrong = await send("POST", "/session", { email, password: "wrong" });
     const unknown = await send("POST", "/session", { email: "nobody@example.test", password });
@@ -93,11 +93,11 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       expect((await send("POST", "/session", credentials)).status).toBe(401);
     }
     const doors = ["/session", "/toolgate.key_auth.v1.SessionService/Login"];
-    for (const answer of await Promise.all(doors.map((path) => send("POST", path, credentials)))) {
-      expect(answer.status).toBe(429);
-      expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(800);
-      expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(900);
+    for (const response of await Promise.all(doors.map((path) => send("POST", path, credentials)))) {
+      expect(response.status).toBe(429);
+      expect(response.headers.get("retry-after")).toMatch(/^\d+$/);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(800);
+      expect(Number(response.headers.get("retry-after"))).toBeLessThanOrEqual(900);
     }
     const refused = await send("POST", "/session", credentials);
     expect(refused.text).toBe('{"success":false,"error":"Zu viele Anmeldeversuche"}');
@@ -117,21 +117,21 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
 
   async function verifyJwt(token: string): Promise<void> {
-    const answer = await toolgate.request("/.well-known/jwks.json");
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toMatch(/^public, max-age=\d+$/);
-    const { keys } = JSON.parse(answer.text) as { keys: (JsonWebKey & { kid: string })[] };
+    const response = await toolgate.request("/.well-known/jwks.json");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toMatch(/^public, max-age=\d+$/);
+    const { keys } = JSON.parse(response.text) as { keys: (JsonWebKey & { kid: string })[] };
     const [header = "", payload = "", signature = ""] = token.split(".");
     const { alg, kid } = JSON.parse(Buffer.from(header, "base64url").toString("utf8"));
     expect(alg).toBe("EdDSA");
     const jwk = keys.find((key) => key.kid === kid);
     expect(jwk).toMatchObject({ kty: "OKP", crv: "Ed25519" });
-    expect(answer.text).not.toContain('"d"');
+    expect(response.text).not.toContain('"d"');
     const key = createPublicKey({ key: jwk as never, format: "jwk" });
     expect(verify(null, Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, "base64url"))).toBe(true);
   }
 
-  test("[MGMT] a changed password ends the user's other sessions; this one goes on", async () => {
+  test("[MGMT] a changed password ends the user's other sessions; this one continues", async () => {
     const [here, elsewhere] = [await logIn(), await logIn()];
     const change = (headers: Record<string, string>, current: string, next: string) =>
       send("POST", "/session/password", { current_password: current, new_password: next }, headers);

@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { eventually } from "@toolgate/testbed/eventually";
-import { type CallAnswer, type RunningToolgate, runToolgate } from "./running-toolgate.ts";
+import { type CallResponse, type RunningToolgate, runToolgate } from "./running-toolgate.ts";
 
 /** Part of each name and value of the first tenant, so a response that leaks one contains it. */
 export const MARKER = "zeppelin";
 
-export interface Tenant {
+interface Tenant {
   workspace: string;
   manage: Management;
   /** The raw response, in the tenant's own workspace unless the request names another. */
-  ask(rpc: string, request: object): Promise<CallAnswer>;
+  ask(rpc: string, request: object): Promise<CallResponse>;
 }
 
 /** Two workspaces of one installation, each with an administrator; the first has one of everything. */
@@ -19,7 +19,7 @@ export interface Tenants extends AsyncDisposable {
   toolgate: RunningToolgate;
   first: Tenant & Things;
   second: Tenant;
-  /** Everything that is stored of the first tenant, as text. */
+  /** Everything that is stored about the first tenant, as text. */
   stored(): Promise<string>;
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MARKER, type Tenants, twoTenants } from "./tenants-rig.ts";
 
-const answering = (answer: string) => ({
+const returning = (value: string) => ({
   description: "d",
   external_api: true,
-  handler: `export default () => ({ answer: "${answer}" });`,
+  handler: `export default () => ({ value: "${value}" });`,
 });
 const TOOLS = "tool_runner.v1.ToolService";
 
@@ -24,22 +24,22 @@ async function secondKey(tools: string[]): Promise<string> {
 
 test("[KEY-18] [KEY-19] tools of the same name in two workspaces: each key runs its own workspace's tool and no other", async () => {
   const { toolgate, second } = tenants;
-  const saveSecond = (answer: string) =>
-    second.manage(`${TOOLS}/SaveTool`, { name: "twin", definition: answering(answer), confirmExposure: true });
+  const saveSecond = (value: string) =>
+    second.manage(`${TOOLS}/SaveTool`, { name: "twin", definition: returning(value), confirmExposure: true });
   await saveSecond("second");
   const foreignKey = await secondKey(["twin"]);
-  expect((await toolgate.call("twin", foreignKey)).body).toEqual({ answer: "second" });
-  await toolgate.saveTool("twin", answering("first"));
+  expect((await toolgate.call("twin", foreignKey)).body).toEqual({ value: "second" });
+  await toolgate.saveTool("twin", returning("first"));
   const ownKey = await toolgate.createKey({ name: "twin", tools: ["twin"] });
   for (let round = 0; round < 2; round += 1) {
-    expect((await toolgate.call("twin", ownKey.secret)).body).toEqual({ answer: "first" });
-    expect((await toolgate.call("twin", foreignKey)).body).toEqual({ answer: "second" });
+    expect((await toolgate.call("twin", ownKey.secret)).body).toEqual({ value: "first" });
+    expect((await toolgate.call("twin", foreignKey)).body).toEqual({ value: "second" });
     // The next round finds both tools under new epochs.
     await saveSecond("second");
   }
   await second.manage(`${TOOLS}/DeleteTool`, { name: "twin" });
   expect((await toolgate.call("twin", foreignKey)).status).toBe(403);
-  expect((await toolgate.call("twin", ownKey.secret)).body).toEqual({ answer: "first" });
+  expect((await toolgate.call("twin", ownKey.secret)).body).toEqual({ value: "first" });
 });
 
 test("[KEY-19] a key cannot list a tool of another workspace, and its description does not show it", async () => {

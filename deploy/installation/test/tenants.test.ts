@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { MARKER, type Tenants, type Things, twoTenants } from "./tenants-rig.ts";
 
 interface Attempt {
-  /** Of the first tenant, with its ids and names. */
+  /** The request of the first tenant, with its ids and names. */
   request: (things: Things) => Record<string, unknown>;
   /** The response to the second tenant in its own workspace: not found, or its own data. */
   foreign: 404 | 200;
@@ -136,9 +136,9 @@ test("[MGMT-4] [WMGMT-4] a user who is not a member of a workspace gets 404 from
   const { first, second } = tenants;
   const before = await tenants.stored();
   for (const [rpc, { request }] of Object.entries(ATTEMPTS)) {
-    const answer = await second.ask(rpc, { ...request(first), workspace: first.workspace });
-    expect([rpc, answer.status]).toEqual([rpc, 404]);
-    expect(shown(answer.text, first)).toEqual([]);
+    const response = await second.ask(rpc, { ...request(first), workspace: first.workspace });
+    expect([rpc, response.status]).toEqual([rpc, 404]);
+    expect(shown(response.text, first)).toEqual([]);
   }
   expect(await tenants.stored()).toBe(before);
 });
@@ -164,12 +164,12 @@ test("[MGMT] [WMGMT] [KEY-19] with the ids and names of another workspace every 
   const before = await tenants.stored();
   const attempts = Object.entries(ATTEMPTS);
   for (const [rpc, { request, foreign }] of attempts.filter(([rpc]) => !makes(rpc))) {
-    const answer = await second.ask(rpc, request(first));
-    expect([rpc, answer.status, shown(answer.text, first)]).toEqual([rpc, foreign, []]);
+    const response = await second.ask(rpc, request(first));
+    expect([rpc, response.status, shown(response.text, first)]).toEqual([rpc, foreign, []]);
   }
   for (const [rpc, { request, foreign }] of attempts.filter(([rpc]) => makes(rpc))) {
-    const answer = await second.ask(rpc, request(first));
-    expect([rpc, answer.status]).toEqual([rpc, foreign]);
+    const response = await second.ask(rpc, request(first));
+    expect([rpc, response.status]).toEqual([rpc, foreign]);
   }
   expect(await tenants.stored()).toBe(before);
 });
@@ -177,8 +177,8 @@ test("[MGMT] [WMGMT] [KEY-19] with the ids and names of another workspace every 
 test("[MGMT] [WMGMT] the same requests work in the workspace that they belong to", async () => {
   const { first } = tenants;
   for (const [rpc, { request }] of Object.entries(ATTEMPTS)) {
-    const answer = await first.ask(rpc, request(first));
-    expect([rpc, answer.status]).toEqual([rpc, 200]);
+    const response = await first.ask(rpc, request(first));
+    expect([rpc, response.status]).toEqual([rpc, 200]);
   }
 });
 

@@ -52,10 +52,10 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     await collector?.[Symbol.asyncDispose]();
   });
 
-  const call = (traceparent: string) =>
+  const call = (traceparent: string, tracestate = "") =>
     toolgate.request("/api/v1/tools/outer", {
       method: "POST",
-      headers: { authorization: `Bearer ${secret}`, traceparent },
+      headers: { authorization: `Bearer ${secret}`, traceparent, ...(tracestate && { tracestate }) },
     });
   const spansOf = (traceId: string, complete: string) =>
     eventually(() => {
@@ -64,7 +64,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     });
 
   test("one trace leads from the HTTP call through verification, runs, outbox and fan-out to the attempt", async () => {
-    expect((await call(`00-${TRACE_ID}-${PARENT_ID}-01`)).status).toBe(200);
+    expect((await call(`00-${TRACE_ID}-${PARENT_ID}-01`, "vendor=1,other=2")).status).toBe(200);
     const spans = await eventually(() => {
       const received = collector.spans.filter(({ traceId }) => traceId === TRACE_ID);
       expect(new Set(received.map((span) => path(span, received)))).toEqual(new Set(EXPECTED));
@@ -72,9 +72,10 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       return received;
     });
     expect(spans.find(({ name }) => name === HTTP)?.parentId).toBe(PARENT_ID);
+    expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set(["vendor=1,other=2"]));
   });
 
-  test("a proxy's decision not to record holds for the whole trace, and a malformed traceparent starts a new one", async () => {
+  test("a proxy's decision not to record applies to the whole trace, and a malformed traceparent starts a new one", async () => {
     const unrecorded = TRACE_ID.replaceAll("0", "1");
     expect((await call(`00-${unrecorded}-${PARENT_ID}-00`)).status).toBe(200);
     const before = collector.spans.length;

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type Env, type EnvReader, readConfig as readEnvironment } from "@toolgate/service-host/env";
 import { SERVICE_NAMES, type ServiceName } from "@toolgate/service-registry/services";
 
-/** What `make run` was asked for. A URL that is absent means: start that server. */
+/** The settings of `make run`. A server without a URL is started. */
 export type LocalConfig = {
   readonly port: number;
   readonly dataDir: string;
@@ -12,7 +12,10 @@ export type LocalConfig = {
   readonly databaseUrl?: string;
   readonly natsUrl?: string;
   readonly redisUrl?: string;
-  /** Non-public addresses that deliveries and tools may call, besides the demo's receiver: addresses, networks or host:port. */
+  /**
+   * Non-public addresses that deliveries and tools may call, in addition to the demo's receiver: addresses, networks or
+   * host:port.
+   */
   readonly allowedTargets: readonly string[];
   /** The search path for server programs. */
   readonly path: string | undefined;

@@ -14,7 +14,7 @@ test("a second run on the same data is refused, until the first has ended", asyn
   await (await lockDataFolder(folder, 8081))[Symbol.asyncDispose]();
 });
 
-test("of many runs that start at once, exactly one gets the folder", async () => {
+test("of many runs that start at the same time, exactly one gets the folder", async () => {
   const folder = await temporaryFolder();
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => lockDataFolder(folder, 8080)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);

@@ -7,7 +7,7 @@ const MAX_TRIES = 5;
 type Holder = { readonly pid: number; readonly started: string; readonly port: number };
 
 /**
- * Keeps other runs away from a data folder until disposed. The lock of a run that was killed is taken over: a holder
+ * Keeps other runs away from a data folder until disposed. The lock of a run that was killed is taken over: its holder
  * counts only while a process with its pid and its start time exists.
  */
 export async function lockDataFolder(dataDir: string, port: number): Promise<AsyncDisposable> {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { readKept, writeKept } from "@toolgate/local-servers/kept-file";
 
-/** What the services of one installation share and nobody else may know. */
+/** The secrets that the services of one installation share. */
 type InstallationSecrets = {
   readonly internalToken: string;
   /** In the form of SEALING_KEYS: version:base64. */

@@ -48,7 +48,7 @@ test("waits briefly again after 30 s without a failure", async () => {
   expect(waits).toEqual([200, 400, 800, 200, 400]);
 });
 
-test("goes on when a start fails, and says both", async () => {
+test("continues when a start fails, and reports both", async () => {
   const { subject, upkeep, lines } = runningFor([0, 0], [1]);
   await keepRunning(subject, upkeep);
   expect(lines).toEqual([

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@toolgate/service-host/every";
 import { untilAborted } from "./stopping.ts";
 
 const FIRST_WAIT_MS = 200;
@@ -41,8 +41,4 @@ export async function keepRunning(subject: Restartable, upkeep: Upkeep): Promise
       (error: unknown) => signal.aborted || log(`${subject.name} could not be started: ${(error as Error).message}`),
     );
   }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
 }

@@ -13,8 +13,8 @@ import { banner, writeRunFile } from "./run-summary.ts";
 import { finishWithin, unlessStopped, untilAborted } from "./stopping.ts";
 import type { startTopology } from "./topology.ts";
 
-// Together with the next two, a stop takes less than 15 s.
-const GIVE_UP_MS = 2_000;
+// These three together make a stop take less than 15 s.
+const CANCEL_MS = 2_000;
 const SERVICES_STOP_MS = 8_000;
 const SERVERS_STOP_MS = 4_000;
 const FORCED_STOP_MS = 500;
@@ -23,7 +23,7 @@ export type RunControl = {
   readonly log: (line: string) => void;
   /** Stop cleanly. */
   readonly stop: AbortSignal;
-  /** Stop at once. */
+  /** Stop immediately. */
   readonly stopNow: AbortSignal;
 };
 
@@ -38,7 +38,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   const { log, stop } = control;
   await using owned = new AsyncDisposableStack();
   owned.use(await lockDataFolder(dataDir, port));
-  // Including servers that this run is given and does not start.
+  // Even those that this run does not need, because it was given other ones.
   await stopLeftovers(dataDir);
   await refuseTakenPort(port);
   const urls = await openServers(config, control, owned);
@@ -53,12 +53,12 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   stop.throwIfAborted();
   const allowedTargets = [new URL(receiver.url).host, ...config.allowedTargets];
   const settings = { ...urls, port, dataDir, allowedTargets, log, signal: stop, ...(inspect && { inspect }) };
-  const topology = await unlessStopped(product.startTopology(kind, settings), control, GIVE_UP_MS);
+  const topology = await unlessStopped(product.startTopology(kind, settings), control, CANCEL_MS);
   owned.defer(() => stopServices(topology, control));
   stop.throwIfAborted();
   const { baseUrl } = topology;
   const seed = { baseUrl, databaseUrl: urls.databaseUrl, dataDir, receiverUrl: receiver.url };
-  const seeded = await unlessStopped(product.seedDemo(seed), control, GIVE_UP_MS);
+  const seeded = await unlessStopped(product.seedDemo(seed), control, CANCEL_MS);
   const report = { baseUrl, ...seeded, servers: urls };
   stop.throwIfAborted();
   const runFile = await writeRunFile(dataDir, report);

@@ -1,11 +1,19 @@
 import { execFile } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { banner, curlLine, type RunSummary, writeRunFile } from "./run-summary.ts";
+import { banner, curlLine, hookLine, type RunSummary, writeRunFile } from "./run-summary.ts";
+
+const HOOK = {
+  path: "/api/v1/hooks/hk_abc",
+  secret: "whsec_c2VjcmV0+/==",
+  tool: "add_order",
+  body: { customer: "Ada", city: "Bern", amount: 1 },
+};
 
 const REPORT: RunSummary = {
   baseUrl: "http://127.0.0.1:8080",
@@ -13,6 +21,7 @@ const REPORT: RunSummary = {
   admin: { email: "admin@demo.test", password: "let me in" },
   apiKey: "svc_live_abc",
   example: { tool: "shipping_quote", args: { weight_kg: 2 } },
+  hook: HOOK,
   servers: {
     databaseUrl: "postgres://o:p@127.0.0.1:1/t",
     natsUrl: "nats://127.0.0.1:2",
@@ -31,6 +40,12 @@ test("run.json has the promised keys and only its owner may read it, also when i
     admin: { email: "admin@demo.test", password: "let me in" },
     api_key: "svc_live_abc",
     example: { tool: "shipping_quote", args: { weight_kg: 2 } },
+    hook: {
+      url: "http://127.0.0.1:8080/api/v1/hooks/hk_abc",
+      secret: "whsec_c2VjcmV0+/==",
+      tool: "add_order",
+      body: { customer: "Ada", city: "Bern", amount: 1 },
+    },
     servers: {
       database_url: "postgres://o:p@127.0.0.1:1/t",
       nats_url: "nats://127.0.0.1:2",
@@ -40,7 +55,7 @@ test("run.json has the promised keys and only its owner may read it, also when i
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test("the curl line means the same call to a shell, whatever the arguments hold", async () => {
+test("the curl line makes the same call in a shell, with any text in the arguments", async () => {
   const texts = fc.dictionary(fc.string({ unit: "binary-ascii" }), fc.string({ unit: "binary-ascii" }));
   await fc.assert(
     fc.asyncProperty(texts, async (args) => {
@@ -61,9 +76,27 @@ test("the curl line means the same call to a shell, whatever the arguments hold"
   );
 });
 
-test("the banner names base URL, login, key and the call", () => {
+test("the hook's curl line signs exactly the body that it sends", async () => {
+  const texts = fc.dictionary(fc.string({ unit: "binary-ascii" }), fc.string({ unit: "binary-ascii" }));
+  await fc.assert(
+    fc.asyncProperty(texts, async (body) => {
+      const line = hookLine(REPORT, { ...HOOK, body });
+      const shell = await promisify(execFile)("sh", ["-c", `curl() { printf '%s\\0' "$@"; }; ${line}`]);
+      const [, url, , , , header = "", , sent = ""] = shell.stdout.split("\0");
+      expect([url, sent]).toEqual([`${REPORT.baseUrl}${HOOK.path}`, JSON.stringify(body)]);
+      const [, t, v1] = /^X-Service-Signature: t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
+      expect(v1).toBe(createHmac("sha256", HOOK.secret).update(`${t}.${sent}`).digest("hex"));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("the banner names base URL, login, key, the call and the call of the hook", () => {
   const text = banner(REPORT, "/data/run.json", "split");
-  for (const part of [REPORT.baseUrl, REPORT.admin.email, REPORT.admin.password, REPORT.apiKey, curlLine(REPORT)]) {
+  const calls = [curlLine(REPORT), hookLine(REPORT, HOOK)];
+  for (const part of [REPORT.baseUrl, REPORT.admin.email, REPORT.admin.password, REPORT.apiKey, ...calls]) {
     expect(text).toContain(part);
   }
+  const { hook: _, ...older } = REPORT;
+  expect(banner(older, "/data/run.json", "split")).not.toContain("openssl");
 });

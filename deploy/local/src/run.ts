@@ -8,7 +8,7 @@ import { startTopology } from "./topology.ts";
 const LINGER_MS = 500;
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-// A run goes on when its terminal or pipe is gone: only signals stop it.
+// A run continues when its terminal or pipe is gone: only signals stop it.
 for (const output of [process.stdout, process.stderr]) output.on("error", () => {});
 const requests = listenForStop(process, () => performance.now());
 try {
@@ -23,5 +23,5 @@ try {
     process.exitCode = 1;
   }
 }
-// Only for a service that was interrupted while stopping: what it left open must not keep this process alive.
+// Needed only when a service was interrupted while stopping: what it left open must not keep this process alive.
 setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -11,7 +11,7 @@ type ServiceSettings = {
   readonly name: string;
   /** The launcher, such as `services/gateway/src/main.ts`. */
   readonly entry: string;
-  /** For Node itself, such as `--inspect`. */
+  /** Options of Node itself, such as `--inspect`. */
   readonly nodeArgs?: readonly string[];
   /** The whole environment of the process; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;

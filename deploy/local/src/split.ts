@@ -21,7 +21,7 @@ export type SplitSettings = {
   readonly log: (line: string) => void;
   /** Runs this service under the inspector, on Node's usual port. */
   readonly inspect?: ServiceName;
-  /** Abandons a start that is under way; a running installation ignores it. */
+  /** Cancels a start that is under way; a running installation ignores it. */
   readonly signal?: AbortSignal;
 };
 
@@ -41,8 +41,8 @@ export type Topology = {
 type Split = Topology & { processes(): ServiceProcess[] };
 
 const MAX_STARTS = 3;
-/** For the services of a start that is abandoned: they have served nobody yet. */
-const GIVE_UP_GRACE_MS = 1_000;
+/** For the services of a start that is cancelled: they have not served any call yet. */
+const CANCEL_GRACE_MS = 1_000;
 
 /** One process per service and replica, gRPC between them. Starts again when another program has just taken a port. */
 export async function startSplit(settings: SplitSettings): Promise<Split> {
@@ -83,7 +83,7 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
       for (const start of starts) if (start.status === "rejected") throw start.reason;
     }
   } catch (error) {
-    if (signal?.aborted) await Promise.all(started.map((process) => process.stop(GIVE_UP_GRACE_MS)));
+    if (signal?.aborted) await Promise.all(started.map((process) => process.stop(CANCEL_GRACE_MS)));
     else await stop();
     throw error;
   }

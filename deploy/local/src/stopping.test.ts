@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { finishWithin, listenForStop, unlessStopped } from "./stopping.ts";
 
 describe("signals", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s asks to stop, and a later one to stop at once", (name) => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s asks to stop, and a later one to stop immediately", (name) => {
     const source = new EventEmitter();
     let nowMs = 0;
     const { stop, stopNow } = listenForStop(source, () => nowMs);
@@ -27,7 +27,7 @@ describe("the time given to a stop", () => {
     await expect(finishWithin(Promise.reject(new Error("no")), 60_000, calm().signal)).rejects.toThrow("no");
   });
 
-  test("ends at the deadline, and at once when asked to", async () => {
+  test("ends at the deadline, or immediately when asked to", async () => {
     expect(await finishWithin(never, 1, calm().signal)).toBe(false);
     expect(await finishWithin(never, 60_000, AbortSignal.abort())).toBe(false);
     const stopNow = calm();
@@ -48,7 +48,7 @@ describe("work that a stop interrupts", () => {
     await expect(unlessStopped(failing, { stop: calm, stopNow: calm }, 1)).rejects.toThrow("no");
   });
 
-  test("has some more time after the request, and none when asked to stop at once", async () => {
+  test("has some more time after the request, and none when asked to stop immediately", async () => {
     expect(await unlessStopped(Promise.resolve(1), { stop, stopNow: calm }, 60_000)).toBe(1);
     await expect(unlessStopped(never, { stop, stopNow: calm }, 1)).rejects.toThrow("asked to stop");
     await expect(unlessStopped(never, { stop, stopNow: stop }, 60_000)).rejects.toThrow("asked to stop");

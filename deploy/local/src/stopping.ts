@@ -4,8 +4,9 @@ const SAME_REQUEST_MS = 500;
 type StopRequests = { readonly stop: AbortSignal; readonly stopNow: AbortSignal };
 
 /**
- * Turns SIGINT, SIGTERM and SIGHUP into a request to stop, and a second one into a request to stop at once. One key press
- * or one `kill` can arrive twice, from the terminal and from make, so another one within 0.5 s counts as the same.
+ * Turns SIGINT, SIGTERM and SIGHUP into a request to stop, and a second one into a request to stop immediately. One key
+ * press or one `kill` can arrive twice, from the terminal and from make, so another one within 0.5 s counts as the
+ * same.
  */
 export function listenForStop(source: NodeJS.EventEmitter, nowMs: () => number): StopRequests {
   const stop = new AbortController();
@@ -16,7 +17,7 @@ export function listenForStop(source: NodeJS.EventEmitter, nowMs: () => number):
       firstMs = nowMs();
       stop.abort(new Error("asked to stop"));
     } else if (nowMs() - firstMs >= SAME_REQUEST_MS) {
-      stopNow.abort(new Error("asked to stop at once"));
+      stopNow.abort(new Error("asked to stop immediately"));
     }
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) source.on(name, onSignal);
@@ -32,7 +33,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Waits for `work`, but once `stop` has come for at most `graceMs` more, and not at all when it must stop at once. Work that fails or
+ * Waits for `work`. After `stop` it waits at most `graceMs` more, and after `stopNow` not at all. Work that fails or
  * does not finish while stopping ends with the reason of `stop`.
  */
 export async function unlessStopped<T>(work: Promise<T>, { stop, stopNow }: StopRequests, graceMs: number): Promise<T> {

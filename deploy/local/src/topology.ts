@@ -4,8 +4,8 @@ import { canOpenInstallation } from "@toolgate/key-auth/operator/provision";
 import { createPool } from "@toolgate/postgres/pool";
 import { createSecretBox, parseSealingKeys } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
-import { startOpsServer } from "@toolgate/service-host/ops-server";
-import { createReadiness } from "@toolgate/service-host/readiness";
+import { startOpsServer } from "@toolgate/service-host/process/ops-server";
+import { createReadiness } from "@toolgate/service-host/process/readiness";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { startMetrics } from "@toolgate/telemetry/sdk";
 import { startTracing } from "@toolgate/telemetry/tracing";
@@ -21,7 +21,7 @@ type TopologySettings = {
   /** 0 picks a free port. */
   port: number;
   dataDir: string;
-  /** Non-public addresses that webhooks and tools may call all the same. */
+  /** Non-public addresses that webhooks and tools may call nevertheless. */
   allowedTargets: string[];
   /** PEM file that is trusted for webhook targets; the demo receiver's when it is absent. */
   targetCaFile?: string;
@@ -30,7 +30,10 @@ type TopologySettings = {
   log: (line: string) => void;
   /** Runs this service under the inspector; in the split topology. */
   inspect?: ServiceName;
-  /** Gives up a start that is under way. In one process the caller does so: it stops waiting, and ends. */
+  /**
+   * Cancels a start that is under way, but only in the split topology: in one process, the caller stops waiting and
+   * exits.
+   */
   signal?: AbortSignal;
 };
 
@@ -56,7 +59,7 @@ async function refuseForeignDatabase(databaseUrl: string, sealingKeys: string, d
     const box = createSecretBox({ keys: parseSealingKeys(sealingKeys) });
     if (await canOpenInstallation(pool, box)) return;
     throw new Error(
-      `the database holds an installation whose secrets ${dataDir} cannot open: choose the data folder that it was made with (DATA_DIR), or another database (DATABASE_URL)`,
+      `the database contains an installation whose secrets ${dataDir} cannot open: choose the data folder that it was made with (DATA_DIR), or another database (DATABASE_URL)`,
     );
   } finally {
     await pool.end();
@@ -78,7 +81,7 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
     SEALING_KEYS: sealingKeys,
     ALLOWED_TARGETS: settings.allowedTargets.join(","),
     TARGET_CA_FILE: settings.targetCaFile ?? receiverCaFile(settings.dataDir),
-    // The demo workspace's data lives in this machine's own server.
+    // The demo workspace's data is in a server on this machine.
     ALLOWED_DATA_SOURCES: "127.0.0.0/8,::1/128",
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),
     ...settings.env,

@@ -53,7 +53,7 @@ test("another data folder does not take over the installation of a database", as
   const dataDir = await temporaryFolder();
   const port = await freePort();
   await expect(startTopology("single", { ...first.settings, dataDir, port })).rejects.toThrow(
-    `the database holds an installation whose secrets ${dataDir} cannot open: choose the data folder`,
+    `the database contains an installation whose secrets ${dataDir} cannot open: choose the data folder`,
   );
   expect([await first.hashes(), (await first.pool.query("select kid from key_auth.signing_keys")).rows]).toEqual(
     before,
@@ -63,23 +63,33 @@ test("another data folder does not take over the installation of a database", as
 test("the demo keeps the password of its administrator, whatever happens to it", async () => {
   await using running = await installation();
   const { seed, pool, hashes, file } = running;
+  const hooks = async () => (await pool.query("select from inbound_hook.hook where deleted_at is null")).rowCount;
   const made = await seedDemo(seed);
   expect(await seedDemo(seed)).toEqual(made);
   const before = await hashes();
 
-  // As an interrupted first start leaves it.
+  // The file that an interrupted first start leaves.
   await writeFile(file, JSON.stringify({ workspace: made.workspace, admin: made.admin }));
   const resumed = await seedDemo(seed);
-  expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/) });
+  const hook = { ...made.hook, path: expect.stringMatching(/hk_/), secret: expect.stringMatching(/^whsec_/) };
+  expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/), hook });
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual(resumed);
 
-  // A lost file.
+  // The file of a version without hooks.
+  const { hook: _, ...older } = resumed;
+  await writeFile(file, JSON.stringify(older));
+  const upgraded = await seedDemo(seed);
+  expect(upgraded).toEqual({ ...older, hook });
+  expect(await seedDemo(seed)).toEqual(upgraded);
+  expect(await hooks()).toBe(1);
+
+  // The file is lost.
   await rm(file);
   await expect(seedDemo(seed)).rejects.toThrow(/^the database has a user admin@demo.example already, whose password/);
   expect(await hashes()).toEqual(before);
 
-  // Changed by its owner.
-  await writeFile(file, JSON.stringify(resumed));
+  // Its owner has changed it.
+  await writeFile(file, JSON.stringify(upgraded));
   await pool.query("update key_auth.users set password_hash = 'other'");
   expect((await seedDemo(seed)).admin.password).toBe("(changed since)");
   expect(await hashes()).toEqual([{ password_hash: "other" }]);

@@ -132,7 +132,7 @@ describe("make run", () => {
     },
   );
 
-  test("stops what a killed run left behind, even servers that are given to this run", async () => {
+  test("stops what a killed run left running, even servers that are given to this run", async () => {
     const { config, control, stop, announced, livePids, events } = await prepare();
     await startServers({
       names: ["postgres", "nats", "redis"],
@@ -164,7 +164,7 @@ describe("make run", () => {
     await running;
   });
 
-  test("when stopped at once, does not wait for services that do not stop, and ends their processes", async () => {
+  test("when told to stop immediately, does not wait for services that do not stop, and ends their processes", async () => {
     const startTopology: Product["startTopology"] = async () => {
       const pids = () => ({});
       return { baseUrl: "http://127.0.0.1:1", opsUrls: [], stop: () => new Promise<void>(() => {}), pids };

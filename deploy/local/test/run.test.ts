@@ -44,7 +44,7 @@ async function interrupt(child: ChildProcess) {
   return { code, elapsedMs: performance.now() - since };
 }
 
-/** Accepts connections and says nothing; tells whether any came. */
+/** Accepts connections and sends nothing; tells whether any came. */
 async function silentServer() {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket.on("error", () => {})));
@@ -57,14 +57,14 @@ async function silentServer() {
   return { url: `nats://127.0.0.1:${port}`, wasAsked: () => sockets.size > 0, [Symbol.dispose]: dispose };
 }
 
-test("a run whose terminal has gone goes on, and stops cleanly when it is asked to", async () => {
+test("a run continues without its terminal, and stops cleanly when it is asked to", async () => {
   await using run = await startRun();
   run.child.stdout?.destroy();
   run.child.stderr?.destroy();
   await eventually(() => access(join(run.dataDir, "run.json")), { deadlineMs: START_DEADLINE_MS });
   const children = await run.children();
   expect(children.length).toBeGreaterThanOrEqual(3);
-  // The run has printed its address, and prints once more that it stops.
+  // The run has already printed its address; it prints again when it stops.
   expect((await interrupt(run.child)).code).toBe(0);
   expect(children.filter(isAlive)).toEqual([]);
 }, 150_000);

@@ -8,7 +8,7 @@ test("[KEY-14] a secret starts with svc_live_ and no two are alike", () => {
   for (const secret of secrets) expect(secret).toMatch(/^svc_live_[0-9A-Za-z]{49}$/);
 });
 
-test("[KEY-7] the visible prefix holds six characters of the random part", () => {
+test("[KEY-7] the visible prefix contains six characters of the random part", () => {
   const secret = generateSecret();
   expect(visiblePrefix(secret)).toBe(secret.slice(0, 15));
 });

@@ -15,7 +15,7 @@ const POLL_EVERY_MS = 1_000;
 
 interface RelayOptions {
   pool: Pool;
-  /** Schema that holds the table `audit_outbox`; a constant of the caller, never input. */
+  /** Schema of the table `audit_outbox`; a constant of the caller, never input. */
   schema: string;
   bus: Bus;
 }

@@ -4,7 +4,7 @@ import { AuditRecordSchema } from "@toolgate/gen/toolgate/events/v1/audit_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { Principal } from "@toolgate/service-host/principal";
 
-/** The record of one action of a user. It names what was changed and holds no values, as they may be secret. */
+/** The record of one action of a user. It names what was changed, without the values, because they may be secret. */
 interface AuditEntry {
   principal: Pick<Principal, "userId" | "email" | "workspaceId">;
   at: Date;

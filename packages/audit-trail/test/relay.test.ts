@@ -87,7 +87,7 @@ test("[WMGMT] entries that the broker has written are deleted; the others are ke
   await relay;
 });
 
-test("[WMGMT] replicas that relay at once publish each entry once, oldest first", async () => {
+test("[WMGMT] replicas that relay at the same time publish each entry once, oldest first", async () => {
   await using audit = await rig();
   const start = Date.now();
   for (let index = 0; index < 450; index += 1) await audit.write(`item-${index}`, new Date(start + index));

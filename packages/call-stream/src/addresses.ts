@@ -3,7 +3,7 @@ import type { ErrorListener } from "./failure.ts";
 /** Finds the base URLs of the servers, one per process, such as the pods behind a headless Service. */
 export type AddressResolver = () => Promise<readonly string[]> | readonly string[];
 
-/** Looks addresses up every `everyMs`, and at once on `refresh` unless a lookup is running. */
+/** Looks addresses up every `everyMs`, and immediately on `refresh` unless a lookup is running. */
 export function watchAddresses(
   resolve: AddressResolver,
   everyMs: number,

@@ -35,7 +35,7 @@ export class BatchSource<B> implements AsyncIterable<B>, AsyncIterator<B> {
     this.#schedule();
   }
 
-  /** Ends the stream at once with an error. */
+  /** Ends the stream immediately with an error. */
   fail(error: Error): void {
     this.#error ??= error;
     this.#schedule();

@@ -5,7 +5,7 @@ import { ConnectError } from "@connectrpc/connect";
 export type CallOptions = {
   /** Milliseconds that the caller is willing to wait, kept with a precision of about 50 ms. */
   readonly timeoutMs: number;
-  /** Aborting it cancels the call: the promise rejects at once and the handler's signal aborts. */
+  /** Aborting it cancels the call: the promise rejects immediately and the handler's signal aborts. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -39,12 +39,12 @@ export type CallContext = {
  * Serves one call. Throw a `ConnectError` to tell the caller a code and a message; anything else that is thrown reaches
  * the caller as `internal` without its message, and is passed to the server's `onError`.
  *
- * Bytes in the request may be views on a buffer that holds a whole batch: copy anything that is kept for long.
+ * Bytes in the request may be views of a buffer with a whole batch: copy whatever is kept for long.
  */
 export type CallHandler<I, O> = (request: I, context: CallContext) => Promise<O>;
 
 /**
- * The failure of a call that ends before it was sent; `neverSent` recognises it.
+ * The error of a call that ended before it was sent; `neverSent` recognises it.
  * Not a class: every `ConnectError` would be an instance of a class derived from it.
  */
 export function neverSentError(message: string, code: Code, cause?: unknown): ConnectError {
@@ -52,8 +52,8 @@ export function neverSentError(message: string, code: Code, cause?: unknown): Co
 }
 
 /**
- * Whether a failed call provably never left this process, so that sending it again cannot run it twice.
- * False means "unknown": the handler may or may not have run.
+ * Whether a failed call certainly never left this process, so that sending it again cannot run it twice. False means
+ * that the handler may have run.
  */
 export function neverSent(error: unknown): boolean {
   return error instanceof Error && "neverSent" in error && error.neverSent === true;

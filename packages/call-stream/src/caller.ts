@@ -1,7 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Code } from "@connectrpc/connect";
 import { currentRequestId } from "@toolgate/telemetry/request";
-import { currentTraceparent } from "@toolgate/telemetry/trace";
+import { currentTrace } from "@toolgate/telemetry/trace";
 import type { CallContext, CallOptions } from "./call.ts";
 import { neverSentError } from "./call.ts";
 
@@ -38,7 +38,7 @@ export abstract class Caller<O> {
   }
 }
 
-/** Why a call is refused at once, if it is: it is cancelled, has no time left, or too many calls are open. */
+/** Why a call is refused before it is sent, if it is: it is cancelled, out of time, or too many calls are open. */
 export function refusalOf(options: CallOptions, openCalls: number, maxInFlight: number): ConnectError | undefined {
   if (options.signal?.aborted) return neverSentError("the caller has cancelled the call", Code.Canceled);
   if (!(options.timeoutMs > 0)) return neverSentError("the call's time is up", Code.DeadlineExceeded);
@@ -57,7 +57,7 @@ export class StreamCaller<O> extends Caller<O> {
   /** The stream that the call is on. */
   connection: { forget(caller: StreamCaller<O>): void } | undefined;
   readonly requestId = currentRequestId();
-  readonly traceparent = currentTraceparent();
+  readonly trace = currentTrace();
   readonly #cancel: (caller: StreamCaller<O>) => void;
 
   constructor(request: Uint8Array, options: CallOptions, cancel: (caller: StreamCaller<O>) => void) {

@@ -48,9 +48,9 @@ export type CallStream<I, O> = AsyncDisposable & { readonly call: Call<I, O> };
 
 /**
  * A `Call` over long-lived streams, one per server address. Each call goes to the less busy of two streams picked at
- * random. While no stream is up, calls wait for one, at most `maxWaitMs`, then they fail with `unavailable`, never sent.
- * A stream that announces its end gets no new calls and finishes its open ones. When a stream is lost, its open calls
- * fail at once with `unavailable`; calls that were not sent yet move to another stream.
+ * random. While no stream is up, calls wait for one, at most `maxWaitMs`, then they fail with `unavailable`, never
+ * sent. A stream that announces its end gets no new calls and finishes its open ones. When a stream is lost, its open
+ * calls fail immediately with `unavailable`; calls that were not sent yet move to another stream.
  */
 export function createCallStream<I extends DescMessage, O extends DescMessage>(
   options: CallStreamOptions<I, O>,
@@ -110,7 +110,7 @@ class CallStreamClient<I extends DescMessage, O extends DescMessage> {
       onSent: (caller) => {
         this.#unsentBytes -= caller.request.byteLength;
       },
-      onSettled: (caller) => this.#forget(caller),
+      onEnded: (caller) => this.#forget(caller),
     });
   }
 

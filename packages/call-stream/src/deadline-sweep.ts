@@ -9,7 +9,7 @@ export class DeadlineSweep<T extends { readonly deadlineMs: number }> {
   readonly #expire: (item: T) => void;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Each check calls `expire` for every item of `open` that is due, so it has to remove the item. */
+  /** Each check calls `expire` for every item of `open` that is due; `expire` has to remove the item. */
   constructor(open: () => Iterable<T>, expire: (item: T) => void) {
     this.#open = open;
     this.#expire = expire;

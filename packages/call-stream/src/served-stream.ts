@@ -45,13 +45,13 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
     () => this.#open.values(),
     (call) => this.#expire(call),
   );
-  /** Handlers that have not returned; those of expired or cancelled calls count until they do. */
+  /** Handlers that have not returned, including those of expired or cancelled calls. */
   #running = 0;
   #noMoreCalls = false;
   #refusing = false;
   #graceTimer: NodeJS.Timeout | undefined;
 
-  /** `lost` aborts when the stream ends, for any reason. */
+  /** @param lost aborts when the stream ends, for any reason */
   constructor(settings: ServedStreamSettings<I, O>, lost: AbortSignal) {
     this.#settings = settings;
     this.#rpc = `${settings.method.parent.typeName}/${settings.method.name}`;
@@ -85,10 +85,11 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #accept(batch: CallBatch): void {
     const { maxTimeoutMs } = this.#settings;
     const nowMs = performance.now();
-    for (const { id, request, timeoutMs, requestId, traceparent } of batch.calls) {
+    for (const sent of batch.calls) {
+      const { id, request, timeoutMs, requestId } = sent;
       if (this.#open.has(id)) throw new ConnectError(`call ${id} is already open`, Code.InvalidArgument);
       const allowedMs = timeoutMs === 0 ? maxTimeoutMs : Math.min(timeoutMs, maxTimeoutMs);
-      const scope = { requestId: isRequestId(requestId) ? requestId : "", span: spanOf(traceparent) };
+      const scope = { requestId: isRequestId(requestId) ? requestId : "", span: spanOf(sent) };
       runForRequest(scope, () => this.#begin(new ServedCall(id, nowMs + allowedMs), request));
     }
     for (const id of batch.cancelled) this.#cancel(id);

@@ -27,7 +27,7 @@ export type StreamConnectionOptions<O> = {
   /** The request is sent now; from here on the handler may have run. */
   readonly onSent: (caller: StreamCaller<O>) => void;
   /** The call has ended. */
-  readonly onSettled: (caller: StreamCaller<O>) => void;
+  readonly onEnded: (caller: StreamCaller<O>) => void;
 };
 
 const MAX_TIMEOUT_ON_WIRE_MS = 0xffff_ffff;
@@ -102,7 +102,7 @@ export class StreamConnection<O> {
     this.#endIfDone();
   }
 
-  /** Ends the stream at once; its open calls fail. */
+  /** Ends the stream immediately; its open calls fail. */
   abort(reason: string): void {
     this.#abort.abort(new ConnectError(reason, Code.Unavailable));
   }
@@ -118,7 +118,7 @@ export class StreamConnection<O> {
       const caller = this.#open.get(id);
       if (caller === undefined) continue;
       this.#open.delete(id);
-      this.#options.onSettled(caller);
+      this.#options.onEnded(caller);
       if (result.case === "response") this.#succeed(caller, result.value);
       else if (result.case === "failure") caller.fail(fromFailure(result.value));
       else caller.fail(new ConnectError("the reply is empty", Code.Internal));
@@ -151,14 +151,15 @@ export class StreamConnection<O> {
       caller.sent = true;
       caller.request = NOTHING;
       const timeoutMs = Math.max(1, Math.min(Math.ceil(caller.deadlineMs - nowMs), MAX_TIMEOUT_ON_WIRE_MS));
-      const { id, requestId, traceparent } = caller;
+      const { id, requestId, trace } = caller;
       calls.push({
         $typeName: "toolgate.call_stream.v1.Call",
         id,
         request,
         timeoutMs,
         requestId,
-        traceparent,
+        traceparent: trace.traceparent,
+        tracestate: trace.tracestate,
       });
     }
     const cancelled = this.#cancelled;
@@ -185,7 +186,7 @@ export class StreamConnection<O> {
     const lost = [...this.#open.values()];
     this.#open.clear();
     for (const caller of lost) {
-      this.#options.onSettled(caller);
+      this.#options.onEnded(caller);
       caller.fail(new ConnectError("the stream was lost", Code.Unavailable, undefined, undefined, error));
     }
     return error;

@@ -11,9 +11,9 @@ import { neverSent } from "../src/call.ts";
 import { ask, failureOf, responseTo } from "./verify-client.ts";
 import type { VerifyHandler } from "./verify-server.ts";
 
-export type Subject = AsyncDisposable & { readonly call: Call<VerifyRequest, VerifyResponse> };
-export type SubjectOptions = { readonly maxInFlight?: number; readonly onError?: (error: unknown) => void };
-export type OpenSubject = (handler: VerifyHandler, options?: SubjectOptions) => Promise<Subject>;
+type Subject = AsyncDisposable & { readonly call: Call<VerifyRequest, VerifyResponse> };
+type SubjectOptions = { readonly maxInFlight?: number; readonly onError?: (error: unknown) => void };
+type OpenSubject = (handler: VerifyHandler, options?: SubjectOptions) => Promise<Subject>;
 
 const LONG_MS = 20_000;
 const SHORT_MS = 60;
@@ -22,7 +22,7 @@ function never(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** What holds for every call, direct or over a stream. */
+/** What every call guarantees, direct or over a stream. */
 export function conformance(open: OpenSubject): void {
   results(open);
   failures(open);
@@ -115,7 +115,7 @@ function cancellation(open: OpenSubject): void {
     await eventually(() => signal?.aborted === true);
   });
 
-  test("a cancelled call fails at once and aborts the handler's signal, even if it is read later", async () => {
+  test("a cancelled call fails immediately and aborts the handler's signal, even if it is read later", async () => {
     let early: AbortSignal | undefined;
     let late: (() => AbortSignal) | undefined;
     await using subject = await open(({ tool }, context) => {
@@ -187,7 +187,7 @@ function cancellation(open: OpenSubject): void {
 }
 
 function load(open: OpenSubject): void {
-  test("a call above the limit is refused at once, and the next one is taken when another has ended", async () => {
+  test("a call above the limit is refused immediately, and the next one is taken when another has ended", async () => {
     const held: (() => void)[] = [];
     const handler: VerifyHandler = ({ tool }) => new Promise((resolve) => held.push(() => resolve(responseTo(tool))));
     await using subject = await open(handler, { maxInFlight: 8 });
@@ -204,7 +204,7 @@ function load(open: OpenSubject): void {
     await Promise.all(calls);
   });
 
-  test("3,000 calls at once, some failing and some cancelled, each end with their own outcome", async () => {
+  test("3,000 simultaneous calls, some failing and some cancelled, each end with their own outcome", async () => {
     await using subject = await open(async ({ tool }) => {
       const number = Number(tool);
       if (number % 3 === 0) await new Promise(setImmediate);

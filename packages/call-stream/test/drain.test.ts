@@ -78,7 +78,7 @@ test("a call on a draining server may stay silent for longer than it takes to no
   const call = client.call(ask("quiet"), { timeoutMs: LONG_MS });
   await eventually(() => begun);
   const drained = server.drain();
-  // The silence lasts two checks longer than a dead server is allowed.
+  // The silence lasts two checks longer than it takes to notice a dead server.
   const over = delay(SILENT_MS, "silence is over");
   expect(await Promise.race([call.catch((error: unknown) => error), over])).toBe("silence is over");
   release.resolve();

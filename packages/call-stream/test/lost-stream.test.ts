@@ -86,7 +86,7 @@ test("a call waits for a stream, and fails as never sent when none comes up", as
   expect((await Promise.all(waiting)).map((response) => response.key?.keyName)).toEqual(["a", "b"]);
 });
 
-test("a call with much time left does not wait for a server that stays down", async () => {
+test("a call with a long timeout does not wait that long for a server that stays down", async () => {
   await using client = verifyClient(() => [], { maxWaitMs: 100 });
   const error = await failureOf(client.call(ask("t"), { timeoutMs: LONG_MS }));
   expect([error.code, error.rawMessage, neverSent(error)]).toEqual([Code.Unavailable, "no server is reachable", true]);

@@ -170,7 +170,8 @@ test("a server takes no more calls from a client that does not read, which gets 
     seen = taken;
     return still;
   });
-  // 1 MiB of window holds about 105 replies of 10 kB, 100 more may wait in the server, the rest is in buffers between.
+  // 1 MiB of window is room for about 105 replies of 10 kB, 100 more may wait in the server, the rest is in buffers
+  // between.
   expect(taken).toBeLessThan(2_000);
   sending = false;
   const all: ReplyBatch[] = [first.value];

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-export type SpawnedServer = AsyncDisposable & {
+type SpawnedServer = AsyncDisposable & {
   readonly address: string;
   readonly port: number;
   readonly child: ChildProcess;

@@ -7,7 +7,7 @@ import type { CallStream } from "../src/client.ts";
 import { createCallStream } from "../src/client.ts";
 import { streamTransport } from "../src/transport.ts";
 
-export type VerifyClientOptions = Partial<
+type VerifyClientOptions = Partial<
   Pick<Parameters<typeof createCallStream>[0], "maxInFlight" | "maxWaitMs" | "onError">
 >;
 
@@ -27,7 +27,7 @@ export function verifyClient(
   });
 }
 
-/** A request that says in its tool name which one it is. */
+/** A request that is identified by its tool name. */
 export function ask(tool: string, secretHash = new Uint8Array(0)): VerifyRequest {
   return create(VerifyRequestSchema, { secretHash, tool });
 }

@@ -11,14 +11,14 @@ import { serveCalls } from "../src/serve.ts";
 
 export type VerifyHandler = CallHandler<VerifyRequest, VerifyResponse>;
 
-export type VerifyServerOptions = {
+type VerifyServerOptions = {
   readonly onError?: (error: unknown) => void;
   readonly limits?: ServeLimits;
   readonly port?: number;
 };
 
 /** A real HTTP/2 server on loopback whose disposal cuts every connection. */
-export type VerifyServer = AsyncDisposable & {
+type VerifyServer = AsyncDisposable & {
   readonly address: string;
   readonly port: number;
   /** Announces `going_away` on every stream and resolves when all connections have closed. */

@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache";
  * callers that ask at the same time share one load. Values are loaded again after `RELOAD_AFTER_MS`; while that fails
  * and the epoch stays the same, the old value is used for up to `KEEP_FOR_MS`.
  */
-export interface EpochCache<Epoch, T> {
+interface EpochCache<Epoch, T> {
   /**
    * The value under this epoch or a newer one. An undefined epoch (Redis is down) loads for this caller alone and caches
    * nothing. Rejects when the load fails and no cached value may be used instead.
@@ -83,7 +83,7 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
     loads.set(key, started);
     started.value.then(
       (value) => {
-        // Meanwhile replaced by a load under a newer epoch, or dropped.
+        // A load under a newer epoch has replaced this one meanwhile, or the cache was emptied.
         if (loads.get(key) !== started) return;
         loads.delete(key);
         entries.set(key, { epoch, value, loadedAt, retryAt: 0 });

@@ -11,6 +11,8 @@ import type { Redis } from "ioredis";
 export interface Epochs {
   /** Raises the scopes. Rejects when Redis does not respond in time; other replicas may not know of the change yet. */
   raise(...scopes: string[]): Promise<void>;
+  /** The epoch of a scope, created if it is missing. Rejects when Redis does not respond in time. */
+  current(scope: string): Promise<bigint>;
 }
 
 /** The Redis key of a scope's epoch. */
@@ -41,6 +43,9 @@ const RAISE_LUA = `${EPOCH_LUA}
 for i = 1, #KEYS do raise_epoch(KEYS[i]) end
 return #KEYS`;
 
+const CURRENT_LUA = `${EPOCH_LUA}
+return epoch_of(KEYS[1])`;
+
 /**
  * Epochs in Redis. A raise that rejects may still have happened. It waits as long as the connection's command timeout:
  * use a connection from `connectRedis`.
@@ -50,6 +55,9 @@ export function createEpochs(redis: Redis): Epochs {
     async raise(...scopes) {
       if (scopes.length === 0) return;
       await redis.eval(RAISE_LUA, scopes.length, ...scopes.map(epochKey));
+    },
+    async current(scope) {
+      return BigInt(String(await redis.eval(CURRENT_LUA, 1, epochKey(scope))));
     },
   };
 }

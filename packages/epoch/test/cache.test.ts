@@ -67,7 +67,7 @@ test("[TOOL] a reconnect to Redis forgets every value, also those whose load is 
   await expect(get(1n)).rejects.toThrow("down");
 });
 
-test("[TOOL] callers at the same time share one load; a newer epoch and an unknown one load at once", async () => {
+test("[TOOL] simultaneous callers share one load; a newer or unknown epoch starts a new one without waiting", async () => {
   const { state, get } = cacheRig();
   expect(await Promise.all([get(1n), get(1n), get(1n)])).toEqual([1, 1, 1]);
   state.nowMs = RELOAD_AFTER_MS + 1;

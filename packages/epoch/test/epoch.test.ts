@@ -35,7 +35,7 @@ test("a missing epoch is created when it is read, and stays the same", async () 
   expect(await rig.redis.ttl(epochKey(SCOPE))).toBeGreaterThan(29 * 86_400);
 });
 
-test("each raise gives a newer epoch, also with many raises at once on several connections", async () => {
+test("each raise gives a newer epoch, also with many simultaneous raises on several connections", async () => {
   await using rig = await redisRig();
   const connections = [rig.redis, await rig.connectAgain(), await rig.connectAgain()];
   const seen: bigint[] = [];

@@ -1,10 +1,10 @@
 import type { JsMsg } from "@nats-io/jetstream";
-import type { Session } from "./consumer-session.ts";
+import type { ConsumerSession } from "./consumer-session.ts";
 
 /** A message in this process that has not been acknowledged or refused yet. */
 export interface HeldMessage {
   message: JsMsg;
-  session: Session;
+  session: ConsumerSession;
 }
 
 type Reply = (message: JsMsg) => void;
@@ -17,10 +17,10 @@ type Reply = (message: JsMsg) => void;
 export class Acknowledgements {
   readonly #held = new Set<HeldMessage>();
   #waiting: [HeldMessage, Reply][] = [];
-  #current: Session | undefined;
+  #current: ConsumerSession | undefined;
 
   /** Sends the replies that waited for a session, if they are for the current consumer. */
-  begin(session: Session): void {
+  begin(session: ConsumerSession): void {
     this.#current = session;
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -32,14 +32,14 @@ export class Acknowledgements {
   }
 
   /** Replies now, or at the start of the next session. */
-  settle(held: HeldMessage, reply: Reply): void {
+  reply(held: HeldMessage, send: Reply): void {
     this.#held.delete(held);
-    if (this.#canReply(held)) reply(held.message);
-    else this.#waiting.push([held, reply]);
+    if (this.#canReply(held)) send(held.message);
+    else this.#waiting.push([held, send]);
   }
 
-  /** Tells the broker that held messages are still being worked on. */
-  keepHeld(): void {
+  /** Extends the ack deadline of the held messages, which are still being worked on. */
+  extendHeld(): void {
     for (const held of this.#held) if (this.#canReply(held)) held.message.working();
   }
 

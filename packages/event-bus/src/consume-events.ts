@@ -9,7 +9,7 @@ type ConsumeEventsOptions = Omit<ConsumeBatchesOptions, "stream" | "durable" | "
 
 const LISTENERS_HEADER = "Toolgate-Listeners";
 
-/** The headers of a message that is only for the listeners in `names`. */
+/** The headers of a message that is only for the listeners in `names`, separated by commas. */
 export function listenersHeader(names: string): MsgHdrs {
   const created = headers();
   created.set(LISTENERS_HEADER, names);

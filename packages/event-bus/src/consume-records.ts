@@ -1,9 +1,21 @@
+import { isDataError } from "@toolgate/postgres/data-error";
+import type { Pool } from "@toolgate/postgres/pool";
 import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
+import { parkMessages } from "./parked-messages.ts";
 
-type ConsumeRecordsOptions = Pick<
-  ConsumeBatchesOptions,
-  "bus" | "durable" | "filterSubject" | "handle" | "isPermanent" | "signal" | "onError"
->;
+/** What every consumer of records is given. */
+export type RecordConsumer = Pick<ConsumeBatchesOptions, "bus" | "signal" | "onError"> & { pool: Pool };
+
+interface ConsumeRecordsOptions<Item> extends RecordConsumer {
+  durable: string;
+  filterSubject: string;
+  /** The schema in Postgres of the table `parked_message`; see `parkMessages`. */
+  schema: string;
+  /** The records in one message. */
+  decode: (data: Uint8Array) => Item[];
+  /** Writes records to Postgres; may see a record more than once. */
+  write: (records: Item[]) => Promise<void>;
+}
 
 const MAX_MESSAGES = 64;
 const ACK_WAIT_MS = 30_000;
@@ -13,17 +25,24 @@ const MAX_ACK_PENDING = 1_000;
 
 /**
  * `consumeBatches` with the limits for log records: up to 64 messages at a time, gathered for 25 ms, as nobody waits
- * for the write. Handling a record twice must have the same effect as once: after a restart of the broker or of a
- * replica, unacknowledged records are delivered again at once.
+ * for the write. Writing a record twice must have the same effect as once: after a restart of the broker or of a
+ * replica, unacknowledged records are delivered again immediately. A message whose records Postgres always refuses for
+ * their data is parked.
  */
-export function consumeRecords(options: ConsumeRecordsOptions): Promise<void> {
+export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Promise<void> {
+  const { pool, schema, decode, write, ...consumer } = options;
   return consumeBatches({
-    ...options,
+    ...consumer,
     stream: "RECORDS",
     maxMessages: MAX_MESSAGES,
     ackWaitMs: ACK_WAIT_MS,
     lingerMs: LINGER_MS,
     maxAckPending: MAX_ACK_PENDING,
     remakeAfterBreak: true,
+    parking: {
+      isPermanent: isDataError,
+      park: (message) => parkMessages(pool, schema, [message], new Date()),
+    },
+    handle: (messages) => write(messages.flatMap(({ data }) => decode(data))),
   });
 }

@@ -13,10 +13,10 @@ export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
 
 /**
  * Passes messages to `handle` in batches, one at a time; the next batch collects meanwhile. A batch is acknowledged
- * when `handle` resolves. When it rejects, its halves are handled separately, so that one bad message does not hold up
+ * when `handle` resolves. When it rejects, its halves are handled separately, so that one bad message does not delay
  * the others; a single message that is refused is delivered again, after growing waits. If that happens with a
- * permanent error on its fifth delivery or later, it is parked: reported to `onError` as a `ParkedMessageError` and not
- * sent again. Ends when the signal fires, after the current batch, or when the bus is closed. Survives restarts and
+ * permanent error on its fifth delivery or later, it is parked: stored by `parking`, reported to `onError` as a
+ * `ParkedMessageError` and not sent again. Ends when the signal fires, after the current batch, or when the bus is closed. Survives restarts and
  * wipes of the broker: a message of a lost stream is never acknowledged in place of a new one.
  */
 export async function consumeBatches(options: ConsumeBatchesOptions): Promise<void> {
@@ -31,7 +31,7 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
       return buffer.put(held);
     },
   }).finally(() => buffer.close());
-  const keepHeld = setInterval(() => acknowledgements.keepHeld(), ackWaitMs / 2);
+  const extendHeld = setInterval(() => acknowledgements.extendHeld(), ackWaitMs / 2);
   const close = () => buffer.close();
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
@@ -47,7 +47,7 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
       else await handleBatch(batch, options, acknowledgements);
     }
   } finally {
-    clearInterval(keepHeld);
+    clearInterval(extendHeld);
     signal.removeEventListener("abort", close);
     await consuming;
     await returnMessages(bus, acknowledgements, await buffer.take());
@@ -56,12 +56,12 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
 
 const RETURN_WITHIN_MS = 1_000;
 
-/** First waits until the broker knows that this consumer has stopped: it would send the messages here again. */
+/** Waits first until the broker knows that this consumer has stopped, or it would send the messages here again. */
 async function returnMessages(bus: Bus, acknowledgements: Acknowledgements, messages: HeldMessage[]): Promise<void> {
   if (messages.length === 0 || !bus.isConnected()) return;
   const flushed = unlessDisconnected(bus, () => bus.nc.flush()).catch(() => {});
   await Promise.race([flushed, sleep(RETURN_WITHIN_MS, undefined, { ref: false })]);
-  for (const held of messages) acknowledgements.settle(held, (message) => message.nak());
+  for (const held of messages) acknowledgements.reply(held, (message) => message.nak());
 }
 
 /**

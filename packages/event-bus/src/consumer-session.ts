@@ -26,9 +26,9 @@ export interface ConsumeOptions {
   /** Unacknowledged messages over all replicas. */
   maxAckPending: number;
   /**
-   * Recreates the consumer at the start and whenever the connection was lost. Unacknowledged messages are then delivered
-   * again at once, including those that a killed broker would otherwise never deliver (seen with 2.9.10). Only for work
-   * that may be repeated: a replica may get a message that another one is still working on. Default false.
+   * Recreates the consumer at the start and whenever the connection was lost. Unacknowledged messages are then
+   * delivered again immediately, including those that a killed broker would otherwise never deliver (seen with 2.9.10).
+   * Only for work that may be repeated: a replica may get a message that another still works on. Default false.
    */
   remakeAfterBreak?: boolean;
   signal: AbortSignal;
@@ -36,7 +36,7 @@ export interface ConsumeOptions {
 }
 
 /** A period of consuming, which ends when the connection is lost. */
-export interface Session {
+export interface ConsumerSession {
   /** When the broker created the consumer. A wiped broker gets a new one, whose sequence numbers start again. */
   readonly consumerCreated: string;
   /** False once the connection broke or the broker lost the consumer. */
@@ -44,8 +44,8 @@ export interface Session {
 }
 
 interface SessionListener {
-  onSession?: (session: Session) => void;
-  onMessage: (message: JsMsg, session: Session) => void | Promise<void>;
+  onSession?: (session: ConsumerSession) => void;
+  onMessage: (message: JsMsg, session: ConsumerSession) => void | Promise<void>;
 }
 
 const MS_IN_NS = 1_000_000;

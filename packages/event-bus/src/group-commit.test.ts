@@ -27,7 +27,7 @@ test("items added in one tick are one batch, and a single item is committed at t
   expect(items()).toEqual([[1, 2, 3], [4]]);
 });
 
-test("no more commits than allowed run at once; meanwhile the next one grows up to its limit", async () => {
+test("no more commits than allowed run at the same time; meanwhile the next one grows up to its limit", async () => {
   const { group, batches, items } = rig({ maxInFlight: 1, maxItems: 2 });
   void group.add(1);
   await nextTick();
@@ -62,7 +62,7 @@ test("a failed batch rejects its own items only", async () => {
   expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "fulfilled"]);
 });
 
-test("a commit that throws at once rejects its batch, and the next one is committed", async () => {
+test("a commit that throws synchronously rejects its batch, and the next one is committed", async () => {
   let calls = 0;
   const group = createGroupCommit<number>({
     maxItems: 1,
@@ -85,7 +85,7 @@ test("a failed batch that nobody waits for does not end the process", async () =
   await group[Symbol.asyncDispose]();
 });
 
-test("more items or bytes than may wait are refused at once, until there is room again", async () => {
+test("more items or bytes than may wait are refused immediately, until there is room again", async () => {
   const byItems = rig({ maxWaitingItems: 2, maxInFlight: 1 });
   void byItems.group.add(1);
   await nextTick();

@@ -1,6 +1,8 @@
 /** Collects the items added in one turn of the event loop, and commits them as one batch. */
 export interface GroupCommit<T> extends AsyncDisposable {
-  /** Resolves once the item's batch is committed; rejects if the commit fails, or at once when too much is waiting. */
+  /**
+   * Resolves once the item's batch is committed. Rejects if that fails, or immediately when too much is waiting.
+   */
   add(item: T): Promise<void>;
 }
 
@@ -11,7 +13,7 @@ export interface GroupCommitOptions<T> {
   /** Bytes of an item, so that a batch stays below `maxBytes`; a larger item gets its own batch. */
   sizeOf?: (item: T) => number;
   maxBytes?: number;
-  /** Commits that may run at once; meanwhile the next batch grows. Default 2. */
+  /** Commits that may run at the same time; meanwhile the next batch grows. Default 2. */
   maxInFlight?: number;
   /** Items that may wait for their commit to start; more are refused. Default 50,000. */
   maxWaitingItems?: number;

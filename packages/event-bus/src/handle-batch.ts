@@ -1,21 +1,28 @@
 import type { JsMsg } from "@nats-io/jetstream";
 import type { Acknowledgements, HeldMessage } from "./acknowledgements.ts";
+import type { ParkedMessage } from "./parked-messages.ts";
 
 export interface BatchHandling {
   /** Makes the messages' effects durable; may see a message more than once. */
   handle: (messages: JsMsg[]) => Promise<void>;
-  /**
-   * True if a single message refused with this error will always be refused: a data error, never a temporary one (a
-   * lost connection, a timeout). Default: always false.
-   */
-  isPermanent?: (error: unknown) => boolean;
+  /** What happens to a message that is always refused. Absent: it is sent again for as long as the stream keeps it. */
+  parking?: Parking;
   onError: (error: unknown) => void;
 }
 
-/** A message that will always be refused and is not sent again. `cause` is the last refusal. */
+export interface Parking {
+  /**
+   * True if a single message refused with this error will always be refused: a data error, never a temporary one (a
+   * lost connection, a timeout).
+   */
+  isPermanent: (error: unknown) => boolean;
+  /** Stores the message for the operator. When it rejects, the message is sent again. */
+  park: (message: ParkedMessage) => Promise<void>;
+}
+
+/** A message that will always be refused was stored and is not sent again. `cause` is the last refusal. */
 export class ParkedMessageError extends Error {
   readonly deliveries: number;
-  readonly data: Uint8Array;
 
   constructor({ subject, seq, info, data }: JsMsg, cause: unknown) {
     super(`parked message ${seq} of ${subject} (${data.length} bytes) after ${info.deliveryCount} deliveries`, {
@@ -23,27 +30,26 @@ export class ParkedMessageError extends Error {
     });
     this.name = "ParkedMessageError";
     this.deliveries = info.deliveryCount;
-    this.data = data;
   }
 }
 
 const DELIVERIES_BEFORE_PARKING = 5;
 const REDELIVER_WAIT_MS = 250;
 const MAX_REDELIVER_WAIT_MS = 5_000;
-/** After this many single messages have failed with temporary errors, the messages are not to blame. */
+/** After this many single messages have failed with temporary errors, the messages are not considered the cause. */
 const MAX_FAILED_ALONE = 2;
 
 /** Handles a batch, and when it is refused its halves, down to single messages. Never rejects. */
 export async function handleBatch(
   batch: HeldMessage[],
-  { handle, isPermanent = () => false, onError }: BatchHandling,
+  { handle, parking, onError }: BatchHandling,
   acknowledgements: Acknowledgements,
 ): Promise<void> {
   let failedAlone = 0;
 
   async function handlePart(part: HeldMessage[]): Promise<void> {
     if (failedAlone >= MAX_FAILED_ALONE) {
-      for (const held of part) acknowledgements.settle(held, (message) => message.nak(REDELIVER_WAIT_MS));
+      for (const held of part) acknowledgements.reply(held, (message) => message.nak(REDELIVER_WAIT_MS));
       return;
     }
     try {
@@ -56,22 +62,29 @@ export async function handleBatch(
       await handlePart(part.slice(0, middle));
       return handlePart(part.slice(middle));
     }
-    for (const held of part) acknowledgements.settle(held, (message) => message.ack());
+    for (const held of part) acknowledgements.reply(held, (message) => message.ack());
   }
 
   /** A message that fails alone waits longer each time, so that the others get their turn without it. */
-  function refuse(held: HeldMessage, error: unknown): void {
-    const { deliveryCount } = held.message.info;
-    const permanent = isPermanent(error);
+  async function refuse(held: HeldMessage, error: unknown): Promise<void> {
+    const { message } = held;
+    const { deliveryCount } = message.info;
+    const permanent = parking?.isPermanent(error) ?? false;
     if (!permanent) failedAlone += 1;
-    if (permanent && deliveryCount >= DELIVERIES_BEFORE_PARKING) {
-      onError(new ParkedMessageError(held.message, error));
-      acknowledgements.settle(held, (message) => message.term());
-      return;
+    if (parking && permanent && deliveryCount >= DELIVERIES_BEFORE_PARKING) {
+      const reason = error instanceof Error ? error.message : String(error);
+      try {
+        await parking.park({ subject: message.subject, reason, payload: message.data });
+        onError(new ParkedMessageError(message, error));
+        acknowledgements.reply(held, (parked) => parked.term());
+        return;
+      } catch (failure) {
+        onError(failure);
+      }
     }
     onError(error);
     const waitMs = Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
-    acknowledgements.settle(held, (message) => message.nak(waitMs));
+    acknowledgements.reply(held, (message) => message.nak(waitMs));
   }
 
   await handlePart(batch);

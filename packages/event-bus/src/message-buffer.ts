@@ -1,4 +1,4 @@
-/** Items that wait for one reader, which takes all of them at once. */
+/** Items that wait for one reader, which takes all of them together. */
 export class MessageBuffer<T> {
   readonly #capacity: number;
   #items: T[] = [];

@@ -13,13 +13,21 @@ export interface DueRow extends OutboxRow {
   settledBy: string[];
 }
 
+/**
+ * The rows of the ids in $1, locked in the order of their ids: replicas that change the same rows wait for each other
+ * and never deadlock.
+ */
+const lockedRows = (schema: string) =>
+  `locked as materialized (
+     select event_id from ${schema}.outbox where event_id = any($1::text[]) order by event_id for update)`;
+
 const CLAIM_ROWS = 500;
 const CLAIM_BYTES = 8 * 1024 * 1024;
 
 export async function insertRows(db: Queryable, schema: string, rows: OutboxRow[], publishAfter: Date): Promise<void> {
   await db.query(
     `insert into ${schema}.outbox (event_id, event, publish_after)
-     select id, event, $3 from unnest($1::text[], $2::bytea[]) as added (id, event)
+     select id, event, $3 from unnest($1::text[], $2::bytea[]) as added (id, event) order by id
      on conflict do nothing`,
     [rows.map((row) => row.eventId), rows.map((row) => Buffer.from(row.bytes)), publishAfter],
   );
@@ -49,14 +57,15 @@ export async function postpone(
   due: { eventId: string; publishAfter: Date }[],
 ): Promise<void> {
   await db.query(
-    `update ${schema}.outbox as outbox set publish_after = later.publish_after
-     from unnest($1::text[], $2::timestamptz[]) as later (event_id, publish_after)
-     where outbox.event_id = later.event_id`,
+    `with ${lockedRows(schema)}
+     update ${schema}.outbox as outbox set publish_after = later.publish_after
+     from locked join unnest($1::text[], $2::timestamptz[]) as later (event_id, publish_after) using (event_id)
+     where outbox.event_id = locked.event_id`,
     [due.map((one) => one.eventId), due.map((one) => one.publishAfter)],
   );
 }
 
-/** Deletes the events that all `required` listeners have reported now, and notes which listeners have the others. */
+/** Deletes the events that all `required` listeners have now reported, and records which listeners have the others. */
 export async function settleRows(
   db: Queryable,
   schema: string,
@@ -79,7 +88,9 @@ export async function settleRows(
     if (eventIds.length > 0) await noteSettled(db, schema, { listener, eventIds }, required);
 }
 
-/** Two statements: when two listeners report at once, the later one sees both reports and deletes the event. */
+/**
+ * Two statements, so that of two simultaneous reports the later one sees both and deletes the event.
+ */
 async function noteSettled(
   db: Queryable,
   schema: string,
@@ -87,16 +98,23 @@ async function noteSettled(
   required: readonly string[],
 ): Promise<void> {
   await db.query(
-    `update ${schema}.outbox set settled_by = settled_by || $2::text
-     where event_id = any($1::text[]) and not settled_by @> array[$2::text]`,
+    `with ${lockedRows(schema)}
+     update ${schema}.outbox as outbox set settled_by = settled_by || $2::text
+     from locked where outbox.event_id = locked.event_id and not settled_by @> array[$2::text]`,
     [eventIds, listener],
   );
-  await db.query(`delete from ${schema}.outbox where event_id = any($1::text[]) and settled_by @> $2::text[]`, [
-    eventIds,
-    required,
-  ]);
+  await db.query(
+    `with ${lockedRows(schema)}
+     delete from ${schema}.outbox as outbox using locked
+     where outbox.event_id = locked.event_id and settled_by @> $2::text[]`,
+    [eventIds, required],
+  );
 }
 
 export async function deleteRows(db: Queryable, schema: string, eventIds: string[]): Promise<void> {
-  await db.query(`delete from ${schema}.outbox where event_id = any($1::text[])`, [eventIds]);
+  await db.query(
+    `with ${lockedRows(schema)}
+     delete from ${schema}.outbox as outbox using locked where outbox.event_id = locked.event_id`,
+    [eventIds],
+  );
 }

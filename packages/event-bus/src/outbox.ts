@@ -28,8 +28,8 @@ export interface Outbox extends AsyncDisposable {
    */
   add(event: WorkspaceEvent): Promise<void>;
   /**
-   * Publishes events that were not settled in time again, to the listeners that lack them. Deletes events that
-   * became complete because a listener was removed. Returns how many events it handled; run in a loop by
+   * Publishes events that were not settled in time again, to the listeners that lack them. Deletes events that were
+   * waiting only for a listener that has been removed. Returns how many events it handled; run in a loop by
    * `runOutboxSweeper`.
    */
   sweep(now: Date): Promise<number>;
@@ -38,7 +38,7 @@ export interface Outbox extends AsyncDisposable {
 interface OutboxOptions {
   pool: Pool;
   /**
-   * Schema that holds the table `outbox (event_id text primary key, event bytea, publish_after timestamptz,
+   * Schema of the table `outbox (event_id text primary key, event bytea, publish_after timestamptz,
    * settled_by text[] default '{}')`.
    */
   schema: string;
@@ -161,7 +161,7 @@ function splitBySize(rows: OutboxRow[]): OutboxRow[][] {
   return parts;
 }
 
-/** An event waits for as long as its current age, within bounds. */
+/** The wait before an event is published again is its current age, within bounds. */
 function nextTimes(rows: OutboxRow[], now: Date): { eventId: string; publishAfter: Date }[] {
   return rows.map(({ eventId, bytes }) => {
     const ageMs = now.getTime() - Number(fromBinary(WorkspaceEventSchema, bytes).created) * 1000;

@@ -16,8 +16,8 @@ interface StreamSettings {
 }
 
 /**
- * Each message has one consumer and is removed once it has been acknowledged. When the stream is full, the sender keeps
- * its messages.
+ * Each message has one consumer and is removed once it has been acknowledged. A full stream refuses messages, and the
+ * sender keeps them.
  */
 const WORK_QUEUE = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New };
 
@@ -72,12 +72,12 @@ function undefinedIfMissing(error: unknown): undefined {
   if (!isStreamNotFound(error)) throw error;
 }
 
-/** The broker's response when it has no such stream. */
+/** Whether the broker's error says that the stream does not exist. */
 export function isStreamNotFound(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
 }
 
-/** Creates all streams that are missing. Safe to repeat and to run on several replicas at once. */
+/** Creates all streams that are missing. Safe to repeat and to run on several replicas at the same time. */
 export async function ensureStreams(bus: Bus, replicas = bus.streamReplicas): Promise<void> {
   for (const name of Object.keys(STREAMS) as StreamName[]) await ensureStream(bus, name, replicas);
 }

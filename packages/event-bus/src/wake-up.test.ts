@@ -3,7 +3,7 @@ import { createWakeUp } from "./wake-up.ts";
 
 const NEVER = new AbortController().signal;
 
-it("[FAIR-1] a signal while the loop is busy ends its next wait at once; several count as one", async () => {
+it("[FAIR-1] a signal while the loop is busy ends its next wait immediately; several count as one", async () => {
   const wakeUp = createWakeUp();
   wakeUp.signal();
   wakeUp.signal();

@@ -1,10 +1,25 @@
+import { createPool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
+import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { consumeRecords } from "../src/consume-records.ts";
+import { ParkedMessageError } from "../src/handle-batch.ts";
 import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";
+
+/** A database with a table for parked messages. */
+async function parkingDatabase() {
+  await using resources = new AsyncDisposableStack();
+  const { url } = resources.use(await testDatabase());
+  const pool = resources.adopt(createPool({ url, maxConnections: 2, applicationName: "test" }), (owned) => owned.end());
+  await pool.query(`create schema subject; create table subject.parked_message (
+    id bigint generated always as identity, parked_at timestamptz, subject text, reason text, payload bytea)`);
+  const owned = resources.move();
+  return { pool, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
 
 test("[LOG-2] records are handed over in batches and acknowledged, with one consumer for all replicas", async () => {
   await using rig = await consumeRig();
+  await using database = await parkingDatabase();
   const sent = Array.from({ length: 150 }, (_, index) => `record ${index}`);
   await rig.publish(...sent);
   const stopping = new AbortController();
@@ -13,13 +28,16 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
   const replica = () =>
     consumeRecords({
       bus: rig.bus,
+      pool: database.pool,
+      schema: "subject",
       durable: DURABLE,
       filterSubject: SUBJECT,
       signal: stopping.signal,
       onError: (error) => rig.errors.push(error),
-      async handle(messages) {
+      decode: (data) => [Buffer.from(data).toString()],
+      async write(records) {
         batches += 1;
-        handled.push(...messages.map((message) => message.string()));
+        handled.push(...records);
       },
     });
   const replicas = [replica(), replica()];
@@ -37,4 +55,36 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
   expect(handled.sort()).toEqual(sent.sort());
   expect(batches).toBeLessThan(sent.length);
   expect(rig.errors).toEqual([]);
+});
+
+test("a record that Postgres refuses for its data is parked, and the others are written", async () => {
+  await using rig = await consumeRig();
+  await using database = await parkingDatabase();
+  await rig.publish("a", "refused", "b");
+  const stopping = new AbortController();
+  const written = new Set<string>();
+  const consuming = consumeRecords({
+    bus: rig.bus,
+    pool: database.pool,
+    schema: "subject",
+    durable: DURABLE,
+    filterSubject: SUBJECT,
+    signal: stopping.signal,
+    onError: (error) => rig.errors.push(error),
+    decode: (data) => [Buffer.from(data).toString()],
+    async write(records) {
+      if (records.includes("refused")) throw Object.assign(new Error("invalid text"), { code: "22021" });
+      for (const record of records) written.add(record);
+    },
+  });
+  try {
+    await eventually(async () => expect(await rig.unfinished()).toBe(0), { deadlineMs: 25_000 });
+  } finally {
+    stopping.abort();
+    await consuming;
+  }
+  expect([...written].sort()).toEqual(["a", "b"]);
+  const parked = await database.pool.query("select subject, reason, payload from subject.parked_message");
+  expect(parked.rows).toEqual([{ subject: SUBJECT, reason: "invalid text", payload: Buffer.from("refused") }]);
+  expect(rig.errors.filter((error) => error instanceof ParkedMessageError)).toHaveLength(1);
 });

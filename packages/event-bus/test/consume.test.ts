@@ -32,7 +32,7 @@ test.each([{ remakeAfterBreak: false }, { remakeAfterBreak: true }])(
   },
 );
 
-test("a message is acknowledged only after it was handled, and is kept during slow handling", async () => {
+test("a message is acknowledged only after it was handled, and its ack deadline is extended during slow handling", async () => {
   await using rig = await consumeRig();
   const gate = Promise.withResolvers<void>();
   const seen: string[] = [];
@@ -50,7 +50,7 @@ test("a message is acknowledged only after it was handled, and is kept during sl
     },
   });
   await rig.publish("a", "b", "c");
-  // The last two wait for the current batch; the broker must send none of them twice.
+  // The last two wait for the current batch; the broker must not send them twice.
   await eventually(() => seen.length > 0);
   // Each message is extended every 300 ms, so 12 extensions of three messages take longer than their 600 ms.
   await eventually(() => expect(signsOfWork).toBeGreaterThanOrEqual(12));
@@ -131,7 +131,7 @@ test("continues after a wipe, and acknowledges no new message in place of a lost
   await rig.publish("lost");
   await eventually(() => expect(first).toEqual(["lost"]));
   await rig.server.wipe();
-  // Another replica holds the new message that now has the lost one's number.
+  // Another replica has the new message, whose number was the lost one's.
   await using otherBus = await connectBus({ servers: rig.server.url, name: "other" });
   const never = Promise.withResolvers<void>();
   void rig.consume({
@@ -154,7 +154,7 @@ test("continues after a wipe, and acknowledges no new message in place of a lost
   await eventually(async () => expect(await rig.left()).toBe(0));
 });
 
-test("a consumer that is created again after a break gets unacknowledged messages at once", async () => {
+test("a consumer that is created again after a break gets unacknowledged messages immediately", async () => {
   await using rig = await consumeRig();
   const [first, again] = [new Set<string>(), [] as string[]];
   void rig.consume({
@@ -215,7 +215,7 @@ test("replicas share the messages", async () => {
   expect(byReplica.flat().toSorted()).toEqual(numbers(100).toSorted());
 });
 
-test("holds no more messages than a few batches while one is handled", async () => {
+test("takes no more messages than a few batches while one is handled", async () => {
   await using rig = await consumeRig();
   await rig.publish(...numbers(200));
   const gate = Promise.withResolvers<void>();
@@ -240,7 +240,7 @@ test("holds no more messages than a few batches while one is handled", async () 
   await eventually(async () => expect(await rig.left()).toBe(0));
 });
 
-test("ends when the bus is closed, and at once when the signal has fired before", async () => {
+test("ends when the bus is closed, and immediately when the signal has fired before", async () => {
   await using rig = await consumeRig();
   const bus = await connectBus({ servers: rig.server.url, name: "closing" });
   const done = rig.consume({ bus, handle: async () => {} });
@@ -250,7 +250,7 @@ test("ends when the bus is closed, and at once when the signal has fired before"
   await rig.consume({ signal: AbortSignal.abort(), handle: async () => {} });
 });
 
-test("stops at once while the broker is down", async () => {
+test("stops immediately while the broker is down", async () => {
   await using rig = await consumeRig();
   const stop = new AbortController();
   const done = rig.consume({ signal: stop.signal, handle: async () => {} });

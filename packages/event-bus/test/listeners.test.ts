@@ -71,7 +71,7 @@ test("an event is published again only to the listeners that lack it", async () 
   );
 });
 
-test("reports that reach two replicas at once leave no event behind", async () => {
+test("reports that reach two replicas at the same time leave no event behind", async () => {
   await using rig = await outboxRig([ONE, OTHER]);
   rig.outboxOn(rig.bus);
   const added = ids("", 300);
@@ -82,7 +82,7 @@ test("reports that reach two replicas at once leave no event behind", async () =
   expect(rig.errors).toEqual([]);
 });
 
-test("a listener added by an upgrade gets the events that wait, and a removed one holds none", async () => {
+test("a listener added by an upgrade gets the waiting events, and a removed one delays none", async () => {
   await using rig = await outboxRig([ONE, OTHER]);
   rig.receive(true);
   await rig.outbox.add(event("evt_1"));

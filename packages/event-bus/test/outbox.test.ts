@@ -30,7 +30,7 @@ test("the published event is the one that was added", async () => {
   });
 });
 
-test("1,000 events added at once are published each once, in few commits", async () => {
+test("1,000 events added in one tick are published once each, in few commits", async () => {
   await using rig = await outboxRig();
   let statements = 0;
   const counting: Pool = Object.create(rig.pool, {

@@ -1,7 +1,8 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { ParkedMessageError } from "../src/handle-batch.ts";
-import { consumeRig, DURABLE } from "./consume-rig.ts";
+import type { ParkedMessage } from "../src/parked-messages.ts";
+import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";
 
 class DataError extends Error {}
 
@@ -13,8 +14,16 @@ test("a message whose data is always refused is parked after five deliveries, an
   await rig.publish(...payloads);
   const handled = new Set<string>();
   const refusedAlone: string[] = [];
+  const stored: ParkedMessage[] = [];
+  let storeFails = true;
   void rig.consume({
-    isPermanent: (error) => error instanceof DataError,
+    parking: {
+      isPermanent: (error) => error instanceof DataError,
+      async park(message) {
+        if (storeFails) throw new Error("the database is down");
+        stored.push(message);
+      },
+    },
     async handle(messages) {
       const texts = messages.map((message) => message.string());
       if (texts.some((text) => text.startsWith("bad"))) {
@@ -25,9 +34,15 @@ test("a message whose data is always refused is parked after five deliveries, an
     },
   });
   await eventually(() => expect(handled.size).toBe(28));
+  await eventually(() => expect(rig.errors.map(String)).toContain("Error: the database is down"));
+  expect(await rig.left()).toBe(2);
+  storeFails = false;
   await eventually(async () => expect(await rig.left()).toBe(0), { deadlineMs: 20_000 });
+  const texts = stored.map(({ payload }) => new TextDecoder().decode(payload));
+  expect(texts.toSorted()).toEqual(["bad-7", "bad-8"]);
+  expect(stored[0]).toMatchObject({ subject: SUBJECT, reason: "no such value" });
   const parked = rig.errors.filter((error) => error instanceof ParkedMessageError);
-  expect(parked.map((error) => new TextDecoder().decode(error.data)).toSorted()).toEqual(["bad-7", "bad-8"]);
+  expect(parked).toHaveLength(2);
   expect(parked.every((error) => error.deliveries >= 5 && error.cause instanceof DataError)).toBe(true);
   expect(refusedAlone.length).toBeGreaterThanOrEqual(10);
 });
@@ -38,7 +53,10 @@ test("a temporary error never parks a message, and later messages are handled me
   let deliveries = 0;
   let fixed = false;
   void rig.consume({
-    isPermanent: (error) => error instanceof DataError,
+    parking: {
+      isPermanent: (error) => error instanceof DataError,
+      park: () => Promise.reject(new Error("not a data error")),
+    },
     async handle(messages) {
       const texts = messages.map((message) => message.string());
       for (const message of messages)

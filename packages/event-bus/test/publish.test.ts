@@ -119,7 +119,7 @@ test("what waits for a batch fails at its own deadline, counted from when it was
   expect(performance.now() - startedAt).toBeLessThan(3_000);
 });
 
-test("a message that the broker can never take is refused at once", async () => {
+test("a message that the broker can never take is refused immediately", async () => {
   await using server = await testNats();
   await using bus = await connectBus({ servers: server.url, name: "test" });
   const failure = publishDurably(bus, "records.test", new Uint8Array(2 * 1024 * 1024), 60_000);

@@ -1,7 +1,7 @@
 import type { Bus } from "../src/connect.ts";
 import type { StreamName } from "../src/streams.ts";
 
-/** The payloads that a stream holds, as text, in order. */
+/** The payloads in a stream, as text, in order. */
 export async function storedMessages(bus: Bus, stream: StreamName): Promise<string[]> {
   const { state } = await bus.jsm.streams.info(stream);
   const payloads: string[] = [];

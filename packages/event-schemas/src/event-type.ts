@@ -13,7 +13,7 @@ export type EventData = Readonly<Record<string, unknown>>;
 
 /** Everything about an event type, except for the message in which other services report it. */
 export interface EventType {
-  /** As in the envelope; `custom` is the entry for all types that begin with `custom.`. */
+  /** The type in the envelope; `custom` is the entry for all types that begin with `custom.`. */
   readonly type: string;
   /** When it is sent: one sentence for people who write receivers. */
   readonly sent: string;

@@ -31,7 +31,7 @@ describe.each(EVENT_TYPES.map((kind) => [kind.type, kind] as const))("the docume
     expect(listed).toEqual(fieldsOf(kind.data));
   });
 
-  it("[WVER] shows the example that the schema holds", async () => {
+  it("[WVER] shows the example that the schema contains", async () => {
     const [, json = ""] = /```json\n([\s\S]*?)```/.exec(await sectionOf(kind)) ?? [];
     expect(JSON.parse(json)).toEqual(exampleEvent(kind));
   });

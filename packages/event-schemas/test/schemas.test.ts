@@ -63,7 +63,7 @@ function at(value: unknown, path: string[]): Json {
   return path.reduce((inside, name) => (inside as Json)[name], value) as Json;
 }
 
-it("[EVT-7] the catalogue holds the types that the requirements name and nothing else", async () => {
+it("[EVT-7] the catalogue contains the types that the requirements name and nothing else", async () => {
   const requirements = await readFile(new URL("../../../docs/requirements.md", import.meta.url), "utf8");
   const named = [...requirements.matchAll(/^\| EVT-\d+ \| `([a-z_.<>]+)`:/gm)].map(([, type]) => type);
   expect(named.length).toBeGreaterThanOrEqual(11);

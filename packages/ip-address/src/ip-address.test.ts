@@ -14,7 +14,7 @@ test.each([
   expect(shortIp(address)).toBe(short);
 });
 
-test("[LOG-7] [TOOL-43] addresses that differ behind the kept part only look alike", () => {
+test("[LOG-7] [TOOL-43] addresses that differ only after the part that is stored are stored alike", () => {
   fc.assert(
     fc.property(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255), (a, b, c, d) => {
       expect(shortIp(`${a}.${b}.${c}.${d}`)).toBe(`${a}.${b}.${c}.0`);

@@ -71,7 +71,7 @@ test("[KEY] an IPv6 network admits its own prefix and no IPv4 address, however i
   expect(isInNetworks([network("2001:db8::/33")], "2001:db8:8000::1")).toBe(false);
 });
 
-test("[KEY] text that is not an address lies in no network", () => {
+test("[KEY] text that is not an address is in no network", () => {
   for (const text of ["", "no address", "10.0.0.1, 10.0.0.2"]) {
     expect(isInNetworks([network("0.0.0.0/0"), network("::/0")], text)).toBe(false);
   }

@@ -34,7 +34,7 @@ export function formatNetwork([address, prefixBits]: Network): string {
   return `${address}/${prefixBits}`;
 }
 
-/** Whether an address lies in one of the networks; text that is not an address lies in none. */
+/** Whether an address is in one of the networks; false for text that is not an address. */
 export function isInNetworks(networks: readonly Network[], address: string): boolean {
   const ip = parseIp(address);
   return (

@@ -17,7 +17,7 @@ export async function postgresAccount(): Promise<Account | undefined> {
   throw new Error("PostgreSQL refuses to run as root, and there is no user postgres or nobody on this machine");
 }
 
-/** True when `account` can enter and write `folder`. It tries, because the modes of all parents and ACLs decide. */
+/** True when `account` can enter and write `folder`. Tries it, because ACLs and the modes of parents matter too. */
 export async function canUse(account: Account, folder: string): Promise<boolean> {
   const child = spawn("/bin/sh", ["-c", 'cd "$1" && test -w .', "sh", folder], {
     cwd: "/",

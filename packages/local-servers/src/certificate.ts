@@ -44,7 +44,7 @@ export async function makeLoopbackCertificate(now: Date): Promise<LoopbackCertif
   return { key: server.private, cert: server.cert, ca: authority.cert };
 }
 
-/** The certificate kept in `folder`, made at the first call; `ca.pem` there holds the authority alone. */
+/** The certificate kept in `folder`, made at the first call; `ca.pem` there contains only the authority. */
 export async function keptCertificate(folder: string, now: Date): Promise<LoopbackCertificate> {
   const file = join(folder, "certificate.json");
   const kept = await readKept<LoopbackCertificate>(file);

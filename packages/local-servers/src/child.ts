@@ -43,7 +43,8 @@ export function startChild(command: string, args: readonly string[], options: Sp
 
 /**
  * Waits until `ready` says true while the process runs: another program may respond on a port that this one found
- * taken. Returns `undefined` then, or else what came in between. Kills the process as soon as `signal` is aborted.
+ * taken. Returns `undefined` when it is ready, otherwise what happened instead. Kills the process as soon as `signal`
+ * is aborted.
  */
 export async function untilReady(
   child: Child,

@@ -62,7 +62,7 @@ export async function clusterMajor(folder: string): Promise<number | undefined> 
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-// Without the link the data folder was deleted, so its cluster is no longer wanted; one old generation is kept just in case.
+// Without the link the data folder was deleted, and its cluster with it; the last one is kept just in case.
 async function putAside(folder: string): Promise<void> {
   const stale = await lstat(folder).catch(() => undefined);
   if (!stale) return;
@@ -99,8 +99,8 @@ async function markOwner(wanted: string, target: string): Promise<void> {
 }
 
 /**
- * Throws when `wanted` is a symbolic link into nothing, or to the files of another data folder: the data folder was
- * copied or moved, and using these files would take them from their owner.
+ * Throws when `wanted` is a broken symbolic link, or leads to the files of another data folder: then the data folder
+ * was copied or moved, and using these files would take them from their owner.
  */
 export async function refuseForeignLink(wanted: string): Promise<void> {
   const target = await linkTarget(wanted);
@@ -112,7 +112,7 @@ export async function refuseForeignLink(wanted: string): Promise<void> {
   });
   const [own, owner] = [await realPath(wanted), await ownerOf(target)];
   if (owner === own) return;
-  // Without a mark the name says whose it is; names of another form were given by hand.
+  // Without a mark, the name tells whose folder it is, unless it was chosen by hand.
   const name = basename(target);
   if (owner === undefined && (!name.startsWith("toolgate-") || name === (await fallbackName(wanted)))) return;
   throw new Error(
@@ -124,7 +124,7 @@ export async function refuseForeignLink(wanted: string): Promise<void> {
 async function refuseForeignMark(wanted: string, folder: string): Promise<void> {
   const owner = await ownerOf(folder);
   if (owner === undefined || owner === (await realPath(wanted))) return;
-  throw new Error(`${folder} holds the database of ${owner}: choose another data folder (DATA_DIR)`);
+  throw new Error(`${folder} contains the database of ${owner}: choose another data folder (DATA_DIR)`);
 }
 
 async function ownerOf(folder: string): Promise<string | undefined> {

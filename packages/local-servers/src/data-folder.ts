@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { clusterFiles, refuseForeignLink } from "./cluster-folder.ts";
 import { stopLeftover } from "./server-process.ts";
 
-/** Stops the servers that a former run left running on the data folder; never those of the folder it is a copy of. */
+/**
+ * Stops the servers that a former run left running on the data folder. If it is a copy, leaves the original's alone.
+ */
 export async function stopLeftovers(dataDir: string): Promise<void> {
   const folder = await realpath(dataDir);
   const linked = join(folder, "postgres");
@@ -31,6 +33,6 @@ export async function removeDataFolder(dataDir: string): Promise<void> {
 /** Throws unless servers were started on this folder before. */
 export async function refuseForeignFolder(dataDir: string): Promise<void> {
   await access(join(dataDir, "ports.json")).catch(() => {
-    throw new Error(`${dataDir} holds no data of Toolgate`);
+    throw new Error(`${dataDir} contains no data of Toolgate`);
   });
 }

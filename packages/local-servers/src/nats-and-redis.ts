@@ -60,7 +60,7 @@ export function startRedis(settings: Settings): Promise<LocalServer> {
       `port ${port}`,
       "daemonize no",
       `pidfile ${JSON.stringify(pidFile)}`,
-      // Keeps the command line in the process title, by which a former run's server is recognised.
+      // Leaves the command line in the process title, by which the server of a former run is recognised.
       "set-proc-title no",
       `dir ${JSON.stringify(folder)}`,
       "appendonly yes",
@@ -103,7 +103,7 @@ async function startConfigured({ binary, folder: wanted, ports, signal }: Settin
   );
 }
 
-// The server tells it to every client, which shows whose response it is.
+// The server's name, which it sends to every client, shows which server responds.
 function natsName(folder: string): string {
   return `toolgate-${createHash("sha256").update(folder).digest("hex").slice(0, NAME_HASH_LENGTH)}`;
 }

@@ -15,7 +15,7 @@ export type Ports = {
   forget(name: string): void;
 };
 
-/** The ports remembered in `file`; one of `reserved` is never taken, not even when it is remembered. */
+/** The ports remembered in `file`. Ports in `reserved` are never taken, not even remembered ones. */
 export function openPorts(file: string, reserved: readonly number[] = []): Ports {
   const ports = readPorts(file);
   const save = () => {

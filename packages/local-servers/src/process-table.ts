@@ -29,7 +29,7 @@ export async function startMark(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
   if (stat === undefined) return ps(pid, "lstart=");
   const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
-  // The second field is the program's name in brackets and may hold spaces; the start time is the 22nd of all.
+  // The second field is the program's name in brackets and may contain spaces; the start time is the 22nd of all.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return `${boot.trim()}/${fields[19]}`;
 }
@@ -42,13 +42,13 @@ export async function readPid(pidFile: string): Promise<number | undefined> {
 }
 
 async function ps(pid: number, format: string): Promise<string> {
-  const answer = await promisify(execFile)("ps", ["-ww", "-o", format, "-p", String(pid)], {
+  const output = await promisify(execFile)("ps", ["-ww", "-o", format, "-p", String(pid)], {
     timeout: PS_TIMEOUT_MS,
   }).catch(() => undefined);
-  return answer?.stdout.trim() ?? "";
+  return output?.stdout.trim() ?? "";
 }
 
-/** Waits until `condition` holds; false when the deadline passes first. */
+/** Waits until `condition` is true; false when the deadline passes first. */
 export async function until(
   condition: () => Promise<boolean> | boolean,
   { deadlineMs, everyMs }: { deadlineMs: number; everyMs: number },

@@ -25,8 +25,8 @@ describe("finding a server program", () => {
     [POSTGRES, "postgres (PostgreSQL) 19devel", { major: 19, minor: 0 }],
     [NATS, "nats-server: v2.9.10", { major: 2, minor: 9 }],
     [REDIS, "Redis server v=7.0.15 sha=00000000:0", { major: 7, minor: 0 }],
-  ])("reads the version of $executable", async (program, answer, version) => {
-    const folder = await folderWith({ [program.executable]: answer });
+  ])("reads the version of $executable", async (program, output, version) => {
+    const folder = await folderWith({ [program.executable]: output });
     expect(await findBinary(program, [folder])).toEqual({ path: join(folder, program.executable), version });
   });
 
@@ -35,8 +35,8 @@ describe("finding a server program", () => {
     [NATS, "nats-server: v2.8.4"],
     [REDIS, "Redis server v=6.0.16"],
     [REDIS, "no version at all"],
-  ])("passes over a $executable that is too old", async (program, answer) => {
-    const old = await folderWith({ [program.executable]: answer });
+  ])("passes over a $executable that is too old", async (program, output) => {
+    const old = await folderWith({ [program.executable]: output });
     expect(await findBinary(program, [old, "/no/such/folder"])).toBeUndefined();
   });
 

@@ -103,7 +103,7 @@ export type ProgramSearch = {
   folders(): Promise<string[]>;
   /** Installs Debian packages; false when this machine has no way to. */
   install(packages: string[]): Promise<boolean>;
-  /** The version that made the existing PostgreSQL data, which no other version can open. */
+  /** The version that made the existing PostgreSQL data: only this one can open it. */
   readonly clusterMajor?: number | undefined;
   readonly log: (line: string) => void;
 };

@@ -9,7 +9,7 @@ export type LocalServer = AsyncDisposable & {
   readonly name: string;
   /** Where clients connect; the same after every restart. */
   readonly url: string;
-  /** The process that runs now, or 0 when none does or when it is not ours (Docker). */
+  /** The id of the process that runs now; 0 when none does, or when Docker runs it. */
   readonly pid: number;
   /** Resolves when the process that runs now ends, for whatever reason, with how it ended. */
   exited(): Promise<string>;
@@ -37,10 +37,10 @@ type ServerSpec = {
   readonly account?: Account | undefined;
   /** Prepares a start on this port (configuration files) and returns the arguments. */
   arguments(port: number): Promise<string[]> | string[];
-  /** True once this server responds there, rather than another one that has its port. */
+  /** True once this server, and not another program with its port, responds there. */
   ready(port: number): Promise<boolean>;
   url(port: number): string;
-  /** Log lines after which another start helps, such as memory that a killed process has not yet given back. */
+  /** Log lines after which starting again helps, such as one about memory that a killed process still occupies. */
   readonly passing?: RegExp;
 };
 

@@ -66,7 +66,7 @@ describe("the servers of a data folder", () => {
     }
   });
 
-  test("never touch a process that now has a former server's pid", async () => {
+  test("never end another process that now has a former server's pid", async () => {
     await using folder = await newDataDir();
     await mkdir(join(folder.dataDir, "redis"));
     await writeFile(join(folder.dataDir, "redis", "redis.pid"), `${process.pid}\n`);
@@ -154,7 +154,7 @@ describe("the servers of a data folder", () => {
 test("a folder in which no server was started is never removed", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "precious"), "");
-  await expect(removeDataFolder(folder)).rejects.toThrow(`${folder} holds no data of Toolgate`);
+  await expect(removeDataFolder(folder)).rejects.toThrow(`${folder} contains no data of Toolgate`);
   expect(await readdir(folder)).toEqual(["precious"]);
 });
 

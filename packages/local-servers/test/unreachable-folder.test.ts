@@ -45,7 +45,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     return { copy, link: join(copy, "postgres") };
   };
 
-  test("keeps its database to itself when it is copied: neither start nor removal of the copy touches it", async () => {
+  test("when it is copied, neither starting nor removing the copy affects its database", async () => {
     await using folder = await unreachable();
     await using servers = await startServers(folder.settings);
     const server = servers.running.postgres as LocalServer;
@@ -76,7 +76,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     await using _servers = await startServers(folder.settings);
   });
 
-  test("takes its database along when the owner's mark is set by hand, and nobody else takes it", async () => {
+  test("uses its database again after a move when the owner's mark is set by hand, and then no other folder can use it", async () => {
     await using folder = await unreachable();
     const first = await startServers(folder.settings);
     await write(first.running.postgres as LocalServer, "moved");
@@ -87,7 +87,7 @@ describe.runIf(ROOT_ONLY)("a data folder that the user postgres cannot reach", (
     const settings = { ...folder.settings, dataDir: moved };
     await expect(startServers(settings)).rejects.toThrow(`write ${link} into ${join(await readlink(link), "owner")}`);
     await writeFile(join(await readlink(link), "owner"), `${link}\n`);
-    await expect(startServers(folder.settings)).rejects.toThrow(`holds the database of ${link}: choose another`);
+    await expect(startServers(folder.settings)).rejects.toThrow(`contains the database of ${link}: choose another`);
     await using second = await startServers(settings);
     expect(await read(second.running.postgres as LocalServer)).toBe("moved");
   });

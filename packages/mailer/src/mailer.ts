@@ -7,7 +7,7 @@ interface MailerOptions {
 }
 
 /** `hideRecipients`: the recipients don't see each other. */
-export interface Mail {
+export interface Email {
   to: string[];
   subject: string;
   text: string;
@@ -15,8 +15,8 @@ export interface Mail {
   hideRecipients?: boolean;
 }
 
-/** Resolves once the mail server has accepted the mail. */
-export type SendMail = (mail: Mail) => Promise<void>;
+/** Resolves once the mail server has accepted the email. */
+export type SendMail = (email: Email) => Promise<void>;
 
 const TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 4;

@@ -37,7 +37,7 @@ export class ForeignClient extends pg.Client {
     return this.#bytesLeft < 0;
   }
 
-  /** Closes the connection at once; running statements reject. */
+  /** Closes the connection immediately; running statements reject. */
   destroy(): void {
     this.connection.stream.destroy();
   }

@@ -12,7 +12,7 @@ export interface ForeignServer {
   user: string;
   password: string;
   database: string;
-  /** TLS with the certificate checked, against the address when there is no name. Absent: no TLS. */
+  /** TLS, with the certificate checked for the name, or for the address when there is no name. Undefined: no TLS. */
   tls: { serverName?: string; ca?: string } | undefined;
 }
 
@@ -60,7 +60,7 @@ export function createForeignPool(
   });
   // A connection that breaks while idle is replaced when it is needed.
   pool.on("error", () => {});
-  // A run cancelled while it waits here opens no connection; in pg's own queue it would.
+  // A run that is cancelled while it waits here opens no connection. In pg's own queue it would still open one.
   const limit = pLimit(maxConnections);
   const running = new Set<Promise<unknown>>();
   return {

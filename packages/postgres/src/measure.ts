@@ -30,7 +30,7 @@ export function measureQueue(
   return measureDue(pool, lane, queueQuery(table, due));
 }
 
-/** The same for the items of a fair queue that are not being worked on. */
+/** The same for the items of a fair queue that are not in flight. */
 export function measureFairQueue(pool: Pool, { lane, tables }: { lane: string; tables: string }): Disposable {
   assertTablesName(tables);
   return measureDue(pool, lane, fairQueueQuery(tables));
@@ -44,7 +44,7 @@ export function queueQuery(table: string, due: string): string {
   (select ${secondsSince(`min(${due})`)} from ${table} where ${due} <= now()) as seconds`;
 }
 
-/** Only members that may have due items are looked into, through the index of their waiting items. */
+/** Reads only members that may have due items, through the index of their waiting items. */
 export function fairQueueQuery(tables: string): string {
   const dueItems = `from ${tables}_item q
       where q.group_id = m.group_id and q.member_id = m.member_id and q.lease_until is null and q.due_at <= now()

@@ -1,6 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { inTransaction, type Pool, type Queryable } from "./pool.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { buildIndexes, isIndexMigration } from "./concurrent-index.ts";
+import { type Pool, type Queryable, transactionOn, withClient } from "./pool.ts";
 
 interface Migrations {
   pool: Pool;
@@ -10,9 +12,16 @@ interface Migrations {
   dir: string;
 }
 
+interface Migration {
+  number: number;
+  name: string;
+  text: string;
+}
+
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
-/** An arbitrary constant: services that migrate the same database at once wait for each other. */
+/** An arbitrary constant: services that migrate the same database at the same time wait for each other. */
 const MIGRATION_LOCK = 7_318_402;
+const LOCK_RETRY_MS = 100;
 
 async function migrationFiles(dir: string): Promise<{ number: number; name: string }[]> {
   const names = (await readdir(dir)).filter((name) => name.endsWith(".sql")).sort();
@@ -32,32 +41,79 @@ async function appliedNumber(queryable: Queryable, schema: string): Promise<numb
 }
 
 /**
- * Applies every migration that the database does not have yet, in one transaction. Returns the names applied. Safe to
- * repeat and to run on several replicas at once. Throws, and changes nothing, when a file's name or number is wrong or
- * its SQL fails.
+ * Applies every migration that the database does not have yet. Returns the names applied. Safe to repeat and to run on
+ * several replicas at the same time. Migrations that follow each other share a transaction; one that begins with the
+ * line `-- no transaction` builds its indexes outside of any, so that nobody's writes wait for them. Throws when a
+ * file's name or number is wrong, and then changes nothing; or when its SQL fails, and then its transaction has no
+ * effect.
  */
 export async function migrate({ pool, schema, dir }: Migrations): Promise<string[]> {
   const files = await migrationFiles(dir);
-  return inTransaction(pool, async (client) => {
-    await client.query("set local statement_timeout = 0");
-    await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  return withClient(pool, async (client, discard) => {
+    // Its settings and its lock end with the connection.
+    discard(new Error("used for migrations"));
+    await client.query("set statement_timeout = 0");
+    await lockMigrations(client);
     const applied = await appliedNumber(client, schema);
-    const pending = files.filter((file) => file.number > applied);
-    if (applied === 0) {
-      await client.query(`create schema if not exists ${schema}`);
-      await client.query(
-        `create table if not exists ${schema}.migrations (number int primary key, name text not null, applied_at timestamptz not null default now())`,
-      );
+    if (applied === 0) await createLog(client, schema);
+    const pending: Migration[] = [];
+    for (const file of files.slice(applied)) {
+      pending.push({ ...file, text: await readFile(join(dir, file.name), "utf8") });
     }
-    for (const { number, name } of pending) {
-      const text = await readFile(join(dir, name), "utf8");
-      await client.query(text).catch((cause: Error) => {
-        throw new Error(`migration ${name}: ${cause.message}`, { cause });
-      });
-      await client.query(`insert into ${schema}.migrations (number, name) values ($1, $2)`, [number, name]);
+    for (const group of groupsOf(pending)) {
+      const [first] = group;
+      if (first && isIndexMigration(first.text)) await apply(client, schema, first);
+      else
+        await transactionOn(client, discard, async () => {
+          for (const migration of group) await apply(client, schema, migration);
+        });
     }
-    return pending.map((file) => file.name);
+    return pending.map(({ name }) => name);
   });
+}
+
+/** The migrations that share a transaction, and on its own each that has none. */
+function groupsOf(pending: readonly Migration[]): Migration[][] {
+  const groups: Migration[][] = [];
+  let open: Migration[] | undefined;
+  for (const migration of pending) {
+    if (isIndexMigration(migration.text)) {
+      groups.push([migration]);
+      open = undefined;
+    } else if (open) {
+      open.push(migration);
+    } else {
+      open = [migration];
+      groups.push(open);
+    }
+  }
+  return groups;
+}
+
+async function apply(client: Queryable, schema: string, { number, name, text }: Migration): Promise<void> {
+  try {
+    if (isIndexMigration(text)) await buildIndexes(client, text);
+    else await client.query(text);
+  } catch (cause) {
+    throw new Error(`migration ${name}: ${(cause as Error).message}`, { cause });
+  }
+  await client.query(`insert into ${schema}.migrations (number, name) values ($1, $2)`, [number, name]);
+}
+
+/** Asks again and again: a statement that waits for the lock would hold up the index that the lock's owner builds. */
+async function lockMigrations(client: Queryable): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query("select pg_try_advisory_lock($1) as locked", [MIGRATION_LOCK]);
+    if (rows[0].locked) return;
+    await sleep(LOCK_RETRY_MS);
+  }
+}
+
+async function createLog(client: Queryable, schema: string): Promise<void> {
+  await client.query(`create schema if not exists ${schema}`);
+  await client.query(
+    `create table if not exists ${schema}.migrations (number int primary key, name text not null, applied_at timestamptz not null default now())`,
+  );
 }
 
 /**

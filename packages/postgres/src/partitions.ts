@@ -3,7 +3,7 @@ import type { Queryable } from "./pool.ts";
 const DAY_MS = 86_400_000;
 /** Together with the table's oid: replicas that create partitions of the same table wait for each other. */
 const PARTITION_LOCK = 7_318_403;
-/** Dropping waits for readers, and blocks writers meanwhile, so it gives up soon; the next call tries again. */
+/** Dropping waits for readers, and blocks writers meanwhile, so it stops trying soon; the next call tries again. */
 const DROP_LOCK_TIMEOUT_MS = 2_000;
 
 /** The start of the day in UTC. */
@@ -17,7 +17,7 @@ function daySuffix(day: Date): string {
 
 /**
  * Creates the daily partitions (UTC) of a table partitioned by a timestamptz range: `days` of them, from the day of `from`.
- * Existing ones stay as they are; several replicas may call it at once. It does not block readers or writers.
+ * Existing ones stay as they are; several replicas may call it at the same time. It does not block readers or writers.
  * @param table schema and name, a constant of the caller, never input
  */
 export async function ensureDailyPartitions(
@@ -54,7 +54,7 @@ async function isPartition(db: Queryable, name: string, table: string): Promise<
 }
 
 /**
- * Drops the daily partitions that hold only rows older than the day of `before`. Safe to repeat. Returns the names
+ * Drops the daily partitions that contain only rows older than the day of `before`. Safe to repeat. Returns the names
  * dropped; a partition that is read or written for longer than 2 s is left for the next call.
  * @param table schema and name, a constant of the caller, never input
  */

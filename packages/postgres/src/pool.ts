@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import pg from "pg";
 
 export type Pool = pg.Pool;
@@ -21,9 +22,11 @@ export interface PoolOptions {
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Longest time that a forgotten transaction holds its locks. */
+/** After this time an idle transaction is ended, which releases its locks. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
+/** Longest time that `end` waits for a server that does not close its connections. */
+const CLOSE_WITHIN_MS = 5_000;
 const INT8 = 20;
 
 /** bigint as a number: exact below 2^53. */
@@ -35,11 +38,31 @@ export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
 };
 
 /**
- * A connection pool. bigint comes back as a number: every bigint of this project is an identity, a count or
+ * pg's own `end` resolves while its connections are still being closed. A server that is stopped right afterwards then
+ * breaks them, which looks like a lost connection.
+ */
+class ClosingPool extends pg.Pool {
+  readonly #open = new Set<pg.PoolClient>();
+
+  constructor(config: pg.PoolConfig) {
+    super(config);
+    this.on("connect", (client) => this.#open.add(client));
+    this.on("remove", (client) => this.#open.delete(client));
+  }
+
+  override async end(): Promise<void> {
+    await super.end();
+    const signal = AbortSignal.timeout(CLOSE_WITHIN_MS);
+    while (this.#open.size > 0 && !signal.aborted) await once(this, "remove", { signal }).catch(() => {});
+  }
+}
+
+/**
+ * A connection pool, whose `end` resolves once its connections are closed. bigint comes back as a number: every bigint of this project is an identity, a count or
  * milliseconds, all below 2^53.
  */
 export function createPool(options: PoolOptions): Pool {
-  const pool = new pg.Pool({
+  const pool = new ClosingPool({
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
@@ -62,21 +85,31 @@ export function createPool(options: PoolOptions): Pool {
  * unknown.
  */
 export function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
-  return withClient(pool, async (client, discard) => {
-    try {
-      await client.query("begin");
-      const result = await work(client);
-      const { command } = await client.query("commit");
-      if (command !== "COMMIT") throw new Error("nothing was committed: a statement of the transaction had failed");
-      return result;
-    } catch (error) {
-      await client.query("rollback").catch(discard);
-      throw error;
-    }
-  });
+  return withClient(pool, (client, discard) => transactionOn(client, discard, () => work(client)));
 }
 
-/** Lends `work` a client of the pool, which gets it back unless its connection broke or `work` called `discard`. */
+/** As `inTransaction`, on a client that the caller has borrowed. `discard` is told when the rollback fails. */
+export async function transactionOn<T>(
+  client: Queryable,
+  discard: (reason: Error) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    await client.query("begin");
+    const result = await work();
+    const { command } = await client.query("commit");
+    if (command !== "COMMIT") throw new Error("nothing was committed: a statement of the transaction had failed");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(discard);
+    throw error;
+  }
+}
+
+/**
+ * Runs `work` with a client of the pool. The client returns to the pool unless its connection broke or `work` called
+ * `discard`.
+ */
 export async function withClient<T>(
   pool: Pool,
   work: (client: Client, discard: (reason: Error) => void) => Promise<T>,

@@ -2,7 +2,7 @@ import { deleteRowsOfBoundaryDay, dropDailyPartitions, ensureDailyPartitions } f
 import type { Queryable } from "./pool.ts";
 
 /** A table with daily partitions, whose rows are at most a day old when they are written. */
-interface KeptTable {
+interface DailyTable {
   /** Schema and name, a constant of the caller, never input. */
   table: string;
   /** Number of whole days before today whose rows are kept. */
@@ -15,17 +15,25 @@ interface KeptTable {
 }
 
 const DAY_MS = 86_400_000;
-/** For rows that are written after midnight. */
+/** [LOG-8] */
+export const LOG_RETENTION_DAYS = 90;
+
+/** Log records from before this time, 90 times 24 hours ago, are neither kept nor shown. */
+export function logKeptSince(nowMs: number): Date {
+  return new Date(nowMs - LOG_RETENTION_DAYS * DAY_MS);
+}
+
+/** Rows of yesterday may be written after midnight. */
 const DAYS_BACK = 1;
-/** Longer than a failure to create partitions could go unnoticed. */
+/** A failure to create partitions is noticed before these run out. */
 const DAYS_AHEAD = 7;
 
 /**
  * [LOG-8] [LOG-9] Creates the partitions of each table from yesterday to a week ahead, drops those past its retention,
- * and deletes rows past it from the oldest remaining day, if `exactBy` says so. Safe to repeat, also on several replicas
- * at once. Returns the names of dropped partitions; one that is in use is left for the next call.
+ * and deletes rows past it from the oldest remaining day, if `exactBy` says so. Safe to repeat, also on several
+ * replicas at the same time. Returns the names of dropped partitions; one that is in use is left for the next call.
  */
-export async function keepDailyTables(db: Queryable, tables: readonly KeptTable[], now: Date): Promise<string[]> {
+export async function maintainDailyTables(db: Queryable, tables: readonly DailyTable[], now: Date): Promise<string[]> {
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS);
   const dropped: string[] = [];
   for (const { table, retentionDays, exactBy } of tables) {

@@ -1,19 +1,10 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
-import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { expect, test } from "vitest";
 import { assertMigrated, migrate } from "../src/migrate.ts";
 import { databaseRig } from "./database-rig.ts";
+import { migrationFolder as folderOf } from "./migration-folder.ts";
 
 const SCHEMA = "subject";
-
-async function folderOf(files: Record<string, string>): Promise<string> {
-  const dir = join(await temporaryFolder(), "migrations");
-  await mkdir(dir);
-  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
-  return dir;
-}
 
 const FIRST = { "0001_one.sql": "create table subject.one (id int);" };
 const BOTH = { ...FIRST, "0002_two.sql": "insert into subject.one values (1); insert into subject.one values (2);" };
@@ -28,7 +19,7 @@ test("applies what is missing once, in order, and nothing the second time", asyn
   expect((await pool.query("select id from subject.one order by id")).rows).toEqual([{ id: 1 }, { id: 2 }]);
 });
 
-test("several replicas at once apply each migration once", async () => {
+test("replicas that migrate at the same time apply each migration once", async () => {
   await using rig = await databaseRig();
   const dir = await folderOf(BOTH);
   const pools = [rig.pool, rig.another(), rig.another()];

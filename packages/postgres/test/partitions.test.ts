@@ -35,7 +35,7 @@ test("creates the requested days, also across the end of a month, and is safe to
   expect(await partitions(rig.pool)).toEqual(["call_20240228", "call_20240229", "call_20240301", "call_20240302"]);
 });
 
-test("several replicas may create them at once, also within transactions", async () => {
+test("several replicas may create them at the same time, also within transactions", async () => {
   await using rig = await partitionedRig();
   const make = { table: TABLE, from: day("2024-01-01"), days: 5 };
   await Promise.all([
@@ -87,7 +87,7 @@ test("a partition has its table's identity, defaults, checks and indexes", async
   expect(indexes.rows).toEqual([{ n: 2 }]);
 });
 
-test("creating a partition waits for no reader or writer of the table", async () => {
+test("creating a partition does not wait for readers or writers of the table", async () => {
   await using rig = await partitionedRig();
   await ensureDailyPartitions(rig.pool, { table: TABLE, from: day("2024-01-01"), days: 1 });
   await inTransaction(rig.pool, async (client) => {
@@ -129,7 +129,7 @@ test("a partition in use is left for the next call", async () => {
   await eventually(async () => expect(await drop()).toEqual(["logs.call_20240101"]));
 });
 
-test("several replicas may drop and create at once, and all of it is done", async () => {
+test("several replicas may drop and create at the same time, and all of it is done", async () => {
   await using rig = await partitionedRig();
   await ensureDailyPartitions(rig.pool, { table: TABLE, from: day("2024-01-01"), days: 12 });
   const replicas = Array.from({ length: 6 }, () => rig.another());

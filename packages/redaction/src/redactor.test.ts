@@ -66,7 +66,7 @@ test("[EVT-31] names that count tokens keep their number, but nothing else", () 
   });
 });
 
-test("[EVT-31] [EVT-32] both rules hold at every depth, through objects and lists", () => {
+test("[EVT-31] [EVT-32] both rules apply at every depth, through objects and lists", () => {
   const value = { a: [{ b: { password: "x", _client: 1, c: 2 } }], _webhook: { d: 1 } };
   expect(redact(value)).toEqual({ a: [{ b: { password: "[entfernt]", c: 2 } }] });
 });
@@ -123,7 +123,7 @@ test("[EVT-31] a value that is nested too deeply is removed", () => {
   expect(JSON.stringify(redact(deep))).toMatch(/^\{.*"\[entfernt\]"\}+$/);
 });
 
-test("[EVT-31] names are still recognised correctly when there are more than the cache holds", () => {
+test("[EVT-31] names are recognised correctly even when there are more than fit in the cache", () => {
   const own = createRedactor();
   for (let i = 0; i < 25_000; i += 1) own({ [`name${i}`]: 1 });
   expect(own({ password: "x", name1: 1, _x: 1 })).toEqual({ password: "[entfernt]", name1: 1 });

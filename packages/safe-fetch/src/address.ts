@@ -1,7 +1,7 @@
 import { BlockList } from "node:net";
 import { parseIp } from "@toolgate/ip-address/ip-address";
 
-/** The only IPv6 space that is assigned for the public internet; [SSRF-16..18] all lie outside. */
+/** The only IPv6 space that is assigned for the public internet; the ranges of [SSRF-16..18] are outside it. */
 const GLOBAL_IPV6 = new BlockList();
 GLOBAL_IPV6.addSubnet("2000::", 3, "ipv6");
 
@@ -37,7 +37,7 @@ for (const [network, prefixBits] of [
 }
 
 /**
- * Whether an address may be connected to on behalf of a user: it lies outside every range of the SSRF section. An
+ * Whether an address may be connected to on behalf of a user: it is outside every range of the SSRF section. An
  * IPv4-mapped IPv6 address counts as the IPv4 address inside; other IPv6 is public inside 2000::/3 only, without 6to4,
  * Teredo and documentation, so NAT64, IPv4-compatible, unique-local, link-local, site-local, discard and multicast
  * addresses are all blocked. So is text that is not an address. Pure, never throws. [SSRF-7..19]

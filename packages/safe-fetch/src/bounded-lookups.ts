@@ -6,14 +6,14 @@ export const MAX_LOOKUPS = 256;
 export const MAX_WAITING_LOOKUPS = 4_096;
 /** How long a name that was not found is not looked up again, in milliseconds. */
 export const FAILURE_KEPT_MS = 3_000;
-/** Names whose failure is kept; the oldest give way. */
+/** Names whose failure is remembered; the oldest are dropped. */
 const MAX_KEPT_FAILURES = 4_096;
 
 type Lookup = (host: string) => Promise<readonly string[]>;
 
 /**
  * A lookup with bounds: one at a time for each name, `MAX_LOOKUPS` in all, and a name that failed fails again for
- * `FAILURE_KEPT_MS`. Addresses are not kept: each send must check the current ones. [SSRF-5]
+ * `FAILURE_KEPT_MS`. Addresses are not cached: each send must check the current ones. [SSRF-5]
  */
 export function boundedLookups(lookup: Lookup, now: () => number): Lookup {
   const limit = pLimit(MAX_LOOKUPS);

@@ -5,10 +5,13 @@ import { Client } from "undici";
 /** Bounds of one connection: header block in bytes, and how long it may be idle, in milliseconds. */
 export type ConnectionLimits = { maxHeaderBytes: number; idleTimeoutMs: number };
 
-/** An idle connection is kept this much shorter than the server announces, in milliseconds, so that closing does not race. */
+/**
+ * An idle connection is closed this many milliseconds before the server would close it, so that no request is sent
+ * meanwhile.
+ */
 const KEEP_ALIVE_MARGIN_MS = 1_500;
 
-/** What reading one response may cost on the wire, as a multiple of its allowed body: one-byte chunks are six-fold. */
+/** Bytes that are read for one response, as a multiple of its allowed body: one-byte chunks take six times as many. */
 const WIRE_FACTOR = 8;
 const WIRE_ALLOWANCE_BYTES = 65_536;
 
@@ -16,8 +19,9 @@ const WIRE_ALLOWANCE_BYTES = 65_536;
  * One HTTP/1.1 connection over a socket that is already connected to the pinned address. It carries one request at a
  * time and never reconnects.
  *
- * Not undici's Pool: its connector does not learn which request it connects for, so it could not pin that send's checked
- * address, stop at its deadline or time its phases, and the Pool would reuse connections to addresses no longer allowed.
+ * undici's Pool does not tell its connector which request a connection is for. So the connector could not use the
+ * address checked for that request, its deadline or its timings, and the Pool would reuse connections to addresses that
+ * are no longer allowed.
  */
 export class Connection {
   /** The IP address that the socket was connected to. */
@@ -75,7 +79,7 @@ export class Connection {
     return this.#socket.writableLength > 0;
   }
 
-  /** Closes at once; a request under way ends with an error. */
+  /** Closes immediately; a request under way ends with an error. */
   close(): void {
     if (!this.#client.destroyed) this.#client.destroy(null, () => undefined);
     this.#socket.destroy();

@@ -12,7 +12,7 @@ type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number };
 
 /** How one request over one connection ended without a response; `firstByteMs` counts from handing it over. */
 export type FailedExchange = { firstByteMs: number | null } & (
-  | { kind: "failed"; failure: ConnectionFailure; written: boolean; answered: boolean }
+  | { kind: "failed"; failure: ConnectionFailure; written: boolean; responseBegan: boolean }
   | { kind: "stopped"; phase: "send" | "headers" }
 );
 
@@ -137,8 +137,8 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: ConnectionFailure, controller?: Dispatcher.DispatchController): void {
-    const answered = this.#firstByteMs !== null;
-    this.#end({ kind: "failed", failure, written: this.#written, answered, firstByteMs: this.#firstByteMs });
+    const responseBegan = this.#firstByteMs !== null;
+    this.#end({ kind: "failed", failure, written: this.#written, responseBegan, firstByteMs: this.#firstByteMs });
     controller?.abort(new Error("the response is not usable"));
   }
 

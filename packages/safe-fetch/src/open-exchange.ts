@@ -144,8 +144,8 @@ class BodyReader implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: ConnectionFailure): void {
-    const answered = this.#firstByteMs !== null;
-    this.#settle({ kind: "failed", failure, written: this.#written, answered, firstByteMs: this.#firstByteMs });
+    const responseBegan = this.#firstByteMs !== null;
+    this.#settle({ kind: "failed", failure, written: this.#written, responseBegan, firstByteMs: this.#firstByteMs });
     this.#end(false);
   }
 

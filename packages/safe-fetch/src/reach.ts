@@ -31,7 +31,7 @@ export type RequestBasics = {
   poolKey?: string;
   /**
    * Whether the request may be sent a second time when a kept connection turns out to have been closed by the other
-   * side before it answered. Default: GET, HEAD and OPTIONS only.
+   * side before it responded. Default: GET, HEAD and OPTIONS only.
    */
   repeatable?: boolean;
   signal?: AbortSignal | undefined;
@@ -140,6 +140,6 @@ function toDispatch(request: RequestBasics, { url }: TargetUrl): Dispatcher.Disp
 
 /** A request that was not written may be sent again; one that was, only if the caller allows it and no byte came back. */
 function mayRepeat(outcome: { kind: string } | FailedExchange, request: RequestBasics): boolean {
-  if (!("answered" in outcome) || outcome.answered) return false;
+  if (!("responseBegan" in outcome) || outcome.responseBegan) return false;
   return !outcome.written || (request.repeatable ?? ["GET", "HEAD", "OPTIONS"].includes(request.method));
 }

@@ -3,7 +3,7 @@ import { ALLOW_NOTHING, parseAllowList } from "./allow-list.ts";
 import { checkTarget, MAX_ADDRESSES_PER_NAME } from "./resolve.ts";
 import { createSystemResolver } from "./system-resolver.ts";
 
-const answering =
+const resolvingTo =
   (...addresses: string[]) =>
   async () =>
     addresses;
@@ -18,13 +18,13 @@ test("[SSRF-4] one blocked address among several refuses the target, at any posi
     ["8.8.8.8", "2606:4700::1111", "::ffff:10.0.0.1"],
     ["8.8.8.8", "not an address"],
   ]) {
-    const checked = await checkTarget(target, { resolver: answering(...addresses), allowList: ALLOW_NOTHING });
+    const checked = await checkTarget(target, { resolver: resolvingTo(...addresses), allowList: ALLOW_NOTHING });
     expect(checked).toEqual({ ok: false, reason: "blocked" });
   }
 });
 
 test("[SSRF-6] the checked addresses are what the caller gets", async () => {
-  const resolver = answering("8.8.8.8", "2606:4700::1111");
+  const resolver = resolvingTo("8.8.8.8", "2606:4700::1111");
   const checked = await checkTarget(target, { resolver, allowList: ALLOW_NOTHING });
   expect(checked).toEqual({ ok: true, addresses: ["8.8.8.8", "2606:4700::1111"] });
 });
@@ -42,8 +42,8 @@ test("[SSRF] a name without addresses, with far too many, or whose lookup fails 
   const throwing = () => {
     throw new Error("broken resolver");
   };
-  const many = answering(...Array.from({ length: MAX_ADDRESSES_PER_NAME + 1 }, () => "8.8.8.8"));
-  for (const resolver of [answering(), failing, throwing, many]) {
+  const many = resolvingTo(...Array.from({ length: MAX_ADDRESSES_PER_NAME + 1 }, () => "8.8.8.8"));
+  for (const resolver of [resolvingTo(), failing, throwing, many]) {
     expect(await checkTarget(target, { resolver, allowList: ALLOW_NOTHING })).toEqual({
       ok: false,
       reason: "unresolvable",
@@ -62,7 +62,7 @@ test("[SSRF] a signal ends the wait for a lookup, before it and during it", asyn
 
 test("[SSRF] the allow-list admits exactly its entries", async () => {
   const check = async (entries: string[], host: string, port: number, ...addresses: string[]) => {
-    const options = { resolver: answering(...addresses), allowList: parseAllowList(entries) };
+    const options = { resolver: resolvingTo(...addresses), allowList: parseAllowList(entries) };
     return (await checkTarget({ host, port }, options)).ok;
   };
   expect(await check(["127.0.0.1"], "a.example", 1, "127.0.0.1")).toBe(true);

@@ -7,7 +7,7 @@ export const MAX_ADDRESSES_PER_NAME = 256;
 
 /**
  * Turns a name into all its IPv4 and IPv6 addresses, in order of preference. Rejects or returns an empty list when
- * there are none. The signal says that the caller no longer waits; a resolver may go on for other callers.
+ * there are none. The signal says that the caller no longer waits; a resolver may continue for other callers.
  */
 export type Resolver = (host: string, signal: AbortSignal | undefined) => Promise<readonly string[]>;
 

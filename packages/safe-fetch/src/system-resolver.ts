@@ -6,7 +6,7 @@ import type { Resolver } from "./resolve.ts";
 
 /** How long one query waits for one name server the first time, in milliseconds; a repetition waits longer. */
 const QUERY_TIMEOUT_MS = 1_500;
-/** How often each name server is asked. */
+/** How often each name server is queried. */
 const QUERY_TRIES = 2;
 
 const HOSTS_FILE = "/etc/hosts";
@@ -21,9 +21,9 @@ type SystemResolverOptions = {
 };
 
 /**
- * A resolver that uses the hosts file and DNS. It asks over sockets, because `getaddrinfo` holds one of the few threads
- * of the process for as long as a name's servers hang. Simultaneous lookups of one name are one lookup; addresses are
- * not kept, whatever their TTL.
+ * A resolver that uses the hosts file and DNS. It sends queries over sockets, because `getaddrinfo` would occupy one of
+ * the few threads of the process for as long as a name's servers hang. Simultaneous lookups of one name are one lookup;
+ * addresses are not cached, whatever their TTL.
  */
 export function createSystemResolver(options: SystemResolverOptions = {}): Resolver {
   const findInHostsFile = createHostsFile(options.hostsFile ?? HOSTS_FILE);

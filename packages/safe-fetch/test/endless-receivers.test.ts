@@ -9,7 +9,7 @@ const HEAD = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
 const LIMIT_BYTES = 65_536;
 const SHORT_DEADLINE_MS = 300;
-/** What the buffers of two sockets on one machine may hold in addition to what was read, in bytes. */
+/** Bytes that may be in the buffers of two sockets on one machine, in addition to what was read. */
 const MAX_IN_BUFFERS_BYTES = 16 * 1024 * 1024;
 
 const tooLarge = { kind: "connection-error", code: "headers-too-large" };
@@ -37,7 +37,7 @@ const FLOODS: readonly [title: string, head: string, filler: string, expected: o
     { kind: "connection-error" },
   ],
   ["[OUT-38] 103 Early Hints without end", "", "HTTP/1.1 103 Hints\r\nlink: </x>\r\n\r\n".repeat(2_000), notHttp],
-  ["[OUT-38] bytes that are no HTTP without end", "", "\u0000\u00ff".repeat(32_768), notHttp],
+  ["[OUT-38] endless bytes that are not HTTP", "", "\u0000\u00ff".repeat(32_768), notHttp],
 ];
 
 test.each(FLOODS)("%s: reading stops, the connection is closed", async (_title, head, filler, expected) => {

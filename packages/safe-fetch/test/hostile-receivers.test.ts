@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { answerWith, httpReceiver, rawReceiver } from "./receivers.ts";
+import { httpReceiver, rawReceiver, respondWith } from "./receivers.ts";
 import { loopbackFetch, post } from "./sending.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\n";
@@ -55,7 +55,7 @@ test("[OUT-14] of 100 MB no more than the limit is kept, and reading stops", asy
   expect(sent).toBeLessThan(32 * 1024 * 1024);
 });
 
-test("[OUT-14] many floods at once take bounded memory", async () => {
+test("[OUT-14] many simultaneous floods take bounded memory", async () => {
   const block = Buffer.alloc(1_048_576, "x");
   await using receiver = await rawReceiver((socket) => {
     let left = 100;
@@ -86,25 +86,25 @@ test("[OUT-14] a body of exactly the limit is whole, one byte more is cut", asyn
     [10, false],
     [11, "size"],
   ] as const) {
-    const answer = answerWith(`${HEAD}content-length: ${length}\r\n\r\n${"y".repeat(length)}`);
-    const result = await sendTo(answer, { maxResponseBytes: 10 });
+    const response = respondWith(`${HEAD}content-length: ${length}\r\n\r\n${"y".repeat(length)}`);
+    const result = await sendTo(response, { maxResponseBytes: 10 });
     expect(result).toMatchObject({ kind: "response", truncated, body: Buffer.from("y".repeat(10)) });
   }
 });
 
 test("[OUT-38] a header flood ends the connection at the bound", async () => {
-  const result = await sendTo(answerWith(`${HEAD}x: ${"h".repeat(20_000)}\r\n\r\n`));
+  const result = await sendTo(respondWith(`${HEAD}x: ${"h".repeat(20_000)}\r\n\r\n`));
   expect(result).toMatchObject({ kind: "connection-error", code: "headers-too-large" });
 });
 
 test("[OUT-38] endless interim responses are a protocol failure", async () => {
-  const result = await sendTo(answerWith("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50)));
+  const result = await sendTo(respondWith("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50)));
   expect(result).toMatchObject({ kind: "connection-error", code: "protocol" });
 });
 
 test("[OUT-33] an interim response is not taken for the final response", async () => {
   const result = await sendTo(
-    answerWith("HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 201 Made\r\ncontent-length: 2\r\n\r\nok"),
+    respondWith("HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 201 Made\r\ncontent-length: 2\r\n\r\nok"),
   );
   expect(result).toMatchObject({ kind: "response", status: 201, truncated: false });
 });
@@ -113,14 +113,14 @@ test.each([
   ["closes without a word", (socket: Socket) => socket.destroy(), "closed"],
   ["closes in the middle of the headers", (socket: Socket) => socket.end(`${HEAD}x: y`), "closed"],
   ["resets", (socket: Socket) => socket.resetAndDestroy(), "closed"],
-  ["does not speak HTTP", answerWith("SSH-2.0-OpenSSH_9.9\r\n\r\n"), "protocol"],
-  ["sends two content lengths", answerWith(`${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\nab`), "protocol"],
+  ["does not speak HTTP", respondWith("SSH-2.0-OpenSSH_9.9\r\n\r\n"), "protocol"],
+  ["sends two content lengths", respondWith(`${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\nab`), "protocol"],
   [
     "sends length and chunks",
-    answerWith(`${HEAD}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`),
+    respondWith(`${HEAD}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`),
     "protocol",
   ],
-  ["switches protocols", answerWith("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"), "closed"],
+  ["switches protocols", respondWith("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"), "closed"],
 ])("[OUT-38] a receiver that %s is a connection error", async (_name, onSocket, code) => {
   expect(await sendTo(onSocket)).toMatchObject({ kind: "connection-error", code });
 });
@@ -144,7 +144,7 @@ test("[OUT] a body without length, ended by closing, is whole", async () => {
 
 test("[OUT] hostile header names come through as data", async () => {
   const result = await sendTo(
-    answerWith(`${HEAD}__proto__: x\r\nconstructor: y\r\nX-Two: 1\r\nX-Two: 2\r\ncontent-length: 0\r\n\r\n`),
+    respondWith(`${HEAD}__proto__: x\r\nconstructor: y\r\nX-Two: 1\r\nX-Two: 2\r\ncontent-length: 0\r\n\r\n`),
   );
   expect(result.kind === "response" && Object.entries(result.headers)).toEqual([
     ["__proto__", "x"],
@@ -155,7 +155,7 @@ test("[OUT] hostile header names come through as data", async () => {
 });
 
 test("[OUT-14] a compressed body is not decompressed", async () => {
-  const result = await sendTo(answerWith(`${HEAD}content-encoding: gzip\r\ncontent-length: 3\r\n\r\n\x1f\x8b\x08`));
+  const result = await sendTo(respondWith(`${HEAD}content-encoding: gzip\r\ncontent-length: 3\r\n\r\n\x1f\x8b\x08`));
   expect(result.kind === "response" && [...result.body]).toEqual([0x1f, 0x8b, 0x08]);
 });
 
@@ -164,7 +164,7 @@ test("[OUT-42] a redirect is a response and is not followed", async () => {
   for (const status of [301, 302, 307, 308]) {
     const location = `http://127.0.0.1:${inner.port}/latest/meta-data`;
     const result = await sendTo(
-      answerWith(`HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`),
+      respondWith(`HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`),
     );
     expect(result).toMatchObject({ kind: "response", status, headers: { location } });
   }
@@ -173,7 +173,7 @@ test("[OUT-42] a redirect is a response and is not followed", async () => {
 
 test("[OUT-14] tiny chunks in great number are one body", async () => {
   const result = await sendTo(
-    answerWith(`${HEAD}transfer-encoding: chunked\r\n\r\n${"1\r\nz\r\n".repeat(5_000)}0\r\n\r\n`),
+    respondWith(`${HEAD}transfer-encoding: chunked\r\n\r\n${"1\r\nz\r\n".repeat(5_000)}0\r\n\r\n`),
   );
   expect(result.kind === "response" && result.truncated === false && result.body.toString()).toBe("z".repeat(5_000));
 });

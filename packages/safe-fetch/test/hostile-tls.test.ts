@@ -97,7 +97,7 @@ test.each([
 test.each([
   ["of one message without end", ENDLESS_HELLO.toString("latin1"), "\u0000".repeat(65_536)],
   ["of warnings without end", "", "\u0015\u0003\u0003\u0000\u0002\u0001\u005a".repeat(8_192)],
-  ["of bytes that are no TLS", "", "x".repeat(65_536)],
+  ["of bytes that are not TLS", "", "x".repeat(65_536)],
 ])("[OUT-38] a handshake %s is aborted", async (_title, head, filler) => {
   const flood = floodWith(head, filler);
   await using receiver = await rawReceiver(flood.onSocket);

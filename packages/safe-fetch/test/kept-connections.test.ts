@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import type { Receiver } from "./receivers.ts";
-import { answerWith, httpReceiver, rawReceiver } from "./receivers.ts";
+import { httpReceiver, rawReceiver, respondWith } from "./receivers.ts";
 import { loopbackFetch, post } from "./sending.ts";
 
 const urlOf = (receiver: Receiver) => `http://127.0.0.1:${receiver.port}/`;
@@ -43,12 +43,12 @@ test("[SSRF] another host name that resolves to the same address does not share 
 });
 
 test("[SSRF-6] when the name resolves to another address, the kept connection is closed and not used", async () => {
-  let answer = ["127.0.0.2"];
-  await using former = await rawReceiver(answerWith("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), "0.0.0.0");
-  await using safeFetch = loopbackFetch({ resolver: async () => answer });
+  let addresses = ["127.0.0.2"];
+  await using former = await rawReceiver(respondWith("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), "0.0.0.0");
+  await using safeFetch = loopbackFetch({ resolver: async () => addresses });
   const request = post(`http://hooks.example.net:${former.port}/`, { poolKey: "k" });
   expect((await safeFetch.send(request)).timings).toMatchObject({ address: "127.0.0.2", reused: false });
-  answer = ["127.0.0.3"];
+  addresses = ["127.0.0.3"];
   expect((await safeFetch.send(request)).timings).toMatchObject({ address: "127.0.0.3", reused: false });
   await eventually(() => former.open.size === 1);
 });
@@ -103,7 +103,7 @@ test("[OUT-57] a request that was never written is sent on a new connection, rep
   await using safeFetch = loopbackFetch();
   const request = post(urlOf(receiver), { poolKey: "k", repeatable: false });
   expect((await safeFetch.send(request)).kind).toBe("response");
-  // From this phase of the event loop, the closing is read before the next request could be written.
+  // In this phase of the event loop the closing is read before the next request can be written.
   await setImmediate();
   for (const socket of receiver.open) socket.destroy();
   const result = await safeFetch.send(request);
@@ -130,9 +130,9 @@ test("[OUT-33] a connection that the receiver closes after its response is not u
   expect(receiver.opened()).toBe(5);
 });
 
-test("[OUT] a second response that nobody asked for is never taken for that of the next request", async () => {
-  const answer = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n";
-  await using receiver = await rawReceiver(answerWith(`${answer}good${answer}evil`));
+test("[OUT] a second, unrequested response is never taken for that of the next request", async () => {
+  const response = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n";
+  await using receiver = await rawReceiver(respondWith(`${response}good${response}evil`));
   await using safeFetch = loopbackFetch();
   for (let index = 0; index < 10; index++) {
     const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", repeatable: true }));
@@ -140,7 +140,7 @@ test("[OUT] a second response that nobody asked for is never taken for that of t
   }
 });
 
-test("[OUT] many sends at once each get their own response", async () => {
+test("[OUT] many simultaneous sends each get their own response", async () => {
   await using receiver = await httpReceiver((request, response) => response.end(request.url));
   await using safeFetch = loopbackFetch();
   const indexes = Array.from({ length: 300 }, (_value, index) => index);
@@ -153,7 +153,7 @@ test("[OUT] many sends at once each get their own response", async () => {
   await eventually(() => receiver.open.size <= 32);
 });
 
-test("[OUT-33] a connection whose request is answered before it is fully sent is not kept", async () => {
+test("[OUT-33] a connection whose response comes before the request is fully sent is not kept", async () => {
   await using receiver = await rawReceiver((socket) => {
     socket.once("data", () => {
       socket.pause();

@@ -26,12 +26,12 @@ test("[SSRF-5] a name that turns private between saving and sending is refused, 
 
 test("[SSRF-5] a kept connection is checked too: when the name turns private, the send is refused", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end());
-  let answer = ["127.0.0.2"];
+  let addresses = ["127.0.0.2"];
   await using other = await httpReceiver((_request, response) => response.end(), "127.0.0.2");
-  await using safeFetch = loopbackFetch({ resolver: async () => answer, allowList: ["127.0.0.2"] });
+  await using safeFetch = loopbackFetch({ resolver: async () => addresses, allowList: ["127.0.0.2"] });
   const request = post(`http://rebind.example.net:${other.port}/`, { poolKey: "k" });
   expect((await safeFetch.send(request)).kind).toBe("response");
-  answer = ["127.0.0.1"];
+  addresses = ["127.0.0.1"];
   expect(await safeFetch.send(request)).toMatchObject({ kind: "refused", code: "address" });
   expect([receiver.opened(), other.opened()]).toEqual([0, 1]);
 });

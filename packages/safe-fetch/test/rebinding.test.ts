@@ -41,7 +41,7 @@ test.each([
   expect(receiver.opened()).toBe(0);
 });
 
-test("[SSRF-6] DNS that gives another address each time is asked once per send, and that address is connected to", async () => {
+test("[SSRF-6] when DNS gives another address each time, each send makes one lookup and connects to that address", async () => {
   await using checked = await httpReceiver((_request, response) => response.end("checked"), "127.0.0.2");
   await using other = await httpReceiver((_request, response) => response.end("other"), "127.0.0.1");
   let questions = 0;

@@ -24,12 +24,12 @@ export function httpsReceiver(listener: RequestListener, pem: { key: string; cer
   return listen(createHttpsServer({ ...pem, keepAliveTimeout: 60_000 }, listener), "127.0.0.1");
 }
 
-/** A certificate for these names (signed by itself, so it is its own authority), and its key. */
+/** A certificate for these names (self-signed, so it is its own authority), and its key. */
 export function certificateFor(...names: string[]): Promise<{ key: string; cert: string }> {
   return certificateOf(names, {});
 }
 
-/** The same for a time of its own. */
+/** The same, valid for a given time. */
 export async function certificateOf(
   names: readonly string[],
   validity: { notBeforeDate?: Date; notAfterDate?: Date },
@@ -48,8 +48,8 @@ export async function certificateOf(
   return { key: pem.private, cert: pem.cert };
 }
 
-/** Answers every request head on a raw connection with these bytes. */
-export function answerWith(...chunks: string[]): (socket: Socket) => void {
+/** Responds to every request head on a raw connection with these bytes. */
+export function respondWith(...chunks: string[]): (socket: Socket) => void {
   return (socket) => {
     socket.once("data", () => {
       for (const chunk of chunks) socket.write(chunk, "latin1");
@@ -57,15 +57,15 @@ export function answerWith(...chunks: string[]): (socket: Socket) => void {
   };
 }
 
-/** Bytes that floods of a test have got rid of. */
-export type Flood = { acceptedBytes(): number };
+/** Bytes that the floods of a test have sent. */
+type Flood = { acceptedBytes(): number };
 
 /** No flood sends more than this, in bytes. */
-export const MAX_FLOOD_BYTES = 104_857_600;
+const MAX_FLOOD_BYTES = 104_857_600;
 
 /**
- * Answers the first bytes of a request with `head` and then with `filler` again and again, as fast as the other side
- * takes it; counts what the network has taken.
+ * Responds to the first bytes of a request with `head` and then endless `filler`, as fast as the other side takes it.
+ * Counts the bytes that the network has taken.
  */
 export function floodWith(head: string, filler: string | Buffer): Flood & { onSocket: (socket: Socket) => void } {
   const block = typeof filler === "string" ? Buffer.from(filler, "latin1") : filler;

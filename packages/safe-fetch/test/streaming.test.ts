@@ -3,7 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import type { OpenRequest, OpenResult } from "../src/open.ts";
 import { BodyCut } from "../src/open-exchange.ts";
-import { answerWith, floodWith, httpReceiver, rawReceiver } from "./receivers.ts";
+import { floodWith, httpReceiver, rawReceiver, respondWith } from "./receivers.ts";
 import { loopbackFetch } from "./sending.ts";
 
 const LONG_MS = 20_000;
@@ -101,7 +101,7 @@ test.each([
   ["a stall between two parts", `${HEAD}abc`, { idleMs: SHORT_MS }, "abc"],
   ["no end before the deadline", `${HEAD}abc`, { deadlineMs: SHORT_MS }, "abc"],
 ])("[OUT-34] %s cuts the body, and closes the connection", async (_title, head, changes, text) => {
-  await using receiver = await rawReceiver(answerWith(head));
+  await using receiver = await rawReceiver(respondWith(head));
   await using safeFetch = loopbackFetch();
   expect(await readCut(await safeFetch.open(opening(receiver.port, changes)))).toEqual({ text, reason: "deadline" });
   await eventually(() => receiver.open.size === 0);
@@ -120,7 +120,7 @@ test("[OUT-34] a body that drips outlives the idle limit and ends at the deadlin
 });
 
 test("the receiver sees at once that the caller has aborted, and disposing does the same", async () => {
-  await using receiver = await rawReceiver(answerWith(`${HEAD}abc`));
+  await using receiver = await rawReceiver(respondWith(`${HEAD}abc`));
   const safeFetch = loopbackFetch();
   const stop = new AbortController();
   const aborted = await safeFetch.open(opening(receiver.port, { signal: stop.signal }));

@@ -35,7 +35,7 @@ test("[SSRF-5] every lookup is fresh, whatever the TTL of the previous answer", 
   expect(await resolver("hooks.example.net", undefined)).toEqual(["10.0.0.1"]);
 });
 
-test("[SSRF] simultaneous lookups of one name are one; a name that was not found is asked again only later", async () => {
+test("[SSRF] simultaneous lookups of one name are one; a name that was not found is looked up again only later", async () => {
   let exists = false;
   let nowMs = 0;
   await using dns = await startNameServer(() => (exists ? ["8.8.8.8"] : []));

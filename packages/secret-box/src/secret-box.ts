@@ -24,7 +24,7 @@ const MAX_VERSION = 255;
 
 /**
  * AES-256-GCM under versioned keys. Layout: version (1 byte), nonce (12), tag (16), ciphertext. The highest version
- * seals; older ones only open, so keys can be replaced without re-encrypting everything at once.
+ * seals; older ones only open, so keys can be replaced without re-encrypting everything together.
  */
 export function createSecretBox({ keys }: { keys: readonly SealingKey[] }): SecretBox {
   const byVersion = new Map(keys.map(({ version, key }) => [version, key]));

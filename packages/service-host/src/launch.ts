@@ -2,12 +2,12 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { type Metrics, startMetrics } from "@toolgate/telemetry/sdk";
 import { startTracing } from "@toolgate/telemetry/tracing";
 import { type Env, type EnvReader, readAll, readConfig } from "./env.ts";
-import { hotCallStreams, unaryRoutes } from "./hot-calls.ts";
 import { createLogger, type Logger } from "./logger.ts";
-import { startOpsServer } from "./ops-server.ts";
 import { type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
-import { createReadiness } from "./readiness.ts";
-import { startRpcServer } from "./rpc-server.ts";
+import { startOpsServer } from "./process/ops-server.ts";
+import { createReadiness } from "./process/readiness.ts";
+import { hotCallStreams, unaryRoutes } from "./rpc/hot-calls.ts";
+import { startRpcServer } from "./rpc/rpc-server.ts";
 import type { Service, ServiceDefinition } from "./service.ts";
 
 /** What every service process reads from its environment, in addition to the service's own config. */

@@ -1,6 +1,6 @@
 import { currentRequest } from "@toolgate/telemetry/request";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { redacted } from "./redact.ts";
+import { redacted } from "./process/redact.ts";
 
 export type { Logger } from "pino";
 
@@ -27,7 +27,7 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
       },
       formatters: {
         level: (label) => ({ level: label }),
-        // Only here are errors still Error objects; later they are JSON.
+        // Errors are still Error objects here; later they are JSON.
         log: (entry) => redacted(entry) as Record<string, unknown>,
       },
       serializers: { err: (error: unknown) => error },

@@ -49,6 +49,10 @@ test("anything but a token of the list is an invalid argument, never another err
     { at: "yesterday" },
     { at: "2026-13-41 00:00:00+00" },
     { at: "2026-01-01 25:00:00+00" },
+    { at: "2026-02-30 00:00:00+00" },
+    { at: "2025-02-29 00:00:00+00" },
+    { at: "0000-01-01 00:00:00+00" },
+    { at: "2026-01-01 00:00:00+16" },
   ].map((cursor) => Buffer.from(JSON.stringify(cursor)).toString("base64url"));
   for (const token of [...forged, "%%%", "x".repeat(5_000)])
     expect(codeOf(() => parsePageToken(token, { at: CURSOR.time }))).toBe(Code.InvalidArgument);
@@ -57,4 +61,11 @@ test("anything but a token of the list is an invalid argument, never another err
       expect(codeOf(() => parsePageToken(token, { at: CURSOR.time }))).toBe(Code.InvalidArgument);
     }),
   );
+});
+
+test("a number outside the range of its column is an invalid argument", () => {
+  const tokenOf = (version: number) => nextPageToken({ version: String(version) });
+  expect(parsePageToken(tokenOf(2 ** 31 - 1), { version: CURSOR.int4 })).toEqual({ version: "2147483647" });
+  for (const version of [2 ** 31, 9_999_999_999, 10 ** 15])
+    expect(codeOf(() => parsePageToken(tokenOf(version), { version: CURSOR.int4 }))).toBe(Code.InvalidArgument);
 });

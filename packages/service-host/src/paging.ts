@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 const MAX_TOKEN_CHARACTERS = 4_096;
+const MAX_INT4 = 2_147_483_647;
 
 /** The number of rows of a page: 1 to 100, 50 when the request names none. */
 export function pageSize(requested: number): number {
@@ -19,16 +20,16 @@ export function nextPageToken(cursor: Record<string, string>): string {
 /** The format of each member of a cursor; any other token is refused. */
 export const CURSOR = {
   /** A timestamp as Postgres writes it, or an instant in ISO 8601. */
-  time: /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([+-]\d{2}(:?\d{2})?|Z)$/,
+  time: /^(?!0000)\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([+-](0\d|1[0-5])(:?[0-5]\d)?|Z)$/,
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   name: /^[\w-]{1,64}$/,
+  /** Of Postgres' type bigint. */
   number: /^\d{1,15}$/,
+  /** Of Postgres' type integer. */
+  int4: /^\d{1,10}$/,
 } as const;
 
-/**
- * The cursor of a token; undefined for the first page. Fails with invalid_argument for anything
- * that is not such a token.
- */
+/** The cursor of a token; undefined for the first page. Fails with invalid_argument for any other text. */
 export function parsePageToken<C extends Record<string, string>>(
   token: string,
   members: { readonly [Member in keyof C]: RegExp },
@@ -45,10 +46,17 @@ export function parsePageToken<C extends Record<string, string>>(
   if (typeof cursor !== "object" || cursor === null) throw refused;
   for (const [member, form] of Object.entries<RegExp>(members)) {
     const value = (cursor as Record<string, unknown>)[member];
-    // The pattern also matches days and hours that do not exist.
     if (typeof value !== "string" || !form.test(value)) throw refused;
-    if (form === CURSOR.time && Number.isNaN(Date.parse(value.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00"))))
-      throw refused;
+    if (form === CURSOR.time && !isTime(value)) throw refused;
+    if (form === CURSOR.int4 && Number(value) > MAX_INT4) throw refused;
   }
   return cursor as C;
+}
+
+/** Whether a text of the form `CURSOR.time` is a day and a time of day that exist. */
+function isTime(text: string): boolean {
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  // Date moves a 30 February to March.
+  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text.slice(0, 10)) return false;
+  return !Number.isNaN(Date.parse(text.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00")));
 }

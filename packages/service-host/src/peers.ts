@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
-import type { Call } from "@toolgate/call-stream/call";
+import type { CallOptions } from "@toolgate/call-stream/call";
 import { createCallStream } from "@toolgate/call-stream/client";
 import { streamTransport } from "@toolgate/call-stream/transport";
 import type { HotCall } from "@toolgate/service-registry/service-entry";
@@ -12,20 +12,23 @@ import {
   urlVariable,
 } from "@toolgate/service-registry/services";
 import { internalTokenInterceptor, rpcName } from "./access.ts";
-import { serverAddresses } from "./addresses.ts";
 import { type Env, readConfig } from "./env.ts";
 import type { Logger } from "./logger.ts";
-import { remoteTransport } from "./transport.ts";
+import { serverAddresses } from "./rpc/addresses.ts";
+import { remoteTransport } from "./rpc/transport.ts";
 
 /** The other services, as a service calls them. No connection is opened before the first call. */
 export interface Peers {
-  /** For the RPCs of a service. */
+  /** A transport to the RPCs of a service. */
   transport(service: ServiceName): Transport;
-  /** For a hot call of the registry: over a call stream, or as a function call in the same process. */
+  /** A hot call of the registry: over a call stream, or as a function call in the same process. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
-  ): Call<MessageShape<I>, MessageShape<O>>;
+  ): PeerCall<MessageShape<I>, MessageShape<O>>;
 }
+
+/** A hot call. Takes at most the time in the registry; the caller may allow less. Rejects as a `Call` does. */
+type PeerCall<I, O> = (request: I, options?: Partial<CallOptions>) => Promise<O>;
 
 /** Base URLs by service, several for one service separated by commas. */
 export type PeerUrls = Partial<Record<ServiceName, string>>;
@@ -65,7 +68,7 @@ export function remotePeers(
       return transports[service];
     },
     call(method) {
-      const { service, stream } = hotCallOf(method);
+      const { service, stream, timeoutMs } = hotCallOf(method);
       const url = urlOf(service);
       const calls = createCallStream({
         method,
@@ -76,7 +79,7 @@ export function remotePeers(
         onError: (error) => log.warn({ err: error }, "call stream"),
       });
       streams.push(calls);
-      return calls.call;
+      return (request, options) => calls.call(request, { timeoutMs, ...options });
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(streams.map((stream) => stream[Symbol.asyncDispose]()));

@@ -6,7 +6,7 @@ import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { describe, expect, test } from "vitest";
 import { accessOf, assertAccessDeclared, callableFromOutside, INTERNAL_TOKEN_HEADER } from "../src/access.ts";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER, type Principal, principalOf } from "../src/principal.ts";
-import { localTransport, remoteTransport } from "../src/transport.ts";
+import { localTransport, remoteTransport } from "../src/rpc/transport.ts";
 import { recordedLog, rpcRig, TOKEN, undeclaredService } from "./rpc-rig.ts";
 
 const seen: Principal[] = [];

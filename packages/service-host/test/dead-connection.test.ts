@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import { expect, test } from "vitest";
-import { remoteTransport } from "../src/transport.ts";
+import { remoteTransport } from "../src/rpc/transport.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
 const SHORT_MS = 300;

@@ -5,7 +5,7 @@ import { runForRequest } from "@toolgate/telemetry/request";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { isFromHandler, unavailable } from "../src/errors.ts";
-import { remoteTransport } from "../src/transport.ts";
+import { remoteTransport } from "../src/rpc/transport.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
 const SECRET = "row of user 7";

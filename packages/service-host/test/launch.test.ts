@@ -5,7 +5,7 @@ import { createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { remoteTransport } from "../src/transport.ts";
+import { remoteTransport } from "../src/rpc/transport.ts";
 import { TOKEN } from "./rpc-rig.ts";
 
 interface Launched extends AsyncDisposable {
@@ -85,7 +85,7 @@ test.each([
   ["a missing variable", { CALL_MS: "" }, "CALL_MS must be a whole number"],
   ["a missing token", { INTERNAL_TOKEN: "" }, "INTERNAL_TOKEN is missing"],
   [
-    "settings of the host and of the service at once",
+    "settings of the host and of the service in one message",
     { INTERNAL_TOKEN: "", CALL_MS: "soon" },
     "configuration: INTERNAL_TOKEN is missing; CALL_MS must be a whole number",
   ],

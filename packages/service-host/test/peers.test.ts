@@ -2,10 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { SERVICES } from "@toolgate/service-registry/services";
 import { expect, test } from "vitest";
-import { localPeers } from "../src/local-peers.ts";
 import { createLogger } from "../src/logger.ts";
 import { readPeerUrls, remotePeers } from "../src/peers.ts";
+import { localPeers } from "../src/rpc/local-peers.ts";
 import type { Service } from "../src/service.ts";
 import { TOKEN } from "./rpc-rig.ts";
 
@@ -21,19 +22,30 @@ function keyAuth(hotCalls: Service["hotCalls"] = { verify: async () => create(Ve
   };
 }
 
-test("peers of the same process may be asked for before they start, and called once they have", async () => {
+test("peers of the same process can be looked up before they start, and called once they have started", async () => {
   const peers = localPeers(options);
   const sessions = createClient(SessionService, peers.transport("key-auth"));
   const verify = peers.call(VerifyService.method.verify);
   const request = create(VerifyRequestSchema);
-  const early = [sessions.login({}), verify(request, { timeoutMs: 1_000 })];
+  const early = [sessions.login({}), verify(request)];
   for (const outcome of await Promise.allSettled(early)) {
     const reason = outcome.status === "rejected" ? ConnectError.from(outcome.reason) : undefined;
     expect([reason?.code, reason?.rawMessage]).toEqual([Code.Unavailable, "key-auth has not started yet"]);
   }
   peers.add("key-auth", keyAuth());
   expect((await sessions.login({})).token).toBe("t");
-  expect(await verify(request, { timeoutMs: 1_000 })).toEqual(create(VerifyResponseSchema));
+  expect(await verify(request)).toEqual(create(VerifyResponseSchema));
+});
+
+test("a hot call ends when the registry's time for it is up", async () => {
+  const peers = localPeers(options);
+  const { promise: never } = Promise.withResolvers<never>();
+  peers.add("key-auth", keyAuth({ verify: () => never }));
+  const [{ timeoutMs }] = SERVICES["key-auth"].hotCalls;
+  const begun = performance.now();
+  const verify = peers.call(VerifyService.method.verify)(create(VerifyRequestSchema));
+  expect(ConnectError.from(await verify.catch((error: unknown) => error)).code).toBe(Code.DeadlineExceeded);
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(timeoutMs);
 });
 
 test("a service without the handler of one of its hot calls does not start", () => {

@@ -3,8 +3,8 @@ import { EmptySchema, FileDescriptorSetSchema, file_google_protobuf_empty } from
 import type { ConnectRouter } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { createLogger, type Logger } from "../src/logger.ts";
-import { createReadiness } from "../src/readiness.ts";
-import { startRpcServer } from "../src/rpc-server.ts";
+import { createReadiness } from "../src/process/readiness.ts";
+import { startRpcServer } from "../src/rpc/rpc-server.ts";
 
 export const TOKEN = "internal-token-of-the-test";
 

@@ -4,9 +4,9 @@ import { createConnectTransport, createGrpcTransport, Http2SessionManager } from
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { expect, test } from "vitest";
 import { INTERNAL_TOKEN_HEADER } from "../src/access.ts";
-import { startOpsServer } from "../src/ops-server.ts";
-import { createReadiness } from "../src/readiness.ts";
-import { remoteTransport } from "../src/transport.ts";
+import { startOpsServer } from "../src/process/ops-server.ts";
+import { createReadiness } from "../src/process/readiness.ts";
+import { remoteTransport } from "../src/rpc/transport.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
 async function opsRig(ready: () => Promise<void>) {
@@ -20,7 +20,7 @@ async function opsRig(ready: () => Promise<void>) {
   return { ops, readiness, metrics, get, [Symbol.asyncDispose]: () => ops[Symbol.asyncDispose]() };
 }
 
-test("probes tell life from readiness, and a drain makes unready but not dead", async () => {
+test("a process that cannot work or drains is alive but not ready, and probes tell the two apart", async () => {
   let reason = "";
   await using rig = await opsRig(async () => {
     if (reason) throw new Error(reason);

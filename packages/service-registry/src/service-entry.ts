@@ -7,7 +7,7 @@ export type Need = "postgres" | "redis" | "nats" | "sealing-keys";
 /** An RPC on the path of a call, and the RPC that carries many of its calls over one stream. */
 export interface HotCall {
   readonly method: DescMethodUnary;
-  /** The longest that a call may take. A process that stops waits that long for its calls. */
+  /** Longest time that a call may take. A process that stops waits this long for its calls. */
   readonly timeoutMs: number;
   readonly stream: DescMethodBiDiStreaming<typeof CallBatchSchema, typeof ReplyBatchSchema>;
 }

@@ -123,13 +123,14 @@ export const SERVICES = {
     needs: ["postgres", "nats", "sealing-keys"],
     databaseConnections: { fallback: 8, min: 2, max: 100 },
     peers: [],
-    // Knows the addresses for email, which the dispatcher sends when SMTP_URL is set.
+    // Provides the addresses for the emails that the dispatcher sends when SMTP_URL is set.
     optionalPeers: ["key-auth"],
     roles: {
       manager: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"] },
       "fan-out": { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
       dispatcher: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
-      // It connects to customers' servers, so it is given neither the database nor the keys. Like all, it holds INTERNAL_TOKEN.
+      // It connects to customers' servers, so it gets neither the database nor the keys. Like all processes, it has
+      // INTERNAL_TOKEN.
       worker: { servesRpcs: false, needs: ["nats"] },
     },
     ports: { rpc: 7003, ops: 7103 },

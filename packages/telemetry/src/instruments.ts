@@ -27,6 +27,8 @@ export const sandboxChildrenEnded = counter("toolgate_sandbox_children_ended");
 export const queueDue = gauge("toolgate_queue_due");
 export const queueOldestDue = gauge("toolgate_queue_oldest_due_seconds");
 export const deliveriesEnded = counter("toolgate_deliveries_ended");
+export const hookRunsEnded = counter("toolgate_hook_runs_ended");
+export const hookStartDelay = histogram("toolgate_hook_start_delay_seconds", DURATIONS);
 export const attemptDuration = histogram("toolgate_attempt_duration_seconds", DURATIONS);
 
 export const turnsRunning = gauge("toolgate_turns_running");

@@ -8,10 +8,10 @@ import {
 } from "@opentelemetry/api";
 
 /** Label names and values, from small closed sets. */
-export type Labels = Attributes;
+type Labels = Attributes;
 
 /** One value of a gauge at the time of a scrape. */
-export type Observation = readonly [value: number, labels?: Labels];
+type Observation = readonly [value: number, labels?: Labels];
 
 const meter = () => metrics.getMeter("toolgate");
 
@@ -36,7 +36,7 @@ export function histogram(name: string, buckets: number[]): { record(value: numb
   return { record: (value, labels) => created().record(value, labels) };
 }
 
-export interface Observed {
+interface Observed {
   /** Calls `read` at each scrape, until disposed. Several readers of a metric must differ in their labels. */
   observe(read: () => Iterable<Observation> | Promise<Iterable<Observation>>): Disposable;
 }
@@ -45,7 +45,7 @@ export function gauge(name: string): Observed {
   return observed(() => meter().createObservableGauge(name));
 }
 
-/** A counter whose total somebody else keeps. */
+/** A counter whose total is counted elsewhere. */
 export function observedCounter(name: string): Observed {
   return observed(() => meter().createObservableCounter(name));
 }
@@ -64,7 +64,7 @@ function observed(create: () => Observable): Observed {
 }
 
 /**
- * `read`, but calls within `ms` share one result, and so do all calls until a slow read ends. A failure is not kept.
+ * `read`, but calls within `ms` share one result, and so do all calls until a slow read ends. A failure is not cached.
  */
 export function atMostEvery<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
   let last: { at: number; result: Promise<T>; ended: boolean } | undefined;

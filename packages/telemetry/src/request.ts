@@ -16,7 +16,7 @@ export function runForRequest<T>(scope: RequestScope, work: () => T): T {
   return current.run(scope, work);
 }
 
-/** Runs `work` for no request: for timers and processes that outlive the request that happens to start them. */
+/** Runs `work` outside of any request: for timers and processes that outlive the request in which they are started. */
 export function outsideRequest<T>(work: () => T): T {
   return current.exit(work);
 }

@@ -1,5 +1,6 @@
 import {
   type Attributes,
+  createTraceState,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
@@ -19,37 +20,66 @@ export function traceWith(next: Tracer | undefined): void {
   tracer = next;
 }
 
-/** For hot paths, which would otherwise create a closure for `inSpan`. */
+/** Lets hot paths avoid creating a closure for `inSpan`. */
 export function isTracing(): boolean {
   return tracer !== undefined;
 }
 
-/** W3C Trace Context. */
+/** W3C Trace Context as it travels between processes: the values of the two headers, empty when there is no trace. */
+export interface TraceContext {
+  readonly traceparent: string;
+  /** What other tracing systems want to know about the trace: passed on, never read. */
+  readonly tracestate: string;
+}
+
 export const TRACEPARENT_HEADER = "traceparent";
+export const TRACESTATE_HEADER = "tracestate";
 
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+/** Also of a version after 00, of which the first four fields are known and the rest is ignored. */
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const MAX_MEMBERS = 32;
 const HEX = 16;
+const NO_TRACE: TraceContext = { traceparent: "", tracestate: "" };
 
-/** The span that a W3C traceparent names. Undefined when it is malformed or tracing is off. */
-export function spanOf(traceparent: string): SpanContext | undefined {
+/**
+ * The span that a W3C trace context names. Undefined when its traceparent is malformed or tracing is off. A tracestate
+ * of more than 512 characters or 32 members is dropped, and so are malformed members.
+ */
+export function spanOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
   if (tracer === undefined || traceparent === "") return undefined;
-  const [, traceId = "", spanId = "", flags = ""] = TRACEPARENT.exec(traceparent) ?? [];
-  const span = { traceId, spanId, traceFlags: Number.parseInt(flags, HEX) & TraceFlags.SAMPLED, isRemote: true };
+  const [, version, traceId = "", spanId = "", flags = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
+  if (version === "00" && rest !== undefined) return undefined;
+  const span: SpanContext = {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, HEX) & TraceFlags.SAMPLED,
+    isRemote: true,
+    ...(isTracestate(tracestate) && { traceState: createTraceState(tracestate) }),
+  };
   return trace.isSpanContextValid(span) ? span : undefined;
 }
 
-/** The W3C traceparent of a span; empty when there is none. */
-export function traceparentOf(span: SpanContext | undefined): string {
-  if (span === undefined) return "";
-  return `00-${span.traceId}-${span.spanId}-${span.traceFlags & TraceFlags.SAMPLED ? "01" : "00"}`;
+/** Longer ones are dropped by `createTraceState`; one with too many members would be returned in the wrong order. */
+function isTracestate(text: string): boolean {
+  return text !== "" && text.split(",", MAX_MEMBERS + 1).length <= MAX_MEMBERS;
 }
 
-/** The W3C traceparent of the current span; empty when the current work is not traced. */
-export function currentTraceparent(): string {
-  return tracer === undefined ? "" : traceparentOf(currentRequest()?.span);
+/** The W3C trace context of a span. */
+export function contextOf(span: SpanContext | undefined): TraceContext {
+  if (span === undefined) return NO_TRACE;
+  const { traceId, spanId, traceFlags, traceState } = span;
+  return {
+    traceparent: `00-${traceId}-${spanId}-${traceFlags & TraceFlags.SAMPLED ? "01" : "00"}`,
+    tracestate: traceState?.serialize() ?? "",
+  };
 }
 
-export interface SpanOptions {
+/** The W3C trace context of the current span; empty when the current work is not traced. */
+export function currentTrace(): TraceContext {
+  return tracer === undefined ? NO_TRACE : contextOf(currentRequest()?.span);
+}
+
+interface SpanOptions {
   kind?: SpanKind;
   attributes?: Attributes;
   /** Milliseconds since 1970; default: now. */
@@ -76,14 +106,14 @@ export async function inSpan<T>(name: string, work: () => Promise<T>, options?: 
   }
 }
 
-/** Runs `work` in a span of the trace that a traceparent from elsewhere names; without one it creates no span. */
+/** Runs `work` in a span of the trace that a context from elsewhere names; without one it creates no span. */
 export function inSpanOf<T>(
-  traceparent: string,
+  context: TraceContext,
   name: string,
   work: () => Promise<T>,
   options?: SpanOptions,
 ): Promise<T> {
-  const span = spanOf(traceparent);
+  const span = spanOf(context);
   if (!span) return work();
   return runForRequest({ requestId: "", span }, () => inSpan(name, work, options));
 }

@@ -17,7 +17,7 @@ const BATCH_SPANS = 2_048;
 const SEND_EVERY_MS = 1_000;
 const DEFAULT_SAMPLER = new TraceIdRatioBasedSampler(0.05);
 
-/** Spans that find the queue full are dropped: tracing never holds up a call. */
+/** Spans that find the queue full are dropped: tracing never delays a call. */
 export function createTracerProvider({
   url,
   service,
@@ -43,7 +43,7 @@ export function createTracerProvider({
 }
 
 /**
- * OTEL_TRACES_SAMPLER decides on traces that start here; a parent's decision always holds, so that `always_on` and
+ * OTEL_TRACES_SAMPLER decides on traces that start here; a parent's decision is always followed, so `always_on` and
  * `parentbased_always_on` are the same. Recording costs a third of a call's time, hence the default of one in twenty.
  */
 function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: Env): Sampler {

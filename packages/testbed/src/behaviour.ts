@@ -14,7 +14,9 @@ export type ReceivedRequest = {
   readonly receivedAtMs: number;
 };
 
-/** What a receiver does with a request; all fields may be combined, and an empty object responds with 200 at once. */
+/**
+ * What a receiver does with a request; all fields may be combined, and an empty object responds with 200 immediately.
+ */
 export type Behaviour = {
   readonly status?: number;
   readonly headers?: OutgoingHttpHeaders;

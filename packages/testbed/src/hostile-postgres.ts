@@ -1,6 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** When a connection turns hostile: instead of the greeting, of the response to `begin`, of a query's result, or idle. */
+/**
+ * When a connection turns hostile: instead of its greeting, of the response to `begin` or of a query's result, or while
+ * idle.
+ */
 type HostileStage = "connect" | "begin" | "query" | "idle";
 
 /**

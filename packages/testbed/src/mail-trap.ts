@@ -1,24 +1,24 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
-export interface TrappedMail {
+interface TrappedEmail {
   recipients: string[];
   /** Headers and body as received. */
   text: string;
 }
 
-/** A real SMTP server that keeps the mails it gets, and refuses recipients named nobody. */
+/** A real SMTP server that stores the emails it gets, and refuses recipients named nobody. */
 export interface MailTrap extends AsyncDisposable {
   url: string;
-  mails: TrappedMail[];
-  /** How many it has refused. */
+  emails: TrappedEmail[];
+  /** Emails refused so far. */
   readonly refusals: number;
-  /** Refuses mails while true. */
+  /** Refuses all emails while true. */
   refuse(refusing: boolean): void;
 }
 
 export async function startMailTrap(): Promise<MailTrap> {
-  const mails: TrappedMail[] = [];
+  const emails: TrappedEmail[] = [];
   let refusing = false;
   let refusals = 0;
   const server = new SMTPServer({
@@ -34,7 +34,7 @@ export async function startMailTrap(): Promise<MailTrap> {
           return done(new Error("refused"));
         }
         const recipients = session.envelope.rcptTo.map((recipient) => recipient.address);
-        mails.push({ recipients, text: Buffer.concat(chunks).toString() });
+        emails.push({ recipients, text: Buffer.concat(chunks).toString() });
         done();
       });
     },
@@ -43,7 +43,7 @@ export async function startMailTrap(): Promise<MailTrap> {
   const { port } = server.server.address() as AddressInfo;
   return {
     url: `smtp://127.0.0.1:${port}`,
-    mails,
+    emails,
     get refusals() {
       return refusals;
     },

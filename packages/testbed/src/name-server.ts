@@ -9,7 +9,7 @@ type Zone = (host: string, family: 4 | 6) => readonly string[] | "mute";
 const NO_SUCH_NAME = 3;
 const TTL_S = 3_600;
 
-/** A real name server: where it listens, as `address:port`, and how often a name was asked for. */
+/** A real name server: where it listens, as `address:port`, and how often a name was looked up. */
 export type NameServer = AsyncDisposable & {
   readonly servers: readonly string[];
   readonly asked: (host: string) => number;

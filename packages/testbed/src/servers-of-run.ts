@@ -1,6 +1,6 @@
 import { inject } from "vitest";
 
-/** The servers that all tests of a run use; `runFolder` holds all data of the run and is removed after it. */
+/** The servers that all tests of a run use; `runFolder` contains all data of the run and is removed after it. */
 type ServersOfRun = {
   readonly databaseUrl: string;
   readonly natsUrl: string;

@@ -13,8 +13,8 @@ const NEWLINE = Buffer.from("\n");
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The body with each of the usual changes made or undone: which side's body was pasted is unknown. None equals the body
- * itself. Never throws.
+ * The body with each of the usual changes made, and with each undone, because the pasted body may be either side's.
+ * Never includes the body itself. Never throws.
  */
 export function changedBodies(body: Buffer): { mistake: BodyMistake; body: Buffer }[] {
   const latin = body.toString("latin1");
@@ -43,7 +43,7 @@ function isLatin1(text: string): boolean {
   return Buffer.from(text, "latin1").toString("latin1") === text;
 }
 
-/** As the usual libraries write it: JavaScript, with indents, Python, PHP. */
+/** The JSON as common libraries write it: JavaScript's, with indents, Python's, PHP's. */
 function rewrittenJson(text: string): string[] {
   try {
     const value: unknown = JSON.parse(text);
@@ -79,7 +79,7 @@ function asciiOnly(text: string): string {
   return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Whether two bodies are the same JSON value, whatever the order and spaces. */
+/** Whether two bodies are the same JSON value, ignoring order and spaces. */
 export function isSameJson(left: Buffer, right: Buffer): boolean {
   try {
     return canonical(JSON.parse(left.toString("utf8"))) === canonical(JSON.parse(right.toString("utf8")));

@@ -134,7 +134,7 @@ test.each([
   expect(look({ headers, attemptTimes: [now - 60, now] })).toMatchObject({ matches: false, mistakes });
 });
 
-test("[OUT-30] knows from the sent bytes that the body is the same JSON in another order, or another body", () => {
+test("[OUT-30] tells from the sent bytes whether the body is the same JSON in another order, or another body", () => {
   const sentBody = Buffer.from('{"a":1,"b":2}');
   const headers = sign(secret, now, sentBody);
   const reordered = look({ headers, sentBody, body: Buffer.from('{"b":2,"a":1}') });
@@ -145,7 +145,7 @@ test("[OUT-30] knows from the sent bytes that the body is the same JSON in anoth
   });
 });
 
-test("[OUT-27] a signature made with another secret, or of another body, is explained by nothing", () => {
+test("[OUT-27] no mistake explains a signature made with another secret or of another body", () => {
   expect(look({ headers: sign(generateSecret(), now, body) })).toMatchObject({ matches: false, mistakes: [] });
   expect(look({ headers: sign(secret, now, "else") })).toMatchObject({ matches: false, mistakes: [] });
 });
@@ -156,13 +156,13 @@ test("a diagnosis never contains the secret or a signature made with it", () => 
       const headers = standard
         ? standardLines(`v1,${"A".repeat(43)}=`)
         : `${line}\nX-Service-Signature: t=${now},v1=${"0".repeat(64)}`;
-      const answer = JSON.stringify(diagnose({ secret, headers, body: anyBody, receivedAt: now, sentBody: body }));
+      const diagnosis = JSON.stringify(diagnose({ secret, headers, body: anyBody, receivedAt: now, sentBody: body }));
       const rights = [anyBody, body].flatMap((signed) => [
         sign(secret, now, signed),
         signStandard(secret, id, now, signed),
       ]);
-      for (const right of rights) expect(answer).not.toContain(right.slice(right.indexOf("v1") + 3));
-      expect(answer).not.toContain(secret.slice(6));
+      for (const right of rights) expect(diagnosis).not.toContain(right.slice(right.indexOf("v1") + 3));
+      expect(diagnosis).not.toContain(secret.slice(6));
     }),
   );
 });

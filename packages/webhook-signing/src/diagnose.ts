@@ -29,7 +29,7 @@ export type Diagnosis = {
   /** The signature's time in Unix seconds; undefined when there is none that can be read. */
   signedAt: number | undefined;
   timeWithinTolerance: boolean;
-  /** Receipt minus `signedAt`, in whole seconds; 0 when there is no such time. */
+  /** Receipt minus `signedAt`, in whole seconds; 0 when `signedAt` is undefined. */
   secondsOff: number;
   matches: boolean;
   mistakes: SignatureMistake[];

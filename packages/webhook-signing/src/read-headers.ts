@@ -13,7 +13,7 @@ export type SignatureScheme = "service" | "standard";
 export type SignatureHeaders = {
   scheme: SignatureScheme | undefined;
   fault: string;
-  /** As it is in the signed text; empty when there is none. */
+  /** The time as it is in the signed text; empty when there is none. */
   timeText: string;
   /** `webhook-id`; empty in the other scheme. */
   id: string;
@@ -96,7 +96,7 @@ function faultOfStandard(id: string, timeText: string, signatures: readonly stri
   return signatures.some(isSignature) ? "" : "v1 is not the base64 of 32 bytes";
 }
 
-/** In the form of either scheme: the digest may have been written in the wrong one. */
+/** Whether it has the form of either scheme, because the digest may have been written in the wrong one. */
 function isSignature(text: string): boolean {
   return HEX.test(text) || BASE64.test(text);
 }

@@ -15,7 +15,7 @@ export function generateSecret(): string {
 
 /**
  * The bytes that Standard Webhooks keys its HMAC with: the base64 after `whsec_`, decoded.
- * Undefined when the secret has no such prefix or what follows is not non-empty standard base64.
+ * Undefined when the secret lacks the prefix, or when what follows is empty or not standard base64.
  */
 export function decodeSecret(secret: string): Buffer | undefined {
   if (!secret.startsWith(SECRET_PREFIX)) return undefined;

@@ -21,7 +21,7 @@ export function hexSignature(secret: string, timeText: string, body: Uint8Array 
 
 /**
  * The value of the Standard Webhooks header `webhook-signature`, `v1,<base64>`, over `<id>.<unixTime>.<body>`.
- * The key is what the secret holds after `whsec_`, base64-decoded. `unixTime` is in whole seconds.
+ * The key is the part of the secret after `whsec_`, base64-decoded. `unixTime` is in whole seconds.
  * Throws a TypeError for a secret of another form and a RangeError for a time that is not whole seconds.
  */
 export function signStandard(secret: string, id: string, unixTime: number, body: Uint8Array | string): string {

@@ -21,7 +21,7 @@ export type SignatureMistake =
 /** What a signature is computed from: HMAC-SHA256 with `key` over `prefix` and `body`. */
 type Signing = { key: string | Buffer; prefix: string; body: Buffer };
 
-/** A part of a signing done wrong, or a whole one with one or two such parts. */
+/** A signing, or the parts of one that were done wrong, with the names of the mistakes. */
 type Mistaken = Partial<Signing> & { mistakes: SignatureMistake[] };
 
 /** How a correct signature of the scheme is made; undefined when the secret does not have the form that it needs. */
@@ -36,8 +36,9 @@ export function correctSigning(
 }
 
 /**
- * The ways in which a wrong signature may have been made: single mistakes first, then two at once, because the simplest
- * explanation is the one to name. `attemptTimes` are other times in Unix seconds, `sent` the body that was really sent.
+ * The ways in which a wrong signature may have been made: single mistakes first, then two together, because the
+ * simplest explanation is the one to name. `attemptTimes` are other times in Unix seconds, `sent` the body that was
+ * really sent.
  */
 export function* mistakenSignings(
   headers: SignatureHeaders,

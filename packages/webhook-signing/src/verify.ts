@@ -6,7 +6,7 @@ import { hexSignature } from "./sign.ts";
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /** The outcome of a verification. The reason is for logs; the sender does not learn it. */
-type VerifyResult =
+export type VerifyResult =
   | { ok: true; unixTime: number }
   | { ok: false; reason: "malformed" | "outside-tolerance" | "mismatch" };
 

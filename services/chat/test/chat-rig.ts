@@ -6,8 +6,8 @@ import type { ChatEvent, DoneEvent } from "@toolgate/gen/toolgate/chat/v1/chat_p
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
-import { localPeers } from "@toolgate/service-host/local-peers";
 import { createLogger } from "@toolgate/service-host/logger";
+import { localPeers } from "@toolgate/service-host/rpc/local-peers";
 import type { Service } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";

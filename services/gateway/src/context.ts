@@ -1,9 +1,8 @@
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { Logger } from "@toolgate/service-host/logger";
-import type { VerifyKey } from "./clients/key-auth.ts";
+import type { RunTool, VerifyKey } from "./clients/hot-calls.ts";
 import type { DescribeTools } from "./clients/tool-descriptions.ts";
-import type { RunTool } from "./clients/tool-runner.ts";
 import type { DescriptionCache } from "./http/descriptions/description-cache.ts";
 
 /** What a call of a tool needs, over HTTP and over MCP. */

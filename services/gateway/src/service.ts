@@ -1,12 +1,13 @@
+import { ReceiveService } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { openConnections } from "@toolgate/service-host/connections";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
-import { createVerifyKey } from "./clients/key-auth.ts";
-import { createRunTool } from "./clients/tool-runner.ts";
+import { createRunTool, createVerifyKey } from "./clients/hot-calls.ts";
+import { createReceiveHook } from "./clients/inbound-hook.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
-import { createUsageRecorder } from "./events/usage-recorder.ts";
 import { createHttpServer } from "./http/server.ts";
+import { createUsageRecorder } from "./http/tools/tool-call.ts";
 
 const NAME = "gateway";
 
@@ -27,7 +28,8 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     log,
     now,
   };
-  const app = await createHttpServer({ ...config, calls, peers, log });
+  const receiveHook = createReceiveHook(peers.call(ReceiveService.method.receive));
+  const app = await createHttpServer({ ...config, calls, receiveHook, peers, log });
   await app.listen({ host: config.host, port: config.port });
   // Closing waits for the calls under way and closes idle connections.
   resources.defer(() => app.close());

@@ -4,7 +4,7 @@ import { generateSecret } from "@toolgate/api-key/secret";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { type VerifyRequest, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { expect, test } from "vitest";
-import { createVerifyKey } from "../src/clients/key-auth.ts";
+import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";
 
 /** Collects the client addresses that the gateway reports to Verify and with a login. */

@@ -5,7 +5,7 @@ import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/k
 import { ToolDescriptionSchema, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { describe, expect, test } from "vitest";
-import { createVerifyKey } from "../src/clients/key-auth.ts";
+import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";
 
 const UNKNOWN_EPOCH = 0n;
@@ -42,8 +42,8 @@ async function gateway() {
   return { state, get, list, [Symbol.asyncDispose]: () => app.close() };
 }
 
-/** Holds back tool-runner's responses until the returned function is called. */
-function held(state: { response: Promise<void> }): () => void {
+/** Delays tool-runner's responses until the returned function is called. */
+function delayResponses(state: { response: Promise<void> }): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   state.response = promise;
   return resolve;
@@ -55,7 +55,7 @@ describe("descriptions", () => {
   test("[OAPI] simultaneous requests to different hosts load the tools once; each gets its own address", async () => {
     await using running = await gateway();
     const { state } = running;
-    const release = held(state);
+    const release = delayResponses(state);
     const hosts = Array.from({ length: 50 }, (_, index) => `h${index}.example`);
     const responses = hosts.map((host) => running.get(host));
     await eventually(() => state.verified === hosts.length);
@@ -102,7 +102,7 @@ describe("descriptions", () => {
     await using running = await gateway();
     const { state } = running;
     state.epoch = UNKNOWN_EPOCH;
-    const release = held(state);
+    const release = delayResponses(state);
     const early = running.get();
     await eventually(() => state.fetches === 1);
     state.tools = [];

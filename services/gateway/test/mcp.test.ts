@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { generateSecret } from "@toolgate/api-key/secret";
 import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { expect, test } from "vitest";
-import { createVerifyKey } from "../src/clients/key-auth.ts";
+import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";
 
 /** A gateway whose services are down; its key is valid until its call is counted, or longer. */

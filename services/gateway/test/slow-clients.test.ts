@@ -7,7 +7,7 @@ import { KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { InvalidArgumentsSchema, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
-import { remoteTransport } from "@toolgate/service-host/transport";
+import { remoteTransport } from "@toolgate/service-host/rpc/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";

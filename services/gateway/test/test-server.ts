@@ -28,6 +28,7 @@ export function testServer({
     },
     peers: { transport: (name) => transports[name] ?? noRpcs },
     trustedProxies: [],
+    receiveHook: notExpected,
     publicUrl: "",
     requestTimeoutMs: 30_000,
     log,

@@ -29,12 +29,13 @@ create table inbound_hook.hook (
   -- Calls that failed verification since the last accepted one, and when the first of them came.
   refused_in_a_row integer not null default 0,
   refused_since timestamptz,
-  -- When the mail about a hook that fails every verification is due; null when there is none to send.
-  notice_due_at timestamptz
+  -- The refused_since that the workspace's admins were told about, and until when a process is telling them.
+  notified_since timestamptz,
+  notifying_until timestamptz
 ) with (fillfactor = 70);
 
 create index hook_of_workspace on inbound_hook.hook (workspace_id) where deleted_at is null;
-create index hook_notice on inbound_hook.hook (notice_due_at) where notice_due_at is not null;
+create index hook_refused on inbound_hook.hook (refused_since) where refused_since is not null;
 
 -- The id is a UUID of version 7 whose time is created_at: the id alone gives the partition.
 create table inbound_hook.delivery (
@@ -56,11 +57,22 @@ create table inbound_hook.delivery (
   -- Of the last run.
   duration_ms integer not null default 0,
   error text not null default '',
+  -- Email of who asked for the last run; empty for the first one.
+  requested_by text not null default '',
   primary key (created_at, id)
 ) partition by range (created_at);
 
-create index delivery_of_workspace on inbound_hook.delivery (workspace_id, created_at desc, id desc);
-create index delivery_of_hook on inbound_hook.delivery (hook_id, created_at desc, id desc);
+-- The log is read newest first, which is by id: ids begin with the time.
+create index delivery_newest on inbound_hook.delivery (workspace_id, id);
+create index delivery_newest_of_hook on inbound_hook.delivery (hook_id, id);
+create index delivery_by_request on inbound_hook.delivery (workspace_id, request_id, id);
+create index delivery_by_external_id on inbound_hook.delivery (workspace_id, external_id, id) where external_id is not null;
+
+-- These have few rows, far apart in the table, so the indexes include the columns that a search filters by.
+create index delivery_failed on inbound_hook.delivery (workspace_id, status, id)
+  include (created_at, hook_id) where status in ('failed', 'interrupted');
+create index delivery_failed_of_hook on inbound_hook.delivery (hook_id, status, id)
+  include (created_at, workspace_id) where status in ('failed', 'interrupted');
 
 create table inbound_hook.run (
   -- Of the delivery.

@@ -17,7 +17,6 @@ export interface ReceiverConfig extends NeedSettings<"redis" | "sealing-keys"> {
 
 /** What only the role runner needs. */
 export interface RunnerConfig {
-  caps: QueueCaps;
   /** Runs at once of this process. */
   toolConcurrency: number;
   assistantConcurrency: number;
@@ -26,6 +25,8 @@ export interface RunnerConfig {
 }
 
 export interface Config extends NeedSettings<"postgres" | "nats"> {
+  /** Of each lane. Who adds work must know them as well as who takes it. */
+  caps: QueueCaps;
   receiver: ReceiverConfig | undefined;
   runner: RunnerConfig | undefined;
 }
@@ -33,10 +34,13 @@ export interface Config extends NeedSettings<"postgres" | "nats"> {
 export function readConfig(env: Env): Config {
   return read(env, (reader) => {
     const roles = new Set(readRoles(reader));
+    // [FAIR-4]
+    const perGroup = reader.integer("RUNS_PER_WORKSPACE", { fallback: 3, min: 1, max: 1_000 });
     return {
       ...readNeeds(reader, NAME, ["postgres", "nats"]),
+      caps: { perGroup },
       receiver: roles.has("receiver") ? readReceiver(reader) : undefined,
-      runner: roles.has("runner") ? readRunner(reader) : undefined,
+      runner: roles.has("runner") ? readRunner(reader, perGroup) : undefined,
     };
   });
 }
@@ -55,12 +59,12 @@ function readReceiver(reader: EnvReader): ReceiverConfig {
   };
 }
 
-function readRunner(reader: EnvReader): RunnerConfig {
+/** A process takes as many runs of a workspace as the workspace may have. */
+function readRunner(reader: EnvReader, perWorkspace: number): RunnerConfig {
+  const concurrency = { fallback: Math.max(64, perWorkspace), min: perWorkspace, max: 10_000 };
   return {
-    // [FAIR-4]
-    caps: { perGroup: reader.integer("RUNS_PER_WORKSPACE", { fallback: 3, min: 1, max: 1_000 }) },
-    toolConcurrency: reader.integer("TOOL_LANE_CONCURRENCY", { fallback: 64, min: 1, max: 10_000 }),
-    assistantConcurrency: reader.integer("ASSISTANT_LANE_CONCURRENCY", { fallback: 64, min: 1, max: 10_000 }),
+    toolConcurrency: reader.integer("TOOL_LANE_CONCURRENCY", concurrency),
+    assistantConcurrency: reader.integer("ASSISTANT_LANE_CONCURRENCY", concurrency),
     mail: readMail(reader),
   };
 }

@@ -1,20 +1,44 @@
+import type { Transport } from "@connectrpc/connect";
+import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
+import type { connectRedis } from "@toolgate/epoch/redis";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { announceWork } from "@toolgate/event-bus/wake-up";
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { Config } from "./config.ts";
+import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import type { Peers } from "@toolgate/service-host/peers";
+import { createTargets, type Targets } from "./clients/targets.ts";
+import { createIsWorkspaceLocked, type IsWorkspaceLocked } from "./clients/workspace-lock.ts";
+import type { Config, ReceiverConfig } from "./config.ts";
+import type { ActivityLog } from "./receiving/activity-log.ts";
+import { openReceiver } from "./receiving/open-receiver.ts";
+import type { Receiver } from "./receiving/receiver.ts";
 import { wakeUpOf } from "./running/wake-up-subject.ts";
-import { LANES, type Lane, SCHEMA } from "./store/queue.ts";
+import { LANES, type Lane, laneQueue } from "./store/queue.ts";
 
 /** What both process roles work with. */
 export interface Context {
   pool: Pool;
   /** For the queues' statements, which are pipelined. */
   queuePool: Pool;
+  queues: Readonly<Record<Lane, FairQueue>>;
   /** Wakes the runners of a lane: it has due work. */
   announceWork: (lane: Lane) => void;
   now: () => Date;
+}
+
+/** What the RPC handlers work with. */
+export interface ReceiverContext extends Context {
+  epochs: Epochs;
+  secretBox: SecretBox;
+  targets: Targets;
+  isWorkspaceLocked: IsWorkspaceLocked;
+  receiver: Receiver;
+  activity: ActivityLog;
+  /** Where senders reach the gateway; empty: unknown. */
+  publicUrl: string;
 }
 
 interface ContextOptions {
@@ -34,7 +58,36 @@ export function createContext(
   const connection = { url, maxConnections, applicationName: "inbound-hook", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "inbound-hook queue"));
+  const queues = { tool: laneQueue("tool", config.caps), assistant: laneQueue("assistant", config.caps) };
   for (const lane of LANES)
-    resources.use(measureFairQueue(pool, { lane: `hook ${lane}s`, tables: `${SCHEMA}.${lane}_queue` }));
-  return { pool, queuePool, announceWork: (lane) => announceWork(bus, wakeUpOf(lane)), now };
+    resources.use(measureFairQueue(pool, { lane: `hook ${lane}s`, tables: queues[lane].tables }));
+  return { pool, queuePool, queues, announceWork: (lane) => announceWork(bus, wakeUpOf(lane)), now };
+}
+
+interface ReceiverOptions {
+  config: ReceiverConfig;
+  redis: ReturnType<typeof connectRedis>;
+  onError: (what: string) => (error: unknown) => void;
+  peers: Pick<Peers, "transport">;
+  /** Undefined in an installation without a chat service. */
+  chat: Transport | undefined;
+}
+
+/** `resources` owns what it opens. */
+export function createReceiverContext(
+  context: Context,
+  { config, redis, peers, chat, onError }: ReceiverOptions,
+  resources: AsyncDisposableStack,
+): ReceiverContext {
+  const secretBox = createSecretBox({ keys: config.sealingKeys });
+  const isWorkspaceLocked = createIsWorkspaceLocked(peers.transport("key-auth"));
+  return {
+    ...context,
+    epochs: createEpochs(redis),
+    secretBox,
+    isWorkspaceLocked,
+    ...openReceiver({ ...context, redis, secretBox, isWorkspaceLocked, onError }, resources),
+    targets: createTargets({ toolRunner: peers.transport("tool-runner"), chat }),
+    publicUrl: config.publicUrl.replace(/\/+$/, ""),
+  };
 }

@@ -1,5 +1,6 @@
 import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
 import type { connectRedis } from "@toolgate/epoch/redis";
+import { createRowLoader } from "@toolgate/epoch/row-loader";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ServiceHost } from "@toolgate/service-host/service";
@@ -11,7 +12,6 @@ import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
 import { loadForVerification } from "./store/verification.ts";
 import { type Admission, createRedisAdmission } from "./verification/admission.ts";
-import { createRowLoader } from "./verification/row-loader.ts";
 import { createVerifier, type Verifier } from "./verification/verifier.ts";
 
 /** What the RPC handlers work with. */
@@ -48,7 +48,11 @@ export function createContext(
   const verifier = createVerifier({
     redis,
     admission,
-    load: createRowLoader((hashes) => loadForVerification(pool, hashes), now),
+    load: createRowLoader({
+      query: (hashes) => loadForVerification(pool, hashes),
+      hashOf: (row) => row.secretHash,
+      now,
+    }),
     now,
     onAdmissionError: onError("redis cannot decide; deciding from postgres"),
   });

@@ -1,8 +1,8 @@
 import { runDailyJob } from "@toolgate/service-host/connections";
-import { keepPartitions, pruneAuditLog } from "./events/upkeep.ts";
+import { maintainPartitions, pruneAuditLog } from "./events/upkeep.ts";
 
 await runDailyJob("key-auth", async (pool, now) => {
-  const dropped = await keepPartitions(pool, now);
+  const dropped = await maintainPartitions(pool, now);
   await pruneAuditLog(pool, now);
   return dropped;
 });

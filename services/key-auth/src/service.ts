@@ -6,7 +6,7 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { createContext } from "./context.ts";
 import { consumeAuditRecords } from "./events/audit-records.ts";
-import { keepUp } from "./events/upkeep.ts";
+import { maintainTables } from "./events/upkeep.ts";
 import { consumeUsageRecords } from "./events/usage-records.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type VerifyHandler, verifyHandler } from "./rpc/verify.ts";
@@ -16,7 +16,7 @@ const UPKEEP_EVERY_MS = 3_600_000;
 
 /** For tests. */
 export interface Overrides {
-  /** How often the daily upkeep runs: it is safe to repeat, and at most this late. */
+  /** Pause between two runs of the daily upkeep, which is safe to repeat. */
   upkeepEveryMs?: number;
 }
 
@@ -32,7 +32,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   await using resources = new AsyncDisposableStack();
   const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const secretBox = createSecretBox({ keys: config.sealingKeys });
-  const upkeep = () => keepUp(pool, secretBox, new Date(now()));
+  const upkeep = () => maintainTables(pool, secretBox, new Date(now()));
   await upkeep();
   const context = createContext({ pool, redis, secretBox, host }, resources);
   const running = resources.use(

@@ -3,7 +3,7 @@ import { KeyStatus } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
-import { columnsHolding, randomBytesOf } from "./stored-secrets.ts";
+import { columnsContaining, randomBytesOf } from "./stored-secrets.ts";
 
 let keyAuth: RunningKeyAuth;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ test("[KEY-14] [KEY-15] [KEY-16] the secret starts with svc_live_, is in the fir
   expect(JSON.stringify(again, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(
     secret,
   );
-  expect(await columnsHolding(keyAuth.pool, [secret])).toEqual([]);
+  expect(await columnsContaining(keyAuth.pool, [secret])).toEqual([]);
 });
 
 test("[KEY-16] the tests' search for stored secrets finds them in every encoding, whole or in part", async () => {
@@ -53,7 +53,7 @@ test("[KEY-16] the tests' search for stored secrets finds them in every encoding
     "create table key_auth.leaky_text as select encode(hex, 'escape') as note from key_auth.leaky",
   );
   try {
-    const found = await columnsHolding(keyAuth.pool, [secret]);
+    const found = await columnsContaining(keyAuth.pool, [secret]);
     expect(found.toSorted()).toEqual([...columns.map((name) => `leaky.${name}`), "leaky_text.note"].toSorted());
   } finally {
     await keyAuth.pool.query("drop table key_auth.leaky, key_auth.leaky_text");

@@ -16,7 +16,7 @@ import {
   SignJWT,
 } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { keepSigningKeys } from "../src/login/signing-keys.ts";
+import { maintainSigningKeys } from "../src/login/signing-keys.ts";
 import {
   createRedisThrottle,
   MAX_ACCOUNT_FAILURES,
@@ -106,15 +106,15 @@ test("[MGMT-4] a signing key is replaced after 30 days, and deleted once all its
     JSON.parse((await keyAuth.sessions().getKeySet({})).jwksJson).keys.map(({ kid }: { kid: string }) => kid);
   const [first] = await kids();
   const days = (count: number) => new Date(now + count * 86_400_000);
-  await keepSigningKeys(keyAuth.pool, box, days(29));
+  await maintainSigningKeys(keyAuth.pool, box, days(29));
   expect(await kids()).toEqual([first]);
-  await Promise.all([1, 2, 3].map(() => keepSigningKeys(keyAuth.pool, box, days(30.5))));
+  await Promise.all([1, 2, 3].map(() => maintainSigningKeys(keyAuth.pool, box, days(30.5))));
   expect((await kids()).length).toBe(2);
   expect(await authorized(token, user)).toBeUndefined();
   const next = await login(user, TokenKind.JWT);
   expect(decodeProtectedHeader(next).kid).not.toBe(first);
   expect(await authorized(next, user, 1)).toBeUndefined();
-  await keepSigningKeys(keyAuth.pool, box, days(62));
+  await maintainSigningKeys(keyAuth.pool, box, days(62));
   expect(await kids()).not.toContain(first);
 });
 
@@ -125,7 +125,7 @@ test("[MGMT-4] GetSession returns the user and the user's workspaces", async () 
   expect(await codeOf(keyAuth.sessions().getSession({ token: "none" }))).toBe(Code.Unauthenticated);
 });
 
-test("[MGMT-4] changing the password ends every other session at once, and the old password no longer works", async () => {
+test("[MGMT-4] changing the password ends every other session immediately, and the old password no longer works", async () => {
   const user = await newUser();
   const [mine, page, client] = [await login(user), await login(user), await login(user, TokenKind.JWT)];
   const change = (currentPassword: string, newPassword: string) =>

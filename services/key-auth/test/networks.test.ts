@@ -22,7 +22,7 @@ test("[KEY] [ERR-10] a call from outside a key's networks is refused like an unk
   }
 });
 
-test("[KEY] changed networks hold from the next call on; without networks every address is allowed", async () => {
+test("[KEY] changed networks apply from the next call on; without networks every address is allowed", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => NOW });
   const who = keyAuth.as("manager");
   const { key, secret } = await keyAuth.keys().createKey({ name: "k" }, who);

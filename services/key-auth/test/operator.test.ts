@@ -52,7 +52,7 @@ test("[MGMT-2] [MGMT-3] [MGMT-4] the operator creates a workspace and a user, an
   expect((await operate("workspace list")).output.split("\n")).toContain(workspace);
 });
 
-test("[ERR-12] a locked workspace is locked from the next call on, on every replica, until it is unlocked", async () => {
+test("[ERR-12] a workspace is locked from the next call on, on every replica, until it is unlocked", async () => {
   const { workspace, email } = fresh();
   const { workspaceId } = await provision(keyAuth.pool, { ...account(email, "admin"), workspace });
   const { secret } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager", workspaceId));
@@ -96,7 +96,7 @@ test("[MGMT] a faulty command fails with the reason and changes nothing", async 
     ["--force", "Usage"],
     ["workspace create Wrong_Code", "a code has"],
     [`workspace lock ${workspace}`, "no workspace"],
-    [`user create nobody`, "not an e-mail"],
+    [`user create nobody`, "not an email"],
     [`user password ${email}`, "no user"],
     [`role set ${email} ${workspace} admin`, "no workspace"],
     [`role set ${email} ${workspace} owner`, "a role is"],

@@ -1,8 +1,8 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { minuteWindow } from "@toolgate/epoch/minute-window";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";
-import { minuteWindow } from "../src/domain/minute-window.ts";
 import { runKeyAuth } from "./running-key-auth.ts";
 
 test("[KEY-21] [ERR-7] after the response to a revocation no replica admits the key, in 10,000 interleaved calls", async () => {
@@ -32,7 +32,7 @@ test("[KEY-21] [ERR-7] after the response to a revocation no replica admits the 
     expect(acceptedAfter).toBe(0);
   }
   expect(calls).toBe(10_000);
-  // Without calls on both sides of the revocation the test would show nothing.
+  // Without calls before and after the revocation the test would show nothing.
   expect(accepted).toBeGreaterThan(0);
   expect(accepted).toBeLessThan(calls);
 });
@@ -53,7 +53,7 @@ test("[KEY-21] a revocation returns when any replica last accepted the key, igno
   await eventually(() => Date.now() > after);
   await call(1, "198.51.100.1");
   await call(1, "203.0.113.1", false);
-  // The minute is full for the next one, unless it has just ended.
+  // The next call is over the limit, unless the minute has just ended.
   await keyAuth.keys().updateKey({ keyId, limit: 1 }, who);
   const refused = await call(0);
   const { lastAcceptedAt } = await keyAuth.keys(1).revokeKey({ keyId }, who);
@@ -123,7 +123,7 @@ test("[KEY-21] without Redis, active keys are admitted up to their limit and rev
   const admitted = [];
   for (let call = 0; call < 5; call += 1) admitted.push((await keyAuth.verify(live.secret))?.admitted);
   expect(admitted.filter(Boolean).length).toBe(3);
-  // The next caller of an administrator learns that the announcement is open, though the revocation holds.
+  // The RPC fails because the revocation could not be announced, although it is stored.
   await expect(keyAuth.keys().revokeKey({ keyId: live.key?.id ?? "" }, keyAuth.as("manager"))).rejects.toThrow(
     "not confirmed everywhere yet",
   );

@@ -4,7 +4,7 @@ import { inTransaction } from "@toolgate/postgres/pool";
 import { testRedis } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";
 import { codeOf, earlyInMinute, type RunningKeyAuth, runKeyAuth, untilBlocked } from "./running-key-auth.ts";
-import { columnsHolding } from "./stored-secrets.ts";
+import { columnsContaining } from "./stored-secrets.ts";
 
 const START = Date.parse("2026-11-21T12:00:10Z");
 const DAY_S = 86_400;
@@ -51,7 +51,7 @@ test("[KEY] [LIMIT-1] both secrets share the key's id and limit during the overl
   expect(await keyAuth.verify(secret)).toMatchObject({ admitted: false });
 });
 
-test("[KEY] the old secret ends at once without an overlap, and a second rotation ends the one before it", async () => {
+test("[KEY] without an overlap the old secret ends immediately, and a second rotation ends the one before it", async () => {
   await using keyAuth = await runKeyAuth({ replicas: 2, now: () => START });
   const who = keyAuth.as("manager");
   const { key, secret: first } = await keyAuth.keys().createKey({ name: "k" }, who);
@@ -124,7 +124,7 @@ test("[KEY-15] [KEY-16] a rotated secret is in one response only, and stored as 
       { ...keyAuth.as("manager"), onHeader: (headers) => (caching = headers.get("cache-control")) },
     );
   expect(caching).toBe("no-store");
-  expect(await columnsHolding(keyAuth.pool, [old, secret])).toEqual([]);
+  expect(await columnsContaining(keyAuth.pool, [old, secret])).toEqual([]);
 });
 
 test("[KEY] while Redis is down a rotation changes nothing: the secret in use stays valid", async () => {

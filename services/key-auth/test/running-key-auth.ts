@@ -13,7 +13,7 @@ import type { SealingKey } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER, type Principal } from "@toolgate/service-host/principal";
-import { localTransport } from "@toolgate/service-host/transport";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
@@ -21,14 +21,14 @@ import { testDatabase } from "@toolgate/testbed/test-database";
 import { provision } from "../src/operator/provision.ts";
 import { type KeyAuth, start } from "../src/service.ts";
 
-export interface ToolStandIn {
+interface ToolStandIn {
   released: boolean;
   releasedWithoutEffect?: boolean;
   async?: boolean;
 }
 
 /** A stand-in for tool-runner that tests can change. */
-export interface ToolRunnerStandIn {
+interface ToolRunnerStandIn {
   tools: Map<string, ToolStandIn>;
   /** The names of each CheckTools call so far. */
   checked: string[][];

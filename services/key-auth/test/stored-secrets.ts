@@ -10,8 +10,10 @@ const CHECK_CHARACTERS = 6;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TOKEN = /[A-Za-z0-9+/_-]{12,}/g;
 
-/** The columns, as table.column, that hold a piece of a secret beyond its visible prefix: raw, in hex or in base64. */
-export async function columnsHolding(pool: Pool, secrets: readonly string[]): Promise<string[]> {
+/**
+ * The columns, as table.column, that contain a piece of a secret beyond its visible prefix: raw, in hex or in base64.
+ */
+export async function columnsContaining(pool: Pool, secrets: readonly string[]): Promise<string[]> {
   const pieces = secrets.flatMap((secret) => [...piecesOf(hiddenText(secret)), ...piecesOf(randomBytesOf(secret))]);
   const tables = await pool.query<{ name: string }>(
     "select table_name as name from information_schema.tables where table_schema = $1",

@@ -19,7 +19,7 @@ import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countPlan } from "../src/domain/call-buckets.ts";
-import { keepPartitions } from "../src/events/upkeep.ts";
+import { maintainPartitions } from "../src/events/upkeep.ts";
 import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
 import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
@@ -119,7 +119,7 @@ test("[LOG-8] [LOG-9] calls are shown and kept for 90 times 24 hours, to the mil
   };
   expect(await shown()).toEqual(instants.slice(0, 3));
   for (let run = 0; run < 2; run += 1) {
-    await keepPartitions(keyAuth.pool, new Date(now));
+    await maintainPartitions(keyAuth.pool, new Date(now));
     const left = await keyAuth.pool.query(`select at from ${USAGE_TABLE} order by at desc`);
     expect(left.rows.map(({ at }) => at.getTime())).toEqual(instants.slice(0, 3));
   }
@@ -132,14 +132,14 @@ test("[KEY-10] [KEY-13] a key keeps its last use and total when its calls are de
   const keyId = key?.id ?? "";
   const at = Date.now();
   await insertUsage(keyAuth.pool, [usage(keyId, 200, at), usage(keyId, 200, at - 1)], new Date(at - DAY_MS));
-  await keepPartitions(keyAuth.pool, new Date(at + 100 * DAY_MS));
+  await maintainPartitions(keyAuth.pool, new Date(at + 100 * DAY_MS));
   expect((await keyAuth.pool.query(`select 1 from ${USAGE_TABLE}`)).rows).toEqual([]);
   const { key: kept } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
   expect(kept?.callsTotal).toBe(2n);
   expect(kept?.lastUsedAt?.seconds).toBe(BigInt(Math.floor(at / 1000)));
 });
 
-test("[LOG-9] the daily job runs by itself, and can also be run by hand", async () => {
+test("[LOG-9] the service runs the daily job, which can also be run by hand", async () => {
   let ahead = 0;
   await using keyAuth = await runKeyAuth({ now: () => Date.now() + ahead, upkeepEveryMs: 20 });
   const { rows } = await keyAuth.pool.query("select current_date::text as today");
@@ -240,7 +240,26 @@ test("[KEY-11] [KEY-12] a migration counts the calls of the last day that are al
     );
   }
   await migrate({ pool, ...migrationsOf("key-auth") });
-  await keepPartitions(pool, new Date(now));
+  await maintainPartitions(pool, new Date(now));
   const counts = await countCalls(pool, [keyId], countPlan(new Date(now - DAY_MS)));
   expect(counts.get(keyId)).toBe(5);
+});
+
+test("[LOG-2] a message that Postgres refuses is parked with its reason, and the records of others are written", async () => {
+  await using nats = await testNats();
+  await using keyAuth = await runKeyAuth({ natsUrl: nats.url });
+  await using bus = await connectBus({ servers: nats.url, name: "test" });
+  const messageOf = (record: UsageRecord) =>
+    toBinary(UsageBatchSchema, create(UsageBatchSchema, { records: [record] }));
+  const [refused, good] = [messageOf(usage("no-uuid", 200)), usage(randomUUID(), 200)];
+  for (const message of [refused, messageOf(good)]) await publishDurably(bus, "records.usage", message);
+  await eventually(async () => {
+    const { rows } = await keyAuth.pool.query("select subject, reason, payload from key_auth.parked_message");
+    expect(rows).toEqual([
+      { subject: "records.usage", reason: expect.stringContaining("uuid"), payload: Buffer.from(refused) },
+    ]);
+  });
+  const written = await keyAuth.pool.query(`select id from ${USAGE_TABLE}`);
+  expect(written.rows).toEqual([{ id: good.id }]);
+  expect((await bus.jsm.streams.info("RECORDS")).state.messages).toBe(0);
 });

@@ -3,12 +3,12 @@ import { EventEmitter } from "node:events";
 import { KEEP_FOR_MS, RELOAD_AFTER_MS, RETRY_AFTER_MS } from "@toolgate/epoch/cache";
 import { createEpochs } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { createRowLoader, MAX_QUERIES_IN_FLIGHT, UNKNOWN_FOR_MS } from "@toolgate/epoch/row-loader";
 import { eventually } from "@toolgate/testbed/eventually";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { expect, test } from "vitest";
 import type { VerificationRow } from "../src/store/verification.ts";
 import { createRedisAdmission } from "../src/verification/admission.ts";
-import { createRowLoader, MAX_QUERIES_IN_FLIGHT, UNKNOWN_FOR_MS } from "../src/verification/row-loader.ts";
 import { createVerifier } from "../src/verification/verifier.ts";
 
 function newRow(tools: string[] = []): VerificationRow {
@@ -27,6 +27,8 @@ function newRow(tools: string[] = []): VerificationRow {
     workspaceLocked: false,
   };
 }
+
+const hashOf = (row: VerificationRow) => row.secretHash;
 
 /** A verifier on real epochs, with its own clock and rows; a test can stop Postgres. */
 async function verifierRig({
@@ -53,7 +55,7 @@ async function verifierRig({
   const verifier = createVerifier({
     redis: reconnects,
     admission: createRedisAdmission(redis),
-    load: createRowLoader(queryRows, now),
+    load: createRowLoader({ query: queryRows, hashOf, now }),
     now,
     onAdmissionError: (error) => void admissionErrors.push(error),
     ...(maxCachedBytes !== undefined && { maxCachedBytes }),
@@ -159,12 +161,13 @@ test("[KEY-21] a hash that belongs to no key is looked up once in two seconds", 
   expect(await rig.verify(unknown)).toMatchObject({ admitted: true });
 });
 
-test("[KEY-21] at most four lookup queries run at once; later lookups share the next one", async () => {
+test("[KEY-21] at most four lookup queries run at the same time; later lookups share the next one", async () => {
   const queries: { size: number; respond: (rows: VerificationRow[]) => void }[] = [];
-  const load = createRowLoader(
-    (hashes) => new Promise((resolve) => void queries.push({ size: hashes.length, respond: resolve })),
-    () => 0,
-  );
+  const load = createRowLoader({
+    query: (hashes) => new Promise((resolve) => void queries.push({ size: hashes.length, respond: resolve })),
+    hashOf,
+    now: () => 0,
+  });
   const lookups: Promise<unknown>[] = [];
   for (let query = 1; query <= MAX_QUERIES_IN_FLIGHT; query += 1) {
     lookups.push(load(randomBytes(32)));
@@ -185,13 +188,11 @@ test("[KEY-21] at most four lookup queries run at once; later lookups share the 
 test("[KEY-21] lookups of the same hash share one place in a query", async () => {
   const sizes: number[] = [];
   const row = newRow();
-  const load = createRowLoader(
-    async (hashes) => {
-      sizes.push(hashes.length);
-      return [row];
-    },
-    () => 0,
-  );
+  const query = async (hashes: Buffer[]) => {
+    sizes.push(hashes.length);
+    return [row];
+  };
+  const load = createRowLoader({ query, hashOf, now: () => 0 });
   const found = await Promise.all(Array.from({ length: 20 }, () => load(row.secretHash)));
   expect(new Set(found)).toEqual(new Set([row]));
   expect(sizes).toEqual([1]);

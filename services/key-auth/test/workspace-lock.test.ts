@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createClient } from "@connectrpc/connect";
 import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/transport";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { expect, test } from "vitest";
 import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 

@@ -12,7 +12,7 @@ create table outbound_webhook.endpoint (
   created_at timestamptz not null,
   deactivated_at timestamptz,
   deleted_at timestamptz,
-  -- When the mail about an automatic deactivation is due; null when there is none to send.
+  -- When the email about an automatic deactivation is due; null when there is none to send.
   notice_due_at timestamptz
 ) with (fillfactor = 70);
 
@@ -28,7 +28,7 @@ create table outbound_webhook.event (
   type text not null,
   hop smallint not null,
   body bytea not null,
-  -- Inactive endpoints that had subscribed and got no delivery.
+  -- Subscribed endpoints that got no delivery because they were inactive.
   skipped_endpoints bigint[],
   primary key (created_at, id)
 ) partition by range (created_at);

@@ -1,5 +1,5 @@
--- The log is read newest first, which is by id: ids begin with the time. Indexes that end in the id allow no other order,
--- so that no plan reads other workspaces' rows.
+-- The log is read newest first, by id, because ids begin with the time. All indexes end in the id, so that no plan
+-- reads rows of other workspaces to sort them.
 create index delivery_newest_of_endpoint on outbound_webhook.delivery (endpoint_id, id);
 create index delivery_newest_of_type on outbound_webhook.delivery (workspace_id, (event_type collate "C"), id);
 drop index outbound_webhook.delivery_of_workspace;
@@ -11,8 +11,8 @@ create index delivery_newest_custom on outbound_webhook.delivery (workspace_id, 
 create index delivery_newest_not_custom on outbound_webhook.delivery (workspace_id, id)
   where not starts_with(event_type, 'custom.');
 
--- These have few rows, since a delivery that succeeds at once is never in them. The rows are far apart in the table, so the
--- index includes the columns that a search filters by.
+-- These have few rows, since a delivery that succeeds at the first attempt is never in them. The rows are far apart in
+-- the table, so the index includes the columns that a search filters by.
 create index delivery_not_delivered on outbound_webhook.delivery (workspace_id, status, id)
   include (created_at, endpoint_id, event_type, kind) where status in ('retrying', 'failed', 'cancelled');
 create index delivery_not_delivered_to on outbound_webhook.delivery (endpoint_id, status, id)

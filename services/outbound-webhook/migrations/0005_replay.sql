@@ -10,13 +10,13 @@ alter table outbound_webhook.delivery add column repeated boolean not null defau
 create sequence outbound_webhook.undelivered_position;
 
 -- The events that an endpoint should have received and did not, and those that were sent to it again. An event that is
--- delivered at once has no row. `sending`: a delivery is pending. The triggers below maintain the table.
+-- delivered at the first attempt has no row. `sending`: a delivery is pending. The triggers below maintain the table.
 create table outbound_webhook.undelivered (
   endpoint_id bigint not null,
   event_id text collate "C" not null,
   event_type text not null,
   event_at timestamptz not null,
-  -- The event's row with the bytes: the latest copy of them.
+  -- The time of the row in `event` with the latest copy of the bytes.
   body_at timestamptz not null,
   -- Time of the last delivery, or of the event when there was none.
   kept_from timestamptz not null,

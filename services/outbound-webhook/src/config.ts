@@ -16,11 +16,11 @@ export interface CoreConfig extends NeedSettings<"postgres" | "sealing-keys"> {
 
 export interface Config extends NeedSettings<"nats">, OutgoingSettings {
   roles: ReadonlySet<ProcessRole>;
-  /** Attempts at once of a worker. */
+  /** Simultaneous attempts of a worker. */
   workerConcurrency: number;
   /** Undefined when the worker is the only role. */
   core: CoreConfig | undefined;
-  /** Undefined when no mail is sent from here. */
+  /** Undefined when no email is sent from here. */
   mail: MailSettings | undefined;
 }
 

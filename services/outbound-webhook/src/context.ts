@@ -16,7 +16,7 @@ import type { EndpointKey } from "./store/endpoint.ts";
 import { deliveryQueue, QUEUE_TABLES } from "./store/queue.ts";
 import { createReplaySteps, type ReplaySteps } from "./store/replay/steps.ts";
 
-/** The dependencies of the RPC handlers and of all process roles but the worker, which has none of them. */
+/** The dependencies of the RPC handlers and of all process roles except the worker. */
 export interface Context {
   pool: Pool;
   /** For the queue's statements, which are pipelined. */

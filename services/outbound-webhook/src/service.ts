@@ -8,12 +8,13 @@ import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, type CoreConfig, readConfig } from "./config.ts";
 import { type Context, createContext } from "./context.ts";
+import { ATTEMPT_DEADLINE_MS } from "./domain/outcome.ts";
 import { dispatcherLoops } from "./roles/dispatcher.ts";
 import { fanOutLoops } from "./roles/fan-out.ts";
 import { workerLoops } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
-import { keepPartitions } from "./store/retention.ts";
+import { maintainPartitions } from "./store/retention.ts";
 
 const NAME = "outbound-webhook";
 const PARTITIONS_EVERY_MS = 3_600_000;
@@ -22,13 +23,16 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 export interface Overrides {
   /** The resolver for names in endpoint URLs, instead of the operating system's. */
   resolver?: Resolver;
+  /** Longest time for an attempt, instead of 10 s; shorter than its lease. */
+  attemptDeadlineMs?: number;
 }
 
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
 /** Starts the process roles that the configuration names. */
-export async function start(config: Config, host: ServiceHost, { resolver }: Overrides = {}): Promise<Service> {
+export async function start(config: Config, host: ServiceHost, overrides: Overrides = {}): Promise<Service> {
   const { log, peers } = host;
+  const { resolver, attemptDeadlineMs = ATTEMPT_DEADLINE_MS } = overrides;
   const now = () => new Date(host.now());
   await using resources = new AsyncDisposableStack();
   const { bus } = await openConnections({ name: NAME, needs: ["nats"], log }, config, resources);
@@ -40,7 +44,8 @@ export async function start(config: Config, host: ServiceHost, { resolver }: Ove
     if (config.roles.has("fan-out")) roles.push(fanOutLoops(context, bus, log));
     if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, { config, bus, log, peers }, resources));
   }
-  if (config.roles.has("worker")) roles.push(await workerLoops(config, { bus, log, now, resolver }, resources));
+  if (config.roles.has("worker"))
+    roles.push(await workerLoops(config, { bus, log, now, resolver, attemptDeadlineMs }, resources));
   const loops = {
     producers: roles.flatMap(({ producers }) => producers),
     consumers: roles.flatMap(({ consumers = [] }) => consumers),
@@ -68,7 +73,7 @@ async function openContext(
 ): Promise<Context | undefined> {
   if (!hasCore(config)) return undefined;
   const { pool } = await openConnections({ name: NAME, needs: ["postgres"], log }, config.core, resources);
-  await keepPartitions(pool, base.now());
+  await maintainPartitions(pool, base.now());
   const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
   return createContext({ ...base, config, pool, onIdleError }, resources);
 }
@@ -81,7 +86,7 @@ function upkeepLoops({ pool, now }: Context, bus: Bus, { log }: ServiceHost): Lo
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   return {
     producers: [
-      (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => keepPartitions(pool, now()), onError("partitions")),
+      (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
       (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
     ],
   };

@@ -7,16 +7,16 @@ import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
 const MINUTE_MS = 60_000;
 
 describe("deactivation", () => {
-  let mails: MailTrap;
+  let mailbox: MailTrap;
   let rig: OutboundRig;
   beforeAll(async () => {
-    mails = await startMailTrap();
-    rig = await startOutboundRig({ smtpUrl: mails.url, adminEmails: ["ann@acme.example", "bob@acme.example"] });
+    mailbox = await startMailTrap();
+    rig = await startOutboundRig({ smtpUrl: mailbox.url, adminEmails: ["ann@acme.example", "bob@acme.example"] });
   });
   beforeEach(() => rig.receiver.behave(() => ({ status: 410 })));
   afterAll(async () => {
     await rig[Symbol.asyncDispose]();
-    await mails[Symbol.asyncDispose]();
+    await mailbox[Symbol.asyncDispose]();
   });
 
   const endpointOf = async (workspaceId: string, endpointId: bigint) =>
@@ -35,13 +35,13 @@ describe("deactivation", () => {
     });
   }
 
-  it("[OUT-48] [OUT-49] the fifth final failure in a row deactivates, with one mail to the admins", async () => {
+  it("[OUT-48] [OUT-49] the fifth final failure in a row deactivates, with one email to the admins", async () => {
     const { id, secret } = await rig.register("w-five", "/hooks/very-secret-path");
     for (let count = 1; count <= 4; count += 1) await deliver("w-five", 410);
     expect(await endpointOf("w-five", id)).toMatchObject({ active: true, failuresInARow: 4 });
     await deliver("w-five", 410);
     await eventually(async () => (await endpointOf("w-five", id))?.active === false);
-    const mail = await eventually(() => mails.mails.length > 0 && mails.mails[0]);
+    const mail = await eventually(() => mailbox.emails.length > 0 && mailbox.emails[0]);
     expect(mail?.recipients.toSorted()).toEqual(["ann@acme.example", "bob@acme.example"]);
     expect(mail?.text).toContain(`endpoint ${id}`);
     expect(mail?.text).not.toContain("very-secret-path");
@@ -50,19 +50,19 @@ describe("deactivation", () => {
       const { rows } = await rig.pool.query("select 1 from outbound_webhook.endpoint where notice_due_at is not null");
       return rows.length === 0;
     });
-    expect(mails.mails).toHaveLength(1);
+    expect(mailbox.emails).toHaveLength(1);
   });
 
-  it("[OUT-49] a mail that the server refuses is tried again", async () => {
-    mails.refuse(true);
-    const before = mails.mails.length;
+  it("[OUT-49] an email that the server refuses is tried again", async () => {
+    mailbox.refuse(true);
+    const before = mailbox.emails.length;
     await rig.register("w-refusing", "/refusing");
     for (let count = 1; count <= 5; count += 1) await deliver("w-refusing", 410);
-    await eventually(() => mails.refusals > 0);
-    mails.refuse(false);
+    await eventually(() => mailbox.refusals > 0);
+    mailbox.refuse(false);
     rig.clock.advance(3 * MINUTE_MS);
-    await eventually(() => mails.mails.length > before);
-    expect(mails.mails).toHaveLength(before + 1);
+    await eventually(() => mailbox.emails.length > before);
+    expect(mailbox.emails).toHaveLength(before + 1);
   });
 
   it("[OUT-36] a success in between resets the failure count", async () => {
@@ -91,7 +91,7 @@ describe("deactivation", () => {
     expect(await endpointOf("w-cancel", id)).toMatchObject({ active: false, failuresInARow: 0 });
   });
 
-  it("[OUT] an event that meets an inactive endpoint is kept as skipped, and not delivered after activation", async () => {
+  it("[OUT] an event for an inactive endpoint is recorded as skipped, and not delivered after activation", async () => {
     const { id } = await rig.register("w-skip", "/skip");
     const endpoints = rig.endpoints({ workspaceId: "w-skip" });
     await endpoints.updateEndpoint({ endpointId: id, active: false });

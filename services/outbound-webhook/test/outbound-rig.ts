@@ -21,8 +21,8 @@ import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import type { Service } from "@toolgate/service-host/service";
-import { localTransport } from "@toolgate/service-host/transport";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers";
@@ -34,7 +34,7 @@ import { start as startService } from "../src/service.ts";
 const INTERNAL_TOKEN = "internal";
 const SOURCE = "test-source";
 
-export interface RigOptions {
+interface RigOptions {
   /** The instances of the service to run, each with these roles. Default: one with all roles. */
   instances?: (readonly ProcessRole[])[];
   config?: Partial<Config>;
@@ -42,6 +42,8 @@ export interface RigOptions {
   adminEmails?: string[];
   /** The resolver for names in endpoint URLs, instead of the machine's own. */
   resolver?: Resolver;
+  /** Longest time for an attempt. Default: 10 s. */
+  attemptDeadlineMs?: number;
 }
 
 export interface User {
@@ -75,7 +77,7 @@ export interface OutboundRig extends AsyncDisposable {
   start(roles: readonly ProcessRole[]): Promise<Service>;
 }
 
-/** The part of key-auth that mails need. */
+/** The part of key-auth that gives the addresses for emails. */
 function keyAuthStandIn(emails: string[]): Peers {
   const transport = createRouterTransport((router) =>
     router.service(WorkspaceService, { listAdminEmails: () => ({ emails }) }),
@@ -98,6 +100,7 @@ export function newEvent(event: Partial<WorkspaceEvent> & { workspaceId: string 
     hop: 1,
     requestId: "",
     traceparent: "",
+    tracestate: "",
     ...event,
   });
 }
@@ -139,7 +142,11 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
   async function start(roles: readonly ProcessRole[]): Promise<Service> {
     const only = { ...config, roles: new Set(roles) };
     const host = { log, now: () => now().getTime(), peers: keyAuthStandIn(options.adminEmails ?? []) };
-    const service = await startService(only, host, options.resolver && { resolver: options.resolver });
+    const { resolver, attemptDeadlineMs } = options;
+    const service = await startService(only, host, {
+      ...(resolver && { resolver }),
+      ...(attemptDeadlineMs !== undefined && { attemptDeadlineMs }),
+    });
     services.push(resources.use(service));
     return service;
   }

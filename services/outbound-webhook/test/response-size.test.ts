@@ -22,7 +22,7 @@ test.each([
     return result;
   };
   const attempt = create(AttemptSchema, { url: receiver.url, headers: {}, body: Buffer.from("{}"), number: 1 });
-  const made = await runAttempt(attempt, { send }, () => new Date());
+  const made = await runAttempt(attempt, { safeFetch: { send }, attemptDeadlineMs: 10_000, now: () => new Date() });
   expect(made).toMatchObject({ responseCode: 200, response: "y".repeat(1_000) });
   const [result] = results;
   if (result?.kind !== "response") throw new Error(`the attempt ended as ${result?.kind}`);

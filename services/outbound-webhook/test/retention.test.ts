@@ -5,7 +5,7 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deleteOld, keepPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
+import { deleteOld, maintainPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -43,7 +43,7 @@ describe("retention", () => {
     "[OUT-16] keeps deliveries for 30 days, with partitions made ahead, over two months of daily runs by 6 replicas",
     async () => {
       for (let day = 0; day <= 60; day += 1) {
-        await Promise.all([1, 2, 3, 4, 5, 6].map(() => keepPartitions(pool, days(day))));
+        await Promise.all([1, 2, 3, 4, 5, 6].map(() => maintainPartitions(pool, days(day))));
         await insert(days(day));
       }
       const dates = await kept();
@@ -55,16 +55,16 @@ describe("retention", () => {
   );
 
   it("[OUT-16] an event that was two days old when its delivery was made is kept as long as that", async () => {
-    await keepPartitions(pool, days(200));
+    await maintainPartitions(pool, days(200));
     await pool.query(
       `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body)
        values ($1, 'evt_old', 'w', 'custom.x', 1, '{}')`,
       [days(198)],
     );
     const events = async () => (await pool.query("select from outbound_webhook.event where id = 'evt_old'")).rowCount;
-    await keepPartitions(pool, days(200 + RETENTION_DAYS));
+    await maintainPartitions(pool, days(200 + RETENTION_DAYS));
     expect(await events()).toBe(1);
-    await keepPartitions(pool, days(200 + RETENTION_DAYS + 2));
+    await maintainPartitions(pool, days(200 + RETENTION_DAYS + 2));
     expect(await events()).toBe(0);
   });
 
@@ -93,7 +93,7 @@ describe("retention", () => {
   });
 
   it("a new database takes rows of yesterday and today", async () => {
-    await keepPartitions(pool, days(100));
+    await maintainPartitions(pool, days(100));
     await insert(days(99));
     await insert(days(100));
     expect(await kept()).toEqual([days(99), days(100)].map((date) => date.toISOString().slice(0, 10)));
@@ -108,7 +108,7 @@ describe("retention", () => {
       const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
       cut.resolve(() => stream.destroy());
     });
-    const running = keepPartitions(own, days(100));
+    const running = maintainPartitions(own, days(100));
     const failed = expect(running).rejects.toThrow("Connection terminated");
     const cutNow = await cut.promise;
     await eventually(async () => {
@@ -119,7 +119,7 @@ describe("retention", () => {
     await failed;
     await blocker.query("select pg_advisory_unlock(7318411)");
     blocker.release();
-    await keepPartitions(own, days(100));
+    await maintainPartitions(own, days(100));
     await own.end();
   });
 

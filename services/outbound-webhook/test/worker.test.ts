@@ -40,6 +40,7 @@ describe("a worker", () => {
     const running = runWorker({
       bus,
       safeFetch: { send },
+      attemptDeadlineMs: 10_000,
       now: () => new Date(),
       signal: stopping.signal,
       onError: () => {},
@@ -66,7 +67,7 @@ describe("a worker", () => {
 
   const consumer = () => bus.jsm.consumers.info("ATTEMPTS", "outbound-webhook-workers");
 
-  it("[FAIR] takes no more attempts than it can make at once, so that another worker can make them", async () => {
+  it("[FAIR] takes no more attempts than it can make at the same time, so that another worker can make them", async () => {
     for (let index = 0; index < 20; index += 1) await publish(`${index}`);
     start({ concurrency: 2 });
     await eventually(() => begun.length === 2);
@@ -76,7 +77,7 @@ describe("a worker", () => {
     expect(num_ack_pending + num_pending).toBe(20);
   });
 
-  it("[OUT-57] extends the ack deadline of a message that it holds: no other worker makes its attempts", async () => {
+  it("[OUT-57] extends the ack deadline of its messages, so that no other worker makes their attempts", async () => {
     let told = 0;
     bus.nc.subscribe("$JS.ACK.ATTEMPTS.>", {
       callback(_error, message) {

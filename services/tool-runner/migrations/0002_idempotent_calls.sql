@@ -5,7 +5,7 @@ create table tool_runner.idempotent_calls (
   idempotency_key text not null,
   claimed_at timestamptz not null,
   body_hash bytea not null,
-  -- interrupted: the process that ran it died, and it is unknown what the run did before.
+  -- interrupted: the process that ran it died, and what the run had done is unknown.
   state text not null check (state in ('running', 'ok', 'failed', 'interrupted')),
   lease_until timestamptz not null,
   execution_id text not null default '',

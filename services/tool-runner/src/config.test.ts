@@ -8,7 +8,7 @@ const ENV = {
   SEALING_KEYS: `1:${Buffer.alloc(32).toString("base64")}`,
 };
 
-test("[RO-8] tools send mails if SMTP_URL and MAIL_FROM are set; setting only one is refused", () => {
+test("[RO-8] tools send email if SMTP_URL and MAIL_FROM are set; setting only one is refused", () => {
   expect(readConfig(ENV).mail).toBeUndefined();
   const mail = { SMTP_URL: "smtp://127.0.0.1:25", MAIL_FROM: "tools@gate.example" };
   expect(readConfig({ ...ENV, ...mail }).mail).toEqual({ smtpUrl: mail.SMTP_URL, from: mail.MAIL_FROM });

@@ -11,7 +11,7 @@ export interface Config extends NeedSettings<(typeof NEEDS)[number]>, OutgoingSe
   sandboxChildren: number;
   /** Non-public addresses that data sources may have, as the operator allows. */
   allowedDataSources: string[];
-  /** The server for tools' mail; undefined when tools cannot send any. */
+  /** The server for tools' emails; undefined when tools cannot send any. */
   mail: MailSettings | undefined;
 }
 

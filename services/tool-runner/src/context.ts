@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { createEpochs, type Epochs, epochKey } from "@toolgate/epoch/epoch";
+import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
 import type { connectRedis } from "@toolgate/epoch/redis";
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { Outbox } from "@toolgate/event-bus/outbox";
@@ -45,10 +45,11 @@ export async function createContext(
 ): Promise<Context> {
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const findServer = createFindServer(config.allowedDataSources);
+  const epochs = createEpochs(redis);
   return {
     pool,
-    epochs: createEpochs(redis),
-    currentEpoch: async (workspaceId) => BigInt((await redis.get(epochKey(`workspace:${workspaceId}`))) ?? 0),
+    epochs,
+    currentEpoch: (workspaceId) => epochs.current(`workspace:${workspaceId}`),
     secretBox,
     findServer,
     sandbox: resources.use(createSandboxPool({ children: config.sandboxChildren, log })),

@@ -1,4 +1,4 @@
 import { runDailyJob } from "@toolgate/service-host/connections";
-import { keepPartitions } from "./events/daily-partitions.ts";
+import { maintainPartitions } from "./events/daily-partitions.ts";
 
-await runDailyJob("tool-runner", keepPartitions);
+await runDailyJob("tool-runner", maintainPartitions);

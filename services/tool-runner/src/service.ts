@@ -7,7 +7,7 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { SERVICES } from "@toolgate/service-registry/services";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { createContext } from "./context.ts";
-import { keepPartitions } from "./events/daily-partitions.ts";
+import { maintainPartitions } from "./events/daily-partitions.ts";
 import { consumeExecutionRecords } from "./events/execution-records.ts";
 import { createIdempotency } from "./execution/idempotency.ts";
 import { registerRoutes } from "./rpc/routes.ts";
@@ -34,8 +34,8 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   await using resources = new AsyncDisposableStack();
   const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
-  const keepTables = async () => void (await keepPartitions(pool, new Date(now())));
-  await keepTables();
+  const maintain = async () => void (await maintainPartitions(pool, new Date(now())));
+  await maintain();
   const outbox = resources.use(createOutbox({ pool, schema: SCHEMA, bus, source: NAME, onError: onError("outbox") }));
   const context = await createContext(config, { pool, redis, bus, outbox, log, now }, resources);
   const idempotency = createIdempotency({ pool, secretBox: context.secretBox, now });
@@ -46,13 +46,13 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
         (signal) => consumeExecutionRecords({ bus, pool, signal, onError: onError("execution records") }),
         (signal) => runOutboxSweeper(outbox, signal, onError("outbox")),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
-        (signal) => runEvery(everyMs, signal, keepTables, onError("partitions")),
+        (signal) => runEvery(everyMs, signal, maintain, onError("partitions")),
       ],
     }),
   );
   const owned = resources.move();
   return {
-    hotCalls: { run: runHandler({ ...context, idempotency }) },
+    hotCalls: { run: runHandler({ ...context, idempotency, onNotStarted: onError("run not started") }) },
     routes: (router) => registerRoutes(router, context),
     async ready() {
       await pool.query("select 1");

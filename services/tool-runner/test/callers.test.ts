@@ -1,9 +1,9 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { unaryRoutes } from "@toolgate/service-host/hot-calls";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/transport";
+import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
@@ -25,7 +25,7 @@ const HOOK: Caller = { case: "hook", value: HOOK_VALUE };
 const TEST: Caller = { case: "test", value: { chatId: "test-1", callerId: "admin-1" } };
 
 const FREE = `export default async (args, ctx) => {
-  try { return { success: true, answer: await ctx.executeQuery(args.sql), read_only: ctx.read_only }; }
+  try { return { success: true, value: await ctx.executeQuery(args.sql), read_only: ctx.read_only }; }
   catch (error) { return { success: false, code: error.code }; }
 };`;
 const INSERT = "insert into orders values (1) returning id";
@@ -96,7 +96,7 @@ describe("callers from inside", () => {
     ["scheduled_task", TASK],
     ["test", TEST],
   ] as const)("[RO-4] a run by %s may use free SQL, from nested tools too", async (_name, caller) => {
-    const written = { success: true, answer: { success: true, rows: [{ id: 1 }], row_count: 1 }, read_only: false };
+    const written = { success: true, value: { success: true, rows: [{ id: 1 }], row_count: 1 }, read_only: false };
     expect(await resultOf(caller, "free", { sql: INSERT })).toEqual(written);
     expect(await resultOf(caller, "free_below", { sql: INSERT })).toEqual(written);
     expect(await resultOf(caller, "executeQuery", { sql: INSERT })).toMatchObject({ row_count: 1 });
@@ -124,7 +124,7 @@ describe("callers from inside", () => {
 
   it("[EVT] free SQL in test mode returns its rows and is rolled back", async () => {
     const trying = { case: "chat", value: { ...CHAT.value, testMode: true } } as Caller;
-    expect(await resultOf(trying, "free", { sql: INSERT })).toMatchObject({ answer: { rows: [{ id: 1 }] } });
+    expect(await resultOf(trying, "free", { sql: INSERT })).toMatchObject({ value: { rows: [{ id: 1 }] } });
     expect(await orders()).toEqual([]);
   });
 
@@ -181,6 +181,88 @@ describe("callers from inside", () => {
       expect((await run(CHAT, "show", { data })).outcome.case).toBe("resultJson");
     }
     expect((await run(HOOK, "show", { data: "{ {", undeclared: "{{" })).outcome.case).toBe("resultJson");
+  });
+
+  it("[IN-44] {{ is refused by the rule marker, after undeclared arguments are dropped", async () => {
+    const { outcome } = await run(HOOK, "show", { data: { a: [{ b: "x {{y}}" }] }, undeclared: "{{" });
+    expect(outcome).toMatchObject({ case: "invalidArguments", value: { violations: [{ field: "", rule: "marker" }] } });
+  });
+
+  it("[IN-12] only a hook is told why a run failed, without the secrets that the run has used", async () => {
+    await runner.dataSource.saveSecret({
+      name: "TOKEN",
+      value: "s3cret-value-of-the-hook",
+      hosts: [new URL(runner.receiver.url).host],
+    });
+    await runner.saveTool("failing", {
+      inbound_hook: true,
+      inbound_hook_write: true,
+      handler: `export default async (args, ctx) => {
+        await ctx.fetch("${runner.receiver.url}/x", { headers: { authorization: "Bearer {{secret:TOKEN}}" } });
+        throw new Error("no stock for s3cret-value-of-the-hook");
+      };`,
+    });
+    const failed = await run(HOOK, "failing");
+    expect(failed.executionId).not.toBe("");
+    expect(failed.outcome).toMatchObject({ case: "toolFailed", value: { error: "no stock for [entfernt]" } });
+    expect((await run(CHAT, "failing")).outcome).toMatchObject({ case: "toolFailed", value: { error: "" } });
+  });
+
+  it("[IN-20] texts of a form become the declared integers, numbers and booleans, and nothing else does", async () => {
+    const parameters = {
+      type: "object",
+      properties: {
+        count: { type: "integer" },
+        price: { type: "number" },
+        paid: { type: "boolean" },
+        zip: { type: "string" },
+        ids: { type: "array", items: { type: "integer" } },
+      },
+    };
+    await runner.saveTool("form", {
+      inbound_hook: true,
+      parameters,
+      handler: "export default ({ _webhook, ...args }) => ({ success: true, args });",
+    });
+    const form = { case: "hook", value: { ...HOOK_VALUE, fromForm: true } } as Caller;
+    const sent = { count: "3", price: "12.50", paid: "true", zip: "01234", ids: ["1", "2"] };
+    expect((await resultOf(form, "form", sent)).args).toEqual({
+      count: 3,
+      price: 12.5,
+      paid: true,
+      zip: "01234",
+      ids: [1, 2],
+    });
+    for (const wrong of [{ count: "03" }, { count: "1.5" }, { price: "1,5" }, { paid: "yes" }, { ids: "1" }]) {
+      expect((await run(form, "form", wrong)).outcome.case).toBe("invalidArguments");
+    }
+    expect((await run(HOOK, "form", { count: "3" })).outcome.case).toBe("invalidArguments");
+  });
+
+  it("[IN-58] [IN-59] a hook's run without an epoch uses the newest definition", async () => {
+    const save = (released: boolean) =>
+      runner.saveTool("newest", {
+        inbound_hook: released,
+        handler: `export default () => ({ released: ${released} });`,
+      });
+    for (const released of [true, false, true]) {
+      await save(released);
+      const { outcome } = await runs.run({
+        workspaceId: runner.workspaceId,
+        workspace: "acme",
+        tool: "newest",
+        caller: HOOK,
+      });
+      expect(outcome.case).toBe(released ? "resultJson" : "unavailable");
+    }
+  });
+
+  it("[IN-33] a hook's run that provably did not start fails as aborted", async () => {
+    await runner.saveTool("broken", { inbound_hook: true, handler: "export default () => ({});" });
+    await runner.pool.query(
+      `update tool_runner.tool_versions set definition = '{"handler":"("}' where name = 'broken'`,
+    );
+    await expect(run(HOOK, "broken")).rejects.toThrow("[aborted] the run did not start");
   });
 
   it("[TOOL-37] a hook's arguments are checked like those of a call by key", async () => {

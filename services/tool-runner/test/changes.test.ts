@@ -3,14 +3,14 @@ import { testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
-const answering = (answer: string) => ({
+const returning = (value: string) => ({
   external_api: true,
-  handler: `export default () => ({ answer: "${answer}" });`,
+  handler: `export default () => ({ value: "${value}" });`,
 });
 const catching = (expression: string) => ({
   external_api: true,
   handler: `export default async (_, ctx) => {
-    try { return { answer: ${expression} }; } catch (error) { return { answer: error.code }; }
+    try { return { value: ${expression} }; } catch (error) { return { value: error.code }; }
   };`,
 });
 
@@ -20,33 +20,33 @@ beforeAll(async () => {
   await runner.dataSource.setDataSource({ url: runner.dataUrl });
   await runner.saveTool("secret", catching(`(await ctx.fetch("${runner.receiver.url}/x?{{secret:TOKEN}}")).body`));
   await runner.saveTool("variable", catching('await ctx.variable("REGION")'));
-  await runner.saveTool("query", catching('(await ctx.executePreparedQuery("q")).rows[0].answer'));
+  await runner.saveTool("query", catching('(await ctx.executePreparedQuery("q")).rows[0].value'));
   runner.receiver.behave(({ path }) => ({ body: path.includes("-one") ? "one" : "two" }));
 });
 afterAll(() => runner[Symbol.asyncDispose]());
 
 /** What the tool returns on every replica, or how its call ended. */
-async function answersOf(tool: string): Promise<unknown[]> {
-  const answer = async (replica: number) => {
+async function valuesOf(tool: string): Promise<unknown[]> {
+  const valueFrom = async (replica: number) => {
     const { outcome } = await runner.call({ tool, replica });
-    return outcome.case === "resultJson" ? JSON.parse(Buffer.from(outcome.value).toString()).answer : outcome.case;
+    return outcome.case === "resultJson" ? JSON.parse(Buffer.from(outcome.value).toString()).value : outcome.case;
   };
-  return [await answer(0), await answer(1)];
+  return [await valueFrom(0), await valueFrom(1)];
 }
 
-const saveQuery = (answer: string) => () =>
+const saveQuery = (value: string) => () =>
   runner.dataSource.savePreparedQuery({
-    query: { name: "q", sql: `select '${answer}' as answer`, mode: QueryMode.READ },
+    query: { name: "q", sql: `select '${value}' as value`, mode: QueryMode.READ },
   });
 const saveSecret = (value: string) => () =>
   runner.dataSource.saveSecret({ name: "TOKEN", value, hosts: [new URL(runner.receiver.url).host] });
 const saveVariable = (value: string) => () => runner.dataSource.saveVariable({ variable: { name: "REGION", value } });
 
-/** By tool: each change, in order, with what the tool returns after it. */
-const CHANGES: Record<string, [rpc: string, change: () => Promise<unknown>, answer: string][]> = {
+/** The changes for each tool, in order, with what the tool returns after each. */
+const CHANGES: Record<string, [rpc: string, change: () => Promise<unknown>, value: string][]> = {
   plain: [
-    ["SaveTool", () => runner.saveTool("plain", answering("one")), "one"],
-    ["SaveTool", () => runner.saveTool("plain", answering("two")), "two"],
+    ["SaveTool", () => runner.saveTool("plain", returning("one")), "one"],
+    ["SaveTool", () => runner.saveTool("plain", returning("two")), "two"],
     [
       "RestoreToolVersion",
       () => runner.tools.restoreToolVersion({ name: "plain", version: 1, confirmExposure: true }),
@@ -75,23 +75,23 @@ const CHANGES: Record<string, [rpc: string, change: () => Promise<unknown>, answ
 test.each(Object.entries(CHANGES))(
   "[TOOL] a change that the tool %s depends on applies on every replica once it is confirmed",
   async (tool, changes) => {
-    await answersOf(tool);
+    await valuesOf(tool);
     for (const [rpc, change, expected] of changes) {
       await change();
-      expect([rpc, ...(await answersOf(tool))]).toEqual([rpc, expected, expected]);
+      expect([rpc, ...(await valuesOf(tool))]).toEqual([rpc, expected, expected]);
     }
   },
 );
 
 test("[TOOL] another data source is used on every replica once it is confirmed", async () => {
   await using other = await testDatabase();
-  const sql = "select current_database()::text as answer";
+  const sql = "select current_database()::text as value";
   await runner.dataSource.savePreparedQuery({ query: { name: "q", sql, mode: QueryMode.READ } });
   const nameOf = (url: string) => new URL(url).pathname.slice(1);
-  const [first] = await answersOf("query");
+  const [first] = await valuesOf("query");
   expect(first).toBe(nameOf(runner.dataUrl));
   await runner.dataSource.setDataSource({ url: other.url });
-  expect(await answersOf("query")).toEqual([nameOf(other.url), nameOf(other.url)]);
+  expect(await valuesOf("query")).toEqual([nameOf(other.url), nameOf(other.url)]);
   await runner.dataSource.setDataSource({ url: runner.dataUrl });
-  expect(await answersOf("query")).toEqual([nameOf(runner.dataUrl), nameOf(runner.dataUrl)]);
+  expect(await valuesOf("query")).toEqual([nameOf(runner.dataUrl), nameOf(runner.dataUrl)]);
 });

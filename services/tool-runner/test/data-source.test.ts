@@ -8,7 +8,7 @@ import { createDataSources, dataSourceContext } from "../src/execution/data-sour
 import { createFindServer } from "../src/execution/data-sources/find-server.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
-const CALLS_AT_ONCE = 6;
+const CONCURRENT_CALLS = 6;
 
 let runner: ToolRunnerRig;
 let hostile: HostilePostgres;
@@ -105,11 +105,11 @@ test.each([
   ["query", "huge-row"],
   ["query", "too-many-rows"],
 ] as const)(
-  "[ERR] a data source that misbehaves at %s (%s) loses its own connection and affects nothing else",
+  "[ERR] a data source that misbehaves at %s (%s) loses its connection and affects nothing else",
   async (at, how) => {
     await use(hostile.url);
     hostile.behave({ at, how });
-    for (let round = 0; round < CALLS_AT_ONCE; round += 1) {
+    for (let round = 0; round < CONCURRENT_CALLS; round += 1) {
       const { outcome } = await runner.call({ tool: "rows", args: { count: 1 } });
       if (at !== "idle") expect(outcome.case).toBe("toolFailed");
     }
@@ -126,7 +126,7 @@ test.each(["connect", "begin", "query"] as const)(
     await use(hostile.url);
     const before = hostile.open;
     hostile.behave({ at, how: "mute" });
-    const calls = Array.from({ length: CALLS_AT_ONCE }, () => runner.call({ tool: "rows", args: { count: 1 } }));
+    const calls = Array.from({ length: CONCURRENT_CALLS }, () => runner.call({ tool: "rows", args: { count: 1 } }));
     for (const { outcome } of await Promise.all(calls)) expect(outcome.case).toBe("toolFailed");
     await eventually(() => hostile.open <= before);
     hostile.behave(undefined);
@@ -149,7 +149,7 @@ test("[TOOL] a query ends with the run that started it", async () => {
   hostile.behave(undefined);
 });
 
-test("[LIVE] after a reconnect to Redis a new data source is used at once, under any epoch", async () => {
+test("[LIVE] after a reconnect to Redis a new data source is used immediately, under any epoch", async () => {
   const redis = new EventEmitter();
   await using sources = ownSources(redis);
   const scope = { workspaceId: runner.workspaceId, epoch: 5n };

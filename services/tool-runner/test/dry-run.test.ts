@@ -7,11 +7,11 @@ import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 const SECRET = "a-secret-value";
 
 describe("a dry run", () => {
-  let mails: MailTrap;
+  let mailbox: MailTrap;
   let runner: ToolRunnerRig;
   beforeAll(async () => {
-    mails = await startMailTrap();
-    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
+    mailbox = await startMailTrap();
+    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mailbox.url, from: "tools@gate.example" } } });
     await runner.data.query("create table orders (id serial primary key, city text)");
     await runner.dataSource.setDataSource({ url: runner.dataUrl });
     const sql = "insert into orders (city) values (:city) returning id, city";
@@ -78,14 +78,14 @@ describe("a dry run", () => {
   });
   afterAll(async () => {
     await runner[Symbol.asyncDispose]();
-    await mails[Symbol.asyncDispose]();
+    await mailbox[Symbol.asyncDispose]();
   });
 
   const effects = async () => ({
     orders: (await runner.data.query("select 1 from orders")).rowCount,
     cells: (await runner.pool.query("select 1 from tool_runner.sheet_cells")).rowCount,
     events: (await runner.pool.query("select 1 from tool_runner.outbox")).rowCount,
-    mails: mails.mails.length,
+    emails: mailbox.emails.length,
     writes: runner.receiver.requests.filter(({ method }) => method !== "GET").length,
   });
 

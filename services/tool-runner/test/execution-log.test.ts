@@ -8,7 +8,7 @@ import { Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keepPartitions } from "../src/events/daily-partitions.ts";
+import { maintainPartitions } from "../src/events/daily-partitions.ts";
 import { EXECUTIONS_TABLE } from "../src/store/executions.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
@@ -240,7 +240,7 @@ describe("retention of the log", () => {
     expect(await listed()).toEqual(ids.slice(0, 3));
     expect([await found(2), await found(3)]).toEqual([true, false]);
     for (let round = 0; round < 2; round += 1) {
-      await keepPartitions(runner.pool, new Date(now));
+      await maintainPartitions(runner.pool, new Date(now));
       const left = await runner.pool.query(`select id from ${EXECUTIONS_TABLE} order by started_at desc`);
       expect(left.rows.map(({ id }) => id)).toEqual(ids.slice(0, 3));
     }

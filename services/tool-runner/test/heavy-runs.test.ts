@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => runner[Symbol.asyncDispose]());
 
 test(
-  "[TOOL-2] a run that fetches many large results gets only a few of them between two calls of a neighbour",
+  "[TOOL-2] a run that fetches many large results gets only a few of them between two calls of another run",
   async () => {
     await runner.resultOf({ tool: "quick" });
     let underWay = true;

@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/transport";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
@@ -92,7 +92,7 @@ test("[IN-42] [IN-43] [IN-44] arguments are checked as by a run, which does not 
     (await check("checking", args)).violations.map(({ field, rule }) => [field, rule]);
   expect(await rules({})).toEqual([["text", "required"]]);
   expect(await rules({ text: 1 })).toEqual([["text", "type"]]);
-  expect(await rules({ text: "a", deep: { list: [{ "{{name": 1 }] } })).toEqual([["", "template"]]);
+  expect(await rules({ text: "a", deep: { list: [{ "{{name": 1 }] } })).toEqual([["", "marker"]]);
   const fine = await check("checking", { text: "a", other: "{{", password: "geheim" });
   expect(fine.violations).toEqual([]);
   expect(JSON.parse(Buffer.from(fine.argsJson).toString())).toEqual({ text: "a", password: "[entfernt]" });

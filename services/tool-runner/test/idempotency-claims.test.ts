@@ -5,7 +5,7 @@ import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keepPartitions } from "../src/events/daily-partitions.ts";
+import { maintainPartitions } from "../src/events/daily-partitions.ts";
 import { NotStarted } from "../src/execution/errors.ts";
 import { createIdempotency, type Idempotency, type Ran } from "../src/execution/idempotency.ts";
 
@@ -24,7 +24,7 @@ describe("claims of idempotency keys", () => {
     database = await testDatabase();
     pool = createPool({ url: database.url, maxConnections: 4, applicationName: "test" });
     await migrate({ pool, ...migrationsOf("tool-runner") });
-    await keepPartitions(pool, new Date());
+    await maintainPartitions(pool, new Date());
     idempotency = createIdempotency({ pool, secretBox, now: Date.now });
   });
   afterAll(async () => {

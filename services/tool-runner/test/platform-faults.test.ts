@@ -101,7 +101,7 @@ test("[ERR-18] a return value that is not JSON is a platform failure, and a repe
   expect(runner.receiver.requests).toHaveLength(1);
 });
 
-test("[ERR-18] a run whose sandbox process is killed fails at once as a platform failure, also under its idempotency key", async () => {
+test("[ERR-18] a run whose sandbox process is killed fails immediately as a platform failure, also under its idempotency key", async () => {
   await using runner = await startToolRunnerRig();
   await runner.saveTool("held", {
     external_api: true,

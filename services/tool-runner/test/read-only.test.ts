@@ -21,15 +21,15 @@ const WRITES: [rule: string, name: string, expression: string][] = [
 ];
 
 const catching = (expression: string) => `export default async (args, ctx) => {
-  try { return { success: true, answer: await ${expression} }; } catch (error) { return { success: false, code: error.code, message: error.message }; }
+  try { return { success: true, value: await ${expression} }; } catch (error) { return { success: false, code: error.code, message: error.message }; }
 };`;
 
 describe("the read-only context", () => {
-  let mails: MailTrap;
+  let mailbox: MailTrap;
   let runner: ToolRunnerRig;
   beforeAll(async () => {
-    mails = await startMailTrap();
-    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
+    mailbox = await startMailTrap();
+    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mailbox.url, from: "tools@gate.example" } } });
     await runner.data.query("create table orders (id int)");
     await runner.data.query(
       "create function sneaky() returns void language sql as $$ insert into orders values (7) $$",
@@ -99,7 +99,7 @@ describe("the read-only context", () => {
   });
   afterAll(async () => {
     await runner[Symbol.asyncDispose]();
-    await mails[Symbol.asyncDispose]();
+    await mailbox[Symbol.asyncDispose]();
   });
 
   /** Everything that the tools could have written. */
@@ -160,9 +160,9 @@ describe("the read-only context", () => {
     }
   });
 
-  it("[RO-8] a read-only run sends a mail", async () => {
+  it("[RO-8] a read-only run sends an email", async () => {
     expect(await runner.resultOf({ tool: "mail" })).toMatchObject({ success: true });
-    const mail = await eventually(() => mails.mails.at(-1) ?? false);
+    const mail = await eventually(() => mailbox.emails.at(-1) ?? false);
     expect(mail.recipients).toEqual(["ann@acme.example"]);
     expect(mail.text).toContain("from a tool");
     expect(mail.text).toContain("From: tools@gate.example");

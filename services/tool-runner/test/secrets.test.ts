@@ -29,21 +29,21 @@ describe("secrets and variables of tools", () => {
       ...READING,
       parameters,
       handler: `export default async (args, ctx) => {
-        const answer = await ctx.fetch("${url}/fetch?key={{secret:TOKEN}}", {
+        const response = await ctx.fetch("${url}/fetch?key={{secret:TOKEN}}", {
           method: "POST",
           headers: { authorization: "Bearer {{secret:TOKEN}}" },
           body: "{{secret:TOKEN}} " + args.text,
         });
-        ctx.log("answered", answer);
+        ctx.log("got", response);
         ctx.log(args.text);
-        return { answer };
+        return { response };
       };`,
     });
     await runner.saveTool("anywhere", {
       ...READING,
       parameters,
       handler: `export default async ({ url }, ctx) => {
-        try { return { answer: await ctx.fetch(url) }; } catch (error) { return { success: false, code: error.code }; }
+        try { return { response: await ctx.fetch(url) }; } catch (error) { return { success: false, code: error.code }; }
       };`,
     });
     await runner.saveTool("region", {

@@ -5,17 +5,17 @@ import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const WRITING = { external_api: true, external_api_write: true };
 
-describe("sheets and mails of tools", () => {
-  let mails: MailTrap;
+describe("sheets and emails of tools", () => {
+  let mailbox: MailTrap;
   let runner: ToolRunnerRig;
   beforeAll(async () => {
-    mails = await startMailTrap();
-    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mails.url, from: "tools@gate.example" } } });
+    mailbox = await startMailTrap();
+    runner = await startToolRunnerRig({ config: { mail: { smtpUrl: mailbox.url, from: "tools@gate.example" } } });
     await runner.saveTool("host", {
       ...WRITING,
       parameters: { type: "object", properties: { name: { type: "string" }, args: { type: "array" } } },
       handler: `export default async ({ name, args }, ctx) => {
-        try { return { answer: await ctx[name](...args) }; } catch (error) { return { code: error.code, message: error.message }; }
+        try { return { value: await ctx[name](...args) }; } catch (error) { return { code: error.code, message: error.message }; }
       };`,
     });
     await runner.saveTool("many_mails", {
@@ -29,12 +29,12 @@ describe("sheets and mails of tools", () => {
   });
   afterAll(async () => {
     await runner[Symbol.asyncDispose]();
-    await mails[Symbol.asyncDispose]();
+    await mailbox[Symbol.asyncDispose]();
   });
 
   const host = (name: string, ...args: (string | object | number | null)[]) =>
     runner.resultOf({ tool: "host", args: { name, args: args as never } });
-  const values = async (...args: string[]) => ((await host("readSheet", ...args)).answer as { values: unknown }).values;
+  const values = async (...args: string[]) => ((await host("readSheet", ...args)).value as { values: unknown }).values;
 
   it("[RO-5] [RO-6] cells are written, read, overwritten and cleared", async () => {
     const rows = [
@@ -42,7 +42,7 @@ describe("sheets and mails of tools", () => {
       ["ü", true, null],
     ];
     expect(await host("writeToSheet", "orders", "B2", rows)).toEqual({
-      answer: { success: true, range: "B2:D3", cells: 6 },
+      value: { success: true, range: "B2:D3", cells: 6 },
     });
     expect(await values("orders")).toEqual([
       [null, null, null, null],
@@ -55,8 +55,8 @@ describe("sheets and mails of tools", () => {
     ]);
     await host("writeToSheet", "orders", "C2:D2", [[null, "new"]]);
     expect(await values("orders", "B2:D2")).toEqual([["id", null, "new"]]);
-    expect(await host("clearFromSheet", "orders", "B2:D2")).toEqual({ answer: { success: true, cells: 2 } });
-    expect(await host("clearFromSheet", "orders")).toEqual({ answer: { success: true, cells: 2 } });
+    expect(await host("clearFromSheet", "orders", "B2:D2")).toEqual({ value: { success: true, cells: 2 } });
+    expect(await host("clearFromSheet", "orders")).toEqual({ value: { success: true, cells: 2 } });
     expect(await values("orders")).toEqual([]);
   });
 
@@ -109,14 +109,14 @@ describe("sheets and mails of tools", () => {
     expect((await runner.dataSource.listSheets({})).names).not.toContain("strict");
   });
 
-  it("[TOOL] a mail contains what the tool says, and no header that the tool made up", async () => {
+  it("[TOOL] an email contains what the tool says, and no header that the tool made up", async () => {
     const mail = { to: ["a@b.test", "c@d.test"], subject: "Grüße", text: "plain", html: "<b>rich</b>" };
-    expect(await host("sendMail", mail)).toEqual({ answer: { success: true } });
-    const sent = mails.mails.at(-1);
+    expect(await host("sendMail", mail)).toEqual({ value: { success: true } });
+    const sent = mailbox.emails.at(-1);
     expect(sent?.recipients).toEqual(mail.to);
     expect(sent?.text).toContain("plain");
     expect(sent?.text).toContain("<b>rich</b>");
-    const before = mails.mails.length;
+    const before = mailbox.emails.length;
     for (const wrong of [
       { ...mail, to: [] },
       { ...mail, to: "x" },
@@ -129,10 +129,10 @@ describe("sheets and mails of tools", () => {
     ]) {
       expect(await host("sendMail", wrong)).toMatchObject({ code: "INVALID_ARGUMENT" });
     }
-    expect(mails.mails.length).toBe(before);
+    expect(mailbox.emails.length).toBe(before);
   });
 
-  it("[TOOL] a mail server that refuses is an error that the tool may catch; a call sends at most 10 mails", async () => {
+  it("[TOOL] a mail server that refuses is an error that the tool may catch; a call sends at most 10 emails", async () => {
     const mail = { to: "nobody@b.test", subject: "s", text: "t" };
     expect(await host("sendMail", mail)).toMatchObject({ code: "MAIL_FAILED" });
     expect(await runner.resultOf({ tool: "many_mails" })).toEqual({ sent: 10, code: "TOO_MANY_MAILS" });

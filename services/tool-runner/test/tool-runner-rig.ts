@@ -17,7 +17,7 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
-import { localTransport } from "@toolgate/service-host/transport";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers";
@@ -178,7 +178,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
   };
 }
 
-/** As key-auth reads it for a call: created if it is missing, 0 without Redis. */
+/** The epoch as key-auth reads it for a call: created if it is missing, 0 without Redis. */
 async function currentEpoch(redis: ReturnType<typeof connectRedis>, workspaceId: string): Promise<bigint> {
   const script = `${EPOCH_LUA} return epoch_of(KEYS[1])`;
   return BigInt(String(await redis.eval(script, 1, epochKey(`workspace:${workspaceId}`)).catch(() => 0)));

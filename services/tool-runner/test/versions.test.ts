@@ -22,6 +22,9 @@ describe("versions of a tool", () => {
     const third = await runner.tools.listToolVersions({ name: "kept", pageSize: 2, pageToken: second.nextPageToken });
     expect([...second.versions, ...third.versions].map(({ version }) => version)).toEqual([3, 2, 1]);
     expect(third.nextPageToken).toBe("");
+    const forged = Buffer.from('{"version":"2147483648"}').toString("base64url");
+    const refused = runner.tools.listToolVersions({ name: "kept", pageToken: forged });
+    await expect(refused).rejects.toMatchObject({ code: Code.InvalidArgument });
     const { tool } = await runner.tools.getToolVersion({ name: "kept", version: 2 });
     expect(tool).toMatchObject({ version: 2, definition: { handler: handler(2) } });
   });

@@ -1,5 +1,5 @@
 /** Calls management RPCs as a logged-in user: JSON over POST. */
-export type Management = <Answer>(rpc: string, request: Record<string, unknown>) => Promise<Answer>;
+export type Management = <T>(rpc: string, request: Record<string, unknown>) => Promise<T>;
 
 const TIMEOUT_MS = 15_000;
 
@@ -9,9 +9,9 @@ export async function loginTo(
   account: { workspace: string; email: string; password: string },
 ): Promise<Management | undefined> {
   const { workspace, email, password } = account;
-  const answer = await post(baseUrl, "key_auth.v1.SessionService/Login", { email, password });
-  if (answer.status === 401) return undefined;
-  const { token } = await jsonOf<{ token: string }>(answer);
+  const response = await post(baseUrl, "key_auth.v1.SessionService/Login", { email, password });
+  if (response.status === 401) return undefined;
+  const { token } = await jsonOf<{ token: string }>(response);
   return async (rpc, request) => jsonOf(await post(baseUrl, rpc, { workspace, ...request }, token));
 }
 
@@ -24,8 +24,8 @@ function post(baseUrl: string, rpc: string, body: Record<string, unknown>, token
   });
 }
 
-async function jsonOf<Answer>(response: Response): Promise<Answer> {
+async function jsonOf<T>(response: Response): Promise<T> {
   if (!response.ok)
-    throw new Error(`${new URL(response.url).pathname} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as Answer;
+    throw new Error(`${new URL(response.url).pathname} responded with ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
 }

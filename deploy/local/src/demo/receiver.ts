@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:https";
 import { join } from "node:path";
 import { keptCertificate } from "@toolgate/local-servers/certificate";
 import type { Ports } from "@toolgate/local-servers/ports";
-import { listen } from "@toolgate/service-host/listen";
+import { listen } from "@toolgate/service-host/process/listen";
 import { verify } from "@toolgate/webhook-signing/verify";
 
 const MAX_BODY_BYTES = 1_000_000;
@@ -45,7 +45,7 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Receive
   const { key, cert } = await keptCertificate(join(dataDir, "receiver"), now());
   const secretFile = receiverSecretFile(dataDir);
   const server = createServer({ key, cert, requestTimeout: REQUEST_TIMEOUT_MS }, async (request, response) => {
-    if (request.method === "GET") return answerRate(request, response);
+    if (request.method === "GET") return respondWithRate(request, response);
     const body = await readBody(request).catch(() => undefined);
     if (body === undefined) {
       response.writeHead(413, { connection: "close" }).end();
@@ -65,8 +65,8 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Receive
   };
 }
 
-/** The rate service that the demo's declarative tool asks: fixed figures, so that the demo needs no network. */
-function answerRate(request: IncomingMessage, response: ServerResponse): void {
+/** The rate service that the demo's declarative tool calls: fixed figures, so that the demo needs no network. */
+function respondWithRate(request: IncomingMessage, response: ServerResponse): void {
   const currency = /^\/rates\/([A-Z]{3})$/.exec(request.url ?? "")?.[1];
   const rate = currency === undefined ? undefined : DEMO_RATES[currency];
   response.writeHead(rate === undefined ? 404 : 200, { "content-type": "application/json" });

@@ -5,6 +5,7 @@ import { isProvisioned, provisionNew } from "@toolgate/key-auth/operator/provisi
 import { readKept, writeKept } from "@toolgate/local-servers/kept-file";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { prepareDemoData } from "./demo-data.ts";
+import { type DemoHook, makeDemoHook } from "./hook.ts";
 import { loginTo, type Management } from "./management.ts";
 import { receiverSecretFile } from "./receiver.ts";
 import { DEMO_EXAMPLE, DEMO_KEY_TOOLS, DEMO_QUERIES, DEMO_TOOLS, DEMO_VARIABLES } from "./tools.ts";
@@ -16,6 +17,8 @@ type SeedResult = {
   admin: { email: string; password: string };
   apiKey: string;
   example: { tool: string; args: Record<string, unknown> };
+  /** Undefined if an older version made the demo and its password has been changed since. */
+  hook?: DemoHook;
 };
 
 /** Incomplete after a start that was interrupted. */
@@ -28,8 +31,8 @@ const PASSWORD_BYTES = 12;
 const EVENTS = ["tool.completed", "custom.*"];
 
 /**
- * Makes the demo workspace at the first start on a database; later starts leave it as it is. A user that exists
- * keeps its password.
+ * Creates the demo workspace at the first start on a database; later starts leave it unchanged. An existing user keeps
+ * the old password.
  */
 export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   const file = join(input.dataDir, "demo.json");
@@ -43,9 +46,12 @@ export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   });
   const manage = await loginTo(input.baseUrl, { workspace: account.workspace, ...account.admin });
   const made = isNew ? undefined : complete(kept);
-  if (made) return manage ? made : { ...made, admin: { ...made.admin, password: CHANGED } };
+  if (made && !manage) return { ...made, admin: { ...made.admin, password: CHANGED } };
+  if (made?.hook) return made;
   if (!manage) throw new Error(lostPassword(account.admin.email, file));
-  const demo = { ...account, ...(await makeDemo(manage, input)) };
+  // A version without hooks made the rest.
+  const rest = made ?? { ...account, ...(await makeDemo(manage, input)) };
+  const demo = { ...rest, hook: await makeDemoHook(manage) };
   await writeKept(file, demo);
   return demo;
 }

@@ -38,9 +38,11 @@ export default async ({ name, language = "en" }) => ({
     query: "orders_by_city",
   },
   add_order: {
-    description: "Adds an order. Writes, so it carries external_api_write.",
+    description: "Adds an order. Writes, so it carries external_api_write and inbound_hook_write.",
     external_api: true,
     external_api_write: true,
+    inbound_hook: true,
+    inbound_hook_write: true,
     parameters: {
       type: "object",
       properties: {

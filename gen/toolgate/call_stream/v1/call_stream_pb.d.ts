@@ -12,7 +12,7 @@ export declare const file_toolgate_call_stream_v1_call_stream: GenFile;
 
 /**
  * Frames of many concurrent calls that travel from client to server over one long-lived stream.
- * A batch holds what one turn of the sender's event loop produced.
+ * A batch contains what one turn of the sender's event loop produced.
  *
  * @generated from message toolgate.call_stream.v1.CallBatch
  */
@@ -74,6 +74,13 @@ export declare type Call = Message<"toolgate.call_stream.v1.Call"> & {
    * @generated from field: string traceparent = 5;
    */
   traceparent: string;
+
+  /**
+   * The rest of the trace context: what other tracing systems want to know. At most 512 characters.
+   *
+   * @generated from field: string tracestate = 6;
+   */
+  tracestate: string;
 };
 
 /**

@@ -99,6 +99,13 @@ export declare type Attempt = Message<"toolgate.events.v1.Attempt"> & {
    * @generated from field: string traceparent = 10;
    */
   traceparent: string;
+
+  /**
+   * The rest of the trace context: what other tracing systems want to know. At most 512 characters.
+   *
+   * @generated from field: string tracestate = 11;
+   */
+  tracestate: string;
 };
 
 /**

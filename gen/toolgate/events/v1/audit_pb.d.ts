@@ -59,7 +59,7 @@ export declare type AuditRecord = Message<"toolgate.events.v1.AuditRecord"> & {
   actorId: string;
 
   /**
-   * E-mail address of the user.
+   * Email address of the user.
    *
    * @generated from field: string actor = 5;
    */

@@ -95,6 +95,13 @@ export declare type WorkspaceEvent = Message<"toolgate.events.v1.WorkspaceEvent"
    * @generated from field: string traceparent = 9;
    */
   traceparent: string;
+
+  /**
+   * The rest of the trace context: what other tracing systems want to know. At most 512 characters.
+   *
+   * @generated from field: string tracestate = 10;
+   */
+  tracestate: string;
 };
 
 /**

@@ -46,7 +46,8 @@ export declare type HookTarget = Message<"toolgate.inbound_hook.v1.HookTarget"> 
 export declare const HookTargetSchema: GenMessage<HookTarget>;
 
 /**
- * Where the arguments of the target come from.
+ * Where the arguments of the target come from. Not set in a new hook: the whole body for a tool that declares an argument
+ * "payload" of type object, otherwise the fields.
  *
  * @generated from message toolgate.inbound_hook.v1.HookArguments
  */
@@ -56,7 +57,7 @@ export declare type HookArguments = Message<"toolgate.inbound_hook.v1.HookArgume
    */
   source: {
     /**
-     * The top-level fields of the body. The default.
+     * The top-level fields of the body.
      *
      * @generated from field: toolgate.inbound_hook.v1.BodyFields fields = 1;
      */
@@ -124,7 +125,8 @@ export declare const WholeBodySchema: GenMessage<WholeBody>;
  */
 export declare type BodyMapping = Message<"toolgate.inbound_hook.v1.BodyMapping"> & {
   /**
-   * Argument name to JSON Pointer (RFC 6901), 1 to 100 of them. A pointer that leads nowhere leaves its argument out.
+   * Argument name to JSON Pointer (RFC 6901), 1 to 100 of them. A pointer that leads nowhere leaves its argument out. The
+   * names are declared by the tool and do not begin with an underscore.
    *
    * @generated from field: map<string, string> pointers = 1;
    */
@@ -212,7 +214,7 @@ export declare type Hook = Message<"toolgate.inbound_hook.v1.Hook"> & {
   lastReceivedAt?: Timestamp | undefined;
 
   /**
-   * Deliveries of the last 24 hours, and how many of them failed.
+   * Deliveries of the last 24 hours, and how many of them failed or were interrupted; each counted up to 10000.
    *
    * @generated from field: uint32 deliveries_last_24h = 13;
    */
@@ -289,7 +291,7 @@ export declare type CreateHookRequest = Message<"toolgate.inbound_hook.v1.Create
 
   /**
    * 8 to 512 characters. Required for the formats processor, shop and github, where the provider dictates it; also
-   * accepted for Standard Webhooks. Otherwise the service generates one.
+   * accepted for Standard Webhooks, as whsec_ and base64. Otherwise the service generates one.
    *
    * @generated from field: string provider_secret = 9;
    */
@@ -312,7 +314,7 @@ export declare type CreateHookResponse = Message<"toolgate.inbound_hook.v1.Creat
   hook?: Hook | undefined;
 
   /**
-   * Where to send calls; shown only here.
+   * Where to send calls; shown only here. Only the path when the installation does not know its address (PUBLIC_URL).
    *
    * @generated from field: string url = 2;
    */
@@ -641,7 +643,8 @@ export declare const HookPresetSchema: GenEnum<HookPreset>;
  */
 export declare const HookService: GenService<{
   /**
-   * Creates a hook. Its URL and its secret are only in this response. The target must be released for hooks.
+   * Creates a hook. Its URL and its secret are only in this response. A target that is not released for hooks fails with
+   * failed_precondition, the 101st hook of a workspace with resource_exhausted.
    *
    * @generated from rpc toolgate.inbound_hook.v1.HookService.CreateHook
    */
@@ -651,6 +654,8 @@ export declare const HookService: GenService<{
     output: typeof CreateHookResponseSchema;
   },
   /**
+   * Newest first.
+   *
    * @generated from rpc toolgate.inbound_hook.v1.HookService.ListHooks
    */
   listHooks: {
@@ -678,7 +683,7 @@ export declare const HookService: GenService<{
     output: typeof UpdateHookResponseSchema;
   },
   /**
-   * The URL stops working when this responds. The log of the hook stays until it expires.
+   * The URL stops working when this responds. The log of the hook stays until it expires. May be repeated.
    *
    * @generated from rpc toolgate.inbound_hook.v1.HookService.DeleteHook
    */

@@ -91,7 +91,7 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
   at?: Timestamp | undefined;
 
   /**
-   * E-mail address of the user; "operator" for operators' commands.
+   * Email address of the user; "operator" for operators' commands.
    *
    * @generated from field: string actor = 3;
    */
@@ -102,7 +102,8 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
    * password.reset, role.set, role.remove, workspace.create, workspace.lock, workspace.unlock, tool.create, tool.edit,
    * tool.restore, tool.delete, tool.expose, secret.save, secret.delete, variable.save, variable.delete, query.save,
    * query.delete, data_source.set, sheet.delete, endpoint.create, endpoint.edit, endpoint.activate,
-   * endpoint.deactivate, endpoint.rotate, endpoint.delete, replay.start, replay.cancel
+   * endpoint.deactivate, endpoint.rotate, endpoint.delete, replay.start, replay.cancel, hook.create,
+   * hook.edit, hook.activate, hook.deactivate, hook.rotate, hook.delete, hook.reprocess
    *
    * @generated from field: string action = 4;
    */
@@ -116,7 +117,7 @@ export declare type AuditEntry = Message<"toolgate.key_auth.v1.AuditEntry"> & {
   targetId: string;
 
   /**
-   * Its name, e-mail address, code or host at that time.
+   * Its name, email address, code or host at that time.
    *
    * @generated from field: string target = 6;
    */

@@ -133,7 +133,7 @@ export declare type NetworkList = Message<"toolgate.key_auth.v1.NetworkList"> & 
 export declare const NetworkListSchema: GenMessage<NetworkList>;
 
 /**
- * The expiry of a key: nothing set clears it.
+ * The expiry of a key. An empty message clears it.
  *
  * @generated from message toolgate.key_auth.v1.Expiry
  */
@@ -832,7 +832,7 @@ export declare const KeyService: GenService<{
     output: typeof RotateKeyResponseSchema;
   },
   /**
-   * Which checks a call of this key and tool passes, and which refuse it (key doctor).
+   * Which checks a call with this key and tool passes, and which refuse it (key doctor).
    *
    * @generated from rpc toolgate.key_auth.v1.KeyService.ExplainCall
    */

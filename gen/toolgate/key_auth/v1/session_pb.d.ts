@@ -356,13 +356,13 @@ export enum Role {
 export declare const RoleSchema: GenEnum<Role>;
 
 /**
- * Login of users, and the gateway's questions about a signed-in user.
+ * Login of users, and what the gateway needs to know about a signed-in user.
  *
  * @generated from service toolgate.key_auth.v1.SessionService
  */
 export declare const SessionService: GenService<{
   /**
-   * Exchanges e-mail and password for a token. Fails with the same unauthenticated error for a wrong e-mail and a wrong
+   * Exchanges email and password for a token. Fails with the same unauthenticated error for a wrong email and a wrong
    * password, and with resource_exhausted after too many failures of the account or of the caller's address.
    *
    * @generated from rpc toolgate.key_auth.v1.SessionService.Login

@@ -128,7 +128,7 @@ export const Role = /*@__PURE__*/
   tsEnum(RoleSchema);
 
 /**
- * Login of users, and the gateway's questions about a signed-in user.
+ * Login of users, and what the gateway needs to know about a signed-in user.
  *
  * @generated from service toolgate.key_auth.v1.SessionService
  */

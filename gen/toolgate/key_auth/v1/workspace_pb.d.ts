@@ -81,7 +81,7 @@ export declare const GetWorkspaceLockResponseSchema: GenMessage<GetWorkspaceLock
  */
 export declare const WorkspaceService: GenService<{
   /**
-   * E-mail addresses of the workspace's admins, for notices.
+   * Email addresses of the workspace's admins, for notices.
    *
    * @generated from rpc toolgate.key_auth.v1.WorkspaceService.ListAdminEmails
    */

@@ -22,7 +22,7 @@ export enum Access {
   UNSPECIFIED = 0,
 
   /**
-   * Only other services of this installation, which hold the internal token.
+   * Only other services of this installation, which have the internal token.
    *
    * @generated from enum value: ACCESS_INTERNAL = 1;
    */

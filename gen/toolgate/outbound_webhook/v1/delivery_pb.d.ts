@@ -853,7 +853,8 @@ export enum Cap {
   WORKSPACE = 2,
 
   /**
-   * The last attempt to this endpoint failed or one takes unusually long, and the slots for such endpoints are taken.
+   * The last attempt to this endpoint failed or one takes unusually long, and the slots that these endpoints share are
+   * taken.
    *
    * @generated from enum value: CAP_FAILING_ENDPOINTS = 3;
    */

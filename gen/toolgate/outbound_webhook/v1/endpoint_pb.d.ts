@@ -427,7 +427,7 @@ export declare const EndpointService: GenService<{
     output: typeof DeleteEndpointResponseSchema;
   },
   /**
-   * Replaces the secret; the old one is invalid at once, also for queued retries.
+   * Replaces the secret; the old one is invalid immediately, also for queued retries.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.RotateSecret
    */

@@ -118,7 +118,7 @@ export declare type PreviewReplayResponse = Message<"toolgate.outbound_webhook.v
   newest?: Timestamp | undefined;
 
   /**
-   * At this rate, if the endpoint keeps up; a lower bound if there may be more events.
+   * How long it takes at this rate if the endpoint keeps up; a lower bound if there may be more events.
    *
    * @generated from field: uint32 estimated_seconds = 6;
    */
@@ -303,7 +303,7 @@ export declare type Replay = Message<"toolgate.outbound_webhook.v1.Replay"> & {
   startedAt?: Timestamp | undefined;
 
   /**
-   * E-mail address.
+   * Email address.
    *
    * @generated from field: string started_by = 17;
    */
@@ -322,7 +322,7 @@ export declare type Replay = Message<"toolgate.outbound_webhook.v1.Replay"> & {
   finishedAt?: Timestamp | undefined;
 
   /**
-   * E-mail address; empty if no user cancelled it.
+   * Email address; empty if no user cancelled it.
    *
    * @generated from field: string cancelled_by = 20;
    */

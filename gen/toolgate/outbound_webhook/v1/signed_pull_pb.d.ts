@@ -106,9 +106,9 @@ export declare type AcknowledgeSignedResponse = Message<"toolgate.outbound_webho
 export declare const AcknowledgeSignedResponseSchema: GenMessage<AcknowledgeSignedResponse>;
 
 /**
- * UndeliveredService for the customer's own server, which signs the request with the endpoint's secret in the way that
- * deliveries are signed. The gateway passes on what it receives. A wrong signature and an unknown endpoint both fail with
- * the same unauthenticated error.
+ * UndeliveredService for the customer's own server, which signs its requests with the endpoint's secret, as deliveries
+ * are signed. The gateway passes on what it receives. A wrong signature and an unknown endpoint both fail with the same
+ * unauthenticated error.
  *
  * @generated from service toolgate.outbound_webhook.v1.SignedPullService
  */

@@ -48,9 +48,9 @@ export const AcknowledgeSignedResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_outbound_webhook_v1_signed_pull, 4);
 
 /**
- * UndeliveredService for the customer's own server, which signs the request with the endpoint's secret in the way that
- * deliveries are signed. The gateway passes on what it receives. A wrong signature and an unknown endpoint both fail with
- * the same unauthenticated error.
+ * UndeliveredService for the customer's own server, which signs its requests with the endpoint's secret, as deliveries
+ * are signed. The gateway passes on what it receives. A wrong signature and an unknown endpoint both fail with the same
+ * unauthenticated error.
  *
  * @generated from service toolgate.outbound_webhook.v1.SignedPullService
  */

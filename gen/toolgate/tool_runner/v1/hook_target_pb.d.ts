@@ -31,6 +31,13 @@ export declare type CheckHookTargetRequest = Message<"toolgate.tool_runner.v1.Ch
    * @generated from field: bytes body = 3;
    */
   body: Uint8Array;
+
+  /**
+   * As in HookCaller.
+   *
+   * @generated from field: bool from_form = 4;
+   */
+  fromForm: boolean;
 };
 
 /**

@@ -225,7 +225,7 @@ export declare type ScheduledTaskCaller = Message<"toolgate.tool_runner.v1.Sched
   testMode: boolean;
 
   /**
-   * 1, or 2 when an incoming hook's run started the task at once.
+   * 1, or 2 when the run of an incoming hook started the task immediately.
    *
    * @generated from field: uint32 hop = 4;
    */
@@ -271,6 +271,8 @@ export declare const PublicApiCallerSchema: GenMessage<PublicApiCaller>;
 /**
  * An incoming hook triggers a tool: inbound_hook or external_api releases it, async never. Read-only unless
  * inbound_hook_write or external_api_write. The tool gets args._webhook. Its custom events carry hop 2, and tool.completed is not reported.
+ * {{ in any text or name of a declared argument violates the rule "marker". A run that provably did not start fails with
+ * aborted and may be repeated. With workspace_epoch 0 the newest definitions are used.
  *
  * @generated from message toolgate.tool_runner.v1.HookCaller
  */
@@ -313,6 +315,14 @@ export declare type HookCaller = Message<"toolgate.tool_runner.v1.HookCaller"> &
    * @generated from field: bool test_mode = 7;
    */
   testMode: boolean;
+
+  /**
+   * The arguments come from a form, which has only texts: those that stand for a declared integer, number or boolean
+   * without loss are converted.
+   *
+   * @generated from field: bool from_form = 8;
+   */
+  fromForm: boolean;
 };
 
 /**
@@ -418,7 +428,8 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
     case: "idempotencyInProgress";
   } | {
     /**
-     * A call with this idempotency key was made, but its outcome is not known. It is never run again.
+     * An earlier call with this idempotency key was made, but its outcome is not known. The tool never runs again for
+     * this key.
      *
      * @generated from field: toolgate.tool_runner.v1.OutcomeUnknown outcome_unknown = 10;
      */
@@ -490,7 +501,7 @@ export declare type Violation = Message<"toolgate.tool_runner.v1.Violation"> & {
 
   /**
    * The keyword that is violated: required, type, enum, minLength, … "body" or "header" if the request itself is
-   * malformed.
+   * malformed; "marker": {{ in the arguments of a hook.
    *
    * @generated from field: string rule = 2;
    */

@@ -657,7 +657,7 @@ export declare type ToolDescription = Message<"toolgate.tool_runner.v1.ToolDescr
   readOnly: boolean;
 
   /**
-   * external_api_write is exactly true. A tool that is neither read-only nor may write can send mails and call other
+   * external_api_write is exactly true. A tool that is neither read-only nor may write can send email and call other
    * services.
    *
    * @generated from field: bool may_write = 8;
@@ -801,9 +801,9 @@ export declare const ToolService: GenService<{
     output: typeof RestoreToolVersionResponseSchema;
   },
   /**
-   * Runs a tool as a call by key would, for at most 15 seconds, and records its writes instead of making them: mails,
-   * events, cells of sheets, and calls with a method other than GET or HEAD. Writing queries run in a transaction that is
-   * rolled back (sequences still advance). The run is logged with the entry type dry_run and causes no event.
+   * Runs a tool as a call by key would, for at most 15 seconds, and records its writes instead of making them: emails,
+   * events, cells of sheets, and calls with a method other than GET or HEAD. Writing queries run in a transaction that
+   * is rolled back (sequences still advance). The run is logged with the entry type dry_run and causes no event.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.DryRun
    */

@@ -12,7 +12,7 @@ import {
 /** [EVT-9] [EVT-33] [EVT-34] */
 export const inboxThreadCreated: EventType = {
   type: "inbox.thread.created",
-  sent: "The first message of a new inbox thread arrived, by e-mail or a messaging channel; not for widget chats.",
+  sent: "The first message of a new inbox thread arrived, by email or a messaging channel; not for widget chats.",
   hasSource: false,
   data: object({
     thread: object({ chat_id: chatId, channel, status: threadStatus("Status of the thread.") }),

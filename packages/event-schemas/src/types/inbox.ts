@@ -37,7 +37,7 @@ export const chatId: JsonSchema = {
 export const channel: JsonSchema = {
   type: "string",
   pattern: "^[a-z][a-z0-9_-]*$",
-  description: "email for e-mail; whatsapp, sms and others.",
+  description: "email, whatsapp, sms or another channel.",
 };
 
 /** [EVT-45] */
@@ -56,7 +56,7 @@ export const inboxMessage: JsonSchema = object({
   id: text("Id of the message."),
   channel,
   subject: { type: ["string", "null"], description: "Null on channels without subjects." },
-  from: object({ name: text("May be empty."), address: text("E-mail address or number.") }),
+  from: object({ name: text("May be empty."), address: text("Email address or number.") }),
   text: { type: "string", maxLength: MAX_TEXT_CHARS, description: "Plain text, cut after 10000 characters." },
   received_at: {
     type: "string",

@@ -63,7 +63,7 @@ function dataOf(report: PublicToolSubmitted): EventData {
   return { tool, success, origin, ip_prefix, args, result };
 }
 
-/** Path and query are left out: they may hold private data. */
+/** Path and query are left out: they may contain private data. */
 function originOf(value: string): string {
   const url = value.length <= MAX_ORIGIN_CHARS ? URL.parse(value) : null;
   if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidField("origin", "must be an http or https URL");

@@ -40,7 +40,7 @@ export const socialConnected: EventType = {
 /** [EVT-16] [EVT-51] [EVT-52] */
 export const socialRevoked: EventType = {
   type: "social.revoked",
-  sent: "The connection to such an account ended.",
+  sent: "The connection to an account of a professional social network ended.",
   hasSource: false,
   data: object({
     ...connection,

@@ -9,7 +9,7 @@ export const webhookTest: EventType = {
   data: object({
     message: text("A sentence for people."),
     endpoint_id: { type: "integer", description: "Id of the endpoint." },
-    triggered_by: { type: "string", description: "E-mail address of the user." },
+    triggered_by: { type: "string", description: "Email address of the user." },
   }),
   example: { message: "This is a test event.", endpoint_id: 7, triggered_by: "admin@example.com" },
 };

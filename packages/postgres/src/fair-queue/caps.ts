@@ -1,9 +1,9 @@
-/** How much of a queue may be in flight at once, over all processes. */
+/** How much of a queue may be in flight at the same time, over all processes. */
 export interface QueueCaps {
   perGroup: number;
   /** Undefined: one member may use all slots of its group. */
   perMember?: number;
-  /** How many of `perGroup` slots all members in doubt may hold together, one each. Undefined: no such limit. */
+  /** How many of the `perGroup` slots all members in doubt may hold together, one each. Undefined: no limit. */
   failingPerGroup?: number;
 }
 

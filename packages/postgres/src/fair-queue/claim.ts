@@ -50,7 +50,7 @@ from (
 
 /**
  * Reads items of at most as many members as the group has free slots: those with the oldest items. Members in doubt
- * take turns instead, so that none of them waits for another's backlog.
+ * take turns instead, so that the backlog of one does not delay the others.
  */
 function claimParts(queue: FairQueue): string {
   const { tables } = queue;

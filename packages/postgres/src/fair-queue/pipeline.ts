@@ -42,10 +42,10 @@ const BEGIN_UNLOCKING_EARLY = "begin; set local synchronous_commit = off";
 const COMMIT_UNLOCKING_EARLY = "commit; select pg_logical_emit_message(true, 'fair_queue', '')";
 
 /**
- * Runs the statements as one transaction in one round trip: all are sent at once, including the commit. A later statement
- * cannot use the rows that an earlier one returned, but sees its changes; its snapshot is taken after the earlier one's
- * locks. When one fails, none has any effect and the first failure is thrown. Returns the results in order, once
- * everything is on disk (unless a statement turns that off for its transaction).
+ * Runs the statements as one transaction in one round trip: all are sent together, including the commit. A later
+ * statement cannot use the rows that an earlier one returned, but sees its changes; its snapshot is taken after the
+ * earlier one's locks. When one fails, none has any effect and the first failure is thrown. Returns the results in
+ * order, once everything is on disk (unless a statement turns that off for its transaction).
  */
 export function pipelined(
   pool: Pool,

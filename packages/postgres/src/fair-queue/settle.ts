@@ -132,8 +132,8 @@ export function expiredGroups(tables: string, now: Date, maxItems: number): Stat
 
 /**
  * Statements for `pipelined` that return items whose lease has expired to the queue, with the same attempt number: the
- * process that held them is considered dead. They are not due before `again`, so that a result that is only late still
- * finds them waiting. The last statement returns how many there were as `items`.
+ * process that held them is considered dead. They are not due before `again`, so that a late result still finds them
+ * waiting. The last statement returns how many there were as `items`.
  */
 export function expireStatements(
   queue: FairQueue,

@@ -131,7 +131,7 @@ describe("fair queue", () => {
     expect(slots).toEqual([{ in_flight: 2, of_member: 2 }]);
   });
 
-  it("[FAIR] returned items can be claimed at once, and other leases stay as they are", async () => {
+  it("[FAIR] returned items can be claimed immediately, and other leases stay as they are", async () => {
     await rig.add(many(2, "a", 1));
     const claimed = await rig.claim(at(0));
     await rig.undoClaim(claimed, at(1));

@@ -9,7 +9,7 @@ const ITEMS = 1_200;
 const RETRIED_SHARE = 0.2;
 const NOW = new Date("2026-11-01T00:00:00Z");
 
-/** In flight according to the processes: from the end of a claim until its items are about to be settled. */
+/** What is in flight in the processes: from the end of a claim until its items are about to be settled. */
 class Census {
   readonly held = new Map<string, number>();
   readonly peaks = new Map<string, number>();
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig[Symbol.asyncDispose]());
 
-it("[FAIR] caps are exact and no item is lost or doubled with 3 dispatchers and 2 producers at once", async () => {
+it("[FAIR] caps are exact and no item is lost or doubled with 3 concurrent dispatchers and 2 producers", async () => {
   const pools = Array.from({ length: 3 }, (_, index) =>
     createPipelinePool({ url: rig.url, maxConnections: 2, applicationName: `dispatcher-${index}` }),
   );

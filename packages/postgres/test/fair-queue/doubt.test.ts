@@ -48,7 +48,7 @@ describe("members in doubt", () => {
     expect(await claimed(1)).toEqual([3, 3, 4]);
   });
 
-  it("[FAIR] the first result ends the doubt at once", async () => {
+  it("[FAIR] the first result ends the doubt immediately", async () => {
     await rig.add(many(1, 1));
     const held = await rig.claim(at(0));
     await rig.add(many(3, 1));
@@ -86,7 +86,7 @@ describe("members in doubt", () => {
     expect(await claimed(2)).toEqual([1, 1]);
   });
 
-  it("[FAIR] failing members take turns: a backlog of the oldest items keeps no other member from its share", async () => {
+  it("[FAIR] failing members take turns: a member with the oldest backlog does not deprive other members of their share", async () => {
     await rig.add([...many(60, 1), ...many(60, 2), ...many(3, 3, 5), ...many(3, 4, 5)]);
     await rig.sql("update work.queue_member set failing = true");
     const tried: number[] = [];

@@ -10,7 +10,7 @@ beforeAll(async () => {
   rig = await startQueueRig();
   await rig.sql(`insert into work.queue_member (group_id, member_id, ready_at)
     select 'g', m, now() - interval '3 days' from generate_series(1, ${MEMBERS}) m`);
-  // The oldest comes last, and each eleventh item is being worked on.
+  // The oldest comes last, and every eleventh item is in flight.
   await rig.sql(`insert into work.queue_item (item_id, group_id, member_id, created_at, due_at, lease_until)
     select gen_random_uuid(), 'g', 1 + n % ${MEMBERS}, now(), now() - n * interval '1 second',
       case when n % 11 = 0 then now() end

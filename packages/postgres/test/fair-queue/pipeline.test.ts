@@ -47,7 +47,7 @@ describe("a pipelined transaction", () => {
 
   const plain = (text: string) => ({ name: "", text, values: [] });
 
-  it("a transaction that unlocks early does not hold its locks until it is on disk, but is on disk when it resolves", async () => {
+  it("a transaction that unlocks early releases its locks before it is on disk, and resolves once it is", async () => {
     for (let round = 0; round < 20; round += 1) {
       const [added, waits] = await pipelined(
         rig.pool,

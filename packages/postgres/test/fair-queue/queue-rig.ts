@@ -23,7 +23,7 @@ export interface NewItem {
   dueAt: Date;
 }
 
-export interface Settlement {
+interface Settlement {
   item: Item;
   /** Undefined: finished. */
   nextDue?: Date;

@@ -85,7 +85,7 @@ async function follow(steps: Step[]): Promise<void> {
     expect(held.length).toBeLessThanOrEqual(5);
     for (const member of members) expect(member.inFlight).toBeLessThanOrEqual(2);
     expect(slots(doubtful)).toBeLessThanOrEqual(Math.max(before, 2));
-    // No slot stays empty that the rules would give to a member.
+    // Every slot that the rules give to a member is in use.
     for (const member of members) {
       if (member.waiting === 0 || held.length === 5) continue;
       if (doubtful.includes(member)) expect(member.inFlight >= 1 || slots(doubtful) >= 2).toBe(true);
@@ -94,6 +94,6 @@ async function follow(steps: Step[]): Promise<void> {
   }
 }
 
-it("[FAIR] after any sequence of operations the caps hold (5 slots, 2 of a member, 2 of all in doubt), and no slot that a due item could use stays idle", async () => {
+it("[FAIR] after any sequence of operations no cap is exceeded (5 slots, 2 of a member, 2 of all in doubt), and every slot that a due item could use is in use", async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 40 }), follow), { numRuns: RUNS });
 });

@@ -4,7 +4,7 @@ import { announceWork } from "@toolgate/event-bus/wake-up";
 import { TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import { currentRequestId } from "@toolgate/telemetry/request";
-import { currentTraceparent } from "@toolgate/telemetry/trace";
+import { currentTrace } from "@toolgate/telemetry/trace";
 import { v7 as uuidv7 } from "uuid";
 import { chatEvent, doneEvent, messageEvent, storedEvent } from "../domain/chat-event.ts";
 import { type ChatRow, findChat } from "../store/chats.ts";
@@ -66,7 +66,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: Tu
     async start(request) {
       const at = now();
       const userEvent = storedEvent(messageEvent("user", request.message, at));
-      const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTraceparent() };
+      const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
       const outcome = await startIn[request.lane]({ ...request, ...ids, userEvent }, at);
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
         announceWork(bus, wakeUpOf(request.lane));

@@ -2,7 +2,7 @@
 export interface ApiResponse {
   status: number;
   body: Buffer;
-  /** In addition to those of every response. */
+  /** Headers in addition to those of every response. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +29,7 @@ export const INTERNAL_ERROR = failure(500, "Interner Fehler");
 /** [ERR] */
 export const METHOD_NOT_ALLOWED = failure(405, "Methode nicht erlaubt");
 export const NOT_FOUND = failure(404, "Nicht gefunden");
-/** Also for bytes that are not an HTTP request. */
+/** Also the response to bytes that are not an HTTP request. */
 export const BAD_REQUEST = failure(400, "Ungueltige Anfrage");
 export const REQUEST_TIMEOUT = failure(408, "Anfrage nicht rechtzeitig vollstaendig");
 export const HEADERS_TOO_LARGE = failure(431, "Kopfzeilen zu gross");

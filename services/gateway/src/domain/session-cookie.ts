@@ -33,7 +33,7 @@ export function cookieToken(header: string | undefined, secure: boolean): string
 }
 
 /**
- * The page sends this token to prove that it made the request: it is bound to the session, and only the page can read
+ * The page sends this token to prove that it made the request. It belongs to one session, and only the page can read
  * it.
  */
 export function csrfTokenOf(sessionToken: string): string {

@@ -27,7 +27,7 @@ export function setLimitHeaders(reply: FastifyReply, key: KeyVerdict, nowMs: num
   reply.headers(rateLimitFields(key, nowMs));
 }
 
-/** For a key that stopped being valid after its headers were set. */
+/** Removes the headers of a key that stopped being valid after they were set. */
 export function dropLimitHeaders(reply: FastifyReply): void {
   for (const name of LIMIT_FIELDS) reply.removeHeader(name);
 }
@@ -47,7 +47,10 @@ export async function keyOf(
   return key;
 }
 
-/** [ERR-13] [ERR-14] 405 says nothing about the key or the tool; a valid key still sees the state of its limit, uncounted. */
+/**
+ * [ERR-13] [ERR-14] A 405 says nothing about the key or the tool. With a valid key it has the limit's headers and is
+ * not counted.
+ */
 export async function rejectMethod(
   context: CallContext,
   request: FastifyRequest,

@@ -1,19 +1,29 @@
 import { EVENT_TYPES_PATH } from "@toolgate/event-schemas/catalogue";
 
 export const TOOLS_PATH = "/api/v1/tools/";
+export const HOOKS_PATH = "/api/v1/hooks/";
 export const OPENAPI_PATH = "/api/v1/openapi.json";
 export const DECLARATIONS_PATH = "/api/v1/openapi.d.ts";
 export const MCP_PATH = "/mcp";
 export const PULL_PATH = "/api/v1/webhooks/endpoints/:id/pull";
 export const ACKNOWLEDGE_PATH = "/api/v1/webhooks/endpoints/:id/acknowledge";
 
+/** Whether a hook may be at this routable target. */
+export function isHookTarget(url: string): boolean {
+  return pathOf(url).startsWith(HOOKS_PATH);
+}
+
 const SIGNED_PULL = /^\/api\/v1\/webhooks\/endpoints\/[^/]+\/(pull|acknowledge)$/;
 
 /** The one method of a path that has only one; undefined for any other path. `url` is a routable target. */
 export function allowedMethod(url: string): "GET" | "POST" | undefined {
-  const path = decodeURI(url.split(/[?#]/, 1)[0] ?? "");
-  if (path.startsWith(TOOLS_PATH)) return "POST";
+  const path = pathOf(url);
+  if (path.startsWith(TOOLS_PATH) || path.startsWith(HOOKS_PATH)) return "POST";
   if (path === MCP_PATH || SIGNED_PULL.test(path)) return "POST";
   if (path === EVENT_TYPES_PATH || path.startsWith(`${EVENT_TYPES_PATH}/`)) return "GET";
   return path === OPENAPI_PATH || path === DECLARATIONS_PATH ? "GET" : undefined;
+}
+
+function pathOf(url: string): string {
+  return decodeURI(url.split(/[?#]/, 1)[0] ?? "");
 }

@@ -1,24 +1,26 @@
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import type { ReceiveHook } from "../clients/inbound-hook.ts";
 import { createDescribeTools } from "../clients/tool-descriptions.ts";
 import type { CallContext, Context } from "../context.ts";
 import { routableTarget } from "../domain/addresses.ts";
-import { BAD_REQUEST, INTERNAL_ERROR, NOT_FOUND } from "../domain/responses.ts";
+import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
 import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
+import { hookRoutes } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
-import { allowedMethod } from "./paths.ts";
+import { allowedMethod, isHookTarget } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
-import { toolRoutes } from "./tools/tool-routes.ts";
+import { toolRoutes } from "./tools/tool-call.ts";
 import { rejectUnparsable } from "./unparsable.ts";
 import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
 import { pullRoutes } from "./webhooks/pull-routes.ts";
 
-/** Connections beyond these are closed at once. */
+/** Connections beyond these are closed immediately. */
 const MAX_CONNECTIONS = 20_000;
 /** How often the server checks for requests that take too long. */
 const SLOW_CHECK_MS = 5_000;
@@ -27,7 +29,8 @@ const KEEP_ALIVE_MS = 72_000;
 
 export interface HttpServerOptions {
   calls: CallContext;
-  /** Only their RPCs: the hot calls are in `calls`. */
+  receiveHook: ReceiveHook;
+  /** The other services' RPCs, without the hot calls, which are in `calls`. */
   peers: Pick<Peers, "transport">;
   publicUrl: string;
   trustedProxies: string[];
@@ -70,8 +73,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
 
   const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {
     // Either the path is unknown, or it has only one method and the request used another.
-    const allow = allowedMethod(request.raw.url ?? "");
-    return allow ? rejectMethod(context, request, reply, allow) : sendResponse(reply, NOT_FOUND);
+    const url = request.raw.url ?? "";
+    const allow = allowedMethod(url);
+    if (!allow) return sendResponse(reply, NOT_FOUND);
+    // [IN-15] Hooks have nothing to do with keys.
+    if (isHookTarget(url)) return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
+    return rejectMethod(context, request, reply, allow);
   };
   app.setNotFoundHandler(rejectUnrouted);
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -84,6 +91,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   await app.register(toolRoutes(context));
+  await app.register(hookRoutes({ receiveHook: options.receiveHook, log }));
   await app.register(descriptionRoutes(context));
   await app.register(mcpRoutes(context));
   await app.register(eventTypeRoutes(context));

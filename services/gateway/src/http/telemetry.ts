@@ -16,7 +16,7 @@ declare module "fastify" {
 const SERVER_ERROR = 500;
 const MS_PER_SECOND = 1_000;
 
-export type IsTrusted = (request: IncomingMessage) => boolean;
+type IsTrusted = (request: IncomingMessage) => boolean;
 
 /** Whether a request comes from one of our own proxies, which may name its id and its trace. */
 export function trustedBy(trustedProxies: string[]): IsTrusted {
@@ -42,7 +42,7 @@ export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
     request.scope = { requestId: request.id, span: span?.spanContext() };
     runForRequest(request.scope, done);
   });
-  // Again, because reading a body may have lost the current request.
+  // Set again, because reading a body may have lost the current request.
   app.addHook("preValidation", (request, _reply, done) => runForRequest(request.scope, done));
   app.addHook("onResponse", (request, reply, done) => {
     httpDuration.record(reply.elapsedTime / MS_PER_SECOND, {
@@ -57,10 +57,14 @@ export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
 
 /** Recording costs time, so only our proxies may choose what is recorded, not callers. */
 function startRequestSpan({ method, id, raw }: FastifyRequest, isTrusted: IsTrusted): Span | undefined {
-  const { traceparent } = raw.headers;
-  const parent = typeof traceparent === "string" && isTrusted(raw) ? spanOf(traceparent) : undefined;
+  const { traceparent, tracestate } = raw.headers;
+  const context = { traceparent: textOf(traceparent), tracestate: textOf(tracestate) };
+  const parent = isTrusted(raw) ? spanOf(context) : undefined;
   return startSpan(method, parent, { kind: SpanKind.SERVER, attributes: { "toolgate.request_id": id } });
 }
+
+/** Node joins the values of a tracestate that was sent in several headers, and refuses a second traceparent. */
+const textOf = (header: string | string[] | undefined) => (typeof header === "string" ? header : "");
 
 function endRequestSpan(span: Span, { method, routeOptions }: FastifyRequest, status: number): void {
   const route = routeOptions.url ?? "none";

@@ -15,7 +15,7 @@ import { allowedMethod } from "./paths.ts";
 /** The HTTP parser's error, with the bytes that it could not parse and its position in them. */
 type ServerError = Error & { code?: string; rawPacket?: unknown; bytesParsed?: number };
 
-/** By the error code of Node's HTTP server; anything else is a bad request. */
+/** The response by error code of Node's HTTP server; any other error is a bad request. */
 const RESPONSES: Readonly<Record<string, (error: ServerError) => ApiResponse>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () => REQUEST_TIMEOUT,
   HPE_HEADER_OVERFLOW: () => HEADERS_TOO_LARGE,

@@ -22,6 +22,8 @@ export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
       await ensureDailyPartitions(db, { table, from: new Date(now.getTime() - DAY_MS), days: DAYS_AHEAD + 1 });
   });
   for (const table of [`${SCHEMA}.delivery`, `${SCHEMA}.run`]) await dropDailyPartitions(pool, { table, before });
+  // The log shows a hook's name as long as it has deliveries.
+  await pool.query(`delete from ${SCHEMA}.hook where deleted_at < $1`, [new Date(before.getTime() - DAY_MS)]);
   // A key outlives no delivery: after that, the same call is a new one.
   for (;;) {
     const { rowCount } = await pool.query(

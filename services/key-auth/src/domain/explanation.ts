@@ -29,7 +29,7 @@ const KEY_STATUS: Record<KeyStatus, string> = {
   expired: "The key has expired: change or remove its expiry date.",
 };
 
-/** In the order in which a call is checked, with the status of a refusal. */
+/** The gates in the order in which a call is checked, each with the status of its refusal. */
 const GATES: readonly { gate: string; refusal: number; explain: Explain }[] = [
   { gate: "key_active", refusal: 401, explain: explainKey },
   { gate: "network", refusal: 401, explain: explainNetwork },
@@ -40,7 +40,7 @@ const GATES: readonly { gate: string; refusal: number; explain: Explain }[] = [
   { gate: "tool_not_async", refusal: 403, explain: explainAsync },
 ];
 
-/** The verdict of every gate, and the status of the response to such a call; 200 if the tool would run. */
+/** The verdict of every gate, and the status that the call would get; 200 if the tool would run. */
 export function explainCall(facts: CallFacts): { gates: GateVerdict[]; status: number } {
   const gates = GATES.map(({ gate, refusal, explain }) => ({ gate, refusal, ...explain(facts) }));
   const status = gates.find(({ passes }) => !passes)?.refusal ?? 200;
@@ -60,7 +60,7 @@ function explainNetwork({ networks, clientIp }: CallFacts) {
     passes,
     explanation: passes
       ? `${clientIp} is in one of the key's networks.`
-      : `${clientIp} is in none of the key's networks: add its network, or call from another address.`,
+      : `${clientIp} is outside the key's networks: add its network, or call from another address.`,
   };
 }
 

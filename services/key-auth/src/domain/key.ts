@@ -10,14 +10,14 @@ export const MAX_OVERLAP_S = 7 * 86_400;
 
 export type KeyStatus = "active" | "revoked" | "expired";
 
-/** [KEY-8] Revoked wins over expired; expiry is derived, never stored. */
+/** [KEY-8] A revoked key stays revoked when it expires. Expiry is computed, never stored. */
 export function statusOf(key: { revokedAt: Date | null; expiresAt: Date | null }, now: Date): KeyStatus {
   if (key.revokedAt) return "revoked";
   return key.expiresAt && key.expiresAt.getTime() <= now.getTime() ? "expired" : "active";
 }
 
 /** A replaced secret is valid until its overlap ends. */
-export function secretHolds(secret: { secretValidUntil: Date | null }, now: Date): boolean {
+export function isSecretValid(secret: { secretValidUntil: Date | null }, now: Date): boolean {
   return secret.secretValidUntil === null || now.getTime() < secret.secretValidUntil.getTime();
 }
 
@@ -30,7 +30,7 @@ export function overlapEnd(now: Date, overlapSeconds: number, expiresAt: Date | 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 
-/** The end of a day in UTC, when a key with this expiry date becomes invalid. Undefined if there is no such date. */
+/** The end of a day in UTC, when a key with this expiry date becomes invalid. Undefined if it is not a date. */
 export function endOfDay(date: string): Date | undefined {
   if (!DATE.test(date)) return undefined;
   const start = new Date(`${date}T00:00:00Z`);

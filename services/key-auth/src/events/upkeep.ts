@@ -1,8 +1,9 @@
+import { deleteParkedBefore } from "@toolgate/event-bus/parked-messages";
 import type { Pool, Queryable } from "@toolgate/postgres/pool";
-import { keepDailyTables } from "@toolgate/postgres/retention";
+import { LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { LOG_RETENTION_DAYS } from "../domain/retention.ts";
-import { keepSigningKeys } from "../login/signing-keys.ts";
+import { SERVICES } from "@toolgate/service-registry/services";
+import { maintainSigningKeys } from "../login/signing-keys.ts";
 import { deleteAuditEntriesBefore } from "../store/audit.ts";
 import { COUNTS_TABLE, USAGE_TABLE } from "../store/usage.ts";
 
@@ -14,16 +15,17 @@ const PARTITIONED = [
   { table: COUNTS_TABLE, retentionDays: 1 },
 ];
 
-/** [LOG-9] Can be repeated at any time, on any replica. */
-export async function keepUp(pool: Pool, box: SecretBox, now: Date): Promise<void> {
-  await keepPartitions(pool, now);
-  await keepSigningKeys(pool, box, now);
+/** [LOG-9] The daily upkeep. Safe to repeat, on any replica. */
+export async function maintainTables(pool: Pool, box: SecretBox, now: Date): Promise<void> {
+  await maintainPartitions(pool, now);
+  await maintainSigningKeys(pool, box, now);
   await pruneAuditLog(pool, now);
+  await deleteParkedBefore(pool, SERVICES["key-auth"].schema, new Date(now.getTime() - LOG_RETENTION_DAYS * DAY_MS));
 }
 
 /** [LOG-8] [LOG-9] Creates and drops partitions. Returns the names of those dropped. */
-export function keepPartitions(db: Queryable, now: Date): Promise<string[]> {
-  return keepDailyTables(db, PARTITIONED, now);
+export function maintainPartitions(db: Queryable, now: Date): Promise<string[]> {
+  return maintainDailyTables(db, PARTITIONED, now);
 }
 
 export function pruneAuditLog(db: Queryable, now: Date): Promise<void> {

@@ -14,11 +14,11 @@ export const JWT_ALGORITHM = "EdDSA";
 
 const DAY_MS = 86_400_000;
 const SIGNS_FOR_MS = 30 * DAY_MS;
-/** One day longer, for tokens that are still valid. */
+/** One day longer than it signs, for tokens that are still valid. */
 const KEPT_FOR_MS = SIGNS_FOR_MS + DAY_MS;
 
 /** Creates a signing key when one is due, and deletes keys whose tokens have all expired. Can be repeated on any replica. */
-export async function keepSigningKeys(pool: Pool, box: SecretBox, now: Date): Promise<void> {
+export async function maintainSigningKeys(pool: Pool, box: SecretBox, now: Date): Promise<void> {
   const [newest] = await listSigningKeys(pool);
   if (newest && isYoung(newest, now)) return;
   await inTransaction(pool, async (client) => {

@@ -27,7 +27,7 @@ describe.each<[string, () => LoginThrottle]>([
     }
   });
 
-  test("[MGMT-4] a success resets the account's failures, and takes only its own attempt back from the address", async () => {
+  test("[MGMT-4] a success resets the account's failures, and for the address removes only its own attempt", async () => {
     const throttle = create();
     const [account, address] = [counted(), counted(4)];
     for (let failure = 0; failure < 2; failure += 1) await throttle.begin([account, address]);

@@ -2,7 +2,7 @@ import { refusals } from "@toolgate/telemetry/instruments";
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 
-/** Failures of one network on one account, after which only that network has to wait. */
+/** Failures of one network on one account after which this network has to wait, and no other. */
 export const MAX_FAILURES_OF_NETWORK = 10;
 /** Failures from all networks, after which an account has to wait. */
 export const MAX_ACCOUNT_FAILURES = 100;
@@ -21,11 +21,11 @@ export interface Counted {
 
 /**
  * Limits the guessing of passwords. Every attempt first counts as a failure, so that attempts at the same time get no more
- * guesses than the maximum; a success takes the failure back.
+ * guesses than the maximum; a success removes that failure.
  */
 export interface LoginThrottle {
   begin(counted: readonly Counted[]): Promise<Attempt>;
-  /** Resets the first counter (account and network), and takes this attempt back from the others. */
+  /** Resets the first counter (account and network), and no longer counts this attempt in the others. */
   succeeded(counted: readonly Counted[]): Promise<void>;
 }
 

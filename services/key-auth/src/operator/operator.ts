@@ -6,7 +6,7 @@ import type { Actor } from "../store/audit.ts";
 export interface OperatorContext {
   pool: Pool;
   epochs: Epochs;
-  /** Not an argument of the command, because other users of the machine could see it. */
+  /** Reads the password from the input, because other users of the machine could see an argument. */
   readPassword: () => Promise<string>;
   now: () => Date;
 }

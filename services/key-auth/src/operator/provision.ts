@@ -39,7 +39,7 @@ export async function provisionNew(pool: Pool, { workspace, email, password, rol
   });
 }
 
-/** Whether a user with this e-mail address exists. */
+/** Whether a user with this email address exists. */
 export async function isProvisioned(pool: Pool, email: string): Promise<boolean> {
   return (await findUserByEmail(pool, email)) !== undefined;
 }

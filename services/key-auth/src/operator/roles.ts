@@ -13,7 +13,7 @@ interface RoleChange {
   role: MemberRole | undefined;
 }
 
-/** Holds from the user's next call on: every call reads the role. */
+/** Takes effect from the user's next call on: every call reads the role. */
 export function changeRole({ pool, now }: OperatorContext, { email, workspace, role }: RoleChange): Promise<string> {
   return inTransaction(pool, async (client) => {
     const row = await lockWorkspaceRow(client, workspace);

@@ -9,7 +9,7 @@ import { OPERATOR, type OperatorContext, OperatorError } from "./operator.ts";
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 
 export async function createUser({ pool, readPassword }: OperatorContext, email: string): Promise<string> {
-  if (!EMAIL.test(email)) throw new OperatorError(`not an e-mail address: ${email}`);
+  if (!EMAIL.test(email)) throw new OperatorError(`not an email address: ${email}`);
   const passwordHash = await newPasswordHash(readPassword);
   const created = await insertUser(pool, { id: randomUUID(), email, passwordHash });
   if (!created) throw new OperatorError(`user ${email} already exists`);

@@ -9,5 +9,5 @@ export function noSuchKey(): ConnectError {
 }
 
 export function wrongPassword(): ConnectError {
-  return new ConnectError("e-mail or password wrong", Code.Unauthenticated);
+  return new ConnectError("email or password wrong", Code.Unauthenticated);
 }

@@ -3,7 +3,7 @@ import type { MemberRole } from "@toolgate/service-host/principal";
 
 interface NewSession {
   id: string;
-  /** With the password hash that was verified. */
+  /** The user, with the password hash that was verified. */
   user: { id: string; passwordHash: string };
   /** Null for a JWT, which contains the session's id. */
   tokenHash: Buffer | null;
@@ -47,12 +47,12 @@ export interface SessionRow {
   userId: string;
   email: string;
   expiresAt: Date;
-  /** Null if the user does not belong to the workspace, or there is no such workspace. */
+  /** Null if the user does not belong to the workspace, or it does not exist. */
   workspaceId: string | null;
   role: MemberRole | null;
 }
 
-/** The session with the user's role in one workspace. Undefined if there is no such session or it has expired. */
+/** The session with the user's role in one workspace. Undefined if there is none or it has expired. */
 export async function findSession(
   db: Queryable,
   reference: SessionReference,

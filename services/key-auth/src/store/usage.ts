@@ -6,9 +6,9 @@ export const USAGE_TABLE = "key_auth.api_key_requests";
 export const COUNTS_TABLE = "key_auth.api_key_request_counts";
 
 /**
- * [LOG-2] Writes each record once, however often it arrives, and adds new calls to the keys' totals and, if they are later
- * than `countedAfter`, to the counts of their minute and hour. A call that the limit refused (429) only changes the last
- * use. All replicas lock rows and keys in the same order, so that they cannot deadlock.
+ * [LOG-2] Writes each record once, however often it arrives, and adds new calls to the keys' totals and, if they are
+ * later than `countedAfter`, to the counts of their minute and hour. A call that the limit refused (429) changes only
+ * the last use. All replicas lock rows and keys in the same order, so that they cannot deadlock.
  */
 export async function insertUsage(db: Queryable, records: UsageRecord[], countedAfter: Date): Promise<void> {
   const rows = records.map((record) => ({

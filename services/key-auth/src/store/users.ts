@@ -47,7 +47,7 @@ export async function ensureWorkspace(db: Queryable, id: string, code: string): 
   return found.rows[0].id;
 }
 
-/** Creates the user, or replaces the password of the user with this e-mail address. Returns the user's id. */
+/** Creates the user, or replaces the password of the user with this email address. Returns the user's id. */
 export async function saveUser(db: Queryable, user: UserRow): Promise<string> {
   const saved = await db.query(
     `insert into key_auth.users (id, email, password_hash) values ($1, lower($2), $3)
@@ -93,7 +93,7 @@ export async function setPasswordHash(db: Queryable, userId: string, passwordHas
   await db.query("update key_auth.users set password_hash = $2 where id = $1", [userId, passwordHash]);
 }
 
-/** Returns false if a user with this e-mail address exists. */
+/** Returns false if a user with this email address exists. */
 export async function insertUser(db: Queryable, user: UserRow): Promise<boolean> {
   const inserted = await db.query(
     `insert into key_auth.users (id, email, password_hash) values ($1, lower($2), $3) on conflict (email) do nothing`,

@@ -1,6 +1,6 @@
 import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
+import { COUNTER_LUA } from "@toolgate/epoch/minute-window";
 import type { Redis } from "ioredis";
-import { SECONDS_PER_MINUTE } from "../domain/minute-window.ts";
 
 /** The epochs of a key and of its workspace. */
 export interface KeyEpochs {
@@ -12,7 +12,7 @@ type Decision =
   /** The epochs are not the known ones: load the key again. Nothing was counted. */
   | { kind: "stale"; epochs: KeyEpochs }
   | ({ kind: "admitted" } & CountedMinute)
-  /** [LIMIT-10] The minute is used up. Nothing was counted. */
+  /** [LIMIT-10] The calls of this minute are used up. Nothing was counted. */
   | ({ kind: "limited" } & CountedMinute);
 
 interface CountedMinute {
@@ -24,7 +24,7 @@ interface CountedMinute {
 interface AdmissionRequest {
   keyId: string;
   workspaceId: string;
-  /** The epochs under which the key was loaded. If undefined, the decision is `stale` and holds the current ones. */
+  /** The epochs under which the key was loaded. If undefined, the decision is `stale` with the current ones. */
   known: KeyEpochs | undefined;
   limit: number;
   /** Count the call if it is admitted, and store its time as the last accepted call. */
@@ -43,16 +43,7 @@ export interface Admission {
   lastAccepted(keyId: string): Promise<Date | undefined>;
 }
 
-/** The script names the counter, because only Redis knows the minute. */
-const COUNTER_LUA = `
-local function counter_of(prefix)
-  local minute = math.floor(tonumber(redis.call('time')[1]) / ${SECONDS_PER_MINUTE})
-  return prefix .. string.format('%d', minute), (minute + 1) * ${SECONDS_PER_MINUTE}
-end
-`;
-
 const ADMISSION_LUA = `${EPOCH_LUA}${COUNTER_LUA}
-local COUNTER_TTL_S = 120
 local ACCEPTED_TTL_S = 7776000
 local key_epoch, workspace_epoch = epoch_of(KEYS[1]), epoch_of(KEYS[2])
 if key_epoch ~= ARGV[1] or workspace_epoch ~= ARGV[2] then return {0, key_epoch, workspace_epoch} end
@@ -60,8 +51,7 @@ local counter, reset_at = counter_of(KEYS[3])
 local used = tonumber(redis.call('get', counter) or '0')
 if ARGV[4] == '0' then return {1, used, reset_at} end
 if used >= tonumber(ARGV[3]) then return {2, used, reset_at} end
-used = redis.call('incr', counter)
-if used == 1 then redis.call('expire', counter, COUNTER_TTL_S) end
+used = count_call(counter)
 redis.call('set', KEYS[4], clock_us(), 'ex', ACCEPTED_TTL_S)
 return {1, used, reset_at}`;
 
@@ -80,7 +70,7 @@ interface AdmissionRedis extends Redis {
   ): Promise<[0, string, string] | [1 | 2, number, number]>;
 }
 
-/** The minute follows. */
+/** The minute is appended. */
 const counterPrefix = (keyId: string) => `toolgate:calls:${keyId}:`;
 const acceptedKey = (keyId: string) => `toolgate:accepted:${keyId}`;
 

@@ -1,11 +1,12 @@
 import { createEpochCache, type EpochCacheOptions } from "@toolgate/epoch/cache";
+import { createLocalCounter } from "@toolgate/epoch/local-counter";
+import { minuteWindow } from "@toolgate/epoch/minute-window";
+import type { RowLoader } from "@toolgate/epoch/row-loader";
+import { isInNetworks, type Network, parseNetwork } from "@toolgate/ip-address/network";
 import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
-import { minuteWindow } from "../domain/minute-window.ts";
+import { isSecretValid, statusOf } from "../domain/key.ts";
 import type { VerificationRow } from "../store/verification.ts";
 import type { Admission, KeyEpochs } from "./admission.ts";
-import { createLocalCounter } from "./local-counter.ts";
-import type { RowLoader } from "./row-loader.ts";
-import { admits, sizeOf, toVerifiableKey, type VerifiableKey } from "./verifiable-key.ts";
 
 /** Undefined: no such key, revoked, expired, secret replaced, or address not allowed. */
 export type Verdict =
@@ -25,23 +26,34 @@ export interface Verifier {
 
 interface VerifierDependencies extends Pick<EpochCacheOptions<KeyEpochs, unknown>, "redis" | "now"> {
   admission: Pick<Admission, "decide">;
-  load: RowLoader;
+  load: RowLoader<VerificationRow>;
   /** Told why Redis could not decide. */
   onAdmissionError: (error: unknown) => void;
   maxCachedBytes?: number;
 }
 
+/** A key's row with its networks parsed. */
+interface VerifiableKey {
+  row: VerificationRow;
+  networks: Network[];
+}
+
 /** Tells the gateway and tool-runner to cache nothing for this call. */
 const UNKNOWN_EPOCH = "0";
-/** An epoch that changes between every two reads is a fault, not somebody editing. */
+/** An epoch that still changes after this many reads is a fault, not a user's edits. */
 const MAX_RELOADS = 5;
 const MAX_CACHED_KEYS = 50_000;
 const MAX_CACHED_BYTES = 128 * 1024 * 1024;
+/** Memory for a key without its lists. */
+const KEY_BYTES = 500;
+/** Memory for an entry of a list without its characters. */
+const TEXT_BYTES = 32;
+const BYTES_PER_CHAR = 2;
 
 /**
  * [KEY-21] Decides on a key with one round trip to Redis: a cached key is used only while Redis has the epochs under which
  * it was loaded. While Redis is down, every call reads Postgres and the limit is counted in this process. While Postgres
- * is down, keys whose epochs are current go on working for as long as the cache keeps them.
+ * is down, keys whose epochs are current continue to work for as long as the cache keeps them.
  */
 export function createVerifier({
   admission,
@@ -78,7 +90,7 @@ export function createVerifier({
     async verify(secretHash, call) {
       const id = Buffer.from(secretHash).toString("latin1");
       const cached = cache.peek(id);
-      // Without epochs, Redis is only asked for the epochs of the key and its workspace.
+      // Without known epochs, Redis returns only the current epochs of the key and its workspace.
       let epochs = cached?.value && cached.epoch;
       const loaded = cached?.value ? undefined : await loadKey(secretHash);
       let key = cached?.value ?? loaded;
@@ -102,4 +114,28 @@ export function createVerifier({
       return undefined;
     },
   };
+}
+
+/** Throws for a network that cannot be parsed: a key without networks may be used from anywhere. */
+function toVerifiableKey(row: VerificationRow): VerifiableKey {
+  const networks = row.allowedNetworks.map((text) => {
+    const network = parseNetwork(text);
+    if ("fault" in network) throw new Error(`key ${row.keyId} has a network that cannot be read`);
+    return network;
+  });
+  return { row, networks };
+}
+
+/** Whether the key, the secret and the caller's address are all valid. */
+function admits({ row, networks }: VerifiableKey, clientIp: string, nowMs: number): boolean {
+  const now = new Date(nowMs);
+  const mayCallFrom = networks.length === 0 || isInNetworks(networks, clientIp);
+  return statusOf(row, now) === "active" && isSecretValid(row, now) && mayCallFrom;
+}
+
+/** Bytes in memory, roughly. */
+function sizeOf({ row: { tools, allowedNetworks } }: VerifiableKey): number {
+  let bytes = KEY_BYTES;
+  for (const text of [...tools, ...allowedNetworks]) bytes += TEXT_BYTES + BYTES_PER_CHAR * text.length;
+  return bytes;
 }

@@ -31,8 +31,8 @@ export function requestHeaders(attempt: SignedAttempt): Record<string, string> {
 }
 
 /**
- * The headers of a pulled event, signed now, so that the receiver verifies it with the same code. There is no delivery
- * and no attempt; the id for Standard Webhooks is the event's.
+ * The headers of a pulled event, signed now, so that the receiver verifies it with the same code. Without a delivery,
+ * the id for Standard Webhooks is the event's.
  */
 export function pulledHeaders(event: SignedEvent & { eventId: string }): Record<string, string> {
   return signedHeaders(event, event.eventId);
@@ -59,8 +59,8 @@ export interface SentHeaders {
 }
 
 /**
- * Headers are not stored but computed again. If the secret was replaced in the second of the signature, either secret
- * may have signed, so no signature is shown.
+ * Headers are not stored but computed again. If the secret was replaced in the same second as the signature, it is
+ * unknown which secret signed, so no signature is shown.
  */
 export function sentHeaders({
   signedAt,

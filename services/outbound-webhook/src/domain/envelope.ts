@@ -34,7 +34,7 @@ function encode({ id, type, createdSeconds, workspace, dataJson }: EnvelopeParts
   return Buffer.from(`${head.slice(0, -1)},"data":${dataJson}}`);
 }
 
-/** The time of the event, from its body; undefined if the body is no longer kept. */
+/** The time of the event, from its body; undefined if the body has expired. */
 export function createdInEnvelope(body: Buffer): Date | undefined {
   return body.length > 0 ? new Date(JSON.parse(body.toString("utf8")).created) : undefined;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { isSubscribable } from "@toolgate/event-schemas/catalogue";
 import { isRequestId } from "@toolgate/telemetry/request-id";
+import type { TraceContext } from "@toolgate/telemetry/trace";
 import { envelopeBytes } from "./envelope.ts";
 
 /** An event as it arrives from another service. */
@@ -30,7 +31,7 @@ export interface StoredEvent {
   /** Id of the HTTP request that caused it. Default: the current request. */
   requestId?: string;
   /** W3C trace context. Default: the current one. */
-  traceparent?: string;
+  trace?: TraceContext;
 }
 
 type EventCheck = { ok: true; event: StoredEvent } | { ok: false; reason: string };

@@ -1,5 +1,5 @@
 import type { AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
-import { createdAtOf } from "../domain/delivery-id.ts";
+import { createdAtOf } from "@toolgate/postgres/timed-id";
 import { outcomeOf } from "../domain/outcome.ts";
 import type { AttemptRecord } from "../store/deliveries/apply-results.ts";
 

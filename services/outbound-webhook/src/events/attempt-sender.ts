@@ -12,7 +12,7 @@ import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 const MAX_ATTEMPTS_PER_MESSAGE = 16;
 const MAX_BODY_BYTES_PER_MESSAGE = 512 * 1024;
 const DEADLINE_MS = 5_000;
-/** Time to report the result, between the latest end of an attempt and the end of its lease. */
+/** Time to report the result: between the deadline of an attempt and the end of its lease. */
 const REPORT_MARGIN_MS = 5_000;
 
 /** The attempts that did not reach the broker, and the reason. */
@@ -21,7 +21,9 @@ interface SendFailure {
   error: unknown;
 }
 
-/** Hands attempts to the workers. Resolves with those that did not reach the broker; the others must not be sent again. */
+/**
+ * Sends attempts to the workers. Resolves with those that did not reach the broker; the others must not be sent again.
+ */
 export type SendAttempts = (attempts: Attempt[]) => Promise<SendFailure[]>;
 
 /** Everything that a worker needs for one attempt, with a signature for the current time. */
@@ -44,6 +46,7 @@ export function prepareAttempt(
     workspaceId,
     signedAtSeconds: BigInt(signingTime(now)),
     traceparent: delivery.traceparent ?? "",
+    tracestate: delivery.tracestate ?? "",
   });
 }
 

@@ -1,29 +1,14 @@
-import type { SendMail } from "@toolgate/mailer/mailer";
 import type { Pool } from "@toolgate/postgres/pool";
-import { claimNotices, type DueNotice, settleNotice } from "../store/deactivation-notice.ts";
+import type { AdminNotices } from "@toolgate/service-host/admin-notices";
+import { claimNotices, type DueNotice, deleteNotice } from "../store/deactivation-notice.ts";
 
-interface NoticeMailerOptions {
-  pool: Pool;
-  listAdminEmails: (workspaceId: string) => Promise<string[]>;
-  sendMail: SendMail;
-  now: () => Date;
-  onError: (error: unknown) => void;
-}
-
-/**
- * Mails the admins about endpoints that were deactivated automatically. Mails that fail are sent again later. [OUT-49]
- */
-export async function mailDueNotices(options: NoticeMailerOptions): Promise<void> {
-  const { pool, listAdminEmails, sendMail, now, onError } = options;
-  for (const notice of await claimNotices(pool, now())) {
-    try {
-      const to = await listAdminEmails(notice.workspaceId);
-      if (to.length > 0) await sendMail({ to, hideRecipients: true, ...noticeText(notice) });
-      await settleNotice(pool, notice);
-    } catch (error) {
-      onError(error);
-    }
-  }
+/** About endpoints that were deactivated automatically. [OUT-49] */
+export function deactivationNotices(pool: Pool): AdminNotices<DueNotice> {
+  return {
+    claim: (now) => claimNotices(pool, now),
+    settle: (notice) => deleteNotice(pool, notice),
+    mailFor: noticeText,
+  };
 }
 
 /** Names the endpoint by number and host only: the path of a webhook URL may be a secret. */

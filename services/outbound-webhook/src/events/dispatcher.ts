@@ -23,11 +23,11 @@ export const LEASE_MS = 45_000;
 const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
 /**
- * A claim costs much more than an item, so under load several items share one. The first claim after a pause does not
- * wait.
+ * A claim costs much more than an item, so under load it waits for several items. The first claim after a pause does
+ * not wait.
  */
 const BETWEEN_CLAIMS_MS = 4;
-/** After a failure of the installation, such as a missing sealing key. */
+/** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
 /**
@@ -90,7 +90,7 @@ async function sendOrHandBack(
     try {
       attempts.push(prepareAttempt(delivery, secretBox, now, leaseUntil));
     } catch (error) {
-      // The installation failed, not the endpoint, so this does not count as an attempt; but it must not keep its slot.
+      // The installation failed, not the endpoint, so this does not count as an attempt, but the slot is freed.
       onError(error);
       unsignable.push(delivery);
     }

@@ -2,15 +2,16 @@ import { fromBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeEvents } from "@toolgate/event-bus/consume-events";
 import { FAN_OUT } from "@toolgate/event-bus/listeners";
+import { type ParkedMessage, parkMessages } from "@toolgate/event-bus/parked-messages";
 import { reportSettled } from "@toolgate/event-bus/settled-reports";
 import { announceWork } from "@toolgate/event-bus/wake-up";
 import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
-import { type Span, SpanKind, spanOf, startSpan, traceparentOf } from "@toolgate/telemetry/trace";
+import { contextOf, type Span, SpanKind, spanOf, startSpan, type TraceContext } from "@toolgate/telemetry/trace";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import type { FanOut } from "../store/deliveries/fan-out.ts";
-import { type ParkedMessage, parkMessages } from "../store/parked-message.ts";
+import { SCHEMA } from "../store/queue.ts";
 import { DISPATCH } from "./dispatch-subject.ts";
 
 interface FanOutConsumerOptions {
@@ -66,7 +67,7 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
   for (const span of spans) span.end();
   if (parked.length > 0) {
     options.onError(new Error(`${parked.length} messages parked, the first because: ${parked[0]?.reason}`));
-    await parkMessages(options.pool, parked, now);
+    await parkMessages(options.pool, SCHEMA, parked, now);
   }
   for (const [subject, eventIds] of settled) reportSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
   if (deliveries > 0) announceWork(options.bus, DISPATCH);
@@ -81,7 +82,7 @@ function readMessage(
     for (const reported of fromBinary(WorkspaceEventBatchSchema, data).events) {
       const check = checkEvent(reported, now);
       into.ids.push(reported.eventId);
-      if (check.ok) into.events.push(traced(check.event, reported.traceparent, into.spans));
+      if (check.ok) into.events.push(traced(check.event, reported, into.spans));
       else {
         const payload = Buffer.from(toJsonString(WorkspaceEventSchema, reported));
         into.parked.push({ subject, reason: check.reason, payload });
@@ -92,18 +93,18 @@ function readMessage(
   }
 }
 
-/** Its deliveries continue the event's trace, below a span of the fan-out. */
-function traced(event: StoredEvent, traceparent: string, spans: Span[]): StoredEvent {
-  const parent = spanOf(traceparent);
+/** Starts a span of the fan-out in the event's trace; the event's deliveries continue below it. */
+function traced(event: StoredEvent, { traceparent, tracestate }: TraceContext, spans: Span[]): StoredEvent {
+  const parent = spanOf({ traceparent, tracestate });
   const span = parent && startSpan("fan-out", parent, { kind: SpanKind.CONSUMER });
-  if (!span) return { ...event, traceparent };
+  if (!span) return { ...event, trace: { traceparent, tracestate } };
   spans.push(span);
-  return { ...event, traceparent: traceparentOf(span.spanContext()) };
+  return { ...event, trace: contextOf(span.spanContext()) };
 }
 
 /**
  * When the database rejects the content of an event, the batch is halved until that event is alone and can be parked,
- * so that it does not hold up the others. After any other failure the broker sends the batch again.
+ * so that it does not delay the others. After any other failure the broker sends the batch again.
  */
 async function fanOutOrPark(
   events: readonly StoredEvent[],

@@ -16,7 +16,7 @@ const POLL_MS = 2_000;
 /** Pause while another replica works on the due replays. */
 const BUSY_WAIT_MS = 20;
 const FAILED_WAIT_MS = 1_000;
-/** Keeps a replay whose step fails from holding up the others. */
+/** How long a replay whose step failed is postponed, so that it does not delay the others. */
 const POSTPONE_MS = 10_000;
 
 /** Takes the steps of replays as they fall due, one at a time, until the signal fires. */
@@ -37,7 +37,7 @@ export async function runReplays(options: ReplayLoopOptions): Promise<void> {
 /** Resolves with how long to wait. */
 async function stepOnce({ steps, announceWork, now }: ReplayLoopOptions): Promise<number> {
   const { worked, locked, nextAt } = await steps.step(now());
-  // Even when the step made no deliveries: a dispatcher skipped the workspace while it was locked.
+  // Needed even when the step made no deliveries: a dispatcher may have skipped the workspace while it was locked.
   if (locked) announceWork();
   const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : POLL_MS;
   return Math.min(Math.max(untilNextMs, worked ? 0 : BUSY_WAIT_MS), POLL_MS);

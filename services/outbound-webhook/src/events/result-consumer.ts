@@ -2,8 +2,8 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeBatches } from "@toolgate/event-bus/consume";
 import { type AttemptResult, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { createdAtOf } from "@toolgate/postgres/timed-id";
 import { deliveriesEnded } from "@toolgate/telemetry/instruments";
-import { createdAtOf } from "../domain/delivery-id.ts";
 import type { ApplyResults } from "../store/deliveries/apply-results.ts";
 import type { ClaimStore } from "../store/deliveries/claim.ts";
 import { toRecord } from "./attempt-record.ts";
@@ -43,7 +43,7 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
       if (results.length === 0) return;
       const [made, givenBack] = partition(results, ({ givenBackNotAfterMs }) => givenBackNotAfterMs === 0n);
       const records = made.map((result) => toRecord(result, now)).filter((record) => record !== undefined);
-      // Results first, because a delivery with a result is not handed back any more.
+      // Results first, because a delivery that has a result must not be handed back.
       const findWork = records.length > 0 && (await applyResults(records, now));
       for (const { retryAt, verdict } of records) if (!retryAt) deliveriesEnded.add(1, { outcome: verdict });
       for (const [notAfterMs, ofLease] of Map.groupBy(givenBack, (result) => result.givenBackNotAfterMs)) {

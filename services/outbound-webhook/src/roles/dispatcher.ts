@@ -1,15 +1,14 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
-import { createMailer } from "@toolgate/mailer/mailer";
+import { adminNoticeLoop } from "@toolgate/service-host/admin-notices";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loop, Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
-import { createListAdminEmails } from "../clients/admin-emails.ts";
 import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";
-import { mailDueNotices } from "../events/deactivation-notices.ts";
+import { deactivationNotices } from "../events/deactivation-notices.ts";
 import { DISPATCH } from "../events/dispatch-subject.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
 import { runReplays } from "../events/replay-loop.ts";
@@ -18,7 +17,6 @@ import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
 
 const SWEEP_EVERY_MS = 2_000;
-const NOTICES_EVERY_MS = 2_000;
 
 export interface DispatcherOptions {
   config: Pick<Config, "mail">;
@@ -29,8 +27,8 @@ export interface DispatcherOptions {
 
 /** Claims due deliveries, sends their attempts to workers, and applies the results. */
 export function dispatcherLoops(context: Context, options: DispatcherOptions, resources: AsyncDisposableStack): Loops {
-  const { queuePool, queue, secretBox, replaySteps, replayWakeUp, announceWork, now } = context;
-  const { config, bus, log } = options;
+  const { pool, queuePool, queue, secretBox, replaySteps, replayWakeUp, announceWork, now } = context;
+  const { config, bus, log, peers } = options;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const wakeUp = createWakeUp();
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
@@ -54,8 +52,11 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
       }),
     (signal) => runEvery(SWEEP_EVERY_MS, signal, sweep, onError("lease sweep")),
   ];
-  if (config.mail) producers.push(noticeLoop(context, config.mail, options, resources));
-  else log.warn("SMTP_URL is not set: mail about deactivated endpoints waits");
+  const { mail } = config;
+  if (mail) {
+    const notice = { mail, peers, now, onError: onError("email about a deactivated endpoint") };
+    producers.push(adminNoticeLoop(deactivationNotices(pool), notice, resources));
+  } else log.warn("SMTP_URL is not set: emails about deactivated endpoints wait");
   const consumers: Loop[] = [
     (signal) =>
       runResultConsumer({
@@ -69,22 +70,4 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
       }),
   ];
   return { producers, consumers };
-}
-
-/** Mails admins about endpoints that were deactivated. */
-function noticeLoop(
-  { pool, now }: Context,
-  mail: NonNullable<Config["mail"]>,
-  { peers, log }: DispatcherOptions,
-  resources: AsyncDisposableStack,
-): Loop {
-  const onError = (error: unknown) => log.error({ err: error }, "notice mail");
-  const notices = {
-    pool,
-    listAdminEmails: createListAdminEmails(peers.transport("key-auth")),
-    sendMail: resources.use(createMailer(mail)),
-    now,
-    onError,
-  };
-  return (signal) => runEvery(NOTICES_EVERY_MS, signal, () => mailDueNotices(notices), onError);
 }

@@ -7,7 +7,7 @@ import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
 import { runWorker } from "../worker/worker.ts";
 
-/** Two for each of two thousand endpoints: a handshake costs more than a delivery. */
+/** Two for each of two thousand endpoints, because a handshake costs more than a delivery. */
 const MAX_IDLE_CONNECTIONS = 4_096;
 
 export interface WorkerOptions {
@@ -15,12 +15,13 @@ export interface WorkerOptions {
   log: Logger;
   now: () => Date;
   resolver: Resolver | undefined;
+  attemptDeadlineMs: number;
 }
 
 /** Makes the attempts that dispatchers send. */
 export async function workerLoops(
   { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency }: Config,
-  { bus, log, now, resolver }: WorkerOptions,
+  { bus, log, now, resolver, attemptDeadlineMs }: WorkerOptions,
   resources: AsyncDisposableStack,
 ): Promise<Loops> {
   const safeFetch = resources.use(
@@ -37,6 +38,8 @@ export async function workerLoops(
   const onTooLate = (attempts: number) =>
     log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clock skew");
   return {
-    producers: [(signal) => runWorker({ bus, safeFetch, concurrency, now, signal, onError, onTooLate })],
+    producers: [
+      (signal) => runWorker({ bus, safeFetch, concurrency, attemptDeadlineMs, now, signal, onError, onTooLate }),
+    ],
   };
 }

@@ -19,7 +19,10 @@ interface Action {
   fields?: readonly string[];
 }
 
-/** Audits an action on an endpoint, in the same transaction. Only the URL's host is recorded: its path may hold a secret. */
+/**
+ * Audits an action on an endpoint, in the same transaction. Only the URL's host is recorded: its path may contain a
+ * secret.
+ */
 export function auditEndpoint(db: Queryable, endpoint: Pick<EndpointRow, "id" | "url">, action: Action): Promise<void> {
   return writeAuditEntry(db, SCHEMA, { ...action, targetId: String(endpoint.id), target: new URL(endpoint.url).host });
 }

@@ -14,7 +14,7 @@ export interface DueNotice {
 const CLAIM_MS = 120_000;
 const NOTICES_PER_CLAIM = 20;
 
-/** Claims due notices; those not settled in time are due again. */
+/** Claims due notices; those that are not deleted in time are due again. */
 export async function claimNotices(db: Queryable, now: Date): Promise<DueNotice[]> {
   const { rows } = await db.query(
     `update outbound_webhook.endpoint set notice_due_at = $2
@@ -28,8 +28,8 @@ export async function claimNotices(db: Queryable, now: Date): Promise<DueNotice[
   return rows;
 }
 
-/** Forgets a notice that was sent, unless the endpoint has been deactivated again. */
-export async function settleNotice(db: Queryable, notice: DueNotice): Promise<void> {
+/** Deletes a notice that was sent, unless the endpoint has been deactivated again. */
+export async function deleteNotice(db: Queryable, notice: DueNotice): Promise<void> {
   await db.query("update outbound_webhook.endpoint set notice_due_at = null where id = $1 and notice_due_at = $2", [
     notice.endpointId,
     notice.claimedUntil,

@@ -6,7 +6,7 @@ export const QUEUE_TABLES = `${SCHEMA}.queue`;
 /** [FAIR-5] */
 const TURN_MS = 20_000;
 
-/** The minimum. Slow endpoints get a multiple of their usual time. */
+/** The minimum: slow endpoints get a multiple of their usual time instead. */
 export const STUCK_AFTER_MS = 100;
 
 /** The queue of deliveries: a group is a workspace, a member an endpoint. */

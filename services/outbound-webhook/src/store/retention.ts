@@ -7,9 +7,9 @@ const DAY_MS = 86_400_000;
 export const RETENTION_DAYS = 30;
 /** An event may be this much older than its delivery. Its last day is kept completely. */
 const EVENT_RETENTION_DAYS = RETENTION_DAYS + MAX_DAYS_LATE + 1;
-/** Enough for the creation of partitions to fail for a few days. */
+/** Enough that the creation of partitions may fail for a few days. */
 const DAYS_AHEAD = 4;
-/** Number of an advisory lock; any that no other lock has. */
+/** Number of an advisory lock; arbitrary, but used by no other lock. */
 const PARTITIONS_LOCK = 7_318_411;
 /** Few enough for the statement timeout on a slow disk. */
 const ROWS_PER_DELETE = 10_000;
@@ -38,7 +38,7 @@ const DELETE_OLD = {
 /**
  * Creates the partitions of the coming days and drops those past retention. Safe to repeat, on any number of replicas.
  */
-export async function keepPartitions(pool: Pool, now: Date): Promise<void> {
+export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // Without a listener, a connection that breaks here would end the process.
@@ -47,7 +47,7 @@ export async function keepPartitions(pool: Pool, now: Date): Promise<void> {
   };
   client.on("error", onError);
   try {
-    // Replicas that create and drop partitions at once would disturb each other.
+    // Replicas that create and drop partitions at the same time would disturb each other.
     await client.query("select pg_advisory_lock($1)", [PARTITIONS_LOCK]);
     await keepWhileLocked(client, now);
     await client.query("select pg_advisory_unlock($1)", [PARTITIONS_LOCK]);

@@ -5,7 +5,7 @@ type AttemptKey = Pick<Attempt, "deliveryId" | "number">;
 
 /** Attempts that this process is making or has made. */
 interface KnownAttempts {
-  /** Makes an attempt; a known attempt resolves with its known result. */
+  /** Makes an attempt; for a known attempt, resolves with its result. */
   once(attempt: AttemptKey, make: () => Result): Result;
   has(attempt: AttemptKey): boolean;
 }
@@ -14,7 +14,7 @@ interface KnownAttempts {
 const MAX_KNOWN = 16_384;
 
 /**
- * [OUT-57] After a crash, the broker or the database may hand out an attempt a second time. Reporting the known result
+ * [OUT-57] After a crash, the broker or the database may send an attempt a second time. Reporting its known result
  * again avoids a second request. Attempts that were not made (too late, aborted) are forgotten.
  */
 export function createKnownAttempts(maxKnown = MAX_KNOWN): KnownAttempts {

@@ -4,29 +4,31 @@ import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SafeFetchResult, Timings } from "@toolgate/safe-fetch/result";
 import { attemptDuration } from "@toolgate/telemetry/instruments";
 import { inSpanOf, SpanKind } from "@toolgate/telemetry/trace";
-import { ATTEMPT_DEADLINE_MS, MAX_RESPONSE_BYTES } from "../domain/outcome.ts";
+import { MAX_RESPONSE_BYTES } from "../domain/outcome.ts";
 import { responseText } from "../domain/response-text.ts";
 
 const STATUS_CLASS = 100;
 const MS_PER_SECOND = 1_000;
 
-/** Whether the lease might expire before the result is reported; the delivery is then handed out again. */
+interface AttemptOptions {
+  safeFetch: Pick<SafeFetch, "send">;
+  attemptDeadlineMs: number;
+  now: () => Date;
+}
+
+/** Whether the lease might expire before the result is reported; the delivery is then attempted again. */
 export function isTooLate(attempt: Pick<Attempt, "notAfterMs">, now: Date): boolean {
   return now.getTime() > Number(attempt.notAfterMs);
 }
 
 /**
  * Makes one attempt. Anything that the receiver does is a result, not an error. Undefined when this process aborted the
- * attempt; the delivery is then handed out again.
+ * attempt, which is then made again.
  */
-export function runAttempt(
-  attempt: Attempt,
-  safeFetch: Pick<SafeFetch, "send">,
-  now: () => Date,
-): Promise<AttemptResult | undefined> {
-  if (attempt.traceparent === "") return sendAttempt(attempt, safeFetch, now);
+export function runAttempt(attempt: Attempt, options: AttemptOptions): Promise<AttemptResult | undefined> {
+  if (attempt.traceparent === "") return sendAttempt(attempt, options);
   const attributes = { "toolgate.delivery_id": attempt.deliveryId, "toolgate.attempt": attempt.number };
-  return inSpanOf(attempt.traceparent, "attempt", () => sendAttempt(attempt, safeFetch, now), {
+  return inSpanOf(attempt, "attempt", () => sendAttempt(attempt, options), {
     kind: SpanKind.CLIENT,
     attributes,
   });
@@ -34,8 +36,7 @@ export function runAttempt(
 
 async function sendAttempt(
   attempt: Attempt,
-  safeFetch: Pick<SafeFetch, "send">,
-  now: () => Date,
+  { safeFetch, attemptDeadlineMs, now }: AttemptOptions,
 ): Promise<AttemptResult | undefined> {
   const startedAtMs = now().getTime();
   const result = await safeFetch.send({
@@ -43,7 +44,7 @@ async function sendAttempt(
     method: "POST",
     headers: attempt.headers,
     body: attempt.body,
-    deadlineMs: ATTEMPT_DEADLINE_MS,
+    deadlineMs: attemptDeadlineMs,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     poolKey: String(attempt.endpointId),
     // Without this, a kept connection that the receiver has closed would delay the delivery by a minute. [OUT-57]
@@ -64,8 +65,8 @@ async function sendAttempt(
 }
 
 /**
- * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it, which only
- * the database knows.
+ * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it; only the
+ * database can tell.
  */
 export function givenBack({ deliveryId, workspaceId, notAfterMs }: Attempt): AttemptResult {
   return create(AttemptResultSchema, { deliveryId, workspaceId, givenBackNotAfterMs: notAfterMs });

@@ -16,8 +16,10 @@ import { givenBack, isTooLate, runAttempt } from "./run-attempt.ts";
 export interface WorkerOptions {
   bus: Bus;
   safeFetch: Pick<SafeFetch, "send">;
-  /** Attempts at once. */
+  /** Simultaneous attempts. */
   concurrency: number;
+  /** Longest time for an attempt. */
+  attemptDeadlineMs: number;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -74,7 +76,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       if (redelivered && !known.has(one)) return givenBack(one);
       return known.once(one, async () => {
         tooLate = isTooLate(one, options.now());
-        return tooLate ? undefined : runAttempt(one, options.safeFetch, options.now);
+        return tooLate ? undefined : runAttempt(one, options);
       });
     });
     if (result) await reports.add(result);
@@ -102,7 +104,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     held.set(message, ended);
     return allBegun.promise;
   }
-  const keepHeld = setInterval(() => {
+  const extendHeld = setInterval(() => {
     if (!bus.nc.isClosed()) for (const message of held.keys()) message.working();
   }, ackWaitMs / 3);
   await consumeMessages({
@@ -118,7 +120,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     onMessage: take,
   });
   while (held.size > 0) await Promise.all(held.values());
-  clearInterval(keepHeld);
+  clearInterval(extendHeld);
 }
 
 function messagesAhead(concurrency: number): number {

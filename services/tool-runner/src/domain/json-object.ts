@@ -28,12 +28,12 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 /** [IN-44] True when a text or a name, at any depth, contains the opening braces of a template. */
-export function holdsTemplateMarker(value: unknown): boolean {
+export function containsTemplateMarker(value: unknown): boolean {
   return someText(value, (text) => text.includes("{{"));
 }
 
 /** True when PostgreSQL cannot store a text or a name, at any depth, because of a NUL or an unpaired surrogate. */
-export function holdsUnstorableText(value: unknown): boolean {
+export function containsUnstorableText(value: unknown): boolean {
   return someText(value, (text) => text.includes("\0") || !text.isWellFormed());
 }
 

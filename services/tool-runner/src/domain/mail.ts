@@ -1,4 +1,4 @@
-import type { Mail } from "@toolgate/mailer/mailer";
+import type { Email } from "@toolgate/mailer/mailer";
 import { isJsonObject } from "./json-object.ts";
 
 const MAX_RECIPIENTS = 20;
@@ -9,11 +9,11 @@ const ADDRESS = /^[^\s@<>,;:"()[\]\\\p{Cc}]+@[^\s@<>,;:"()[\]\\\p{Cc}]+$/u;
 const CONTROL_CHARS = /\p{Cc}/u;
 
 /** Reads the argument of sendMail: plain addresses, and no headers. Throws a RangeError for the tool. */
-export function readMail(value: unknown): Mail {
-  if (!isJsonObject(value)) throw new RangeError("the mail must be an object with to, subject and text");
+export function readEmail(value: unknown): Email {
+  if (!isJsonObject(value)) throw new RangeError("the email must be an object with to, subject and text");
   const { to: sentTo, subject, text, html, ...others } = value;
   const [extra] = Object.keys(others);
-  if (extra !== undefined) throw new RangeError(`${extra} is not a member of a mail`);
+  if (extra !== undefined) throw new RangeError(`${extra} is not a member of an email`);
   const to = [sentTo].flat();
   if (to.length === 0 || to.length > MAX_RECIPIENTS) throw new RangeError(`to: 1 to ${MAX_RECIPIENTS} addresses`);
   if (!to.every(isAddress)) throw new RangeError("to: must be addresses like name@host");

@@ -1,6 +1,7 @@
+import { deleteParkedBefore } from "@toolgate/event-bus/parked-messages";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { keepDailyTables } from "@toolgate/postgres/retention";
-import { LOG_RETENTION_DAYS } from "../domain/retention.ts";
+import { LOG_RETENTION_DAYS, maintainDailyTables } from "@toolgate/postgres/retention";
+import { SERVICES } from "@toolgate/service-registry/services";
 import { EXECUTIONS_TABLE } from "../store/executions.ts";
 import { IDEMPOTENT_BYTES_TABLE, IDEMPOTENT_CALLS_TABLE } from "../store/idempotent-calls.ts";
 
@@ -10,7 +11,11 @@ const TABLES = [
   { table: IDEMPOTENT_BYTES_TABLE, retentionDays: 1 },
 ];
 
+const DAY_MS = 86_400_000;
+
 /** [LOG-8] [LOG-9] The daily job. Safe to repeat. Returns the names of the dropped partitions. */
-export function keepPartitions(db: Queryable, now: Date): Promise<string[]> {
-  return keepDailyTables(db, TABLES, now);
+export async function maintainPartitions(db: Queryable, now: Date): Promise<string[]> {
+  const { schema } = SERVICES["tool-runner"];
+  await deleteParkedBefore(db, schema, new Date(now.getTime() - LOG_RETENTION_DAYS * DAY_MS));
+  return maintainDailyTables(db, TABLES, now);
 }

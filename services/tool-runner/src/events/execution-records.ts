@@ -1,27 +1,17 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Bus } from "@toolgate/event-bus/connect";
-import { consumeRecords } from "@toolgate/event-bus/consume-records";
+import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
 import { ExecutionBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
-import { isDataError } from "@toolgate/postgres/data-error";
-import type { Pool } from "@toolgate/postgres/pool";
+import { SERVICES } from "@toolgate/service-registry/services";
 import { insertExecutions } from "../store/executions.ts";
 
 /** Stores the runs of every replica. */
-export function consumeExecutionRecords(deps: {
-  bus: Bus;
-  pool: Pool;
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}): Promise<void> {
+export function consumeExecutionRecords(consumer: RecordConsumer): Promise<void> {
   return consumeRecords({
-    ...deps,
+    ...consumer,
+    schema: SERVICES["tool-runner"].schema,
     durable: "tool-runner-executions",
     filterSubject: "records.execution",
-    isPermanent: isDataError,
-    handle: (messages) =>
-      insertExecutions(
-        deps.pool,
-        messages.flatMap((message) => fromBinary(ExecutionBatchSchema, message.data).records),
-      ),
+    decode: (data) => fromBinary(ExecutionBatchSchema, data).records,
+    write: (records) => insertExecutions(consumer.pool, records),
   });
 }

@@ -5,8 +5,7 @@ import { workspaceValueOf } from "../domain/api-calls/workspace-values.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { READING_METHODS, type SendDependencies, sendCall } from "./host-calls/outgoing-call.ts";
 import { skipNote, skipsWrite } from "./host-calls/skip-write.ts";
-import type { Run } from "./run.ts";
-import type { RunScope } from "./run-scope.ts";
+import type { Run, RunScope } from "./run.ts";
 import { mayBeSentTo, type Secret } from "./workspace/workspace-values.ts";
 
 /** Makes the call of a declarative tool. [CHAT-10] Test mode sends no call that writes. */
@@ -27,7 +26,7 @@ export async function runApiTool(
   return { success: response.status >= 200 && response.status < 300, ...response };
 }
 
-/** By placeholder: an argument of the caller cannot replace a secret or a variable. */
+/** The values by placeholder, so that a caller's argument cannot replace a secret or a variable. */
 async function workspaceValues(deps: SendDependencies, api: ApiBody, scope: RunScope) {
   const values: Record<string, string> = {};
   const secrets: Secret[] = [];

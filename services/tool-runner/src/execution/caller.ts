@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { HookCaller, KeyCaller, RunRequest } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { type EntryType, runsReadOnly } from "../domain/definitions/release.ts";
-import { createRunScope, type RunScope } from "./run-scope.ts";
+import { createRunScope, type RunScope } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 /** Who starts a run. */

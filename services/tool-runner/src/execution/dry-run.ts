@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Principal } from "@toolgate/service-host/principal";
-import type { Violation } from "../domain/calls/call-body.ts";
+import { responseJson, type Violation } from "../domain/calls/call-body.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
-import { responseJson } from "../domain/calls/response.ts";
 import { runsReadOnly } from "../domain/definitions/release.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
-import { createRunScope, type RecordedWrite } from "./run-scope.ts";
+import { createRunScope, type RecordedWrite } from "./run.ts";
 
 type DryRunOutcome =
   | { kind: "no-tool" }
@@ -22,7 +21,7 @@ type DryRunOutcome =
     };
 
 export interface DryRunDependencies extends ExecuteDependencies {
-  /** The workspace's epoch: the run uses what was saved last. */
+  /** The workspace's current epoch, so that the run uses what was saved last. */
   currentEpoch(workspaceId: string): Promise<bigint>;
 }
 

@@ -12,7 +12,7 @@ export class ToolError extends Error {
   }
 }
 
-/** A run that was refused before any of its code ran: it may be tried again. */
+/** A run was refused before any of its code ran, so it may be tried again. */
 export class NotStarted extends Error {}
 
 /** Runs a domain function that throws a RangeError for an invalid argument, and throws a ToolError instead. */

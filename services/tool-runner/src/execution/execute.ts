@@ -1,5 +1,4 @@
 import { inSpan, isTracing } from "@toolgate/telemetry/trace";
-import { newExecutionId } from "../domain/calls/execution-id.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
 import { isJsonObject } from "../domain/json-object.ts";
@@ -10,8 +9,7 @@ import { NotStarted, ToolError } from "./errors.ts";
 import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
 import { executionRecord, type Recorder } from "./record.ts";
-import { type FinishedRun, type Run, redactedJson } from "./run.ts";
-import type { RunScope } from "./run-scope.ts";
+import { type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {

@@ -8,14 +8,14 @@ import {
   findEnded,
   type IdempotencyScope,
   releaseCall,
-  settleCall,
+  storeOutcome,
 } from "../store/idempotent-calls.ts";
 import { NotStarted } from "./errors.ts";
 import { createRunningCalls } from "./running-calls.ts";
 
 /** How a call that reached its run ended. */
 type RanOutcome =
-  | { kind: "failed"; executionId: string; durationMs: number }
+  | { kind: "failed"; executionId: string; durationMs: number /** Empty when it is replayed. */; error: string }
   | { kind: "ok"; executionId: string; durationMs: number; resultJson: string };
 
 /**
@@ -40,7 +40,7 @@ export interface Ran {
 /**
  * Runs a call once for its idempotency key, across all replicas and for 24 hours. The claim is committed before the run
  * starts and the outcome before it is returned, so a run is never silently repeated. A run that a platform failure cut
- * off may have had effects, so its repeats get "unknown": at once if its process noticed the failure, or after the
+ * off may have had effects, so its repeats get "unknown": immediately if its process noticed the failure, or after the
  * lease if the process died.
  */
 export interface Idempotency {
@@ -83,23 +83,23 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   };
 
   async function runClaimed(scope: IdempotencyScope, claimedAt: Date, run: () => Promise<Ran>): Promise<OnceOutcome> {
-    let settled: boolean;
+    let stored: boolean;
     let outcome: RanOutcome;
     try {
       const ran = await run();
       outcome = ran.outcome;
       await ran.durable;
-      settled = await settleCall(pool, scope, claimedAt, ended(outcome, scope));
+      stored = await storeOutcome(pool, scope, claimedAt, ended(outcome, scope));
     } catch (error) {
       const closing =
         error instanceof NotStarted
           ? releaseCall(pool, scope, claimedAt)
-          : settleCall(pool, scope, claimedAt, { ...INTERRUPTED, maxBytesPerHour });
+          : storeOutcome(pool, scope, claimedAt, { ...INTERRUPTED, maxBytesPerHour });
       // If Postgres cannot store this, the claim ends with its lease.
       await closing.catch(() => {});
       throw error;
     }
-    return settled ? { ...outcome, replayed: false } : { kind: "unknown" };
+    return stored ? { ...outcome, replayed: false } : { kind: "unknown" };
   }
 
   function replay(
@@ -107,7 +107,7 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     { state, executionId, durationMs, result, sealedResult }: CallRow,
   ): OnceOutcome {
     const ran = { executionId, durationMs, replayed: true };
-    if (state === "failed") return { kind: "failed", ...ran };
+    if (state === "failed") return { kind: "failed", ...ran, error: "" };
     const resultJson = sealedResult ? secretBox.open(sealedResult, contextOf(scope)) : result;
     if (state !== "ok" || resultJson === null) return { kind: "unknown" };
     return { kind: "ok", resultJson, ...ran };

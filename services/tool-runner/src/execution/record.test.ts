@@ -21,7 +21,7 @@ test("[LOG-10] the log contains redacted values, each redacted once", () => {
   expect(times).toBe(1);
 });
 
-test("[LOG-10] a value that is too long for the log is not redacted only to learn its length", () => {
+test("[LOG-10] a value that is too long for the log is not redacted, because only its length is logged", () => {
   const redact = () => {
     throw new Error("redacted");
   };
@@ -30,7 +30,7 @@ test("[LOG-10] a value that is too long for the log is not redacted only to lear
   for (const json of [argsJson, resultJson]) expect(JSON.parse(json)).toEqual({ truncated: true, characters: 65_537 });
 });
 
-test("[LOG-10] a value that redaction makes longer keeps within the bound", () => {
+test("[LOG-10] a value that redaction makes longer stays within the bound", () => {
   const result = redactedJson('"short"', () => "x".repeat(65_535));
   expect(JSON.parse(recordOf({ result }).resultJson)).toEqual({ truncated: true, characters: 65_537 });
 });

@@ -54,7 +54,7 @@ export function executionRecord(run: FinishedRun): ExecutionRecord {
 
 /** A value's JSON text, or only its length if it is too long for the log. */
 function loggedJson({ characters, value }: RedactedJson): string {
-  // Redacting a long value only to learn its length would block the event loop.
+  // Redacting a long value, of which only the length is logged, would block the event loop.
   if (characters > MAX_LOGGED_CHARACTERS) return JSON.stringify({ truncated: true, characters });
   const text = JSON.stringify(value()) ?? "null";
   return text.length <= MAX_LOGGED_CHARACTERS ? text : JSON.stringify({ truncated: true, characters: text.length });

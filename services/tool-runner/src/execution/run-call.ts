@@ -1,11 +1,13 @@
 import type { RunRequest, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { responseJson } from "../domain/calls/response.ts";
+import { shownError } from "@toolgate/redaction/error-text";
+import { responseJson } from "../domain/calls/call-body.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
 import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { checkBody } from "./check-body.ts";
+import { NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { Idempotency, OnceOutcome, Ran } from "./idempotency.ts";
-import type { RunScope } from "./run-scope.ts";
+import type { RunScope } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export type CallOutcome =
@@ -21,7 +23,8 @@ export interface RunCallDependencies extends ExecuteDependencies {
 
 /**
  * One call from outside: checks release, body and arguments in this order, then runs the tool. Resolves once the run's
- * log record and event are safe. An idempotency key is claimed only by calls that reach the run.
+ * log record and event are safe. An idempotency key is claimed only by calls that reach the run. Rejects with `NotStarted`
+ * when nothing of the tool ran.
  */
 export async function runCall(
   deps: RunCallDependencies,
@@ -29,13 +32,16 @@ export async function runCall(
   caller: Caller,
   signal: () => AbortSignal,
 ): Promise<CallOutcome> {
-  // Before the tool is loaded, because the time this takes would show that it exists.
+  // Before the tool is loaded, because the time that takes would show that it exists.
   if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
   const request = caller.case === "chat" ? await withEpoch(deps, given) : given;
-  const tool = await toolOf(deps, request, caller);
+  const tool = await loadTool(deps, request, caller);
   if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return { kind: "unavailable" };
   if (request.bodyFault) return { kind: "invalid", violations: [request.bodyFault] };
-  const checked = checkBody(tool, request.body, entryTypeOf(caller));
+  const checked = checkBody(tool, request.body, {
+    entry: entryTypeOf(caller),
+    fromForm: caller.case === "hook" && caller.value.fromForm,
+  });
   if (!checked.ok) return { kind: "invalid", violations: checked.violations };
 
   const scope = runScopeOf(request, caller, tool, deps.now());
@@ -58,9 +64,14 @@ async function withEpoch(deps: RunCallDependencies, request: RunRequest): Promis
 }
 
 /** Every caller but an API key may also call the tools that all workspaces share, where their flags release them. */
-function toolOf({ definitions }: ExecuteDependencies, request: RunRequest, caller: Caller) {
+async function loadTool({ definitions }: ExecuteDependencies, request: RunRequest, caller: Caller) {
   const shared = caller.case === "key" ? undefined : definitions.shared(request.tool);
-  return shared ?? definitions.tool(request.workspaceId, request.tool, request.workspaceEpoch);
+  if (shared) return shared;
+  try {
+    return await definitions.tool(request.workspaceId, request.tool, request.workspaceEpoch);
+  } catch (error) {
+    throw new NotStarted("the tool could not be loaded", { cause: error });
+  }
 }
 
 async function runOnce(
@@ -74,12 +85,14 @@ async function runOnce(
     tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (platformError) {
-    // [EVT-8] Reported even so, because the run has ended with an error; the failure is thrown even if reporting fails
-    // too.
+    // [EVT-8] The run has ended with an error, so it is reported; the platform failure is thrown even if reporting
+    // fails too.
     await durable.catch(() => {});
     throw platformError;
   }
   const { id: executionId, durationMs } = run;
-  if (resultJson === undefined) return { outcome: { kind: "failed", executionId, durationMs }, durable };
+  if (resultJson === undefined) {
+    return { outcome: { kind: "failed", executionId, durationMs, error: shownError(run.error) }, durable };
+  }
   return { outcome: { kind: "ok", executionId, durationMs, resultJson: responseJson(resultJson) }, durable };
 }

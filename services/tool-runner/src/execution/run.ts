@@ -1,6 +1,82 @@
-import type { HostCallEntry } from "./host-calls/host-call.ts";
-import type { RunScope } from "./run-scope.ts";
+import { randomUUID } from "node:crypto";
+import { v7 } from "uuid";
+import type { EntryType } from "../domain/definitions/release.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
+
+/** A write that a dry run recorded instead of making it. */
+export interface RecordedWrite {
+  tool: string;
+  /** The host function, or "api" for a declarative call. */
+  name: string;
+  /** What would have been written; not redacted. */
+  detail: unknown;
+}
+
+/** What a run may do. A call from outside sets it up; every run inside the call shares it. */
+export interface RunScope {
+  workspaceId: string;
+  /** The workspace's code. */
+  workspace: string;
+  epoch: bigint;
+  /** [RO-1] [RO-2] Decided by the tool that was called from outside; nested runs inherit it. */
+  readOnly: boolean;
+  testMode: boolean;
+  /** Set in a dry run: collects the writes that are not made. */
+  dryRun: RecordedWrite[] | undefined;
+  entryType: EntryType;
+  chatId: string;
+  callerId: string;
+  /** [TOOL-40] Arguments that the server adds to every run. */
+  injected: Record<string, unknown>;
+  /** [LOOP-2] 1, or 2 in a run that a hook triggered. */
+  hop: number;
+  /** [CHAT-10] Tools of which test mode suppressed writes. */
+  suppressed: Set<string>;
+  /** [EVT] Custom events that the call may still emit. */
+  eventsLeft: number;
+  emailsLeft: number;
+  /** Values of secrets that the call has sent; they are removed from everything that is stored or shown. */
+  usedSecrets: Set<string>;
+  /** performance.now() at which the call must have ended. */
+  deadline: number;
+  /** Log records that are being published; the response waits until all are stored. */
+  records: Promise<void>[];
+}
+
+const MAX_EVENTS_PER_CALL = 20;
+const MAX_EMAILS_PER_CALL = 10;
+
+type Unused = "suppressed" | "eventsLeft" | "emailsLeft" | "usedSecrets" | "deadline" | "records";
+
+/** The scope of a call that begins now. */
+export function createRunScope(given: Omit<RunScope, Unused>, timeoutMs: number): RunScope {
+  return {
+    ...given,
+    eventsLeft: MAX_EVENTS_PER_CALL,
+    emailsLeft: MAX_EMAILS_PER_CALL,
+    suppressed: new Set(),
+    usedSecrets: new Set(),
+    deadline: performance.now() + timeoutMs,
+    records: [],
+  };
+}
+
+/** The time that the call has left; at least 1 ms, so that it can be used as a timeout. */
+export function remainingMs({ deadline }: Pick<RunScope, "deadline">): number {
+  return Math.max(1, deadline - performance.now());
+}
+
+/** One host call of a run, as the execution log stores it. */
+export interface HostCallEntry {
+  name: string;
+  /** The tool, query, sheet or host that was named; never a value. */
+  target: string;
+  duration_ms: number;
+  /** Empty when it succeeded. */
+  error_code: string;
+  /** A dry run recorded the write instead of making it. */
+  recorded: boolean;
+}
 
 /** One execution of a tool. */
 export interface Run {
@@ -46,4 +122,9 @@ export function redactedJson(json: string, redact: (value: unknown) => unknown):
       return redacted.value;
     },
   };
+}
+
+/** A UUID of version 7. Its random part comes from `randomUUID`, which is much faster because it caches random bytes. */
+export function newExecutionId(): string {
+  return v7({ random: Buffer.from(randomUUID().replaceAll("-", ""), "hex") });
 }

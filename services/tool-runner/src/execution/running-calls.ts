@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { IdempotencyScope } from "../store/idempotent-calls.ts";
 
 /**
- * Waits for calls that are running. Those of this process report their end themselves; for all others together, one
- * query at a time asks Postgres.
+ * Waits for calls that are running. Calls of this process emit their end; for those of other processes, one query at a
+ * time reads Postgres.
  */
 interface RunningCalls {
   /** True once the call may have ended; false if the time is up, the signal has aborted, or too many callers wait. */

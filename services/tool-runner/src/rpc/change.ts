@@ -51,8 +51,9 @@ export function inAuditedTransaction<T>(
 }
 
 /**
- * Makes a change of what runs use, and raises the workspace's epoch, so that every replica knows of it from the next call
- * on. If that fails, the caller repeats the RPC: the epoch is raised even when there is nothing left to change.
+ * Changes something that runs use, and raises the workspace's epoch, so that every replica uses the change from the
+ * next call on. If that fails, the caller repeats the RPC: the epoch is raised even when there is nothing left to
+ * change.
  */
 export async function changeWorkspace<T>(
   context: ChangeContext,

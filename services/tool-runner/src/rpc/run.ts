@@ -3,14 +3,22 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Caller } from "../execution/caller.ts";
+import { NotStarted } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
+
+export interface RunHandlerDependencies extends RunCallDependencies {
+  /** The workspace's epoch. */
+  currentEpoch(workspaceId: string): Promise<bigint>;
+  /** Told why a hook's run did not start. */
+  onNotStarted: (error: unknown) => void;
+}
 
 export type RunHandler = CallHandler<RunRequest, RunResponse>;
 
 const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
 const MAX_CALLER_TEXT_CHARACTERS = 500;
 
-export function runHandler(deps: RunCallDependencies): RunHandler {
+export function runHandler(deps: RunHandlerDependencies): RunHandler {
   return async (request, context) => {
     const { caller } = request;
     if (caller.case === undefined) throw new ConnectError("caller: missing", Code.InvalidArgument);
@@ -18,9 +26,28 @@ export function runHandler(deps: RunCallDependencies): RunHandler {
     if (request.idempotencyKey.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || request.idempotencyKey.includes("\0")) {
       throw new ConnectError("idempotency_key: 1 to 255 characters", Code.InvalidArgument);
     }
-    const outcome = await runCall(deps, request, caller, () => context.signal);
-    return create(RunResponseSchema, fieldsOf(outcome));
+    const signal = () => context.signal;
+    if (caller.case === "hook") return create(RunResponseSchema, await runForHook(deps, request, caller, signal));
+    return create(RunResponseSchema, fieldsOf(await runCall(deps, request, caller, signal)));
   };
+}
+
+/** Hooks wait in a queue, so only the newest epoch counts; and the sender of a call does not see why a run failed. */
+async function runForHook(
+  deps: RunHandlerDependencies,
+  request: RunRequest,
+  caller: Caller,
+  signal: () => AbortSignal,
+): Promise<MessageInitShape<typeof RunResponseSchema>> {
+  try {
+    // Without Redis the definition is read from the database.
+    const workspaceEpoch = request.workspaceEpoch || (await deps.currentEpoch(request.workspaceId).catch(() => 0n));
+    return fieldsOf(await runCall(deps, { ...request, workspaceEpoch }, caller, signal), { showError: true });
+  } catch (error) {
+    if (!(error instanceof NotStarted)) throw error;
+    deps.onNotStarted(error);
+    throw new ConnectError("the run did not start", Code.Aborted);
+  }
 }
 
 /** Rejects requests that only a bug in the calling service can cause. */
@@ -38,7 +65,10 @@ function rejectMalformed({ value }: Exclude<Caller, { case: "key" }>, idempotenc
   }
 }
 
-function fieldsOf(outcome: CallOutcome): MessageInitShape<typeof RunResponseSchema> {
+function fieldsOf(
+  outcome: CallOutcome,
+  { showError } = { showError: false },
+): MessageInitShape<typeof RunResponseSchema> {
   switch (outcome.kind) {
     case "unavailable":
       return { outcome: { case: "unavailable", value: {} } };
@@ -53,7 +83,9 @@ function fieldsOf(outcome: CallOutcome): MessageInitShape<typeof RunResponseSche
     default: {
       const { executionId, durationMs, replayed, suppressed = [] } = outcome;
       const ran = { executionId, durationMs, replayed, suppressed };
-      if (outcome.kind === "failed") return { ...ran, outcome: { case: "toolFailed", value: {} } };
+      if (outcome.kind === "failed") {
+        return { ...ran, outcome: { case: "toolFailed", value: { error: showError ? outcome.error : "" } } };
+      }
       return { ...ran, outcome: { case: "resultJson", value: Buffer.from(outcome.resultJson) } };
     }
   }

@@ -6,10 +6,10 @@ export const DEFAULT_POOL_LIMITS = {
   startPatienceMs: 10_000,
   hostCallsPerRun: 200,
   /** Further host calls of the run wait in its isolate. */
-  hostCallsAtOncePerRun: 16,
+  concurrentHostCallsPerRun: 16,
   hostCallBytes: 1024 * 1024,
   hostResultBytes: 8 * 1024 * 1024,
-  /** While this many characters of results wait for a run, no more are made for it. */
+  /** While this many characters of results wait for a run, no further results are encoded for it. */
   hostResultCharsPerRun: 16 * 1024 * 1024,
   logLinesPerRun: 100,
   /** A child that spends the CPU limit and this much more in one step is killed. */

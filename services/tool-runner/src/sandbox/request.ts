@@ -1,7 +1,7 @@
 /**
  * Carries out a host call. `argsJson` is a JSON array of the arguments; the result is JSON. A rejection becomes an
- * Error in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends. `paced` delays
- * making a large result while others wait for the run.
+ * Error in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends. `paced` delays the
+ * encoding of a large result while earlier ones wait for the run.
  */
 export type HostCall = (name: string, argsJson: string, signal: AbortSignal, paced?: Paced) => Promise<string>;
 

@@ -29,8 +29,8 @@ const IN_SCOPE = "key_id = $1 and tool = $2 and idempotency_key = $3";
 const keyColumnsOf = ({ keyId, tool, idempotencyKey }: IdempotencyScope) => [keyId, tool, idempotencyKey];
 
 /**
- * Claims the scope for one run, or returns the row that holds it. A running row whose lease is over is returned as
- * interrupted. Rows claimed at or before `forgetBefore` no longer count.
+ * Claims the scope for one run, or returns the row that has claimed it. A running row whose lease is over is returned
+ * as interrupted. Rows claimed at or before `forgetBefore` no longer count.
  */
 export async function claimCall(
   pool: Pool,
@@ -52,7 +52,7 @@ export async function claimCall(
   });
 }
 
-/** The row that holds the scope, if any. */
+/** The row that has claimed the scope, if any. */
 async function findCall(db: Queryable, scope: IdempotencyScope, forgetBefore: Date): Promise<CallRow | undefined> {
   const found = await db.query(
     `select ${COLUMNS} from tool_runner.idempotent_calls where ${IN_SCOPE} and claimed_at > $4
@@ -82,7 +82,7 @@ export interface EndedCall {
 }
 
 /** Stores how the claimed run ended. False when the lease was over and a repeat has already marked it as interrupted. */
-export async function settleCall(
+export async function storeOutcome(
   db: Queryable,
   scope: IdempotencyScope,
   claimedAt: Date,

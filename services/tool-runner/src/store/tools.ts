@@ -28,7 +28,7 @@ export function findReleaseFlags(db: Queryable, workspaceId: string, names: stri
   );
 }
 
-/** What describes a tool: its definition without its body, which may be large. */
+/** A tool's definition without its body, which may be large. */
 interface ToolOutline {
   name: string;
   version: number;

@@ -3,7 +3,7 @@ import { openPool, resultOf, startNeighbours, until } from "./sandbox-harness.ts
 
 const DEADLINE_MS = 60_000;
 const limits = { wallMs: 50_000, cpuMs: 40_000 };
-const allAtOnce = (calls: number) => `export default async (args, ctx) => {
+const allTogether = (calls: number) => `export default async (args, ctx) => {
   const lengths = await Promise.all(Array.from({ length: ${calls} }, (_, n) => ctx.fetch(n).then((text) => text.length)));
   return lengths.reduce((sum, length) => sum + length, 0);
 }`;
@@ -22,7 +22,7 @@ describe("results of host calls", () => {
       await until("neighbours at work", () => neighbours.runs() >= 20);
       const before = neighbours.runs();
       const onHostCall = async () => heavy;
-      expect(await resultOf(pool, allAtOnce(calls), { codeKey: "heavy", onHostCall, limits })).toBe(heavySum);
+      expect(await resultOf(pool, allTogether(calls), { codeKey: "heavy", onHostCall, limits })).toBe(heavySum);
       expect(neighbours.runs() - before).toBeGreaterThanOrEqual(calls);
       expect((await neighbours.stop()).failures).toEqual([]);
     },
@@ -43,10 +43,10 @@ describe("results of host calls", () => {
         underWay -= 1;
         return '"abc"';
       };
-      const result = resultOf(pool, allAtOnce(200), { onHostCall, limits });
+      const result = resultOf(pool, allTogether(200), { onHostCall, limits });
       for (let resolved = 0; resolved < 200; resolved += 1) {
         await until("a call under way", () => gates.length > 0, DEADLINE_MS);
-        // Only the first time: later, calls above the bound would show.
+        // Only the first time: later, any call above the bound would be seen.
         if (resolved === 0) await until("as many calls as the bound allows", () => gates.length >= 16, DEADLINE_MS);
         gates.shift()?.();
       }
@@ -78,7 +78,7 @@ describe("results of host calls", () => {
         asked += 1;
         return paced(encode);
       };
-      const result = resultOf(pool, allAtOnce(calls), { onHostCall, limits });
+      const result = resultOf(pool, allTogether(calls), { onHostCall, limits });
       await until("calls and their first results", () => asked === 16 && made >= 3, DEADLINE_MS);
       for (let turns = 0; turns < 1_000; turns += 1) await new Promise((resolve) => setImmediate(resolve));
       const madeUntaken = made;

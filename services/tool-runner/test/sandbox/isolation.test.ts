@@ -104,11 +104,11 @@ describe("sandbox isolation", () => {
     }
   });
 
-  it("[TOOL-2] a tool cannot reach a host object from anything that it holds", async () => {
+  it("[TOOL-2] a tool cannot reach a host object from any value that it has", async () => {
     const source = handler(`
       const roots = [globalThis, ctx, args, ctx.callTool, ctx.log, console];
       try { await ctx.callTool('refused') } catch (error) { roots.push(error) }
-      const answer = await ctx.fetch('x'); roots.push(answer);
+      const response = await ctx.fetch('x'); roots.push(response);
       const makers = roots.map((root) => root.constructor?.constructor ?? Function);
       const views = makers.map((make) => make('return [typeof process, typeof require, typeof module, typeof global, ' +
         'typeof setTimeout, typeof setImmediate, typeof queueMicrotask, typeof ivm, typeof isolate, typeof Buffer, typeof fetch, ' +

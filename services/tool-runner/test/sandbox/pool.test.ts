@@ -260,7 +260,7 @@ describe("sandbox pool", () => {
     expect(await one()).toBe(1);
   });
 
-  it("[TOOL-2] more tools than a child keeps warm still run, one after another and all at once", async () => {
+  it("[TOOL-2] more tools than a child keeps warm still run, one after another and all together", async () => {
     await using pool = openPool(1);
     const total = 150;
     const all = () => Promise.all(Array.from({ length: total }, (_, n) => resultOf(pool, `export default () => ${n}`)));

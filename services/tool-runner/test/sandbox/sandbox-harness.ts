@@ -48,9 +48,9 @@ export async function resultOf(pool: SandboxPool, source: string, options: RunOp
   return JSON.parse(outcome.resultJson);
 }
 
-export async function until(what: string, holds: () => boolean, withinMs = 30_000): Promise<void> {
+export async function until(what: string, isTrue: () => boolean, withinMs = 30_000): Promise<void> {
   const deadline = performance.now() + withinMs;
-  while (!holds()) {
+  while (!isTrue()) {
     if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -38,7 +38,9 @@ export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions)
   async function runToEnd(claimed: ClaimedTurn, control: TurnControl): Promise<void> {
     const { requestId, traceparent } = claimed;
     try {
-      await runForRequest({ requestId, span: spanOf(traceparent) }, () => inSpan("turn", () => run(claimed, control)));
+      await runForRequest({ requestId, span: spanOf({ traceparent, tracestate: "" }) }, () =>
+        inSpan("turn", () => run(claimed, control)),
+      );
     } catch (error) {
       onError(error);
     } finally {

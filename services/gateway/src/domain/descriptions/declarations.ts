@@ -36,7 +36,7 @@ export interface Failure {
 }
 `;
 
-/** The same tools as the OpenAPI description, as a TypeScript declaration file. */
+/** A TypeScript declaration file of the tools in the OpenAPI description. */
 export function toolDeclarations(tools: readonly ToolDescription[]): string {
   const members = sorted(tools).map((tool) => {
     const { name, description, effect, args, result } = describedTool(tool, () => "#");

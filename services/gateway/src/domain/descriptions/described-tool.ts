@@ -24,7 +24,7 @@ function effectOf({ readOnly, mayWrite }: ToolDescription): string {
 /** [OAPI] The result of a tool without a response schema. */
 const ANY_RESULT: JsonObject = { type: "object", properties: { success: { type: "boolean" } } };
 
-/** `pointerTo`: the JSON pointer at which the document will hold the schema of the arguments or the result. */
+/** `pointerTo`: the JSON pointer to the schema of the arguments or the result in the document. */
 export function describedTool(
   tool: ToolDescription,
   pointerTo: (tool: string, part: "args" | "result") => string,

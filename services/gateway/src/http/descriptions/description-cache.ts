@@ -35,7 +35,7 @@ export function createDescriptionCache(now: () => number): DescriptionCache {
     ttlResolution: 0,
     perf: { now },
     fetchMethod: (_name, _stale, { context: make }) => description(make),
-    // A document that is evicted while it is being made still goes to those who wait for it.
+    // A document that is evicted while it is being made still reaches the requests that wait for it.
     ignoreFetchAbort: true,
   });
   const shareNext = createNextRun<CachedDescription>();
@@ -51,8 +51,8 @@ export function createDescriptionCache(now: () => number): DescriptionCache {
 }
 
 /**
- * Shares a run only among callers who asked before it started, so that nobody gets a result older than their request;
- * at most one run of a name is running and one is waiting.
+ * Makes callers share a run, but only one that starts after they asked, so that no result is older than its request.
+ * For each name at most one run is under way and one is waiting.
  */
 function createNextRun<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>();

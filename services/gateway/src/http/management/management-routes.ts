@@ -25,10 +25,9 @@ import {
 } from "@toolgate/service-host/principal";
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 import type { FastifyInstance } from "fastify";
-import { memberRoleOf } from "../../clients/key-auth.ts";
 import type { Login } from "../../domain/session-cookie.ts";
 import { containsNul } from "../../domain/text.ts";
-import { loginOfRequest } from "../sessions/login-of-request.ts";
+import { loginOfRequest, memberRoleOf } from "../sessions/login-of-request.ts";
 import { upstreamResponse } from "../upstream-response.ts";
 
 /** The proto services that have RPCs for people, each with the service that serves it. */

@@ -19,7 +19,7 @@ export interface McpExchange {
 
 const SERVER = { name: "toolgate", version: "1" };
 
-/** Offers the tools of one key for one request; nothing is kept between requests. */
+/** Offers the tools of one key for one request; no state remains after it. */
 export function mcpServer(context: Context, exchange: McpExchange): Server {
   const server = new Server(SERVER, { capabilities: { tools: {} } });
   const { keyId } = exchange.key;
@@ -49,7 +49,7 @@ async function offeredTools({ descriptions, describeTools }: Context, key: KeyVe
   return JSON.parse(body.toString("utf8"));
 }
 
-/** Without an output schema: clients reject results that do not match it, and results are not checked here. */
+/** Has no output schema: clients reject results that do not match it, and results are not checked here. */
 function offeredTool(tool: ToolDescription): Tool {
   return {
     name: tool.name,

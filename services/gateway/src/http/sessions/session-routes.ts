@@ -5,7 +5,6 @@ import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import type { Logger } from "@toolgate/service-host/logger";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { memberRoleOf } from "../../clients/key-auth.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import {
   type ApiResponse,
@@ -20,7 +19,7 @@ import {
 } from "../../domain/responses.ts";
 import { clearedCookie, cookieToken, csrfTokenOf, sessionCookie } from "../../domain/session-cookie.ts";
 import { sendResponse } from "../key-api.ts";
-import { isSecure, loginOfRequest } from "./login-of-request.ts";
+import { isSecure, loginOfRequest, memberRoleOf } from "./login-of-request.ts";
 
 interface SessionOptions {
   keyAuth: Transport;
@@ -94,7 +93,7 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook("onRequest", async (_, reply) => void reply.header("cache-control", "no-store"));
     app.removeAllContentTypeParsers();
-    // Only JSON: other sites' pages cannot send it without a preflight, which no response permits.
+    // Accepts only JSON: pages of other sites cannot send it without a preflight, which no response permits.
     app.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MAX_BODY_BYTES }, (_, body, done) =>
       done(null, parsed(body.toString())),
     );

@@ -1,13 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
-import { UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { createBatchingPublisher } from "@toolgate/event-bus/batching-publisher";
+import type { Bus } from "@toolgate/event-bus/connect";
+import type { GroupCommit } from "@toolgate/event-bus/group-commit";
+import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { canonicalIp, shortIp } from "@toolgate/ip-address/ip-address";
 import { currentRequestId } from "@toolgate/telemetry/request";
-import type { ToolRun } from "../../clients/tool-runner.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ToolRun } from "../../clients/hot-calls.ts";
 import type { CallContext } from "../../context.ts";
 import { secondsUntilReset } from "../../domain/rate-limit-fields.ts";
+import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import {
   type ApiResponse,
   IDEMPOTENCY_KEY_IN_USE,
@@ -19,8 +24,51 @@ import {
   TOOL_FAILED,
   TOOL_UNAVAILABLE,
   toolResult,
+  UNAUTHENTICATED,
 } from "../../domain/responses.ts";
 import { loggedToolName } from "../../domain/text.ts";
+import { sendResponse, setLimitHeaders } from "../key-api.ts";
+import { TOOLS_PATH } from "../paths.ts";
+import { readBody } from "./request-body.ts";
+
+const RECORD_BYTES = 256;
+
+/** [TOOL-5] POST /api/v1/tools/{tool}. */
+export function toolRoutes(context: CallContext) {
+  return async (app: FastifyInstance): Promise<void> => {
+    app.post(`${TOOLS_PATH}*`, {
+      onRequest(request, _reply, done) {
+        // [TOOL] The body is read as JSON, under any content type.
+        request.headers["content-type"] = undefined;
+        done();
+      },
+      handler: (request, reply) => callTool(context, request, reply),
+    });
+  };
+}
+
+async function callTool(context: CallContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const apiKey = apiKeyOf(request.headers.authorization);
+  // [TOOL-6] The router has decoded it once.
+  const { "*": tool } = request.params as { "*": string };
+  const call = await verifyCall(context, { apiKey, tool, clientIp: request.ip });
+  if (!call) return sendResponse(reply, UNAUTHENTICATED);
+  setLimitHeaders(reply, call.key, call.arrivedAtMs);
+  const response = refusalOf(call) ?? (await runRequest(context, call, request));
+  await logCall(context, call, response.status);
+  return sendResponse(reply, response);
+}
+
+/** Reads the body only now, after the key, the limit and the lock have been checked. */
+async function runRequest(context: CallContext, call: VerifiedCall, request: FastifyRequest): Promise<ApiResponse> {
+  const { bytes, violation } = await readBody(request.raw);
+  const idempotency = readIdempotencyKey(request.headers[IDEMPOTENCY_KEY_HEADER]);
+  return runVerified(context, call, {
+    body: bytes,
+    bodyFault: violation ?? idempotency.violation,
+    idempotencyKey: idempotency.key,
+  });
+}
 
 /** A call with a valid key, on its way to a response. */
 export interface VerifiedCall {
@@ -62,6 +110,16 @@ export async function runVerified(
     log.error({ err: error, keyId: key.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
     return INTERNAL_ERROR;
   }
+}
+
+/** [LOG-2] Sends the calls of one tick as one message; `add` resolves once the broker has written it. */
+export function createUsageRecorder(bus: Bus): GroupCommit<UsageRecord> {
+  return createBatchingPublisher({
+    bus,
+    subject: "records.usage",
+    sizeOf: (record) => RECORD_BYTES + record.tool.length,
+    encode: (records) => toBinary(UsageBatchSchema, create(UsageBatchSchema, { records })),
+  });
 }
 
 /** [LOG-2] Resolves once the usage record of the call is safe. */

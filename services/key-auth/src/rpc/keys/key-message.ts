@@ -21,7 +21,7 @@ const STATUS: Record<Status, KeyStatus> = {
   expired: KeyStatus.EXPIRED,
 };
 
-/** The messages of keys of one workspace; tool-runner is asked once for the tools of all of them. */
+/** The messages of keys of one workspace; one call to tool-runner checks the tools of all of them. */
 export async function keyMessages(context: Context, workspaceId: string, rows: KeyRow[]): Promise<Key[]> {
   const ids = rows.map(({ id }) => id);
   const names = [...new Set(rows.flatMap(({ tools }) => tools))];

@@ -24,14 +24,14 @@ export const revokeKey: Handler<Context, typeof KeyService.method.revokeKey> = a
   });
   await announceChange(context, row.id);
   const [calls, lastAcceptedAt] = await Promise.all([callsLast24h(context, [row.id]), lastAccepted(context, row)]);
-  // Does not ask for the key's tools: a revocation must not depend on tool-runner.
+  // Does not check the key's tools: a revocation must not depend on tool-runner.
   const key = keyMessage(row, { callsLast24h: calls.get(row.id) ?? 0, available: undefined }, context.now());
   return lastAcceptedAt ? { key, lastAcceptedAt: timestampFromDate(lastAcceptedAt) } : { key };
 };
 
 /**
- * Exact once the change is announced, because no replica accepts another call. Redis knows the calls that it admitted,
- * the usage log those admitted while Redis was down, and the key's row anything older.
+ * Exact once the change is announced, because no replica accepts another call. Redis has the time of the calls that it
+ * admitted, the usage log of those admitted while Redis was down, and the key's row of older ones.
  */
 async function lastAccepted(context: Context, row: KeyRow): Promise<Date | undefined> {
   const [counted, logged] = await Promise.all([

@@ -7,7 +7,10 @@ import { listMemberships } from "../../store/users.ts";
 
 export const ROLE: Record<MemberRole, Role> = { member: Role.MEMBER, manager: Role.MANAGER, admin: Role.ADMIN };
 
-/** The session of either kind of token. Read from Postgres every time, so that a logout holds from the next call on. */
+/**
+ * The session of either kind of token. Read from Postgres every time, so that a logout takes effect from the next call
+ * on.
+ */
 export async function sessionOf({ tokens, pool, now }: Context, token: string, workspace = ""): Promise<SessionRow> {
   const reference = await tokens.sessionOf(token);
   const session = reference && (await findSession(pool, reference, workspace, now()));

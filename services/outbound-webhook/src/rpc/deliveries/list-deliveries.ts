@@ -1,11 +1,11 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { DeliveryService, ListDeliveriesRequest } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import type { DeliveryFilter } from "../../domain/delivery-filter.ts";
-import { createdAtOf } from "../../domain/delivery-id.ts";
 import { readDeliveries } from "../../store/log/read.ts";
 import { searchDeliveries } from "../../store/log/search.ts";
 import { endpointKey, invalidArgument } from "../request-fields.ts";
@@ -26,7 +26,7 @@ export const listDeliveries: Handler<Context, typeof DeliveryService.method.list
   const search = { limit, before: before?.toLowerCase(), now: context.now() };
   const { ids, next } = await searchDeliveries(pool, filter, search);
   const rows = await readDeliveries(pool, ids, search.now);
-  // Read the clock again, so that no row that was read is due in the future and shown as waiting for a retry.
+  // Read the clock again: by the earlier time, a row that is already due could look as if it were waiting for a retry.
   const now = context.now();
   return {
     deliveries: rows.map((row) => toDelivery(row, caps, now)),

@@ -4,7 +4,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { lockWorkspace } from "../../store/endpoint.ts";
-import { settlePulled } from "../../store/undelivered/pull.ts";
+import { markPulled } from "../../store/undelivered/pull.ts";
 import { endpointKey, invalidArgument, requireEndpoint } from "../request-fields.ts";
 
 const MAX_EVENTS_PER_CALL = 1_000;
@@ -27,7 +27,7 @@ export const acknowledgeUndelivered: Handler<Context, typeof UndeliveredService.
   const settled = await inTransaction(pool, async (client) => {
     await lockWorkspace(client, key.workspaceId);
     await requireEndpoint(client, key);
-    return settlePulled(client, key.endpointId, eventIds, { by: principal.email, now: now() });
+    return markPulled(client, key.endpointId, eventIds, { by: principal.email, now: now() });
   });
   // A dispatcher skips a workspace while it is locked.
   announceWork();

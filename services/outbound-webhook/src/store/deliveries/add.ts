@@ -3,7 +3,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { DeliveryKindName } from "../../domain/delivery-filter.ts";
 
-/** A delivery of a stored event, due at once. */
+/** A delivery of a stored event, due immediately. */
 interface NewDelivery {
   id: string;
   eventId: string;
@@ -50,8 +50,10 @@ deliveries_added as (
 ${addParts(queue)}
 select`;
 
-const COPY = `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id, traceparent)
-select $3, copied.id, copied.workspace_id, copied.type, copied.hop, copied.body, copied.request_id, copied.traceparent
+const COPY = `insert into outbound_webhook.event
+  (created_at, id, workspace_id, type, hop, body, request_id, traceparent, tracestate)
+select $3, copied.id, copied.workspace_id, copied.type, copied.hop, copied.body, copied.request_id, copied.traceparent,
+  copied.tracestate
 from unnest($1::timestamptz[], $2::text[]) as wanted (created_at, id)
 cross join lateral (
   select * from outbound_webhook.event e where e.created_at = wanted.created_at and e.id = wanted.id limit 1

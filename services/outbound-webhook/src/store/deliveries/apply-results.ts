@@ -103,7 +103,7 @@ deliveries_written as (
 ),
 
 -- Final failures count in the order in which they ended: those before the batch's first success add to the endpoint's
--- count, those after its last success start a new one.
+-- count, those after its last success start again from 0.
 ended as (
   select member_id, status, ended_at, failures_in_a_row,
     count(*) filter (where status = 'delivered')

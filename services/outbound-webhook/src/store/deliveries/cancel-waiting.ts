@@ -4,7 +4,7 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { QUEUE_TABLES } from "../queue.ts";
 
-/** Bounds a transaction, because the workspace's other deliveries wait for it. */
+/** Keeps a transaction short, because the workspace's other deliveries wait for it. */
 const ROWS_PER_TRANSACTION = 1_000;
 
 const TEXT = `with unwanted as (

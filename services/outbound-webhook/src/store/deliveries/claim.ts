@@ -15,6 +15,7 @@ export interface ClaimedDelivery {
   hop: number;
   /** W3C trace context of the event; empty when it was not traced, null when its row is deleted. */
   traceparent: string | null;
+  tracestate: string | null;
   url: string;
   /** Sealed. */
   secret: Buffer;
@@ -52,7 +53,7 @@ const RESULTS_FIRST_MS = 3_000;
 
 const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "workspaceId",
   claimed.member_id as "endpointId", claimed.attempt as number, d.event_type as "eventType", event.hop,
-  event.traceparent, e.url, e.secret,
+  event.traceparent, event.tracestate, e.url, e.secret,
   event.body, coalesce(e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null, false) as wanted
 from claimed
 left join outbound_webhook.delivery d on d.created_at = claimed.created_at and d.id = claimed.item_id
@@ -66,8 +67,8 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
       const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil, maxGroups: MAX_GROUPS_PER_CLAIM }));
       const deliveries: ClaimedDelivery[] = claimed?.rows ?? [];
       const groups: number = locked?.rows[0].groups ?? 0;
-      // A claim that finds nothing has still updated the due times of the groups it locked: others may be due behind
-      // them.
+      // A claim that finds nothing has still updated the due times of the groups that it locked; other groups may be
+      // due.
       const full = groups === MAX_GROUPS_PER_CLAIM || (groups > 0 && deliveries.length === 0);
       return { deliveries, full };
     },

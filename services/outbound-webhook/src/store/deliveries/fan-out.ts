@@ -4,7 +4,7 @@ import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { currentRequestId } from "@toolgate/telemetry/request";
-import { currentTraceparent } from "@toolgate/telemetry/trace";
+import { currentTrace } from "@toolgate/telemetry/trace";
 import type { StoredEvent } from "../../domain/incoming-event.ts";
 import { QUEUE_TABLES } from "../queue.ts";
 
@@ -19,6 +19,7 @@ export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<numb
 export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
   const text = fanOutText(queue);
   return async (events, now) => {
+    const current = currentTrace();
     const statements = [
       lockGroups(QUEUE_TABLES, [...new Set(events.map((event) => event.workspaceId))]),
       {
@@ -34,7 +35,8 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
           now,
           events.map((event) => event.movedFrom),
           events.map((event) => event.requestId ?? currentRequestId()),
-          events.map((event) => event.traceparent ?? currentTraceparent()),
+          events.map((event) => (event.trace ?? current).traceparent),
+          events.map((event) => (event.trace ?? current).tracestate),
         ],
       },
     ];
@@ -46,8 +48,8 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
 function fanOutText(queue: FairQueue): string {
   return `with incoming as materialized (
   select distinct on (id, created_at) *
-  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[], $9::text[], $10::text[])
-    as given (id, created_at, workspace_id, type, hop, body, moved_from, request_id, traceparent)
+  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[], $9::text[], $10::text[], $11::text[])
+    as given (id, created_at, workspace_id, type, hop, body, moved_from, request_id, traceparent, tracestate)
   where not exists (select from outbound_webhook.moved_event moved where moved.id = given.id)
     and (moved_from is null or not exists (
       select from outbound_webhook.event e where e.created_at = given.moved_from and e.id = given.id
@@ -71,8 +73,9 @@ subscribers as materialized (
   where incoming.type = any(e.events) or (incoming.type like 'custom.%' and 'custom.*' = any(e.events))
 ),
 new_events as (
-  insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id, traceparent, skipped_endpoints)
-  select created_at, id, workspace_id, type, hop, body, request_id, traceparent, (
+  insert into outbound_webhook.event
+    (created_at, id, workspace_id, type, hop, body, request_id, traceparent, tracestate, skipped_endpoints)
+  select created_at, id, workspace_id, type, hop, body, request_id, traceparent, tracestate, (
     select array_agg(s.endpoint_id) from subscribers s
     where s.id = incoming.id and s.created_at = incoming.created_at and not s.active
   )

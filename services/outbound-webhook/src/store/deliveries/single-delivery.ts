@@ -1,7 +1,7 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
+import { createdAtOf, newTimedId } from "@toolgate/postgres/timed-id";
 import { currentRequestId } from "@toolgate/telemetry/request";
-import { createdAtOf, newDeliveryId } from "../../domain/delivery-id.ts";
 import { type EndpointKey, findEndpoint, lockWorkspace } from "../endpoint.ts";
 import { addDeliveries, copyEvents } from "./add.ts";
 
@@ -30,7 +30,7 @@ export function createSingleDeliveryStore(pool: Pool, queue: FairQueue): SingleD
         await lockWorkspace(db, key.workspaceId);
         if (!(await findEndpoint(db, key))) return undefined;
         await db.query(ADD_TEST_EVENT, [now, event.id, key.workspaceId, event.body, currentRequestId()]);
-        const id = newDeliveryId(now);
+        const id = newTimedId(now);
         const delivery = { id, eventId: event.id, eventType: "webhook.test", bodyAt: now };
         await addDeliveries(db, queue, { ...key, kind: "test" }, [delivery], now);
         return id;
@@ -47,7 +47,7 @@ export function createSingleDeliveryStore(pool: Pool, queue: FairQueue): SingleD
         if (isTest ? !original.exists : !original.active) return "endpoint-inactive";
         // A copy of the body is kept as long as the new delivery.
         await copyEvents(db, [original], now);
-        const id = newDeliveryId(now);
+        const id = newTimedId(now);
         const to = { workspaceId, endpointId: original.endpointId, kind: isTest ? "test" : "resend" } as const;
         await addDeliveries(db, queue, to, [{ ...original, id, bodyAt: now }], now);
         return { deliveryId: id };

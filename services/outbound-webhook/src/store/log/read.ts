@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
-import { createdAtOf } from "../../domain/delivery-id.ts";
 import type { Slots } from "../../domain/waiting.ts";
 import { slotsOf } from "./backlog.ts";
 
@@ -85,7 +85,7 @@ export async function readDeliveries(db: Queryable, ids: readonly string[], now:
   return rows.map(({ eventCreatedAt: _, ...row }) => ({ ...row, requestId: requestIds.get(row.eventId) ?? "" }));
 }
 
-/** By event. The time bounds let the planner skip partitions. */
+/** The request ids by event. The time bounds let the planner skip partitions. */
 async function requestIdsOf(
   db: Queryable,
   deliveries: { eventId: string; eventCreatedAt: Date }[],

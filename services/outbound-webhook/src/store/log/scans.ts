@@ -1,7 +1,8 @@
 import { CUSTOM_PREFIX, CUSTOM_WILDCARD } from "@toolgate/event-schemas/catalogue";
+import type { Bind, Scan } from "@toolgate/postgres/log-search";
 import type { Queryable } from "@toolgate/postgres/pool";
+import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { DeliveryFilter, DeliveryKindName, DeliveryStatusName } from "../../domain/delivery-filter.ts";
-import { createdAtOf } from "../../domain/delivery-id.ts";
 
 /** Statuses with an index, because few deliveries have them. */
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatusName> = new Set(["retrying", "failed", "cancelled"]);
@@ -12,26 +13,6 @@ const MAX_EVENTS_OF_REQUEST = 1_000;
 /** Must be the exact condition of the index. */
 const IS_CUSTOM = `starts_with(d.event_type, '${CUSTOM_PREFIX}')`;
 const ALL_ROWS = "outbound_webhook.delivery d";
-
-/** Adds a value to the statement and returns its placeholder. */
-type Bind = (value: unknown) => string;
-
-/** The part of a scan that one step reads: the ids from `first`, up to but not including `cursor`. */
-interface ScanStep {
-  bind: Bind;
-  first: string;
-  cursor: string;
-}
-
-/** Reads the rows `d` of `source` that meet `where`, and returns those that also meet `hit`. */
-export interface Rows {
-  source: string;
-  where: string[];
-  hit: string[];
-}
-
-/** A part of the log that an index has in order. */
-export type Scan = (stretch: ScanStep) => Rows;
 
 /** Chooses the indexes that leave the fewest rows to read. Together, the scans find every matching row exactly once. */
 export async function scansFor(db: Queryable, filter: DeliveryFilter): Promise<Scan[]> {
@@ -122,7 +103,7 @@ function ofOwner(filter: DeliveryFilter, bind: Bind): string {
   return filter.endpointId === undefined ? ofWorkspace(filter, bind) : `d.endpoint_id = ${bind(filter.endpointId)}`;
 }
 
-/** The deliveries of the endpoint or workspace that may be pending, from the queue, which holds all of them. */
+/** The deliveries of the endpoint or workspace that may be pending, from the queue, which contains all of them. */
 async function pendingIds(db: Queryable, { workspaceId, endpointId }: DeliveryFilter): Promise<string[] | "many"> {
   const ofEndpoint = endpointId === undefined ? "" : "and member_id = $3";
   const { rows } = await db.query(

@@ -1,6 +1,6 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import type { Queryable } from "@toolgate/postgres/pool";
-import { newDeliveryId } from "../../domain/delivery-id.ts";
+import { newTimedId } from "@toolgate/postgres/timed-id";
 import { addDeliveries, copyEvents } from "../deliveries/add.ts";
 import type { ReplayJob } from "./job.ts";
 
@@ -11,6 +11,7 @@ const MAX_BODY_AGE_MS = 2 * 86_400_000;
 interface ReplayedEvent {
   eventId: string;
   eventType: string;
+  /** The row with the latest copy of its body: an earlier resend or replay may have made one. */
   bodyAt: Date;
 }
 
@@ -30,7 +31,7 @@ export interface OwnDelivery extends ReplayedEvent {
 
 /** Looks up each row separately: the limits keep the planner from reading whole tables. */
 const READ = `select own.delivery_id as id, d.status, d.event_id as "eventId", d.event_type as "eventType",
-  d.event_created_at as "bodyAt", q.item_id is not null and q.lease_until is null as waiting,
+  greatest(d.event_created_at, u.body_at) as "bodyAt", q.item_id is not null and q.lease_until is null as waiting,
   coalesce(q.lease_until is not null or q.due_at <= $3, false) as due, u.state as "eventState",
   event.id is not null as "hasBody"
 from outbound_webhook.replay_delivery own
@@ -39,7 +40,7 @@ left join lateral (
 ) d on true
 left join lateral (select * from outbound_webhook.queue_item where item_id = own.delivery_id limit 1) q on true
 left join lateral (
-  select state from outbound_webhook.undelivered where endpoint_id = $2 and event_id = d.event_id limit 1
+  select state, body_at from outbound_webhook.undelivered where endpoint_id = $2 and event_id = d.event_id limit 1
 ) u on true
 left join lateral (
   select id from outbound_webhook.event where created_at = d.event_created_at and id = d.event_id limit 1
@@ -53,9 +54,6 @@ const CANCEL_WAITING = `with cancelled as (
 )
 update outbound_webhook.delivery d set status = 'cancelled', next_attempt_at = null, finished_at = $2
 from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id`;
-
-const LATEST_BODIES = `select event_id as "eventId", body_at as "bodyAt" from outbound_webhook.undelivered
-where endpoint_id = $1 and event_id = any($2::text[])`;
 
 const REMEMBER = `insert into outbound_webhook.replay_delivery (replay_id, created_at, delivery_id)
 select $1, $2, unnest($3::uuid[])`;
@@ -73,7 +71,7 @@ export async function cancelDeliveries(db: Queryable, waiting: readonly OwnDeliv
   await db.query({ name: "replay_cancel_waiting", text: CANCEL_WAITING, values: [waiting.map(({ id }) => id), now] });
 }
 
-/** Makes a delivery of each event, from the latest copy of its body: an earlier resend or replay may have made one. */
+/** Makes a delivery of each event, and copies the bodies that may expire before. */
 export async function makeDeliveries(
   db: Queryable,
   queue: FairQueue,
@@ -82,27 +80,21 @@ export async function makeDeliveries(
   now: Date,
 ): Promise<void> {
   if (events.length === 0) return;
-  const ids = events.map(({ eventId }) => eventId);
-  const latest = await db.query({ name: "replay_bodies", text: LATEST_BODIES, values: [replay.endpointId, ids] });
-  const latestAt = new Map<string, Date>(latest.rows.map(({ eventId, bodyAt }) => [eventId, bodyAt]));
   const oldest = new Date(now.getTime() - MAX_BODY_AGE_MS);
-  const found = events.map((event) => ({ ...event, bodyAt: latestOf(event.bodyAt, latestAt.get(event.eventId)) }));
-  const old = found.filter(({ bodyAt }) => bodyAt < oldest);
-  await copyEvents(db, old, now);
-  const made = found.map((event) => ({
+  const old = events.filter(({ bodyAt }) => bodyAt < oldest);
+  const made = events.map((event) => ({
     ...event,
-    id: newDeliveryId(now),
+    id: newTimedId(now),
     bodyAt: event.bodyAt < oldest ? now : event.bodyAt,
   }));
-  await addDeliveries(db, queue, { ...replay, kind: "replay" }, made, now);
-  await db.query({ name: "replay_remember", text: REMEMBER, values: [replay.id, now, made.map(({ id }) => id)] });
+  await Promise.all([
+    copyEvents(db, old, now),
+    addDeliveries(db, queue, { ...replay, kind: "replay" }, made, now),
+    db.query({ name: "replay_remember", text: REMEMBER, values: [replay.id, now, made.map(({ id }) => id)] }),
+  ]);
 }
 
 export async function forgetDeliveries(db: Queryable, { id }: ReplayJob, ended: readonly OwnDelivery[]): Promise<void> {
   if (ended.length === 0) return;
   await db.query({ name: "replay_forget", text: FORGET, values: [id, ended.map((delivery) => delivery.id)] });
-}
-
-function latestOf(bodyAt: Date, copyAt: Date | undefined): Date {
-  return copyAt && copyAt > bodyAt ? copyAt : bodyAt;
 }

@@ -61,8 +61,8 @@ const UNDELIVERED_OF_TYPES = `select u.event_type as type, u.event_at as at, tru
     and u.event_at >= $2 and u.event_at < $3`;
 
 /**
- * By id, which sorts by time: with a condition on the time itself, the planner might read the deliveries of all
- * workspaces.
+ * The condition is on the id, which sorts by time: with one on the time itself, the planner might read the deliveries
+ * of all workspaces.
  */
 const EVERYTHING = `(
     select d.event_type as type, d.created_at as at, d.kind = 'event' and d.status not in ('pending', 'retrying')

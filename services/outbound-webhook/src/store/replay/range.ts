@@ -1,5 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import { firstIdAt } from "../../domain/delivery-id.ts";
+import { firstIdAt } from "@toolgate/postgres/timed-id";
 import type { ReplayJob } from "./job.ts";
 
 /** An event in the range of a replay. */
@@ -9,6 +9,7 @@ export interface RangeEvent {
   id: string;
   eventId: string;
   eventType: string;
+  /** The row with the latest copy of its body. */
   bodyAt: Date;
   /** "skip": counted but not sent, because it was delivered, pulled or sent again since the replay began. */
   use: "send" | "skip" | "ignore";
@@ -20,12 +21,16 @@ from outbound_webhook.undelivered
 where endpoint_id = $1 and (event_at, event_id) > ($2::timestamptz, $3) and event_at < $4
 order by event_at, event_id limit $5`;
 
-/** By id, which sorts by time. */
-const DELIVERIES = `select created_at as at, id, event_id as "eventId", event_type as "eventType",
-  event_created_at as "bodyAt", kind, status
-from outbound_webhook.delivery
-where endpoint_id = $1 and id > $2 and id < $3
-order by id limit $4`;
+/** In the order of the id, which begins with the time. */
+const DELIVERIES = `select d.created_at as at, d.id, d.event_id as "eventId", d.event_type as "eventType",
+  greatest(d.event_created_at, u.body_at) as "bodyAt", d.kind, d.status
+from (
+  select * from outbound_webhook.delivery where endpoint_id = $1 and id > $2 and id < $3 order by id limit $4
+) d
+left join lateral (
+  select body_at from outbound_webhook.undelivered where endpoint_id = $1 and event_id = d.event_id limit 1
+) u on true
+order by d.id`;
 
 /**
  * The next rows of a replay's range, in order: those of `undelivered`, or for a replay of everything the first deliveries
@@ -33,8 +38,10 @@ order by id limit $4`;
  */
 export async function readRange(db: Queryable, replay: ReplayJob, limit: number): Promise<RangeEvent[]> {
   if (!replay.everything) return readUndelivered(db, replay, limit);
-  const deliveries = await readDeliveries(db, replay, limit);
-  const undelivered = await readUndelivered(db, replay, limit);
+  const [deliveries, undelivered] = await Promise.all([
+    readDeliveries(db, replay, limit),
+    readUndelivered(db, replay, limit),
+  ]);
   return [...deliveries, ...undelivered].sort((a, b) => a.at.getTime() - b.at.getTime()).slice(0, limit);
 }
 

@@ -1,6 +1,5 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { inTransaction, type Pool, type Queryable } from "@toolgate/postgres/pool";
-import { lockWorkspace } from "../endpoint.ts";
 import { lockDueReplay, lockReplay, nextStepAt } from "./job.ts";
 import { takeStep, workUnderLock } from "./work.ts";
 
@@ -47,17 +46,18 @@ export interface ReplaySteps {
  */
 export function createReplaySteps(pool: Pool, queue: FairQueue): ReplaySteps {
   return {
-    step: (now) =>
-      inTransaction(pool, async (db) => {
+    async step(now) {
+      const taken = await inTransaction(pool, async (db) => {
         const replay = await lockDueReplay(db, now);
-        if (!replay) return { worked: false, locked: false, made: 0, nextAt: await nextStepAt(db) };
+        if (!replay) return { worked: false, locked: false, made: 0 };
         try {
-          const { locked, made } = await takeStep(db, queue, replay, now);
-          return { worked: true, locked, made, nextAt: await nextStepAt(db) };
+          return { worked: true, ...(await takeStep(db, queue, replay, now)) };
         } catch (error) {
           throw new ReplayStepFailed(replay.id, error);
         }
-      }),
+      });
+      return { ...taken, nextAt: await nextStepAt(pool) };
+    },
     async postpone(replayId, until) {
       await pool.query("update outbound_webhook.replay set next_step_at = $2 where id = $1 and next_step_at < $2", [
         replayId,
@@ -72,7 +72,6 @@ export function createReplaySteps(pool: Pool, queue: FairQueue): ReplaySteps {
         if (replay.state === "running") {
           replay.state = "cancelled";
           replay.cancelledBy = by;
-          await lockWorkspace(db, workspaceId);
           await workUnderLock(db, queue, replay, now);
         }
         return true;

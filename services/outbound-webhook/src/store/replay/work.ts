@@ -11,10 +11,12 @@ import {
 } from "./own-deliveries.ts";
 import { type RangeEvent, readRange } from "./range.ts";
 
+/** Rows that a step reads first to find the next one to send, which is often the first. */
+const ROWS_PER_LOOK = 20;
 /** Most rows that a step skips before it locks the workspace's queue. */
 const ROWS_PER_PASS = 1_000;
 /** Most rows that a step reads under that lock. */
-const ROWS_PER_STEP = 200;
+const ROWS_PER_STEP = 100;
 /** While this many deliveries of a replay wait for a retry, it makes no new ones. */
 const MAX_RETRYING = 100;
 /** How many deliveries of a replay may be due or in flight, as a multiple of the endpoint's slots. */
@@ -38,7 +40,6 @@ export async function takeStep(
     await saveReplay(db, replay);
     return { locked: false, made: 0 };
   }
-  await lockWorkspace(db, replay.workspaceId);
   return { locked: true, made: await workUnderLock(db, queue, replay, now) };
 }
 
@@ -48,34 +49,40 @@ export async function takeStep(
  */
 async function passOver(db: Queryable, replay: ReplayJob): Promise<boolean> {
   if (replay.state !== "running" || replay.walked || !(await endpointOf(db, replay)).active) return false;
-  const rows = await readRange(db, replay, ROWS_PER_PASS);
-  const first = rows.findIndex((row) => row.use === "send");
-  const passed = first === -1 ? rows : rows.slice(0, first);
-  moveOn(replay, passed);
-  return passed.length === ROWS_PER_PASS;
+  for (const limit of [ROWS_PER_LOOK, ROWS_PER_PASS]) {
+    const rows = await readRange(db, replay, limit);
+    const first = rows.findIndex((row) => row.use === "send");
+    const passed = first === -1 ? rows : rows.slice(0, first);
+    moveOn(replay, passed);
+    if (passed.length < limit) return false;
+  }
+  return true;
 }
 
 /**
  * Counts the deliveries that have ended, and makes as many new ones as there is room for. Returns how many. The
- * transaction has locked the workspace.
+ * workspace's queue is locked until the transaction ends, so what does not depend on each other is sent at once: two
+ * round trips, and one for the commit.
  */
 export async function workUnderLock(db: Queryable, queue: FairQueue, replay: ReplayJob, now: Date): Promise<number> {
-  const endpoint = await endpointOf(db, replay);
+  // The lock comes first, so that the others see what was there when it was taken.
+  const [, endpoint, ownDeliveries, nextRows] = await Promise.all([
+    lockWorkspace(db, replay.workspaceId),
+    endpointOf(db, replay),
+    readOwnDeliveries(db, replay, now),
+    replay.state === "running" && !replay.walked ? readRange(db, replay, ROWS_PER_STEP) : [],
+  ]);
   if (endpoint.deleted && replay.state === "running") replay.state = "cancelled";
 
-  const own = Object.groupBy(await readOwnDeliveries(db, replay, now), (delivery) => outcomeOf(delivery, replay));
+  const own = Object.groupBy(ownDeliveries, (delivery) => outcomeOf(delivery, replay));
   const { open = [], again = [], delivered = [], failed = [], cancelled = [] } = own;
   const waiting = cancelled.filter((delivery) => delivery.waiting);
-  await cancelDeliveries(db, waiting, now);
-
   const room = replay.state === "running" && endpoint.active ? roomFor(open, replay, queue) : 0;
   const repeated = again.slice(0, room);
   const reading = !replay.walked && room > repeated.length;
-  const rows = reading ? await readRange(db, replay, ROWS_PER_STEP) : [];
+  const rows = reading ? nextRows : [];
   const taken = takeFor(room - repeated.length, rows);
   const events = [...repeated, ...taken.filter((row) => row.use === "send")];
-  await makeDeliveries(db, queue, replay, events, now);
-  await forgetDeliveries(db, replay, [...delivered, ...failed, ...cancelled, ...repeated]);
 
   moveOn(replay, taken);
   replay.sent += events.length;
@@ -94,7 +101,12 @@ export async function workUnderLock(db: Queryable, queue: FairQueue, replay: Rep
     searching: reading && !replay.walked,
   });
   replay.nextStepAt = waitMs === undefined ? null : new Date(now.getTime() + waitMs);
-  await saveReplay(db, replay);
+  await Promise.all([
+    cancelDeliveries(db, waiting, now),
+    makeDeliveries(db, queue, replay, events, now),
+    forgetDeliveries(db, replay, [...delivered, ...failed, ...cancelled, ...repeated]),
+    saveReplay(db, replay),
+  ]);
   return events.length;
 }
 

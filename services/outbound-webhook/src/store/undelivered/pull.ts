@@ -4,7 +4,7 @@ import type { UndeliveredReason } from "./list.ts";
 /** A position in the order in which events became undelivered. */
 export interface PullPlace {
   after: number;
-  /** The history of the database in which the position was given out. */
+  /** Identifies the history of the database to which the position belongs. */
   history: string;
 }
 
@@ -17,8 +17,8 @@ export async function findPullPlace(db: Queryable, place: PullPlace | undefined)
 }
 
 /**
- * A database restored from a backup gives out positions a second time. Then its identifier, timeline or table differs,
- * or it has not yet given out the client's position.
+ * A database that was restored from a backup assigns positions a second time. It is recognised by another identifier,
+ * timeline or table, or because it has not yet assigned the client's position.
  */
 const PULL_HISTORY = `select last_value as last,
   md5(concat_ws('.', system_identifier, timeline_id, 'outbound_webhook.undelivered'::regclass::oid)) as history
@@ -77,7 +77,7 @@ export async function pullUndelivered(
  * Marks events as pulled, including those that are being sent again. Returns those of the ids that are now pulled. The
  * transaction has locked the workspace.
  */
-export async function settlePulled(
+export async function markPulled(
   db: Queryable,
   endpointId: number,
   eventIds: readonly string[],

@@ -24,7 +24,7 @@ const DOT = /\.|%2e/gi;
 
 /**
  * URL parsers resolve the segments `.` and `..`, even percent-encoded, and would remove parts of the template. So the
- * dots of such segments are encoded twice.
+ * dots of these segments are encoded twice.
  */
 function fillInUrl(template: string, args: JsonObject): string {
   const url = fillIn(template, (name) => encodeURIComponent(textOf(ownValue(args, name)).toWellFormed()));

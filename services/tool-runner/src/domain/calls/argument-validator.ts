@@ -3,14 +3,20 @@ import { readParameterSchema } from "../definitions/parameter-schema.ts";
 import { compilePattern } from "../definitions/pattern.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import type { Violation } from "./call-body.ts";
+import { readFormValue } from "./form-values.ts";
 
 export type ArgumentValidator = {
-  /** [TOOL-24] The declared arguments only, and everything that is wrong with them. */
-  check(args: JsonObject): { args: JsonObject; violations: Violation[] };
+  /**
+   * [TOOL-24] The declared arguments only, and everything that is wrong with them. `fromForm`: texts are first read as
+   * what they are declared to be.
+   */
+  check(args: JsonObject, options?: { fromForm: boolean }): { args: JsonObject; violations: Violation[] };
 };
 
 /** Once a call has this many violations, the remaining items of lists are not checked. */
 export const MAX_LISTED_VIOLATIONS = 100;
+
+const JSON_TEXT = { fromForm: false };
 
 /** Bounds the work of all patterns in one call: characters times program steps. */
 const MAX_MATCH_STEPS = 20_000_000;
@@ -20,15 +26,17 @@ export function createArgumentValidator(schema: unknown): ArgumentValidator {
   const enforced = readParameterSchema(schema, (path, message) => {
     throw new SyntaxError(`${path}: ${message}`);
   });
-  const names = isJsonObject(enforced.properties) ? Object.keys(enforced.properties) : [];
+  const properties = isJsonObject(enforced.properties) ? enforced.properties : {};
+  const names = Object.keys(properties);
   const budget = { steps: MAX_MATCH_STEPS };
   const validate = compileSchema(enforced, budget);
   return {
-    check(sent) {
+    check(sent, { fromForm } = JSON_TEXT) {
       const args: JsonObject = {};
       for (const name of names) {
         if (Object.hasOwn(sent, name)) args[name] = sent[name];
       }
+      if (fromForm) for (const name in args) args[name] = readFormValue(args[name], properties[name]);
       budget.steps = MAX_MATCH_STEPS;
       if (validate(args)) return { args, violations: [] };
       const violations = (validate.errors ?? []).map(toViolation);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_ARGUMENT_LEVELS, parseCallBody } from "./call-body.ts";
+import { MAX_ARGUMENT_LEVELS, parseCallBody, responseJson } from "./call-body.ts";
 
 const parse = (text: string) => parseCallBody(Buffer.from(text));
 
@@ -97,4 +97,28 @@ test("[TOOL] no body makes the parser throw", () => {
 test("[TOOL] a body inside a larger buffer is read without the rest of it", () => {
   const around = Buffer.from('xx{"args":{"a":1}}yy');
   expect(parseCallBody(around.subarray(2, -2))).toEqual({ ok: true, args: { a: 1 } });
+});
+
+test("[TOOL-11] an object is returned unchanged, byte for byte", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const json = JSON.stringify(value);
+      expect(responseJson(json)).toBe(json);
+    }),
+  );
+  expect(responseJson(' \n\t{"a": 1.0}')).toBe(' \n\t{"a": 1.0}');
+});
+
+test("[TOOL-11] an object with success false is returned unchanged", () => {
+  expect(responseJson('{"success":false,"error":"sold out"}')).toBe('{"success":false,"error":"sold out"}');
+});
+
+test("[TOOL] a text, list, number, boolean or null is wrapped as success true with the result", () => {
+  const scalars = fc.oneof(fc.array(fc.jsonValue()), fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
+  fc.assert(
+    fc.property(scalars, (value) => {
+      const json = JSON.stringify(value);
+      expect(JSON.parse(responseJson(json))).toEqual({ success: true, result: JSON.parse(json) });
+    }),
+  );
 });

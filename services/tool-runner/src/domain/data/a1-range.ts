@@ -36,13 +36,13 @@ export function rangeText({ top, left, bottom, right }: Range): string {
 /** Returns the range if one call may read or write it. */
 export function mustBeSmall(range: Range): Range {
   const cells = (range.bottom - range.top + 1) * (range.right - range.left + 1);
-  if (cells > MAX_CELLS_PER_CALL) throw new RangeError(`at most ${MAX_CELLS_PER_CALL} cells at once`);
+  if (cells > MAX_CELLS_PER_CALL) throw new RangeError(`at most ${MAX_CELLS_PER_CALL} cells per call`);
   return range;
 }
 
 /**
- * Where rows of values are written: from the range's first cell on. A range of more than one cell must be large enough
- * for them. Throws a RangeError if the values are not rows of cells or do not fit.
+ * Places rows of values from the range's first cell on. A range of more than one cell must be large enough for them.
+ * Throws a RangeError if the values are not rows of cells or do not fit.
  */
 export function placeValues(range: Range, values: unknown): { range: Range; rows: Cell[][] } {
   if (!Array.isArray(values) || values.length === 0 || !values.every(Array.isArray)) {

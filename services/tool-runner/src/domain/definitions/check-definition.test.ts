@@ -51,7 +51,7 @@ test("[TOOL] unknown members are refused by name", () => {
   expect(pathsOf(withApi({ methods: 1 }))).toEqual(["api.methods"]);
 });
 
-test("[TOOL-14] a flag may hold any value, and counts only when it is exactly true", () => {
+test("[TOOL-14] a flag may have any value, and counts only when it is exactly true", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 2 }), (value) => {
       const flags = { external_api: value, external_api_write: value, public_api: value, webhook_event: value };

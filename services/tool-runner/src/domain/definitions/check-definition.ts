@@ -1,4 +1,4 @@
-import { holdsUnstorableText, isDeeperThan, isJsonObject, type JsonObject, ownValue } from "../json-object.ts";
+import { containsUnstorableText, isDeeperThan, isJsonObject, type JsonObject, ownValue } from "../json-object.ts";
 import { readApi } from "./api-definition.ts";
 import {
   DEFAULT_TIMEOUT_MS,
@@ -52,7 +52,7 @@ function readWhole(value: unknown, compile: CompileHandler, report: Report): Def
   if (isDeeperThan(value, MAX_DEFINITION_LEVELS)) {
     return report("", `must not be nested more than ${MAX_DEFINITION_LEVELS} levels deep`);
   }
-  if (holdsUnstorableText(value)) return report("", "must contain neither NUL characters nor unpaired surrogates");
+  if (containsUnstorableText(value)) return report("", "must contain neither NUL characters nor unpaired surrogates");
   for (const name of Object.keys(value)) {
     if (!MEMBERS.has(name)) report(name, "is not a member of a definition");
   }

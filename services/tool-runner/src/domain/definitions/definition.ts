@@ -1,7 +1,7 @@
 import type { ApiBody } from "../api-calls/template.ts";
 import type { JsonObject } from "../json-object.ts";
 
-/** A shared tool is part of the platform; its name says what it does. */
+/** A shared tool is part of the platform; its name is that of a host function. */
 type Body = { kind: "handler"; code: string } | ApiBody | { kind: "query"; query: string } | { kind: "shared" };
 
 /** A tool as it runs. Flags are true only where the saved value is exactly true; `async` where it is truthy. */

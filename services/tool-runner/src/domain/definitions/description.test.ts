@@ -44,7 +44,7 @@ test("[RO-7] a tool is described as writing only if its flag is exactly true", (
     expect(describe({ external_api_write: flag }, "query")).toMatchObject({ mayWrite: false, readOnly: true });
 });
 
-test("[RO-8] [RO-9] a tool that may send mails or call other services is not described as read-only", () => {
+test("[RO-8] [RO-9] a tool that may send email or call other services is not described as read-only", () => {
   expect(describe({}, "get")).toMatchObject({ mayWrite: false, readOnly: true });
   expect(describe({}, "other")).toMatchObject({ mayWrite: false, readOnly: false });
 });

@@ -4,8 +4,8 @@ const MAX_PATTERN_CHARS = 2_000;
 const MAX_PROGRAM_STEPS = 5_000;
 
 /**
- * [TOOL-31] Compiles a pattern with the grammar of ECMA-262 (flag u, unanchored) for an engine whose time grows linearly
- * with the text. Throws a SyntaxError if the pattern is invalid or needs something that such an engine cannot do:
+ * [TOOL-31] Compiles a pattern with the grammar of ECMA-262 (flag u, unanchored) for an engine whose time grows
+ * linearly with the text. Throws a SyntaxError if the pattern is invalid or needs something that this engine cannot do:
  * back-references, look-around, inline flags. `steps` is the size of the compiled program.
  */
 export function compilePattern(pattern: string): { test(text: string): boolean; steps: number } {
@@ -49,7 +49,7 @@ const NON_SPACES =
   "\\u3001-\\ufefe\\uff00-\\u{10ffff}";
 const NO_LINE_END = "[^\\n\\r\\u2028\\u2029]";
 
-/** Spells out what the two engines understand differently: `\s`, `\S`, `.` and surrogate pairs. */
+/** Rewrites what the two engines understand differently: `\s`, `\S`, `.` and surrogate pairs. */
 function forLinearEngine(pattern: string): string {
   let inClass = false;
   return pattern.replace(PART, (part, high: string | undefined, low: string | undefined) => {

@@ -4,7 +4,7 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { LRUCache } from "lru-cache";
 import { findDataSource } from "../../store/data-sources.ts";
 import { ToolError } from "../errors.ts";
-import type { RunScope } from "../run-scope.ts";
+import type { RunScope } from "../run.ts";
 import { type CacheSource, createWorkspaceCache } from "../workspace/workspace-cache.ts";
 import type { FindServer } from "./find-server.ts";
 import { runStatement, type Statement, type StatementResult } from "./run-statement.ts";

@@ -9,7 +9,7 @@ type FoundServer = { ok: true; server: ForeignServer } | { ok: false; reason: st
 /** [SSRF-4..6] Parses and resolves the URL of a data source, when it is saved and on every connection. */
 export type FindServer = (url: string) => Promise<FoundServer>;
 
-/** Make one per process: it bounds the number of lookups at once. */
+/** Make one per process: it bounds the number of simultaneous lookups. */
 export function createFindServer(allowedAddresses: readonly string[]): FindServer {
   const rules = { resolver: createSystemResolver(), allowList: parseAllowList(allowedAddresses) };
   return async (url) => {

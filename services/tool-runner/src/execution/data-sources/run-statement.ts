@@ -9,7 +9,7 @@ export interface Statement {
   values: unknown[];
   /** [RO] Uses a read-only transaction. */
   readOnly: boolean;
-  /** Commits the transaction; otherwise it is rolled back. */
+  /** Whether to commit the transaction or roll it back. */
   keep: boolean;
   timeoutMs: number;
 }
@@ -24,7 +24,10 @@ const MAX_VALUE_LEVELS = 64;
 /** A value is nested in its row, and the row in the list of rows. */
 const LEVELS_OF_ROWS = 2;
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
-/** The database cancels the statement this much before we close the connection, so that it can be used again. */
+/**
+ * The database cancels the statement this long before the connection would be closed, so that the connection can be
+ * used again.
+ */
 const CANCEL_MARGIN_MS = 100;
 
 /** Runs one statement in a transaction. The signal closes the connection. Rejects with a ToolError. */

@@ -2,7 +2,7 @@ import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import { fillInSecrets, secretNamesIn } from "../../domain/api-calls/workspace-values.ts";
 import { removeSecrets } from "../../domain/calls/remove-secrets.ts";
 import { ToolError } from "../errors.ts";
-import { type RunScope, remainingMs } from "../run-scope.ts";
+import { type RunScope, remainingMs } from "../run.ts";
 import { mayBeSentTo, type Secret } from "../workspace/workspace-values.ts";
 import { object, text } from "./arguments.ts";
 import type { HostCallContext } from "./host-call.ts";

@@ -1,17 +1,5 @@
 import { ToolError } from "../errors.ts";
-import type { RunScope } from "../run-scope.ts";
-
-/** One host call of a run, as the execution log stores it. */
-export interface HostCallEntry {
-  name: string;
-  /** The tool, query, sheet or host that was named; never a value. */
-  target: string;
-  duration_ms: number;
-  /** Empty when it succeeded. */
-  error_code: string;
-  /** A dry run recorded the write instead of making it. */
-  recorded: boolean;
-}
+import type { HostCallEntry, RunScope } from "../run.ts";
 
 /** The run that makes a host call, and the call. */
 export interface HostCallContext {

@@ -6,8 +6,7 @@ import { isDeeperThan } from "../../domain/json-object.ts";
 import type { HostCall, Paced } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
-import type { Run } from "../run.ts";
-import { remainingMs } from "../run-scope.ts";
+import { type Run, remainingMs } from "../run.ts";
 import type { Definitions } from "../workspace/definitions.ts";
 import type { Sheets } from "../workspace/sheets.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
@@ -44,12 +43,12 @@ class JsonText {
   }
 }
 
-const atOnce: Paced = async (encode) => encode();
+const unpaced: Paced = async (encode) => encode();
 
 /** [RO] The host calls of one run. Everything that a run may not do is refused here, outside the sandbox. */
 export function createHostCalls(deps: HostDependencies, run: Run, callTool: CallTool): HostCall {
   const functions = hostFunctions(deps, callTool);
-  return (name, argsJson, signal, paced = atOnce) =>
+  return (name, argsJson, signal, paced = unpaced) =>
     logged(run.hostCalls, name, async (entry) => {
       const hostFunction = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
       if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);

@@ -1,5 +1,5 @@
 import type { SendMail } from "@toolgate/mailer/mailer";
-import { readMail } from "../../domain/mail.ts";
+import { readEmail } from "../../domain/mail.ts";
 import { ToolError, validated } from "../errors.ts";
 import type { HostCallContext } from "./host-call.ts";
 import { skipsWrite } from "./skip-write.ts";
@@ -11,14 +11,14 @@ export async function sendMailForTool(
   context: HostCallContext,
 ): Promise<{ success: true }> {
   const { scope, entry } = context;
-  const mail = validated(() => readMail(value));
+  const mail = validated(() => readEmail(value));
   entry.target = `${mail.to.length} recipients`;
-  if (scope.mailsLeft <= 0) throw new ToolError("TOO_MANY_MAILS", "this call has sent as many emails as it may");
-  scope.mailsLeft -= 1;
+  if (scope.emailsLeft <= 0) throw new ToolError("TOO_MANY_MAILS", "this call has sent as many emails as it may");
+  scope.emailsLeft -= 1;
   if (skipsWrite(context, "sendMail", mail)) return { success: true };
-  if (!sendMail) throw new ToolError("NO_MAIL_SERVER", "this installation sends no mail");
+  if (!sendMail) throw new ToolError("NO_MAIL_SERVER", "this installation sends no email");
   await sendMail(mail).catch((error: Error) => {
-    throw new ToolError("MAIL_FAILED", "the mail server did not accept the mail", error.message);
+    throw new ToolError("MAIL_FAILED", "the mail server did not accept the email", error.message);
   });
   return { success: true };
 }

@@ -3,7 +3,7 @@ import { mayUseFreeSql } from "../../domain/definitions/release.ts";
 import type { PreparedQueryRow } from "../../store/prepared-queries.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
-import { remainingMs } from "../run-scope.ts";
+import { remainingMs } from "../run.ts";
 import type { HostCallContext } from "./host-call.ts";
 import { skipNote, skipsWrite } from "./skip-write.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RecordedWrite } from "../run-scope.ts";
+import type { RecordedWrite } from "../run.ts";
 import { skipsWrite } from "./skip-write.ts";
 
 const detail = { to: "a@b.test" };

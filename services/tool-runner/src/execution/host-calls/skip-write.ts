@@ -1,5 +1,4 @@
-import type { RunScope } from "../run-scope.ts";
-import type { HostCallEntry } from "./host-call.ts";
+import type { HostCallEntry, RunScope } from "../run.ts";
 
 interface Writer {
   tool: string;

@@ -3,12 +3,11 @@ import { create } from "@bufbuild/protobuf";
 import type { Outbox } from "@toolgate/event-bus/outbox";
 import { WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { currentRequestId } from "@toolgate/telemetry/request";
-import { currentTraceparent, inSpan, SpanKind } from "@toolgate/telemetry/trace";
+import { currentTrace, inSpan, SpanKind } from "@toolgate/telemetry/trace";
 import { completedData, customEventViolation } from "../../domain/calls/webhook-event-data.ts";
 import { isJsonObject, ownValue } from "../../domain/json-object.ts";
 import { ToolError } from "../errors.ts";
-import type { FinishedRun } from "../run.ts";
-import type { RunScope } from "../run-scope.ts";
+import type { FinishedRun, RunScope } from "../run.ts";
 import type { HostCallContext } from "./host-call.ts";
 import { skipsWrite } from "./skip-write.ts";
 
@@ -35,7 +34,7 @@ export function createWebhookEvents(outbox: Outbox, now: () => number): WebhookE
       dataJson,
       hop: scope.hop,
       requestId: currentRequestId(),
-      traceparent: currentTraceparent(),
+      ...currentTrace(),
     });
   return {
     async completed({ id, tool, scope, durationMs, args, result: redactedResult, error: runError }) {

@@ -4,7 +4,7 @@ import { mayGoTo } from "../../domain/api-calls/workspace-values.ts";
 import { findSealedSecrets } from "../../store/secrets.ts";
 import { listVariables } from "../../store/variables.ts";
 import { ToolError } from "../errors.ts";
-import type { RunScope } from "../run-scope.ts";
+import type { RunScope } from "../run.ts";
 import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
 export interface Secret {

@@ -1,10 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { logKeptSince } from "@toolgate/postgres/retention";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { validate as isUuid } from "uuid";
 import type { Context } from "../../context.ts";
-import { keptSince } from "../../domain/retention.ts";
 import { findExecutionTree } from "../../store/executions.ts";
 import { executionMessage } from "./execution-message.ts";
 
@@ -14,7 +14,7 @@ export const getExecution: Handler<Context, typeof ExecutionService.method.getEx
   call,
 ) => {
   const rows = isUuid(id) ? await findExecutionTree(pool, principalOf(call).workspaceId, id) : [];
-  const since = keptSince(now());
+  const since = logKeptSince(now());
   const execution = rows.find((row) => row.id === id && row.startedAt >= since);
   if (!execution) throw new ConnectError("no such execution", Code.NotFound);
   return {

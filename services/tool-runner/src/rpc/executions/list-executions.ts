@@ -1,11 +1,11 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type ExecutionService, Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
+import { logKeptSince } from "@toolgate/postgres/retention";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { keptSince } from "../../domain/retention.ts";
 import { type ExecutionCursor, listExecutions as listRows } from "../../store/executions.ts";
 import { executionMessage } from "./execution-message.ts";
 
@@ -15,7 +15,7 @@ export const listExecutions: Handler<Context, typeof ExecutionService.method.lis
   call,
 ) => {
   const size = pageSize(request.pageSize);
-  const since = keptSince(now());
+  const since = logKeptSince(now());
   const startedFrom = dateOf(request.startedFrom, "started_from");
   const filter = {
     tool: request.tool || undefined,

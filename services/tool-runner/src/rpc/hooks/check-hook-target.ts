@@ -8,7 +8,7 @@ import { checkBody } from "../../execution/check-body.ts";
 /** [IN-48..53] Uses the definition that a run of this moment would use. */
 export const checkHookTarget: Handler<Context, typeof HookTargetService.method.checkHookTarget> = async (
   { currentEpoch, definitions, redact },
-  { workspaceId, tool: name, body },
+  { workspaceId, tool: name, body, fromForm },
 ) => {
   // Without Redis the definition is read from the database.
   const epoch = await currentEpoch(workspaceId).catch(() => 0n);
@@ -20,7 +20,7 @@ export const checkHookTarget: Handler<Context, typeof HookTargetService.method.c
     arguments: declaredArguments(tool.definition.parameters),
   };
   if (body.byteLength === 0) return target;
-  const checked = checkBody(tool, body, "hook");
+  const checked = checkBody(tool, body, { entry: "hook", fromForm });
   if (!checked.ok) return { ...target, violations: checked.violations };
   return { ...target, argsJson: Buffer.from(JSON.stringify(redact(checked.args))) };
 };

@@ -9,7 +9,7 @@ import { findOutlines } from "../../store/tools.ts";
 
 const MAX_NAMES = 1_000;
 
-/** [OAPI-3] Always reads the database, so the response is newer than any epoch that the caller may know. */
+/** [OAPI-3] Always reads the database, so the response is at least as new as any epoch that the caller has. */
 export const describeTools: Handler<Context, typeof ToolService.method.describeTools> = async ({ pool }, request) => {
   const { workspaceId, names } = request;
   if (names.length > MAX_NAMES) throw new ConnectError(`names: at most ${MAX_NAMES}`, Code.InvalidArgument);

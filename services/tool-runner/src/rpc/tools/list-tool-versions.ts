@@ -13,7 +13,7 @@ export const listToolVersions: Handler<Context, typeof ToolService.method.listTo
   call,
 ) => {
   const size = pageSize(requestedSize);
-  const cursor = parsePageToken<{ version: string }>(pageToken, { version: CURSOR.number });
+  const cursor = parsePageToken<{ version: string }>(pageToken, { version: CURSOR.int4 });
   const tool = { workspaceId: principalOf(call).workspaceId, name };
   const rows = await listVersions(pool, tool, size + 1, cursor && Number(cursor.version));
   if (rows.length === 0 && pageToken === "") throw noSuchTool();

@@ -10,7 +10,7 @@ import { MAX_ISOLATES, type ToolIsolate, ToolIsolates } from "./tool-isolates.ts
 const SETTINGS = {
   functions: ["callTool"],
   hostCallsPerRun: 5,
-  hostCallsAtOncePerRun: 2,
+  concurrentHostCallsPerRun: 2,
   hostCallBytes: 1_000,
   logLinesPerRun: 5,
 };

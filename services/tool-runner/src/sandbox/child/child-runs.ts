@@ -104,7 +104,7 @@ export class ChildRuns {
       this.#isolates.afterStep(run.tool);
       return;
     }
-    // Its job queue was cut off, which held the next steps of other runs too, so the isolate ends with this run.
+    // Its job queue was cut off, with steps of other runs in it, so the isolate ends with this run.
     if (this.#runs.has(run.ticket))
       this.#fail(run, outcome, `The tool exceeded its ${outcome === "cpu" ? "CPU" : "memory"} limit`);
     this.#isolates.destroy(run.tool);

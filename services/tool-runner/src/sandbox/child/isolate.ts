@@ -26,7 +26,7 @@ export class Isolate implements Disposable {
     entries.release();
   }
 
-  /** Compiles a tool's factory; none of the tool's own code runs yet. Throws the engine's SyntaxError. */
+  /** Compiles a tool's factory without running the tool's own code. Throws the engine's SyntaxError. */
   load(code: string): void {
     const origin = { filename: SOURCE_NAME, columnOffset: -FACTORY_HEAD.length };
     const factory = this.#context.evalSync(code, { ...origin, reference: true, timeout: LOAD_MS });

@@ -3,7 +3,7 @@ import { Isolate } from "./isolate.ts";
 
 export const MAX_ISOLATES = 128;
 const MAX_TOTAL_HEAP_MIB = 512;
-const MAX_RUNS_AT_ONCE_PER_ISOLATE = 200;
+const MAX_RUNS_PER_ISOLATE = 200;
 const RUNS_BEFORE_RECYCLING = 20_000;
 const HEAP_BEFORE_RECYCLING_MIB = 20;
 const STEPS_BETWEEN_HEAP_READINGS = 64;
@@ -50,7 +50,7 @@ export class ToolIsolates {
   /** The isolate for a new run, or undefined when all are in use. Throws a SyntaxError when the tool does not compile. */
   forNewRun(codeId: number): ToolIsolate | undefined {
     let tool = this.#current.get(codeId);
-    if (tool !== undefined && tool.tickets.size >= MAX_RUNS_AT_ONCE_PER_ISOLATE) {
+    if (tool !== undefined && tool.tickets.size >= MAX_RUNS_PER_ISOLATE) {
       this.#retire(tool);
       tool = undefined;
     }
@@ -64,7 +64,7 @@ export class ToolIsolates {
     return tool;
   }
 
-  /** To be called after every step: retires isolates that have grown or aged. */
+  /** Call it after every step: retires isolates that are too large or too old. */
   afterStep(tool: ToolIsolate): void {
     tool.stepsUntilReading -= 1;
     if (tool.stepsUntilReading <= 0 && !tool.isolate.isDead) {
@@ -76,7 +76,7 @@ export class ToolIsolates {
     if (tool.tickets.size === 0 && this.#current.get(tool.codeId) !== tool) this.destroy(tool);
   }
 
-  /** Ends an isolate at once, with the runs in it. */
+  /** Ends an isolate immediately, with the runs in it. */
   destroy(tool: ToolIsolate): void {
     if (this.#current.get(tool.codeId) === tool) this.#current.delete(tool.codeId);
     this.#all.delete(tool);

@@ -27,7 +27,7 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
     resultChars: number;
     pendingCalls: Map<number, PendingCall>;
   };
-  const { functions, hostCallsPerRun, hostCallsAtOncePerRun, hostCallBytes, logLinesPerRun } = settings;
+  const { functions, hostCallsPerRun, concurrentHostCallsPerRun, hostCallBytes, logLinesPerRun } = settings;
   const { parse, stringify } = JSON;
   const { defineProperty } = Object;
   const messageChars = 2_000;
@@ -56,7 +56,7 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
 
   /** Calls above the bound wait here, where their arguments count towards the tool's own memory. */
   const sendCalls = (run: GuestRun) => {
-    while (run.callsUnderWay < hostCallsAtOncePerRun && run.waitingCalls.length > 0) {
+    while (run.callsUnderWay < concurrentHostCallsPerRun && run.waitingCalls.length > 0) {
       run.callsUnderWay += 1;
       outbox.push(run.waitingCalls.shift());
     }

@@ -1,7 +1,7 @@
 import { Counts } from "./counts.ts";
 import type { Run } from "./run.ts";
 
-/** The runs that a child has, and the tools for which it therefore holds an isolate. */
+/** The runs that a child has, and the tools for which it therefore has an isolate. */
 export class AssignedRuns {
   readonly runsOfTool = new Counts();
   readonly toolsOfWorkspace = new Counts();

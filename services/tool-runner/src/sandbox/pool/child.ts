@@ -29,9 +29,9 @@ export class Child implements RunChild, AsyncDisposable {
   readonly assigned = new AssignedRuns();
   readonly steps: Step[] = [];
   readonly progress = ProgressFile.create();
-  /** It has reported that it is up, and has not ended. */
+  /** The child has reported that it is up, and has not ended. */
   ready = false;
-  /** It has made no progress for a while; set by the watchdog. */
+  /** The child has made no progress for a while; set by the watchdog. */
   stalled = false;
   killedFor: "cpu" | "memory" | "unresponsive" | undefined;
   /** When it last made progress, and the step that it was working on at the watchdog's last look. */

@@ -45,7 +45,7 @@ export class Children implements AsyncDisposable {
     await Promise.all(this.all().map((child) => child[Symbol.asyncDispose]()));
   }
 
-  /** Replaces a child at once if it had been up; otherwise after growing pauses. */
+  /** Replaces a child immediately if it had been up; otherwise after growing pauses. */
   #replace(ended: Child): void {
     const hasWorked = ended.assigned.size > 0 || ended.lastStep > 0 || ended.killedFor !== undefined;
     this.#respawnMs = hasWorked ? 0 : Math.min(LONGEST_RESPAWN_MS, Math.max(FIRST_RESPAWN_MS, this.#respawnMs * 2));

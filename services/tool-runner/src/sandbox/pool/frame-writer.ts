@@ -3,12 +3,12 @@ import { encodeFrame, takeFrame } from "../protocol/frames.ts";
 import type { ToChild } from "../protocol/messages.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** More than the pipe holds, so the rest of a frame is written only while the child reads. */
+/** More than fits into the pipe, so the rest of a frame is written only while the child reads. */
 const PIPE_BYTES = 1024 * 1024;
 
 /**
  * Sends messages in frames, one frame in each turn of the event loop, so that a large batch neither grows without bound
- * nor holds up everything else. `onRead` is called while the child reads a large frame.
+ * nor delays everything else. `onRead` is called while the child reads a large frame.
  */
 export function createFrameWriter(output: Writable, onRead: () => void): (message: ToChild) => void {
   const messages: ToChild[] = [];

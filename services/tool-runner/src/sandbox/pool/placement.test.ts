@@ -8,7 +8,7 @@ const runOf = (workspaceId: string, tool: string) =>
   ({ request: { workspaceId, codeKey: `${workspaceId}/${tool}/1` } }) as Run;
 
 describe("the share of a workspace", () => {
-  it("[TOOL-2] is the same for all workspaces that take all they can get, and leaves room for one more", () => {
+  it("[TOOL-2] is the same for all workspaces that take as much as they can, and leaves room for one more", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 100, max: 1_000 }), (workspaces, places) => {
         const held = new Array<number>(workspaces).fill(0);

@@ -9,7 +9,10 @@ import type { Run } from "./run.ts";
 const MAX_UNBEGUN = 64;
 /** A tool stays with the child that has it warm until this many starts wait there. */
 const MAX_UNBEGUN_BEFORE_SPREADING = 8;
-/** Tools with runs in one child at once. Below its bound on isolates, because some of those may be about to end. */
+/**
+ * Tools with runs in one child at the same time. Below its bound on isolates, because some of those may be about to
+ * end.
+ */
 const MAX_TOOLS_PER_CHILD = 96;
 const MAX_QUARANTINED = 10_000;
 
@@ -68,7 +71,7 @@ export class Placement {
   }
 }
 
-/** One run of each workspace in turn; a workspace whose next run finds no room does not hold up the others. */
+/** One run of each workspace in turn; a workspace whose next run finds no room does not delay the others. */
 function serve(queues: Queues, children: readonly Child[], start: (run: Run, child: Child) => void): void {
   if (queues.size === 0 || !children.some(takesStarts)) return;
   const blocked: [string, Run[]][] = [];
@@ -124,7 +127,7 @@ export function hasIsolateFor(assigned: AssignedRuns, { request: { codeKey, work
 
 /**
  * Whether a workspace that has `mine` of the `taken` places may take another: only while it has fewer than are free.
- * If all workspaces take as much as they can get, each gets the same share, and as much stays free for the next one.
+ * If all workspaces take as much as they can get, each gets the same share, and one more share stays free.
  */
 export function mayTakeOne(mine: number, taken: number, places: number): boolean {
   return mine < places - taken;

@@ -3,7 +3,7 @@ import type { Paced } from "../request.ts";
 /** After a result of this size, or while this much is on its way, the next one waits for a turn of the event loop. */
 const LARGE_CHARS = 64 * 1024;
 
-/** Paces the results of one run's host calls: small ones at once, large ones one by one and within a bound. */
+/** Paces the results of one run's host calls: small ones immediately, large ones one by one and within a bound. */
 export class ResultPacer {
   readonly #maxChars: number;
   #waiting: (() => void)[] = [];

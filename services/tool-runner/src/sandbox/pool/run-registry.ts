@@ -112,12 +112,15 @@ export class RunRegistry {
   #callHost(run: Run, callId: number, name: string, argsJson: string): void {
     if (run.state === "ended") return;
     run.hostCalls += 1;
-    const { hostCallsPerRun, hostCallsAtOncePerRun } = this.#limits;
+    const { hostCallsPerRun, concurrentHostCallsPerRun } = this.#limits;
     if (run.hostCalls > hostCallsPerRun) {
       this.#stop(run, stopped("too-many-host-calls", `More than ${hostCallsPerRun} host calls`, run));
-    } else if (run.hostCallsUnderWay >= hostCallsAtOncePerRun) {
-      // Its isolate should have held this call back.
-      this.#stop(run, stopped("too-many-host-calls", `More than ${hostCallsAtOncePerRun} host calls at once`, run));
+    } else if (run.hostCallsUnderWay >= concurrentHostCallsPerRun) {
+      // Its isolate should not have sent this call yet.
+      this.#stop(
+        run,
+        stopped("too-many-host-calls", `More than ${concurrentHostCallsPerRun} concurrent host calls`, run),
+      );
     } else void serveHostCall(run, callId, name, argsJson, this.#limits);
   }
 
@@ -139,7 +142,7 @@ export class RunRegistry {
     else this.#end(run, stopped("memory", "The tool exceeded its memory limit", run));
   }
 
-  /** For a placed run that its child has not begun. */
+  /** Takes a placed run back that its child has not begun. */
   #returnToWaiting(run: Run): void {
     if (run.state === "ended") return;
     run.state = "waiting";
@@ -147,7 +150,7 @@ export class RunRegistry {
     this.#placement.addFirst(run);
   }
 
-  /** For a run whose isolate or child ended for another reason: begun again only if it had no effects. */
+  /** Handles a run whose isolate or child ended for another reason: it is begun again only if it had no effects. */
   #recover(run: Run): void {
     run.timesLost += 1;
     if (run.hostCalls === 0 && run.timesLost <= MAX_TIMES_LOST) this.#returnToWaiting(run);

@@ -22,7 +22,7 @@ export function watchChild(child: Child, limits: PoolLimits, now: number): void 
   else if (residentMib(child.pid) > limits.childRssMib) child.kill("memory");
 }
 
-/** Resident memory; 0 where there is no /proc, and only the engine's own limit holds. */
+/** Resident memory; 0 where there is no /proc; then only the engine's own limit applies. */
 function residentMib(pid: number | undefined): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, "ascii").split(" ")[1]) / PAGES_PER_MIB;

@@ -30,7 +30,7 @@ export type ResultMessage =
 /** The same for all runs in a pool; a child gets it as its argument. */
 export type GuestSettings = { functions: readonly string[] } & Pick<
   PoolLimits,
-  "hostCallsPerRun" | "hostCallsAtOncePerRun" | "hostCallBytes" | "logLinesPerRun"
+  "hostCallsPerRun" | "concurrentHostCallsPerRun" | "hostCallBytes" | "logLinesPerRun"
 >;
 
 export type FailureKind = "threw" | "cpu" | "memory" | "result-too-large" | "unserializable" | "too-many-host-calls";

@@ -10,7 +10,7 @@ const FIELD_BYTES = 8;
 /**
  * An unlinked file that the pool and one child hold open, because a child that hangs or was killed can send nothing.
  * The child writes the step that it begins, then reads which starts the pool has taken back; the pool writes what it
- * takes back, then reads the step. So one of them always sees the other's write, and no run is begun twice.
+ * takes back, then reads the step. So at least one of them always sees the other's write, and no run is begun twice.
  */
 export class ProgressFile {
   readonly fd: number;
@@ -39,7 +39,7 @@ export class ProgressFile {
     return step >= first && step <= last;
   }
 
-  /** Called by the pool: the step that the child is working on, or was last. */
+  /** Called by the pool: the step that the child is working on or worked on last. */
   currentStep(): number {
     return this.#read(STEP_AT)[0];
   }

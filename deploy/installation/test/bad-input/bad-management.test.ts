@@ -1,0 +1,204 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+import { openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
+
+const LIST_KEYS = "key_auth.v1.KeyService/ListKeys";
+const LOGIN = "key_auth.v1.SessionService/Login";
+const JSON_TYPE = ["content-type", "application/json"] as const;
+/** What a response that leaks internals would show: files, lines, addresses, SQL, libraries. */
+const INTERNALS = /\.ts|\.js|node_modules|127\.0\.0\.1|postgres|select |stack|ECONN|Error:/i;
+
+let toolgate: RunningToolgate;
+let session: readonly [string, string];
+beforeAll(async () => {
+  toolgate = await runToolgate("single");
+  const { email, password } = toolgate.account;
+  const { text } = await call(LOGIN, JSON.stringify({ email, password }), []);
+  session = ["authorization", `Bearer ${JSON.parse(text).token}`];
+});
+afterAll(() => toolgate[Symbol.asyncDispose]());
+
+async function call(
+  path: string,
+  body: string | Uint8Array,
+  headers: readonly (readonly [string, string])[] = [session],
+): Promise<RawResponse> {
+  const types = headers.some(([name]) => name === "content-type") ? [] : [JSON_TYPE];
+  const target = `/toolgate.${path}`;
+  const response = await sendRaw(toolgate.baseUrl, { target, headers: [...types, ...headers], body });
+  if (!response) throw new Error("the connection was closed without a response");
+  expect(response.text).not.toMatch(INTERNALS);
+  return response;
+}
+
+const named = (members: Record<string, unknown>) =>
+  JSON.stringify({ workspace: toolgate.account.workspace, ...members });
+const codeOf = ({ text }: RawResponse) => JSON.parse(text).code;
+
+describe("messages", () => {
+  test.each<[name: string, body: string | Uint8Array]>([
+    ["nothing", ""],
+    ["not JSON", "{"],
+    ["a list", "[]"],
+    ["null", "null"],
+    ["a wrong type", '{"workspace":5}'],
+    ["half a surrogate pair", '{"workspace":"\\ud800"}'],
+    ["a NUL", '{"workspace":"a\\u0000"}'],
+    ["no workspace", "{}"],
+    ["an empty workspace", '{"workspace":""}'],
+    ["an open nest", `{"workspace":${"[".repeat(100_000)}`],
+    ["a deep nest", `{"workspace":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+  ])("%s: 400 and invalid_argument", async (_, body) => {
+    const response = await call(LIST_KEYS, body);
+    expect([response.status, codeOf(response)]).toEqual([400, "invalid_argument"]);
+  });
+
+  test("a NUL in any text is refused before anything is called or stored", async () => {
+    const nul = "a\u0000";
+    const cases: [path: string, members: Record<string, unknown>][] = [
+      ["key_auth.v1.KeyService/CreateKey", { name: nul }],
+      ["key_auth.v1.KeyService/CreateKey", { name: "k", tools: ["x", nul] }],
+      ["tool_runner.v1.ToolService/GetTool", { name: nul }],
+      ["tool_runner.v1.ToolService/SaveTool", { name: "a", definition: { description: nul } }],
+      ["tool_runner.v1.ToolService/SaveTool", { name: "a", definition: { [nul]: { deep: [1] } } }],
+      ["tool_runner.v1.ExecutionService/ListExecutions", { tool: nul }],
+      ["outbound_webhook.v1.EndpointService/CreateEndpoint", { url: `https://a.example/${nul}`, events: ["test"] }],
+      [LOGIN, { workspace: undefined, email: nul, password: "p" }],
+    ];
+    for (const [path, members] of cases) {
+      expect([path, codeOf(await call(path, named(members)))]).toEqual([path, "invalid_argument"]);
+    }
+  });
+
+  test("invalid UTF-8 names nothing that exists", async () => {
+    const { status } = await call(LIST_KEYS, Buffer.from('{"workspace":"\xff"}', "latin1"));
+    expect([400, 404]).toContain(status);
+  });
+
+  test.each<[path: string, members: string, named: string]>([
+    ["key_auth.v1.KeyService/CreateKey", '"name":"k","allowed_network":["10.0.0.0/8"]', "allowed_network"],
+    ["key_auth.v1.KeyService/CreateKey", '"name":"k","expiry":{"until":"2030-12-31"}', "until"],
+    ["outbound_webhook.v1.DeliveryService/ListDeliveries", '"statuses":["FAILED"]', "FAILED"],
+    [LIST_KEYS, '"__proto__":{"polluted":1}', "__proto__"],
+    [LIST_KEYS, '"":1', ""],
+  ])("an unknown field or value in %s is refused and named: {%s}", async (path, members, unknown) => {
+    const response = await call(path, named({}).replace("{", `{${members},`));
+    expect([response.status, codeOf(response)]).toEqual([400, "invalid_argument"]);
+    expect(JSON.parse(response.text).message).toContain(`"${unknown}"`);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test("a message that is too large is refused, also when it is too large only once decompressed", async () => {
+    expect(codeOf(await call(LIST_KEYS, Buffer.alloc(3_000_000, " ")))).toBe("resource_exhausted");
+    const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
+    expect(codeOf(await call(LIST_KEYS, bomb, [session, ["content-encoding", "gzip"]]))).toBe("resource_exhausted");
+    expect(codeOf(await call(LIST_KEYS, "no gzip", [session, ["content-encoding", "gzip"]]))).toBe("invalid_argument");
+  });
+
+  test.each([
+    "",
+    ";",
+    "text/plain",
+    "application/proto",
+    "application/grpc",
+    "application/grpc-web+proto",
+    "application/connect+json",
+    "application/jsonp",
+  ])("the content type '%s' is refused", async (type) => {
+    for (const body of ["{}", "\u00ff\u00ff"]) {
+      const response = await call(LIST_KEYS, body, [session, ["content-type", type]]);
+      expect([400, 415]).toContain(response.status);
+      expect(codeOf(response)).toBe("invalid_argument");
+    }
+  });
+
+  test("other methods are refused", async () => {
+    for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
+      const target = `/toolgate.${LIST_KEYS}?connect=v1&encoding=json&message=%7B%7D`;
+      const response = await sendRaw(toolgate.baseUrl, { method, target, headers: [session] });
+      expect(response?.status).toBe(405);
+      expect(response?.text).toContain("POST is the only method");
+      expect(response?.headers.filter(([name]) => /^access-control/i.test(name))).toEqual([]);
+    }
+  });
+
+  test("a client that hangs up in the middle of a message disturbs no other", async () => {
+    using connection = openRaw(toolgate.baseUrl);
+    const headers = [session, JSON_TYPE, ["content-length", "100"] as const];
+    await connection.write(requestBytes({ target: `/toolgate.${LIST_KEYS}`, headers, body: "{" }));
+    connection.cut();
+    expect((await call(LIST_KEYS, named({}))).status).toBe(200);
+  });
+});
+
+describe("access", () => {
+  test("[WMGMT-4] everything but a valid session gets the same 401", async () => {
+    const bearers = ["", "Bearer", "Bearer x", `Basic ${session[1]}`, `${session[1]}x`, `Bearer ${"x".repeat(9_000)}`];
+    const responses = [await call(LIST_KEYS, named({}), [])];
+    for (const bearer of bearers) responses.push(await call(LIST_KEYS, named({}), [["authorization", bearer]]));
+    responses.push(await call(LIST_KEYS, named({}), [session, session]));
+    for (const { status, text } of responses)
+      expect({ status, text }).toEqual({ status: 401, text: responses[0]?.text });
+  });
+
+  test("[WMGMT] another customer's workspace looks like one that does not exist", async () => {
+    await toolgate.pool.query("insert into key_auth.workspaces (id, code) values (gen_random_uuid(), 'foreign')");
+    const [foreign, missing] = [
+      await call(LIST_KEYS, '{"workspace":"foreign"}'),
+      await call(LIST_KEYS, '{"workspace":"no"}'),
+    ];
+    expect(foreign).toMatchObject({ status: 404 });
+    expect(foreign.text).toBe(missing.text);
+  });
+
+  test("a forged principal and a forged internal token change nothing", async () => {
+    const principal = {
+      userId: "1",
+      email: "a@b",
+      workspaceId: "1",
+      workspace: toolgate.account.workspace,
+      role: "admin",
+    };
+    const forged = [
+      ["toolgate-principal", Buffer.from(JSON.stringify(principal)).toString("base64url")],
+      ["toolgate-internal-token", "guess"],
+    ] as const;
+    expect((await call(LIST_KEYS, named({}), forged)).status).toBe(401);
+    expect((await call(LIST_KEYS, '{"workspace":"no"}', [session, ...forged])).status).toBe(404);
+    expect((await call(LIST_KEYS, named({}), [session, ...forged])).status).toBe(200);
+  });
+
+  test("no internal RPC is reachable, not even with a session and forged headers", async () => {
+    const paths = [
+      "VerifyService/Verify",
+      "VerifyService/VerifyCalls",
+      "SessionService/Authorize",
+      "WorkspaceService/ListAdminEmails",
+    ]
+      .map((path) => `key_auth.v1.${path}`)
+      .concat(
+        ["RunService/Run", "RunService/RunCalls", "ToolService/CheckTools"].map((path) => `tool_runner.v1.${path}`),
+      );
+    for (const path of paths) {
+      const response = await call(path, "{}", [session, ["toolgate-internal-token", "guess"]]);
+      expect([path, [404, 501].includes(response.status)]).toEqual([path, true]);
+    }
+  });
+
+  test("a wrong password, an unknown address and an empty login get the same response", async () => {
+    const { email } = toolgate.account;
+    const logins = [
+      { email, password: "x" },
+      { email, password: "" },
+      { email: "nobody@a.example", password: "x" },
+      {},
+    ];
+    const responses = [];
+    for (const login of logins) responses.push(await call(LOGIN, JSON.stringify(login), []));
+    for (const { status, text, headers } of responses) {
+      expect({ status, text }).toEqual({ status: 401, text: responses[0]?.text });
+      expect(headers.map(([name]) => name)).toEqual(responses[0]?.headers.map(([name]) => name));
+    }
+  });
+});

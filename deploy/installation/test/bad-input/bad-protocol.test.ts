@@ -1,0 +1,286 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ECHO, expectInvalid, expectUnauthenticated, type FrontDoor, openFrontDoor } from "./front-door.ts";
+import { headerValues, openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
+
+const NOT_FOUND = { status: 404, text: '{"success":false,"error":"Nicht gefunden"}' };
+const BAD_REQUEST = { status: 400, text: '{"success":false,"error":"Ungueltige Anfrage"}' };
+const UNAVAILABLE = { status: 403, text: '{"success":false,"error":"Tool nicht verfuegbar"}' };
+const WRONG_METHOD = { status: 405, text: '{"success":false,"error":"Methode nicht erlaubt"}' };
+
+let door: FrontDoor;
+beforeAll(async () => {
+  door = await openFrontDoor();
+  // Long enough for its caller to disconnect before it ends.
+  const busy = "const end = Date.now() + 300; while (Date.now() < end); return { success: true };";
+  await door.toolgate.saveTool("busy", { external_api: true, handler: `export default async () => { ${busy} };` });
+});
+afterAll(() => door[Symbol.asyncDispose]());
+
+const echoed = (response: RawResponse | undefined) => JSON.parse(response?.text ?? "{}").args?.text;
+const saying = (text: string) =>
+  requestBytes({ target: ECHO, headers: [door.bearer], body: `{"args":{"text":"${text}"}}` });
+
+describe("paths", () => {
+  test.each([
+    "/api/v1/tools/%65ch%6F",
+    "/api/v1/%74ools/echo",
+    `${ECHO}?`,
+    `${ECHO}?x=%zz&tool=other`,
+    `http://any.example${ECHO}`,
+    `HTTP://any.example:1${ECHO}?%ff`,
+  ])("[TOOL-6] %s names the tool echo", async (target) => {
+    expect(echoed(await door.post({ target, body: '{"args":{"text":"x"}}' }))).toBe("x");
+  });
+
+  test.each([
+    "",
+    "/",
+    "%00",
+    "echo%00",
+    "%zz",
+    "%",
+    "%C0%AF",
+    "%ED%A0%80",
+    "a%2Fb",
+    "a/b",
+    "echo/",
+    "./echo",
+    "../tools/echo",
+    "%2e%2e%2f",
+    "Echo",
+    "echo%2520",
+    "__proto__",
+    "echo;x=1",
+  ])("[ERR-11] [TOOL] the tool name '%s' is refused like that of a missing tool", expectNoSuchTool);
+
+  test("[ERR-11] [TOOL] so are very long names", async () => {
+    await expectNoSuchTool("x".repeat(15_000));
+    await expectNoSuchTool("%25".repeat(4_000));
+  });
+
+  async function expectNoSuchTool(name: string) {
+    expect(await door.post({ target: `/api/v1/tools/${name}`, body: "{}" })).toMatchObject(UNAVAILABLE);
+    expectUnauthenticated(await sendRaw(door.toolgate.baseUrl, { target: `/api/v1/tools/${name}` }));
+  }
+
+  test.each([
+    "/",
+    "*",
+    "/api/v1",
+    "/api/v1/tools",
+    "/api/v1/nothing",
+    "/API/v1/tools/echo",
+    "/api/v1//tools/echo",
+    "//api/v1/tools/echo",
+    "/api/v1\\tools\\echo",
+    "/%",
+    "/toolgate.key_auth.v1.VerifyService/Verify",
+  ])("[ERR] %s is not found, with and without a key, whatever is sent to it", async (target) => {
+    for (const headers of [[], [["content-type", "application/json"] as const], [["content-type", ";"] as const]]) {
+      for (const body of ["", "{", "x".repeat(3_000_000)]) {
+        expect(await door.post({ target, headers, body })).toMatchObject(NOT_FOUND);
+        expect(await sendRaw(door.toolgate.baseUrl, { target, headers, body })).toMatchObject(NOT_FOUND);
+      }
+    }
+  });
+});
+
+test("[ERR] an unknown path gets its response before its body is sent", async () => {
+  using connection = openRaw(door.toolgate.baseUrl);
+  const headers = [["content-type", "application/json"] as const, ["content-length", "100"] as const];
+  await connection.write(requestBytes({ target: "/api/v1/nothing", headers }));
+  expect(await connection.nextResponse()).toMatchObject(NOT_FOUND);
+});
+
+describe("malformed requests", () => {
+  const bytes = (lines: string[]) => Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+  const post = `POST ${ECHO} HTTP/1.1`;
+  test.each<[name: string, bytes: Uint8Array, response: object]>([
+    ["a target without a slash", bytes(["POST api/v1/tools/echo HTTP/1.1", "host: a"]), BAD_REQUEST],
+    ["raw bytes above ASCII in the target", bytes(["POST /api/v1/tools/\xff HTTP/1.1", "host: a"]), BAD_REQUEST],
+    ["a version that does not exist", bytes([`POST ${ECHO} HTTP/1.9`, "host: a"]), BAD_REQUEST],
+    ["a control character in a header", bytes([post, "host: a", "x: a\u0001b"]), BAD_REQUEST],
+    ["a NUL in a header", bytes([post, "host: a", "x: a\u0000b"]), BAD_REQUEST],
+    ["a blank before the colon", bytes([post, "host: a", "content-length : 2"]), BAD_REQUEST],
+    ["no host", bytes([post, "content-length: 0"]), { status: 400, text: "" }],
+    ["a length that is not a number", bytes([post, "host: a", "content-length: 2x"]), BAD_REQUEST],
+    ["a negative length", bytes([post, "host: a", "content-length: -2"]), BAD_REQUEST],
+    ["two lengths", bytes([post, "host: a", "content-length: 2", "content-length: 3"]), BAD_REQUEST],
+    ["a length and chunks", bytes([post, "host: a", "content-length: 2", "transfer-encoding: chunked"]), BAD_REQUEST],
+    ["HTTP/2 without upgrade", Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), BAD_REQUEST],
+    ["an unknown method", bytes([`MAKEUP ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
+    ["a method in lower case", bytes([`post ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
+    ["TLS", Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]), BAD_REQUEST],
+    ["an unknown method on a path that does not exist", bytes(["MAKEUP /api/v1/nothing HTTP/1.1"]), NOT_FOUND],
+    ["one header of 100 kB", bytes([post, "host: a", `authorization: Bearer ${"x".repeat(100_000)}`]), { status: 431 }],
+    [
+      "3,000 headers",
+      bytes([post, "host: a", ...Array.from({ length: 3_000 }, (_, at) => `x${at}: y`)]),
+      { status: 431 },
+    ],
+    ["a target of 20 kB", bytes([`POST /${"x".repeat(20_000)} HTTP/1.1`, "host: a"]), { status: 431 }],
+  ])("%s: refused, and the connection closed", async (_, request, response) => {
+    using connection = openRaw(door.toolgate.baseUrl);
+    void connection.write(request);
+    expect(await connection.nextResponse()).toMatchObject(response);
+    await connection.closed;
+    await door.expectUndisturbed();
+  });
+
+  test("[ERR-13] every method but POST gets 405 and Allow", async () => {
+    for (const method of ["GET", "HEAD", "PUT", "DELETE", "TRACE", "OPTIONS", "PROPFIND", "QUERY", "PURGE", "MAKEUP"]) {
+      const response = await sendRaw(door.toolgate.baseUrl, { method, target: ECHO, body: "not read" });
+      expect(response).toMatchObject(method === "HEAD" ? { status: 405 } : WRONG_METHOD);
+      expect(headerValues(response as RawResponse, "allow")).toEqual(["POST"]);
+    }
+  });
+
+  test.each([
+    [`http://gateway.test${ECHO}`, "POST"],
+    ["/mcp", "POST"],
+    ["/api/v1/openapi.json", "GET"],
+    ["/api/v1/openapi.d.ts?x", "GET"],
+    ["/webhooks/event-types", "GET"],
+  ])(
+    "[ERR-13] [ERR-14] %s: any method but %s gets 405, whether or not the parser knows the method",
+    async (target, right) => {
+      for (const method of ["PURGE", "BREW", "brew"]) {
+        const response = await sendRaw(door.toolgate.baseUrl, { method, target });
+        expect(response).toMatchObject(WRONG_METHOD);
+        expect(headerValues(response as RawResponse, "allow")).toEqual([right]);
+      }
+    },
+  );
+
+  test("[ERR-14] an unknown method gets 405 as the second request of a connection; before its path is known it is malformed", async () => {
+    using connection = openRaw(door.toolgate.baseUrl);
+    const good = requestBytes({ method: "GET", target: "/api/v1/openapi.json", headers: [door.bearer] });
+    void connection.write(good);
+    expect(await connection.nextResponse()).toMatchObject({ status: 200 });
+    void connection.write(bytes(["BREW /api/v1/openapi.d.ts HTTP/1.1", "host: a"]));
+    const response = await connection.nextResponse();
+    expect(response).toMatchObject(WRONG_METHOD);
+    expect(headerValues(response as RawResponse, "allow")).toEqual(["GET"]);
+    using slow = openRaw(door.toolgate.baseUrl);
+    await slow.write("BREW /api/v1/open");
+    expect(await slow.nextResponse()).toMatchObject(BAD_REQUEST);
+  });
+});
+
+describe("connections", () => {
+  test("[TOOL] HTTP/1.0 and an upgrade that is not offered get the response of any call", async () => {
+    const body = '{"args":{"text":"x"}}';
+    expect(echoed(await door.post({ version: "1.0", body }))).toBe("x");
+    const upgrade = [["connection", "upgrade"] as const, ["upgrade", "websocket"] as const];
+    expect(echoed(await door.post({ headers: upgrade, body }))).toBe("x");
+  });
+
+  test("pipelined requests, wrong ones included, get their responses in order", async () => {
+    using connection = openRaw(door.toolgate.baseUrl);
+    const anonymous = requestBytes({ target: ECHO, body: "{}" });
+    await connection.write(
+      Buffer.concat([saying("1"), anonymous, saying("2"), requestBytes({ target: "/" }), saying("3")]),
+    );
+    expect(echoed(await connection.nextResponse())).toBe("1");
+    expectUnauthenticated(await connection.nextResponse());
+    expect(echoed(await connection.nextResponse())).toBe("2");
+    expect(await connection.nextResponse()).toMatchObject(NOT_FOUND);
+    expect(echoed(await connection.nextResponse())).toBe("3");
+  });
+
+  test("the bytes after a body's declared length are a separate request, without the key of the first", async () => {
+    using connection = openRaw(door.toolgate.baseUrl);
+    const headers = [door.bearer, ["content-length", "2"] as const];
+    const behind = requestBytes({ target: ECHO, body: "{}" }).toString();
+    await connection.write(requestBytes({ target: ECHO, headers, body: `{}${behind}` }));
+    expect(await connection.nextResponse()).toMatchObject({ status: 200 });
+    expectUnauthenticated(await connection.nextResponse());
+  });
+
+  test("an unknown transfer encoding and malformed chunks are refused", async () => {
+    for (const [encoding, body] of [
+      ["gzip", "{}"],
+      ["chunked, gzip", "{}"],
+      ["chunked", "zz\r\n{}"],
+    ] as const) {
+      const headers = [["transfer-encoding", encoding] as const];
+      expect(await door.post({ headers, withoutLength: true, body })).toMatchObject(BAD_REQUEST);
+    }
+  });
+
+  test("Expect: 100-continue gets 100 Continue", async () => {
+    using connection = openRaw(door.toolgate.baseUrl);
+    const body = '{"args":{"text":"x"}}';
+    const headers = [
+      door.bearer,
+      ["expect", "100-continue"] as const,
+      ["content-length", String(body.length)] as const,
+    ];
+    await connection.write(requestBytes({ target: ECHO, headers }));
+    expect(await connection.nextResponse()).toMatchObject({ status: 100 });
+    await connection.write(body);
+    expect(echoed(await connection.nextResponse())).toBe("x");
+  });
+
+  test("each of 200 simultaneous connections, good and bad, gets its own response", async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const body = index % 2 === 0 ? `{"args":{"text":"${index}"}}` : "{";
+        return door.post({ body });
+      }),
+    );
+    responses.forEach((response, index) => {
+      if (index % 2 === 0) expect(echoed(response)).toBe(String(index));
+      else expectInvalid(response, "json");
+    });
+  });
+});
+
+describe("clients that hang up", () => {
+  const limitLeft = async (secret: string) => {
+    const headers = [["authorization", `Bearer ${secret}`] as const];
+    const response = await sendRaw(door.toolgate.baseUrl, { method: "GET", target: ECHO, headers });
+    return Number(headerValues(response as RawResponse, "x-ratelimit-remaining")[0]);
+  };
+
+  test.each<[name: string, length: string | undefined, body: string]>([
+    ["in mid-body", "100", '{"args":'],
+    ["in mid-chunk", undefined, "ff\r\n{"],
+  ])("[LOG-2] %s are in the log, once", async (_, length, body) => {
+    const { id, secret } = await door.toolgate.createKey({ name: "k", tools: ["echo"], limit: 9_000 });
+    using connection = openRaw(door.toolgate.baseUrl);
+    const framing = length ? (["content-length", length] as const) : (["transfer-encoding", "chunked"] as const);
+    const headers = [["authorization", `Bearer ${secret}`] as const, framing];
+    await connection.write(requestBytes({ target: ECHO, headers, body, withoutLength: true }));
+    await eventually(async () => (await limitLeft(secret)) < 9_000);
+    connection.cut();
+    expect(await door.logged(id, 1)).toEqual({ 400: 1 });
+    await door.expectUndisturbed();
+  });
+
+  test("[LOG-2] [LOG-10] during the run are in both logs: the run continues", async () => {
+    const { id, secret } = await door.toolgate.createKey({ name: "k", tools: ["busy"], limit: 9_000 });
+    using connection = openRaw(door.toolgate.baseUrl);
+    const headers = [["authorization", `Bearer ${secret}`] as const];
+    await connection.write(requestBytes({ target: "/api/v1/tools/busy", headers, body: "{}" }));
+    await eventually(async () => (await limitLeft(secret)) < 9_000);
+    connection.cut();
+    expect(await door.logged(id, 1)).toEqual({ 200: 1 });
+    await eventually(async () => {
+      const sql = "select success from tool_runner.executions where caller_id = $1";
+      expect((await door.toolgate.pool.query(sql, [id])).rows).toEqual([{ success: true }]);
+    });
+  });
+
+  test("a body that ends too early for its length is refused, and in the log", async () => {
+    const { id, secret } = await door.toolgate.createKey({ name: "k", tools: ["echo"] });
+    using connection = openRaw(door.toolgate.baseUrl);
+    const headers = [["authorization", `Bearer ${secret}`] as const, ["content-length", "100"] as const];
+    await connection.write(requestBytes({ target: ECHO, headers, body: "{}" }));
+    connection.end();
+    expect(await connection.nextResponse()).toMatchObject({ status: 400 });
+    await connection.closed;
+    expect(await door.logged(id, 1)).toEqual({ 400: 1 });
+  });
+});

@@ -1,0 +1,158 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { earlyInMinute, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+
+const ECHO = {
+  external_api: true,
+  parameters: { type: "object", properties: { text: { type: "string" } } },
+  handler: "export default async (args) => ({ success: true, text: args.text });",
+};
+const REFUSED = '{"success":false,"error":"Ungueltiger oder fehlender API-Key"}';
+
+let toolgate: RunningToolgate;
+let secret: string;
+beforeAll(async () => {
+  toolgate = await runToolgate("single");
+  await toolgate.saveTool("echo", ECHO);
+  ({ secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 10_000 }));
+});
+afterAll(() => toolgate[Symbol.asyncDispose]());
+
+const post = (path: string, headers: Record<string, string>) =>
+  toolgate.request(path, { method: "POST", headers, body: '{"args":{"text":"x"}}' });
+
+test("[ERR-5] a tool that is released for keys is closed to callers without one", async () => {
+  const response = await post("/api/v1/tools/echo", { "content-type": "application/json" });
+  expect(response).toMatchObject({ status: 401, text: REFUSED });
+});
+
+test("[TOOL-7] [TOOL-8] the key is read from the Authorization header alone, for calls and for the description", async () => {
+  const bearer = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+  expect((await post("/api/v1/tools/echo", bearer)).body).toEqual({ success: true, text: "x" });
+  expect((await toolgate.request("/api/v1/openapi.json", { headers: bearer })).status).toBe(200);
+  const elsewhere: Record<string, string>[] = [
+    { "x-api-key": secret },
+    { cookie: `api_key=${secret}` },
+    { authorization: secret },
+  ];
+  for (const headers of elsewhere) {
+    expect((await post(`/api/v1/tools/echo?api_key=${secret}`, headers)).status).toBe(401);
+    expect((await toolgate.request(`/api/v1/openapi.json?key=${secret}`, { headers })).status).toBe(401);
+  }
+});
+
+test("[TOOL-38] [TOOL-45] a browser of another origin gets no CORS header, and the description says that keys belong on servers", async () => {
+  const headers = { authorization: `Bearer ${secret}`, origin: "https://shop.example" };
+  const description = await toolgate.request("/api/v1/openapi.json", { headers });
+  for (const response of [await post("/api/v1/tools/echo", headers), description]) {
+    expect(response.status).toBe(200);
+    expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  }
+  expect(description.body.info).toMatchObject({ description: expect.stringContaining("Keep keys on servers") });
+});
+
+test("[LIMIT-8] [LIMIT-9] Retry-After comes with 429 and with no other status", async () => {
+  await toolgate.saveTool("throws", { external_api: true, handler: "export default () => { throw new Error('x'); };" });
+  await toolgate.saveTool("strict", { ...ECHO, parameters: { ...ECHO.parameters, required: ["text"] } });
+  const key = await toolgate.createKey({ name: "few", tools: ["echo", "throws", "strict"], limit: 4 });
+  await earlyInMinute();
+  const responses = [];
+  for (const tool of ["echo", "throws", "strict", "nowhere", "echo"])
+    responses.push(await toolgate.call(tool, key.secret));
+  responses.push(
+    await toolgate.request("/api/v1/openapi.json", { headers: { authorization: `Bearer ${key.secret}` } }),
+  );
+  responses.push(await toolgate.request("/api/v1/tools/echo", { headers: { authorization: `Bearer ${key.secret}` } }));
+  responses.push(await toolgate.call("echo", "svc_live_nobody"));
+  expect(responses.map(({ status, headers }) => [status, headers.has("retry-after")])).toEqual([
+    [200, false],
+    [400, false],
+    [400, false],
+    [403, false],
+    [429, true],
+    [200, false],
+    [405, false],
+    [401, false],
+  ]);
+});
+
+test("[LIMIT-13] a call is logged and counted for its key, and counted nowhere else", async () => {
+  const key = await toolgate.createKey({ name: "counted", tools: ["echo"] });
+  const counted = async (calls: number) => {
+    await toolgate.call("echo", key.secret, { text: "x" });
+    await eventually(async () => {
+      const { rows } = await toolgate.pool.query("select calls_total from key_auth.keys where id = $1", [key.id]);
+      const logged = await toolgate.pool.query("select 1 from tool_runner.executions where caller_id = $1", [key.id]);
+      return Number(rows[0].calls_total) === calls && logged.rowCount === calls;
+    });
+  };
+  await counted(1);
+  // The setup's records are still on their way to the audit log.
+  await eventually(async () => {
+    const { rows } = await toolgate.pool.query(
+      `select (select count(*) from tool_runner.audit_outbox) = 0 and (select count(*) from tool_runner.tools) =
+         (select count(*) from key_auth.audit_entries where action = 'tool.expose') as arrived`,
+    );
+    return rows[0].arrived;
+  });
+  const before = await storedState();
+  await counted(2);
+  const after = await storedState();
+  const changed = [...after.keys()].filter((name) => after.get(name) !== before.get(name));
+  const counters = changed.filter((name) => !name.startsWith("redis "));
+  expect(counters.toSorted()).toEqual([
+    "key_auth.api_key_request_counts",
+    "key_auth.api_key_requests",
+    "key_auth.keys",
+    "tool_runner.executions",
+  ]);
+  for (const name of changed.filter((one) => one.startsWith("redis "))) {
+    expect(name).toMatch(new RegExp(`^redis toolgate:(calls:${key.id}:\\d+|accepted:${key.id})$`));
+  }
+});
+
+/** The content of every table and every Redis key, in a form that can be compared. */
+async function storedState(): Promise<Map<string, string>> {
+  const state = new Map<string, string>();
+  const { rows } = await toolgate.pool.query<{ name: string }>(
+    `select relnamespace::regnamespace || '.' || relname as name from pg_class
+     where relkind in ('r', 'p') and not relispartition
+       and relnamespace::regnamespace::text not in ('pg_catalog', 'information_schema')`,
+  );
+  for (const { name } of rows) {
+    const content = await toolgate.pool.query(
+      `select md5(string_agg(t::text, ' ' order by t::text)) as hash from ${name} t`,
+    );
+    state.set(name, content.rows[0].hash ?? "");
+  }
+  const redis = new Redis(toolgate.redis.url);
+  try {
+    for (const key of await redis.keys("*")) state.set(`redis ${key}`, (await redis.dump(key)) ?? "");
+  } finally {
+    redis.disconnect();
+  }
+  return state;
+}
+
+test("[LOG-13] [LOG-14] a call reports no event of its own; a flagged tool's carries the entry type of the log", async () => {
+  await toolgate.createEndpoint(["tool.completed", "custom.*"]);
+  await toolgate.saveTool("flagged", { ...ECHO, webhook_event: true });
+  const key = await toolgate.createKey({ name: "f", tools: ["echo", "flagged"] });
+  const before = toolgate.receiver.requests.length;
+  await toolgate.call("echo", key.secret, { text: "silent" });
+  await toolgate.call("nowhere", key.secret);
+  await toolgate.call("flagged", key.secret, { text: "told" });
+  const requests = (await toolgate.receiver.waitFor(before + 1)).slice(before);
+  const [event] = requests.map(({ body }) => JSON.parse(body.toString()));
+  expect(event.data).toMatchObject({ tool: "flagged", entry_type: "api_key" });
+  const logged = await eventually(async () => {
+    const found = await toolgate.pool.query("select entry_type from tool_runner.executions where id = $1", [
+      event.data.execution_id,
+    ]);
+    return found.rows[0] ?? false;
+  });
+  expect(logged.entry_type).toBe(event.data.entry_type);
+  const { rows } = await toolgate.pool.query("select count(*)::int as events from outbound_webhook.event");
+  expect(rows[0].events).toBe(1);
+});

@@ -1,0 +1,93 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningToolgate, TopologyKind } from "../running-toolgate.ts";
+import { runWithEcho } from "./echo.ts";
+
+describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
+  let toolgate: RunningToolgate;
+  beforeAll(async () => {
+    toolgate = await runWithEcho(kind);
+  });
+  afterAll(() => toolgate[Symbol.asyncDispose]());
+
+  test("[TOOL-1] [TOOL-5] [TOOL-11] a key runs a released tool and gets its JSON", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
+    const response = await toolgate.call("echo", secret, { text: "hi", count: 2 });
+    expect(response.status).toBe(200);
+    expect(response.body).toMatchObject({ success: true, args: { text: "hi", count: 2 }, read_only: true });
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  test("[TOOL-24] arguments that the tool does not declare are dropped", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
+    const { body } = await toolgate.call("echo", secret, { text: "x", other: 1, constructor: 1, toString: 1 });
+    expect(Object.keys(body.args as object).sort()).toEqual(["_api_key", "text"]);
+  });
+
+  test("[TOOL-41] [TOOL-42] [TOOL-43] the tool gets the key's id, its name and the caller's shortened address", async () => {
+    const { id, secret } = await toolgate.createKey({ name: "Partner", tools: ["echo"] });
+    const { body } = await toolgate.call("echo", secret, { text: "x" });
+    expect(body.args).toEqual({ text: "x", _api_key: { id, name: "Partner", ip: "127.0.0.0" } });
+  });
+
+  test("[TOOL-40] [TOOL-44] the server sets _api_key, whatever the caller sends under that name", async () => {
+    const { id, secret } = await toolgate.createKey({ name: "Partner", tools: ["echo"] });
+    const { body } = await toolgate.call("echo", secret, { text: "x", _api_key: { id: "forged", extra: 1 } });
+    expect(body.args).toEqual({ text: "x", _api_key: { id, name: "Partner", ip: "127.0.0.0" } });
+  });
+
+  test("[ERR-1] [ERR-2] a call with invalid arguments gets 400 and all violations, without the values sent", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
+    const response = await toolgate.call("echo", secret, { text: "a secret text that is too long", count: 0 });
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ success: false, error: "Ungueltige Parameter" });
+    expect(response.body.details).toHaveLength(2);
+    expect(response.text).not.toContain("a secret text");
+  });
+
+  test("[TOOL-26] [TOOL-30] [TOOL-32] a violation names the field and the rule", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
+    const wrong = await toolgate.call("echo", secret, { text: "more than twenty characters", count: 0 });
+    expect(wrong.body.details).toMatchObject([
+      { field: "text", rule: "maxLength" },
+      { field: "count", rule: "minimum" },
+    ]);
+    const missing = await toolgate.call("echo", secret, {});
+    expect(missing.body.details).toMatchObject([{ field: "text", rule: "required" }]);
+  });
+
+  test("[ERR-9] [ERR-17] [ERR-19] a tool that throws gets the neutral text; the detail is in the execution log", async () => {
+    await toolgate.saveTool("broken", {
+      external_api: true,
+      handler: 'export default () => { throw new Error("db pw 1234"); };',
+    });
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["broken"] });
+    const response = await toolgate.call("broken", secret);
+    expect(response).toMatchObject({
+      status: 400,
+      text: '{"success":false,"error":"Tool konnte nicht ausgefuehrt werden"}',
+    });
+    const logged = await eventually(async () => {
+      const found = await toolgate.manage<{ executions?: { error: string }[] }>(
+        "tool_runner.v1.ExecutionService/ListExecutions",
+        { tool: "broken" },
+      );
+      return found.executions?.[0] ?? false;
+    });
+    expect(logged.error).toContain("db pw 1234");
+  });
+
+  test("[ERR-13] [TOOL-38] [TOOL-39] other methods get 405 and Allow, no CORS header, also on a preflight", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 7 });
+    for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      const headers = { origin: "https://a.example", "access-control-request-method": "POST" };
+      const response = await toolgate.request("/api/v1/tools/echo", { method, headers });
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toBe("POST");
+      expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+      if (method !== "HEAD") expect(response.text).toBe('{"success":false,"error":"Methode nicht erlaubt"}');
+    }
+    const known = await toolgate.request("/api/v1/tools/echo", { headers: { authorization: `Bearer ${secret}` } });
+    expect(known.headers.get("x-ratelimit-remaining")).toBe("7");
+  });
+});

@@ -1,0 +1,223 @@
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { eventually } from "@toolgate/testbed/eventually";
+import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+
+const EXPOSED = { external_api: true };
+const WRITING = { external_api: true, external_api_write: true };
+
+let toolgate: RunningToolgate;
+let customer: TestDatabase;
+let data: Pool;
+let secret: string;
+
+beforeAll(async () => {
+  toolgate = await runToolgate("single");
+  customer = await testDatabase();
+  data = createPool({ url: customer.url, maxConnections: 2, applicationName: "test" });
+  await data.query("create table orders (id int primary key, city text)");
+  await data.query("insert into orders values (1, 'Bern'), (2, 'Basel')");
+  await data.query(
+    "create function sneaky() returns int language sql as $$ insert into orders values (99, 'x') returning id $$",
+  );
+  const dataSource = "tool_runner.v1.DataSourceService";
+  await toolgate.manage(`${dataSource}/SetDataSource`, { url: customer.url });
+  for (const [name, mode, sql] of [
+    ["by_city", "QUERY_MODE_READ", "select id from orders where city = :city"],
+    ["insert", "QUERY_MODE_WRITE", "insert into orders values (:id, :city) returning id"],
+    ["sneaky", "QUERY_MODE_READ", "select sneaky()"],
+    ["slow", "QUERY_MODE_READ", "select pg_sleep(30)"],
+  ]) {
+    await toolgate.manage(`${dataSource}/SavePreparedQuery`, { query: { name, mode, sql } });
+  }
+  const city = { type: "object", properties: { city: { type: "string" }, id: { type: "integer" } } };
+  await toolgate.saveTool("find", { ...EXPOSED, parameters: city, query: "by_city" });
+  await toolgate.saveTool("sneaky", { ...EXPOSED, query: "sneaky" });
+  await toolgate.saveTool("slow", { ...EXPOSED, query: "slow", timeout_ms: 300 });
+  const insert = 'export default (args, ctx) => ctx.executePreparedQuery("insert", { id: args.id, city: args.city });';
+  await toolgate.saveTool("insert_readonly", { ...EXPOSED, parameters: city, handler: insert });
+  await toolgate.saveTool("insert", { ...WRITING, parameters: city, handler: insert });
+  await toolgate.saveTool("caught", {
+    ...EXPOSED,
+    handler: `export default async (_, ctx) => {
+      try { await ctx.executePreparedQuery("insert", { id: 5, city: "x" }); } catch (error) { return { success: false, code: error.code }; }
+    };`,
+  });
+  await toolgate.saveTool("post", {
+    ...EXPOSED,
+    parameters: city,
+    api: apiTo("/rates", "POST", { city: "{{city}}", note: "to {{city}}" }),
+  });
+  await toolgate.saveTool("private", { ...EXPOSED, api: { method: "GET", url: "http://169.254.169.254/latest" } });
+  await toolgate.saveTool("list", { ...EXPOSED, handler: "export default () => [1, 2];" });
+  await toolgate.saveTool("strict", {
+    parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+    handler: "export default (args) => args;",
+  });
+  await toolgate.saveTool("nested", {
+    ...EXPOSED,
+    parameters: { type: "object", properties: { inner: { type: "object" } } },
+    handler: 'export default ({ inner }, ctx) => ctx.callTool("strict", inner);',
+  });
+  await toolgate.saveTool("endless", {
+    ...EXPOSED,
+    handler: 'export default (_, ctx) => ctx.callTool("endless", {});',
+  });
+  await toolgate.saveTool("chatty", {
+    ...EXPOSED,
+    handler: `export default async (_, ctx) => {
+      let sent = 0;
+      try { for (; sent < 30; sent += 1) await ctx.emitWebhook("n", { sent }); } catch (error) { return { sent, code: error.code }; }
+      return { sent };
+    };`,
+  });
+  const tools = [
+    "find",
+    "sneaky",
+    "slow",
+    "insert_readonly",
+    "insert",
+    "caught",
+    "post",
+    "private",
+    "list",
+    "nested",
+    "endless",
+    "chatty",
+  ];
+  ({ secret } = await toolgate.createKey({ name: "k", tools, limit: 10_000 }));
+});
+afterAll(async () => {
+  await data.end();
+  await toolgate[Symbol.asyncDispose]();
+  await customer[Symbol.asyncDispose]();
+});
+
+const apiTo = (path: string, method: string, body: unknown) => ({
+  method,
+  url: `${toolgate.receiver.url}${path}`,
+  body,
+});
+const cities = async () => (await data.query("select id from orders order by id")).rows.map(({ id }) => id);
+
+test("[RO] a query tool returns its rows, with arguments bound by name", async () => {
+  expect((await toolgate.call("find", secret, { city: "Bern" })).body).toEqual({
+    success: true,
+    rows: [{ id: 1 }],
+    row_count: 1,
+  });
+  expect((await toolgate.call("find", secret, { city: "'; drop table orders; --" })).body).toMatchObject({
+    row_count: 0,
+  });
+});
+
+test("[RO-3] a writing query is refused to a read-only run and runs for a tool with the write flag", async () => {
+  expect((await toolgate.call("insert_readonly", secret, { id: 3, city: "Zug" })).status).toBe(400);
+  expect(await cities()).toEqual([1, 2]);
+  expect((await toolgate.call("insert", secret, { id: 3, city: "Zug" })).body).toMatchObject({ success: true });
+  expect(await cities()).toEqual([1, 2, 3]);
+});
+
+test("[RO] a query that is saved as reading but writes fails in its read-only transaction", async () => {
+  expect((await toolgate.call("sneaky", secret)).status).toBe(400);
+  expect(await cities()).not.toContain(99);
+});
+
+test("[EVT-23] [ERR-19] the database's error is in the execution log, and not in the event", async () => {
+  await toolgate.saveTool("reports", {
+    ...WRITING,
+    webhook_event: true,
+    handler: 'export default (_, ctx) => ctx.executePreparedQuery("insert", { id: 1, city: "twice" });',
+  });
+  const key = await toolgate.createKey({ name: "r", tools: ["reports"] });
+  await toolgate.createEndpoint(["tool.completed"]);
+  const before = toolgate.receiver.requests.length;
+  expect((await toolgate.call("reports", key.secret)).status).toBe(400);
+  const request = (await toolgate.receiver.waitFor(before + 1))[before];
+  const { data } = JSON.parse(request?.body.toString() ?? "");
+  expect(data).toMatchObject({
+    success: false,
+    error: expect.stringContaining("the query failed (SQLSTATE 23505)"),
+    result: {},
+  });
+  const logged = await eventually(async () => {
+    const { rows } = await toolgate.pool.query("select error from tool_runner.executions where id = $1", [
+      data.execution_id,
+    ]);
+    return rows[0] ?? false;
+  });
+  expect(logged.error).toContain("orders_pkey");
+});
+
+test("[RO] a tool that catches the refusal decides its own result", async () => {
+  expect(await toolgate.call("caught", secret)).toMatchObject({
+    status: 200,
+    body: { success: false, code: "READ_ONLY" },
+  });
+});
+
+test("[TOOL] a statement that exceeds the tool's time limit gets the neutral text", async () => {
+  expect(await toolgate.call("slow", secret)).toMatchObject({
+    status: 400,
+    body: { error: "Tool konnte nicht ausgefuehrt werden" },
+  });
+});
+
+test("[RO-9] a declarative call with POST is not stopped by the read-only run; placeholders become JSON", async () => {
+  const before = toolgate.receiver.requests.length;
+  toolgate.receiver.behave(() => ({ status: 201, headers: { "content-type": "application/json" }, body: '{"ok":1}' }));
+  const response = await toolgate.call("post", secret, { city: 'B"ern' });
+  expect(response.body).toEqual({ success: true, status: 201, body: { ok: 1 } });
+  const request = toolgate.receiver.requests[before];
+  expect(JSON.parse(request?.body.toString() ?? "")).toEqual({ city: 'B"ern', note: 'to B"ern' });
+});
+
+test("[SSRF-11] a declarative call reaches no private address", async () => {
+  expect((await toolgate.call("private", secret)).status).toBe(400);
+});
+
+test("[TOOL-11] a return value that is not an object is wrapped", async () => {
+  expect((await toolgate.call("list", secret)).body).toEqual({ success: true, result: [1, 2] });
+});
+
+test("[RO-2] [TOOL-24] nested calls are validated like calls from outside, and logged as children", async () => {
+  expect((await toolgate.call("nested", secret, { inner: { n: "x" } })).status).toBe(400);
+  const { body } = await toolgate.call("nested", secret, { inner: { n: 1, extra: 2 } });
+  expect(body).toMatchObject({ n: 1 });
+  expect(body).not.toHaveProperty("extra");
+  const children = await eventually(async () => {
+    const { executions = [] } = await toolgate.manage<{ executions?: { id: string }[] }>(
+      "tool_runner.v1.ExecutionService/ListExecutions",
+      { tool: "nested" },
+    );
+    const found = await toolgate.manage<{ children?: { tool: string; parentId: string }[] }>(
+      "tool_runner.v1.ExecutionService/GetExecution",
+      { executionId: executions[0]?.id },
+    );
+    return found.children?.length === 1 && found.children;
+  });
+  expect(children[0]).toMatchObject({ tool: "strict" });
+});
+
+test("[ERR-9] calling a name that nothing can have is a failure of the tool, not of the platform", async () => {
+  const names = { tool: "\\u0000", query: "a b" };
+  await toolgate.saveTool("odd_tool", {
+    ...EXPOSED,
+    handler: `export default (_, ctx) => ctx.callTool("${names.tool}", {});`,
+  });
+  await toolgate.saveTool("odd_query", {
+    ...EXPOSED,
+    handler: `export default (_, ctx) => ctx.executePreparedQuery("${names.query}", {});`,
+  });
+  const key = await toolgate.createKey({ name: "odd", tools: ["odd_tool", "odd_query"] });
+  for (const tool of ["odd_tool", "odd_query"]) expect((await toolgate.call(tool, key.secret)).status).toBe(400);
+});
+
+test("[TOOL] tools that call themselves endlessly are stopped", async () => {
+  expect((await toolgate.call("endless", secret)).status).toBe(400);
+});
+
+test("[EVT] a call emits at most 20 custom events", async () => {
+  expect((await toolgate.call("chatty", secret)).body).toEqual({ sent: 20, code: "TOO_MANY_EVENTS" });
+});

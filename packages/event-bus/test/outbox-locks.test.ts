@@ -1,0 +1,56 @@
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { eventually } from "@toolgate/testbed/eventually";
+import { expect, test } from "vitest";
+import { deleteRows, insertRows, postpone, settleRows } from "../src/outbox-rows.ts";
+import { outboxRig } from "./outbox-rig.ts";
+
+const SCHEMA = "source";
+const REQUIRED = ["one", "other"];
+const IDS = ["evt_1", "evt_2", "evt_3"];
+
+type Change = (pool: Pool) => Promise<void>;
+const settle =
+  (listener: string): Change =>
+  (pool) =>
+    settleRows(pool, SCHEMA, [{ listener, eventIds: IDS }], REQUIRED);
+const remove: Change = (pool) => deleteRows(pool, SCHEMA, IDS);
+const delay: Change = (pool) =>
+  postpone(
+    pool,
+    SCHEMA,
+    IDS.map((eventId) => ({ eventId, publishAfter: new Date() })),
+  );
+
+test.each<[string, Change, Change]>([
+  ["note what two listeners have", settle("one"), settle("other")],
+  ["delete and note", remove, settle("one")],
+  ["postpone and note", delay, settle("one")],
+])("replicas that %s do not deadlock, whatever order their plans read the rows in", async (_, first, second) => {
+  await using rig = await outboxRig([]);
+  await using resources = new AsyncDisposableStack();
+  const replica = (settings: string) =>
+    resources.adopt(
+      createPool({ url: `${rig.database.url}?options=${settings}`, maxConnections: 1, applicationName: "replica" }),
+      (pool) => pool.end(),
+    );
+  const byIndex = replica("-c%20enable_seqscan%3Doff%20-c%20enable_bitmapscan%3Doff%20-c%20enable_hashjoin%3Doff");
+  const byPosition = replica("-c%20enable_indexscan%3Doff%20-c%20enable_bitmapscan%3Doff");
+  // Their order in the table is not that of their ids.
+  for (const eventId of IDS.toReversed())
+    await insertRows(rig.pool, SCHEMA, [{ eventId, bytes: new Uint8Array() }], new Date());
+  const holder = await rig.pool.connect();
+  await holder.query("begin");
+  await holder.query("select from source.outbox where event_id = 'evt_2' for update");
+  const changing = Promise.all([first(byIndex), second(byPosition)]);
+  changing.catch(() => {});
+  await eventually(async () => {
+    const { rows } = await rig.pool.query(
+      "select 1 from pg_stat_activity where application_name = 'replica' and wait_event_type = 'Lock'",
+    );
+    return rows.length === 2;
+  });
+  await holder.query("rollback");
+  holder.release();
+  await changing;
+  expect(rig.errors).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { type Call, neverSentError } from "@toolgate/call-stream/call";
+import { directCall } from "@toolgate/call-stream/direct";
+import type { ServiceName } from "@toolgate/service-registry/services";
+import { rpcName } from "../access.ts";
+import type { Logger } from "../logger.ts";
+import { hotCallOf, type Peers, type PeerTransports } from "../peers.ts";
+import type { Service } from "../service.ts";
+import { hotCallsOf, unaryRoutes } from "./hot-calls.ts";
+import { localTransport } from "./transport.ts";
+
+/** Peers in this process; each is looked up by the first call, so that services may call each other. */
+interface LocalPeers extends Peers {
+  /** Makes a service callable. Throws when one of its RPCs declares no access. */
+  add(name: ServiceName, service: Service): void;
+}
+
+export function localPeers({ log, internalToken }: { log: Logger; internalToken: string }): LocalPeers {
+  const transports: PeerTransports = {};
+  // biome-ignore lint/suspicious/noExplicitAny: each call has its own request and response types.
+  const calls = new Map<DescMethodUnary, Call<any, any>>();
+  const running = (name: ServiceName) => {
+    const transport = transports[name];
+    if (!transport) throw notStarted(name);
+    return transport;
+  };
+  return {
+    transport: (service) => ({
+      unary: async (...call) => running(service).unary(...call),
+      stream: async (...call) => running(service).stream(...call),
+    }),
+    call(method) {
+      const { service, timeoutMs } = hotCallOf(method);
+      let found = calls.get(method);
+      return (request, options) => {
+        found ??= calls.get(method);
+        return found ? found(request, { timeoutMs, ...options }) : Promise.reject(notStarted(service));
+      };
+    },
+    add(name, service) {
+      transports[name] = localTransport(unaryRoutes(name, service), log, internalToken);
+      for (const { method, handler } of hotCallsOf(name, service)) {
+        const onError = (error: unknown) =>
+          log.error({ err: error, rpc: rpcName(method) }, "hot call failed unexpectedly");
+        calls.set(method, directCall(handler, { rpc: rpcName(method), onError }));
+      }
+    },
+  };
+}
+
+function notStarted(name: ServiceName): ConnectError {
+  return neverSentError(`${name} has not started yet`, Code.Unavailable);
+}

@@ -1,0 +1,104 @@
+import { createServer, type ServerHttp2Session } from "node:http2";
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { Health } from "@toolgate/gen/grpc/health/v1/health_pb";
+import { ServerReflection } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
+import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
+import { assertAccessDeclared } from "../access.ts";
+import { errorInterceptor } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { listen } from "../process/listen.ts";
+import type { Readiness } from "../process/readiness.ts";
+import { healthService } from "./health.ts";
+import { followStreams } from "./open-streams.ts";
+import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
+import { MAX_MESSAGE_BYTES, serverInterceptors } from "./transport.ts";
+
+interface RpcServerOptions {
+  routes: (router: ConnectRouter) => void;
+  host: string;
+  /** 0 picks a free port. */
+  port: number;
+  internalToken: string;
+  readiness: Readiness;
+  log: Logger;
+}
+
+interface RpcServer extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** Longer than any unary call may take. A service with longer work waits for it before it closes the server. */
+const CLOSE_WITHIN_MS = 20_000;
+/** Health checks and reflection end when the server closes, unless their client reads or sends slowly. */
+const CUT_OUTSIDERS_AFTER_MS = 1_000;
+
+/**
+ * Serves a service's RPCs as gRPC, gRPC-web and Connect over h2c. Throws when an RPC declares no access. Disposing
+ * refuses new connections, ends the streams of health checks and reflection, cuts what has no internal token after 1 s,
+ * and waits up to 20 s for open calls, then cuts them.
+ */
+export async function startRpcServer({
+  routes,
+  host,
+  port,
+  internalToken,
+  readiness,
+  log,
+}: RpcServerOptions): Promise<RpcServer> {
+  assertAccessDeclared(routes);
+  const closing = new AbortController();
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer(
+    { settings: { maxConcurrentStreams: 1000 } },
+    connectNodeAdapter({
+      routes: (router) => {
+        routes(router);
+        addHealthAndReflection(router, { readiness, closing: closing.signal, log });
+      },
+      interceptors: serverInterceptors(log, internalToken),
+      readMaxBytes: MAX_MESSAGE_BYTES,
+      writeMaxBytes: MAX_MESSAGE_BYTES,
+    }),
+  );
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+  });
+  const streams = followStreams(server, internalToken);
+  const bound = await listen(server, host, port);
+  return {
+    port: bound,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      closing.abort();
+      for (const session of sessions) session.close();
+      const cutOutsiders = setTimeout(() => streams.cutOutsiders(), CUT_OUTSIDERS_AFTER_MS);
+      const cut = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+      }, CLOSE_WITHIN_MS);
+      await closed;
+      clearTimeout(cutOutsiders);
+      clearTimeout(cut);
+    },
+  };
+}
+
+/**
+ * They need no internal token: probes and grpcurl have none, the port is internal, and they reveal nothing but whether
+ * the process is ready and what its proto files say.
+ */
+function addHealthAndReflection(
+  router: ConnectRouter,
+  { readiness, closing, log }: { readiness: Readiness; closing: AbortSignal; log: Logger },
+): void {
+  const options = { interceptors: [errorInterceptor(log)] };
+  const own = router.handlers.map((handler) => handler.service);
+  const services: DescService[] = [...new Set([...own, Health, ServerReflection, ServerReflectionV1Alpha])];
+  const reflection = reflectionService(services, closing);
+  router.service(Health, healthService({ readiness, services, closing }), options);
+  const limited = { ...options, readMaxBytes: MAX_REFLECTION_REQUEST_BYTES };
+  router.service(ServerReflection, reflection.v1, limited);
+  router.service(ServerReflectionV1Alpha, reflection.v1alpha, limited);
+}

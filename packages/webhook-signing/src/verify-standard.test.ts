@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
+import { expect, test } from "vitest";
+import { generateSecret } from "./secret.ts";
+import { signStandard } from "./sign.ts";
+import { verifyStandard } from "./verify-standard.ts";
+
+const now = 1_780_000_000;
+const id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+const body = '{"test": "Grüße"}';
+const secret = generateSecret();
+const good = { id, timestamp: String(now), signature: signStandard(secret, id, now, body) };
+const verifyWith = (headers: Partial<typeof good>, at = now) =>
+  verifyStandard({ secret, headers: { ...good, ...headers }, body, now: at });
+
+test("[AUTH] the example in the specification of Standard Webhooks is verified", () => {
+  const headers = {
+    id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    timestamp: "1614265330",
+    signature: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  };
+  const input = { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", headers, body: '{"test": 2432232314}' };
+  expect(verifyStandard({ ...input, now: 1_614_265_330 })).toEqual({ ok: true, unixTime: 1_614_265_330 });
+});
+
+test("[AUTH] what the standardwebhooks library signs is accepted, with and without the prefix of the secret", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), fc.nat(), fc.string(), (key, time, text) => {
+      const encoded = Buffer.from(key).toString("base64");
+      const signature = new Webhook(encoded).sign(id, new Date(time * 1000), text);
+      for (const ours of [encoded, `whsec_${encoded}`]) {
+        const headers = { id, timestamp: String(time), signature };
+        expect(verifyStandard({ secret: ours, headers, body: text, now: time }).ok).toBe(true);
+      }
+    }),
+  );
+});
+
+test("[AUTH] any one matching v1 suffices, and other versions do not count", () => {
+  const other = signStandard(generateSecret(), id, now, body);
+  const base64 = good.signature.slice(3);
+  expect(verifyWith({ signature: `${other} v2,abc ${good.signature}` }).ok).toBe(true);
+  for (const signature of ["", base64, `v1a,${base64}`, `v2,${base64}`, `${good.signature},${other}`, other]) {
+    expect(verifyWith({ signature }).ok).toBe(false);
+  }
+});
+
+test("[AUTH] id and time are signed, and the time passes up to the tolerance in both directions", () => {
+  expect(verifyWith({ id: `${id}x` }).ok).toBe(false);
+  expect(verifyWith({ timestamp: String(now + 1) }).ok).toBe(false);
+  for (const seconds of [300, -300]) expect(verifyWith({}, now + seconds).ok).toBe(true);
+  for (const seconds of [301, -301, Number.NaN]) {
+    expect(verifyWith({}, now + seconds)).toEqual({ ok: false, reason: "outside-tolerance" });
+  }
+});
+
+test("[AUTH] missing parts, and a secret that is not base64, verify nothing", () => {
+  for (const missing of [{ id: "" }, { timestamp: "" }, { timestamp: "1e9" }, { timestamp: "-1" }]) {
+    expect(verifyWith(missing)).toEqual({ ok: false, reason: "malformed" });
+  }
+  for (const other of ["", "whsec_", "not base64!"]) {
+    expect(verifyStandard({ secret: other, headers: good, body, now }).ok).toBe(false);
+  }
+});

@@ -1,0 +1,82 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { hashSecret } from "@toolgate/api-key/secret";
+import {
+  type KeyVerdict,
+  type VerifyRequest,
+  VerifyRequestSchema,
+  type VerifyResponse,
+} from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import {
+  KeyCallerSchema,
+  type RunRequest,
+  RunRequestSchema,
+  type RunResponse,
+  ViolationSchema,
+} from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import type { Violation } from "../domain/responses.ts";
+
+/** A hot call as `peers.call` makes it. */
+type HotCall<I, O> = (request: I) => Promise<O>;
+
+interface KeyQuestion {
+  /** Empty when no tool is called; then the verdict lists the tools of the key. */
+  tool: string;
+  count: boolean;
+  clientIp: string;
+}
+
+/** Undefined: no such key, revoked, expired, or not allowed from that address. */
+export type VerifyKey = (apiKey: string, question: KeyQuestion) => Promise<KeyVerdict | undefined>;
+
+export function createVerifyKey(verify: HotCall<VerifyRequest, VerifyResponse>): VerifyKey {
+  return async (apiKey, question) => {
+    const request = create(VerifyRequestSchema, { secretHash: hashSecret(apiKey), ...question });
+    const response = await verify(request).catch((error: unknown) => {
+      // The replica is down; another one gives the same verdict. At worst the call is counted twice.
+      if (error instanceof ConnectError && error.code === Code.Unavailable) return verify(request);
+      throw error;
+    });
+    return response.key;
+  };
+}
+
+export interface ToolRun {
+  tool: string;
+  /** The request's body as received; not sent when there is a violation. */
+  body: Uint8Array;
+  /** Why the request cannot be used. It still goes to tool-runner, whose release check comes first. */
+  bodyFault: Violation | undefined;
+  ip: string;
+  /** Empty if the call has none. */
+  idempotencyKey: string;
+}
+
+/** Runs a tool for a verified key. */
+export type RunTool = (key: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
+
+/** Not JSON: a previous version of tool-runner ignores the violation, and would run the tool with an empty or valid body. */
+const UNUSABLE_BODY = Buffer.from("\0");
+
+export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
+  return (key, { tool, body, bodyFault, ip, idempotencyKey }) => {
+    const caller = create(KeyCallerSchema, {
+      keyId: key.keyId,
+      keyName: key.keyName,
+      ip,
+      toolListed: key.toolListed,
+    });
+    // Postgres cannot store NUL. No tool's name contains either character.
+    const request = create(RunRequestSchema, {
+      workspaceId: key.workspaceId,
+      workspace: key.workspace,
+      workspaceEpoch: key.workspaceEpoch,
+      tool: tool.replaceAll("\u0000", "\ufffd"),
+      body: bodyFault ? UNUSABLE_BODY : body,
+      ...(bodyFault && { bodyFault: create(ViolationSchema, bodyFault) }),
+      caller: { case: "key", value: caller },
+      idempotencyKey: bodyFault ? "" : idempotencyKey,
+    });
+    return run(request);
+  };
+}

@@ -1,0 +1,50 @@
+import { type ReceiveResponse, RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
+import { type ApiResponse, INTERNAL_ERROR, NOT_FOUND, RETRY_AFTER_HEADER } from "./responses.ts";
+
+/** [IN-31] Texts that name neither what was checked nor what was found. */
+const REFUSALS: Partial<Record<RefusalReason, ApiResponse>> = {
+  // [IN-16] [IN-17] [IN-18]
+  [RefusalReason.NOT_FOUND]: NOT_FOUND,
+  [RefusalReason.LOOP]: refusal(508, "Schleife erkannt"),
+  [RefusalReason.TOO_LARGE]: refusal(413, "Anfrage zu gross"),
+  [RefusalReason.LOCKED]: refusal(403, "Nicht verfuegbar"),
+  [RefusalReason.UNAUTHENTICATED]: refusal(401, "Nicht autorisiert"),
+  [RefusalReason.RATE_LIMITED]: refusal(429, "Aufruflimit erreicht"),
+  [RefusalReason.INVALID_BODY]: refusal(400, "Ungueltige Anfrage"),
+};
+
+/** The call was not stored; the sender should repeat it. */
+export const HOOK_UNAVAILABLE: ApiResponse = {
+  ...refusal(503, "Voruebergehend nicht verfuegbar"),
+  headers: { [RETRY_AFTER_HEADER]: "1" },
+};
+
+/** The response to a call at a hook's URL. */
+export function hookResponse({ outcome }: ReceiveResponse): ApiResponse {
+  switch (outcome.case) {
+    // [IN-22] [IN-35]
+    case "acceptedDeliveryId":
+      return { status: 202, body: encode({ success: true, accepted: true, delivery_id: outcome.value }) };
+    // [IN-23]
+    case "duplicateDeliveryId":
+      return { status: 200, body: encode({ success: true, duplicate: true, delivery_id: outcome.value }) };
+    case "refusal": {
+      const { reason, retryAfterSeconds } = outcome.value;
+      // This gateway may not know a reason of a newer service.
+      const response = REFUSALS[reason] ?? INTERNAL_ERROR;
+      if (reason !== RefusalReason.RATE_LIMITED) return response;
+      // [IN-30]
+      return { ...response, headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) } };
+    }
+    default:
+      return INTERNAL_ERROR;
+  }
+}
+
+function refusal(status: number, error: string): ApiResponse {
+  return { status, body: encode({ success: false, error }) };
+}
+
+function encode(members: object): Buffer {
+  return Buffer.from(JSON.stringify(members));
+}

@@ -1,0 +1,63 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { canonicalIp } from "@toolgate/ip-address/ip-address";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { ReceiveHook } from "../../clients/inbound-hook.ts";
+import { HOOK_UNAVAILABLE, hookResponse } from "../../domain/hook-responses.ts";
+import { type ApiResponse, BAD_REQUEST, INTERNAL_ERROR, NOT_FOUND } from "../../domain/responses.ts";
+import { sendResponse } from "../key-api.ts";
+import { HOOKS_PATH } from "../paths.ts";
+import { readBytes } from "../request-bytes.ts";
+
+/** [IN-21] */
+const MAX_BODY_BYTES = 262_144;
+/** What any hook's URL ends with. Everything else is no hook, so nobody has to be asked. */
+const SEGMENT = /^hk_[A-Za-z0-9_-]{1,64}$/;
+/** Failures that the sender may repeat the call after. */
+const PASSING: readonly Code[] = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];
+
+interface HookContext {
+  receiveHook: ReceiveHook;
+  log: Logger;
+}
+
+/** [IN-3] POST /api/v1/hooks/hk_…: passes the raw bytes on to inbound-hook, which verifies them. No CORS, no key. */
+export function hookRoutes(context: HookContext) {
+  return async (app: FastifyInstance): Promise<void> => {
+    app.post(`${HOOKS_PATH}*`, {
+      onRequest(request, _reply, done) {
+        // [IN-19] The router would refuse types that it cannot read; inbound-hook gets the header as it was sent.
+        request.headers["content-type"] = undefined;
+        done();
+      },
+      handler: async (request, reply) => sendResponse(reply, await receive(context, request)),
+    });
+  };
+}
+
+async function receive({ receiveHook, log }: HookContext, request: FastifyRequest): Promise<ApiResponse> {
+  const { "*": hook } = request.params as { "*": string };
+  if (!SEGMENT.test(hook)) return NOT_FOUND;
+  const { bytes, fault } = await readBytes(request.raw, MAX_BODY_BYTES);
+  // Nobody is there any more.
+  if (fault === "cut-short") return BAD_REQUEST;
+  try {
+    const response = await receiveHook({
+      hook,
+      body: bytes,
+      bodyTooLarge: fault === "too-large",
+      rawHeaders: request.raw.rawHeaders,
+      clientIp: canonicalIp(request.ip),
+      requestId: request.id,
+    });
+    return hookResponse(response);
+  } catch (error) {
+    // The URL is a part of the credentials, so it is not logged.
+    log.error({ err: error }, "hook call failed");
+    return isPassing(error) ? HOOK_UNAVAILABLE : INTERNAL_ERROR;
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof ConnectError && PASSING.includes(error.code);
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from "node:http";
+
+/** A body as received; empty where a fault says why it could not be read. */
+export interface RequestBytes {
+  bytes: Uint8Array;
+  fault?: "too-large" | "cut-short";
+}
+
+/**
+ * Reads a body of at most `maxBytes`. Resolves as soon as it is known to be too large, from Content-Length or at one byte
+ * more, and discards the rest as it arrives, so that a client which sends everything before it reads still gets its
+ * response. Never rejects.
+ */
+export function readBytes(request: IncomingMessage, maxBytes: number): Promise<RequestBytes> {
+  return new Promise((resolve) => {
+    const fail = (fault: "too-large" | "cut-short") => resolve({ bytes: new Uint8Array(), fault });
+    // The client left before: none of the events below would fire.
+    if (request.destroyed) return fail("cut-short");
+    const chunks: Buffer[] = [];
+    let received = Number(request.headers["content-length"] ?? 0) > maxBytes ? Number.POSITIVE_INFINITY : 0;
+    const take = (chunk?: Buffer) => {
+      received += chunk?.length ?? 0;
+      if (received <= maxBytes) return chunk && chunks.push(chunk);
+      chunks.length = 0;
+      fail("too-large");
+    };
+    take();
+    request.on("data", take);
+    request.on("end", () => resolve({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) }));
+    for (const event of ["error", "close"]) request.on(event, () => fail("cut-short"));
+  });
+}

@@ -1,0 +1,32 @@
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { type CheckHookTargetResponse, HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
+
+/** What hook management needs to know about tools and assistants. */
+export interface Targets {
+  /** What a tool takes. With a body {"args": …}, also what a run would make of it. */
+  checkTool(workspaceId: string, tool: string, body?: Uint8Array): Promise<CheckHookTargetResponse>;
+  /** Fails with failed_precondition in an installation without assistants. */
+  isAssistantReleased(workspaceId: string, assistant: string): Promise<boolean>;
+}
+
+const TIMEOUT_MS = 5_000;
+
+/** `chat` is undefined in an installation without a chat service. */
+export function createTargets({ toolRunner, chat }: { toolRunner: Transport; chat: Transport | undefined }): Targets {
+  const tools = createClient(HookTargetService, toolRunner);
+  const assistants = chat && createClient(AssistantRunService, chat);
+  return {
+    checkTool(workspaceId, tool, body) {
+      return tools.checkHookTarget({ workspaceId, tool, ...(body && { body }) }, { timeoutMs: TIMEOUT_MS });
+    },
+    async isAssistantReleased(workspaceId, assistant) {
+      if (!assistants) throw new ConnectError("this installation has no assistants", Code.FailedPrecondition);
+      const { exists, released } = await assistants.checkAssistant(
+        { workspaceId, assistant },
+        { timeoutMs: TIMEOUT_MS },
+      );
+      return exists && released;
+    },
+  };
+}

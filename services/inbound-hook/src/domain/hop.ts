@@ -1,0 +1,14 @@
+const INTEGER = /^[0-9]+$/;
+/** [LOOP-3] */
+const FIRST_LOOP_HOP = 2;
+
+/**
+ * [LOOP-3] Whether a call continues a loop: the largest number in its hop headers, each of which may be a list, is 2 or
+ * higher. Anything else than a number counts as 1, as does a missing header.
+ */
+export function isLoop(hopHeaders: readonly string[]): boolean {
+  return hopHeaders
+    .flatMap((value) => value.split(","))
+    .map((part) => part.trim())
+    .some((part) => INTEGER.test(part) && Number(part) >= FIRST_LOOP_HOP);
+}

@@ -1,0 +1,142 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { followPointer, parsePointer } from "./json-pointer.ts";
+import { type ArgumentSource, mapArguments } from "./mapping.ts";
+
+const BODY = JSON.parse(`{
+  "id": "order-1", "amount": 0, "note": null, "_webhook": { "hook_id": "forged" }, "_x": 1,
+  "customer": { "name": "Ada", "tags": ["a", "b", { "deep": true }] },
+  "a/b": 1, "m~n": 2, "~1": 3, "": 4, " ": 5, "0": "zero"
+}`);
+
+function found(pointer: string, body: unknown = BODY): unknown {
+  const parsed = parsePointer(pointer);
+  if (!parsed) return "not a pointer";
+  const target = followPointer(parsed, body);
+  return target.found ? target.value : "missing";
+}
+
+describe("JSON Pointer", () => {
+  it.each([
+    ["", BODY],
+    ["/id", "order-1"],
+    ["/customer/name", "Ada"],
+    ["/customer/tags/0", "a"],
+    ["/customer/tags/2/deep", true],
+    ["/a~1b", 1],
+    ["/m~0n", 2],
+    ["/~01", 3],
+    ["/", 4],
+    ["/ ", 5],
+    ["/0", "zero"],
+    ["/amount", 0],
+    ["/note", null],
+  ])("[IN-37] %j leads to the value that RFC 6901 says", (pointer, value) => {
+    expect(found(pointer)).toEqual(value);
+  });
+
+  it.each([
+    "/nothing",
+    "/customer/nothing/below",
+    "/customer/tags/3",
+    "/customer/tags/-",
+    "/customer/tags/00",
+    "/customer/tags/01",
+    "/customer/tags/+1",
+    "/customer/tags/1e0",
+    "/customer/tags/99999999999999999999",
+    "/customer/tags/length",
+    "/id/0",
+    "/note/x",
+    "/a/b",
+    "/__proto__",
+    "/constructor",
+    "/customer/toString",
+    "/customer/tags/map",
+  ])("[IN-38] %j leads nowhere", (pointer) => {
+    expect(found(pointer)).toBe("missing");
+  });
+
+  it.each(["id", "#/id", "/a~", "/a~2", "/~a", " /id"])("[IN-37] %j is not a pointer", (pointer) => {
+    expect(parsePointer(pointer)).toBeUndefined();
+  });
+
+  it("[IN-37] every place in a value has a pointer that leads to it", () => {
+    const step = (name: string | number) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    function check(value: unknown, pointer: string, whole: unknown): void {
+      expect(found(pointer, whole)).toBe(value);
+      if (typeof value !== "object" || value === null) return;
+      for (const [name, member] of Object.entries(value)) check(member, pointer + step(name), whole);
+    }
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        const value = JSON.parse(json);
+        check(value, "", value);
+      }),
+    );
+  });
+
+  it("[IN-38] no text makes following a pointer fail", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.jsonValue(), (text, value) => {
+        found(text, value);
+        found(`/${text}`, value);
+      }),
+    );
+  });
+});
+
+describe("arguments", () => {
+  const args = (from: ArgumentSource["from"], pointers: Record<string, string> = {}, body = BODY) =>
+    mapArguments({ from, pointers }, body);
+
+  it("[IN-36] [IN-68] without a setting they are the top-level fields, without the server's own names", () => {
+    const { _webhook, _x, ...fields } = BODY;
+    expect(args("fields", { id: "/amount" })).toEqual(fields);
+  });
+
+  it("[IN-37] [IN-38] a mapping takes each from its place, keeps null, and leaves out what is missing", () => {
+    const pointers = { name: "/customer/name", all: "", note: "/note", none: "/nothing", bad: "no pointer" };
+    expect(args("mapping", pointers)).toEqual({ name: "Ada", all: BODY, note: null });
+  });
+
+  it("[IN-68] a mapping cannot name an argument of the server", () => {
+    expect(args("mapping", { _webhook: "/_webhook", _api_key: "", id: "/id" })).toEqual({ id: "order-1" });
+  });
+
+  it("[IN-39] the payload is the whole body, and the mapping wins for the arguments that it names", () => {
+    expect(args("payload")).toEqual({ payload: BODY });
+    expect(args("payload", { id: "/id" })).toEqual({ payload: BODY, id: "order-1" });
+    expect(args("payload", { payload: "/customer" })).toEqual({ payload: BODY.customer });
+    expect(args("payload", { payload: "/nothing" })).toEqual({});
+  });
+
+  it("[IN-36] names such as __proto__ and constructor are data, in the body and in the mapping", () => {
+    const body = JSON.parse('{"__proto__":{"admin":true},"constructor":1,"toString":"x"}');
+    const taken = args("fields", {}, body);
+    expect(Object.entries(taken)).toEqual([
+      ["constructor", 1],
+      ["toString", "x"],
+    ]);
+    expect(Object.getPrototypeOf(taken)).toBe(Object.prototype);
+    const mapped = args("mapping", JSON.parse('{"constructor":"/constructor","x":"/hasOwnProperty"}'), body);
+    expect(Object.entries(mapped)).toEqual([["constructor", 1]]);
+    expect("admin" in taken).toBe(false);
+  });
+
+  it("[IN-68] no body and no mapping gives an argument whose name begins with an underscore", () => {
+    const name = fc.oneof(fc.string(), fc.constantFrom("_webhook", "_api_key", "__proto__", "payload", "id"));
+    const from = fc.constantFrom("fields" as const, "mapping" as const, "payload" as const);
+    fc.assert(
+      fc.property(
+        from,
+        fc.dictionary(name, fc.jsonValue()),
+        fc.dictionary(name, fc.string()),
+        (source, body, pointers) => {
+          const names = Object.keys(mapArguments({ from: source, pointers }, body));
+          expect(names.filter((given) => given.startsWith("_"))).toEqual([]);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,39 @@
+import { followPointer, parsePointer } from "./json-pointer.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+/** Where the arguments of a hook's target come from. */
+export interface ArgumentSource {
+  from: "fields" | "mapping" | "payload";
+  /** Argument name to JSON Pointer. */
+  pointers: Readonly<Record<string, string>>;
+}
+
+/** [IN-39] The argument that gets the whole body. */
+export const PAYLOAD = "payload";
+
+/**
+ * [IN-36..39] The arguments that a body gives to a hook's target, before the target's own rules are applied:
+ *
+ * - `fields`: the top-level fields of the body;
+ * - `mapping`: each argument from the place that its pointer leads to; without such a place it is left out;
+ * - `payload`: the whole body as the argument `payload`, and those of the pointers, which may name `payload` too.
+ *
+ * [IN-68] Names that begin with an underscore are left out: they belong to the server.
+ */
+export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObject {
+  // A map, and not an object, because a body may have a member "__proto__".
+  const args = new Map<string, unknown>();
+  if (source.from === "fields") {
+    for (const [name, value] of Object.entries(body)) args.set(name, value);
+  } else {
+    if (source.from === "payload") args.set(PAYLOAD, body);
+    for (const [name, text] of Object.entries(source.pointers)) {
+      args.delete(name);
+      const pointer = parsePointer(text);
+      const target = pointer ? followPointer(pointer, body) : { found: false as const };
+      if (target.found) args.set(name, target.value);
+    }
+  }
+  return Object.fromEntries([...args].filter(([name]) => !name.startsWith("_")));
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "./body.ts";
+import type { Format } from "./hook.ts";
+import { joinedValueOf, type ReceivedCall } from "./received-call.ts";
+
+/** What identifies a call to its hook. */
+interface Identity {
+  /** [AUTH-4] A call is a repeat when any of these was accepted before. None: every call is new. */
+  keys: Buffer[];
+  /** [IN-11] The sender's own id of the call; null when it sent none. */
+  externalId: string | null;
+}
+
+interface AcceptableCall extends Pick<ReceivedCall, "headers" | "body"> {
+  format: Format;
+  signedAt: number | undefined;
+  /** The parsed body. */
+  value: JsonObject;
+}
+
+const MAX_ID_CHARACTERS = 255;
+const BEARER_ID_HEADERS = ["idempotency-key", "x-delivery-id", "x-request-id"] as const;
+
+/** The keys begin with what they are made of, so that no id can equal a body. */
+export function identify(call: AcceptableCall): Identity {
+  switch (call.format) {
+    case "native": {
+      // [AUTH-5]
+      const id = joinedValueOf(call, "x-service-delivery");
+      return identity([signatureKey(call)], id);
+    }
+    case "processor": {
+      // [AUTH-10] A form may repeat a field, which is then not a text.
+      const { id } = Object.hasOwn(call.value, "id") ? call.value : {};
+      return identity([signatureKey(call)], typeof id === "string" ? id : "");
+    }
+    case "shop":
+      return identity([bodyKey(call)], "");
+    case "github": {
+      const id = joinedValueOf(call, "x-github-delivery");
+      return id === "" ? identity([bodyKey(call)], "") : identity([], id);
+    }
+    case "standard_webhooks":
+      return identity([], joinedValueOf(call, "webhook-id"));
+    case "bearer":
+      // [AUTH-15] [AUTH-16] [AUTH-17] Only the first one that was sent counts: proxies add X-Request-Id.
+      return identity([], BEARER_ID_HEADERS.map((name) => joinedValueOf(call, name)).find((id) => id !== "") ?? "");
+  }
+}
+
+/** The sender's id is one more key. */
+function identity(keys: Buffer[], id: string): Identity {
+  if (id === "") return { keys, externalId: null };
+  return { keys: [...keys, hash("id", id)], externalId: storable(id) };
+}
+
+/** [AUTH-4] Over the time and the body instead of the header, whose text can be changed without becoming wrong. */
+function signatureKey({ signedAt, body }: AcceptableCall): Buffer {
+  return hash(`signature ${signedAt}`, body);
+}
+
+/** [AUTH-13] */
+function bodyKey({ body }: AcceptableCall): Buffer {
+  return hash("body", body);
+}
+
+function hash(kind: string, content: string | Uint8Array): Buffer {
+  return createHash("sha256").update(`${kind}\0`).update(content).digest();
+}
+
+/** [IN-11] At most 255 characters that PostgreSQL can store; a longer id is hashed, so that it stays unique. */
+function storable(id: string): string {
+  const text = id.replaceAll("\0", "\ufffd").toWellFormed();
+  if ([...text].length <= MAX_ID_CHARACTERS) return text;
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}

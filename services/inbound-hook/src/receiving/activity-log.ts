@@ -1,0 +1,42 @@
+import type { HookActivity } from "../store/hook-activity.ts";
+
+/** Collects what happens at hooks, so that a flood of calls costs one write per hook and second. */
+export interface ActivityLog {
+  accepted(hookId: number, at: Date): void;
+  /** The sender has proved that it knows the secret. */
+  verified(hookId: number): void;
+  /** [IN-26] The sender has not. */
+  refused(hookId: number, at: Date): void;
+  /** Writes what has happened since the last time. What cannot be written is dropped: it only informs people. */
+  flush(): Promise<void>;
+}
+
+export function createActivityLog(write: (activities: HookActivity[]) => Promise<void>): ActivityLog {
+  let activities = new Map<number, HookActivity>();
+  const of = (hookId: number): HookActivity => {
+    const known = activities.get(hookId);
+    if (known) return known;
+    const added = { hookId, acceptedAt: undefined, verified: false, refused: 0, refusedAt: undefined };
+    activities.set(hookId, added);
+    return added;
+  };
+  return {
+    accepted(hookId, at) {
+      of(hookId).acceptedAt = at;
+    },
+    verified(hookId) {
+      Object.assign(of(hookId), { verified: true, refused: 0, refusedAt: undefined });
+    },
+    refused(hookId, at) {
+      const activity = of(hookId);
+      activity.refused += 1;
+      activity.refusedAt ??= at;
+    },
+    async flush() {
+      if (activities.size === 0) return;
+      const happened = [...activities.values()];
+      activities = new Map();
+      await write(happened);
+    },
+  };
+}

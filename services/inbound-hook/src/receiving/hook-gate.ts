@@ -1,0 +1,119 @@
+import { createEpochCache, type EpochCacheOptions } from "@toolgate/epoch/cache";
+import { createLocalCounter } from "@toolgate/epoch/local-counter";
+import { minuteWindow, secondsUntil } from "@toolgate/epoch/minute-window";
+import type { RowLoader } from "@toolgate/epoch/row-loader";
+import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
+import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
+import type { ReceivableRow } from "../store/receivable-hook.ts";
+import type { Admission, HookEpochs } from "./admission.ts";
+
+/** A hook with what is known only elsewhere. */
+export interface ReceivableHook extends Omit<ReceivableRow, "secret"> {
+  /** Opened; empty for an inactive hook. */
+  secret: string;
+  /** Whether its workspace is locked. */
+  locked: boolean;
+}
+
+/** A call that its hook, in its current state, has judged. */
+interface JudgedCall<Judgement> {
+  hook: ReceivableHook;
+  judgement: Judgement;
+  /** [IN-30] Set when the call was not refused, but the hook's limit is reached. */
+  retryAfterSeconds?: number;
+}
+
+export interface HookGate {
+  /**
+   * Judges a call by the current state of its hook, and counts it unless it is `refused`. `judge` may run again with a
+   * newer state. Undefined: there is no such hook.
+   */
+  admit<Judgement extends { refused: boolean }>(
+    urlHash: Buffer,
+    judge: (hook: ReceivableHook) => Judgement,
+  ): Promise<JudgedCall<Judgement> | undefined>;
+}
+
+interface HookGateDependencies extends Pick<EpochCacheOptions<HookEpochs, unknown>, "redis" | "now"> {
+  admission: Admission;
+  loadRow: RowLoader<ReceivableRow>;
+  openSecret: (row: ReceivableRow) => string;
+  isWorkspaceLocked: IsWorkspaceLocked;
+  /** Told why Redis could not decide. */
+  onAdmissionError: (error: unknown) => void;
+}
+
+/** An epoch that changes between every two reads is a fault, not somebody editing. */
+const MAX_RELOADS = 5;
+const MAX_CACHED_HOOKS = 50_000;
+const MAX_CACHED_BYTES = 64 * 1024 * 1024;
+/** A hook without its secret. */
+const HOOK_BYTES = 500;
+
+/**
+ * One round trip to Redis per call: a cached hook is used only while Redis has the epochs under which it was loaded, so
+ * that an edit, a rotation, a deactivation and a lock hold on every replica from their response on. While Redis is down,
+ * every call reads Postgres and the limit is counted in this process.
+ */
+export function createHookGate(dependencies: HookGateDependencies): HookGate {
+  const { admission, loadRow, openSecret, isWorkspaceLocked, redis, now, onAdmissionError } = dependencies;
+  const localCounter = createLocalCounter();
+  const cache = createEpochCache<HookEpochs, ReceivableHook | undefined>({
+    name: "hooks",
+    redis,
+    now,
+    isCurrent: (cached, wanted) => cached.hook === wanted.hook && cached.workspace === wanted.workspace,
+    maxEntries: MAX_CACHED_HOOKS,
+    maxBytes: MAX_CACHED_BYTES,
+    sizeOf: (hook) => HOOK_BYTES + 2 * (hook?.secret.length ?? 0),
+  });
+
+  async function loadHook(urlHash: Buffer): Promise<ReceivableHook | undefined> {
+    const row = await loadRow(urlHash);
+    if (!row?.active) return row && { ...row, secret: "", locked: false };
+    return { ...row, secret: openSecret(row), locked: await isWorkspaceLocked(row.workspaceId) };
+  }
+
+  function admitWithoutRedis<J extends { refused: boolean }>(hook: ReceivableHook, judgement: J): JudgedCall<J> {
+    if (judgement.refused) return { hook, judgement };
+    const { minute, resetAt } = minuteWindow(now());
+    const { admitted } = localCounter.take(String(hook.id), minute, hook.limit, true);
+    return admitted ? { hook, judgement } : { hook, judgement, retryAfterSeconds: secondsUntil(resetAt, now()) };
+  }
+
+  return {
+    async admit(urlHash, judge) {
+      const id = urlHash.toString("latin1");
+      const cached = cache.peek(id);
+      let hook = cached?.value;
+      // Without epochs, Redis is only asked for the current ones.
+      let epochs = hook && cached?.epoch;
+      const ids = hook ?? (await loadRow(urlHash));
+      if (!ids) return undefined;
+      for (let reloads = 0; reloads <= MAX_RELOADS; reloads += 1) {
+        const judgement = hook && epochs && judge(hook);
+        const count = judgement !== undefined && !judgement.refused;
+        const { id: hookId, workspaceId } = ids;
+        const decision = await admission
+          .decide({ hookId, workspaceId, known: epochs, limit: hook?.limit ?? 0, count })
+          .catch(onAdmissionError);
+        epochsRead.add(1, { source: decision ? "redis" : "none" });
+        if (!decision) {
+          const loaded = await loadHook(urlHash);
+          return loaded && admitWithoutRedis(loaded, judge(loaded));
+        }
+        if (decision.kind === "stale") {
+          epochs = decision.epochs;
+          hook = await cache.get(id, epochs, () => loadHook(urlHash));
+          if (!hook) return undefined;
+          continue;
+        }
+        if (reloads === 0) cacheLookups.add(1, { cache: "hooks", result: "hit" });
+        if (!hook || !judgement) throw new Error("a decision about epochs that nobody knew");
+        if (decision.kind === "admitted") return { hook, judgement };
+        return { hook, judgement, retryAfterSeconds: decision.retryAfterSeconds };
+      }
+      throw new Error("the hook's epochs keep changing");
+    },
+  };
+}

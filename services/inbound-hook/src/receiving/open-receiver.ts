@@ -1,0 +1,55 @@
+import { createRowLoader } from "@toolgate/epoch/row-loader";
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import type { Redis } from "ioredis";
+import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
+import { sealingContext } from "../domain/hook.ts";
+import { createAccept } from "../store/accept.ts";
+import { addActivity } from "../store/hook-activity.ts";
+import type { Lane } from "../store/queue.ts";
+import { loadReceivable } from "../store/receivable-hook.ts";
+import { createAcceptor } from "./acceptor.ts";
+import { type ActivityLog, createActivityLog } from "./activity-log.ts";
+import { createRedisAdmission } from "./admission.ts";
+import { createFailureThrottle } from "./failure-throttle.ts";
+import { createHookGate } from "./hook-gate.ts";
+import { createReceiver, type Receiver } from "./receiver.ts";
+
+interface ReceiverParts {
+  pool: Pool;
+  queuePool: Pool;
+  queues: Readonly<Record<Lane, FairQueue>>;
+  announceWork: (lane: Lane) => void;
+  now: () => Date;
+  redis: Redis;
+  secretBox: SecretBox;
+  isWorkspaceLocked: IsWorkspaceLocked;
+  onError: (what: string) => (error: unknown) => void;
+}
+
+/** What receives the calls at hook URLs. `resources` stores the calls that are waiting when it is disposed. */
+export function openReceiver(
+  { pool, queuePool, queues, announceWork, now, redis, secretBox, isWorkspaceLocked, onError }: ReceiverParts,
+  resources: AsyncDisposableStack,
+): { receiver: Receiver; activity: ActivityLog } {
+  const nowMs = () => now().getTime();
+  const gate = createHookGate({
+    redis,
+    admission: createRedisAdmission(redis),
+    loadRow: createRowLoader({
+      query: (hashes) => loadReceivable(pool, hashes),
+      hashOf: (row) => row.urlHash,
+      now: nowMs,
+    }),
+    openSecret: ({ id, secret }) => secretBox.open(secret, sealingContext(id)),
+    isWorkspaceLocked,
+    now: nowMs,
+    onAdmissionError: onError("redis cannot decide about hook calls; deciding from postgres"),
+  });
+  const activity = createActivityLog((activities) => addActivity(pool, activities));
+  resources.defer(() => activity.flush().catch(onError("hook activity")));
+  const acceptor = resources.use(createAcceptor({ store: createAccept(queuePool, queues) }));
+  const throttle = createFailureThrottle(nowMs);
+  return { receiver: createReceiver({ gate, acceptor, throttle, activity, announceWork, now }), activity };
+}

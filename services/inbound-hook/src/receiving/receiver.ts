@@ -1,0 +1,115 @@
+import { RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
+import { refusals } from "@toolgate/telemetry/instruments";
+import { ID_HEADERS } from "@toolgate/webhook-signing/hook-headers";
+import { v7 } from "uuid";
+import { authenticate } from "../domain/authentication.ts";
+import { parseBody } from "../domain/body.ts";
+import { hashSegment } from "../domain/hook.ts";
+import { isLoop } from "../domain/hop.ts";
+import { joinedValueOf, type ReceivedCall, valuesOf } from "../domain/received-call.ts";
+import { identify } from "../domain/replay-keys.ts";
+import type { Lane } from "../store/queue.ts";
+import type { Acceptor } from "./acceptor.ts";
+import type { ActivityLog } from "./activity-log.ts";
+import type { FailureThrottle } from "./failure-throttle.ts";
+import type { HookGate, ReceivableHook } from "./hook-gate.ts";
+
+export type Outcome =
+  | { kind: "stored"; deliveryId: string; isDuplicate: boolean }
+  | { kind: "refused"; reason: RefusalReason; retryAfterSeconds?: number };
+
+export interface Receiver {
+  /** Decides about a call at the URL that ends with `segment`. Rejects when it could not be stored. */
+  receive(segment: string, call: ReceivedCall): Promise<Outcome>;
+}
+
+interface ReceiverDependencies {
+  gate: HookGate;
+  acceptor: Pick<Acceptor, "accept">;
+  throttle: FailureThrottle;
+  activity: ActivityLog;
+  /** Wakes the runners of a lane. */
+  announceWork: (lane: Lane) => void;
+  now: () => Date;
+}
+
+/** What the state of a hook says about a call, before its limit and its body are looked at. */
+type Judgement = { refused: false; signedAt: number | undefined } | { refused: true; reason: RefusalReason };
+
+export function createReceiver(dependencies: ReceiverDependencies): Receiver {
+  const { gate, throttle, activity, now } = dependencies;
+  return {
+    async receive(segment, call) {
+      const receivedAt = now();
+      const admitted = await gate.admit(hashSegment(segment), (hook) => judge(hook, call, receivedAt));
+      if (!admitted) return refused(RefusalReason.NOT_FOUND);
+      const { hook, judgement, retryAfterSeconds } = admitted;
+      if (judgement.refused) {
+        if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
+        activity.refused(hook.id, receivedAt);
+        return throttled(throttle.countFailure(call.clientIp)) ?? refused(judgement.reason);
+      }
+      activity.verified(hook.id);
+      if (retryAfterSeconds !== undefined) return limited("hook calls", retryAfterSeconds);
+      return accept(dependencies, hook, { ...call, receivedAt, signedAt: judgement.signedAt });
+    },
+  };
+}
+
+/** The order of these checks is part of the interface: 404, 508, 413, 403, 401. */
+function judge(hook: ReceivableHook, call: ReceivedCall, now: Date): Judgement {
+  if (!hook.active) return { refused: true, reason: RefusalReason.NOT_FOUND };
+  if (isLoop(valuesOf(call, "x-service-hop"))) return { refused: true, reason: RefusalReason.LOOP };
+  if (call.bodyTooLarge) return { refused: true, reason: RefusalReason.TOO_LARGE };
+  if (hook.locked) return { refused: true, reason: RefusalReason.LOCKED };
+  const authenticated = authenticate(hook, call, now.getTime());
+  if (!authenticated) return { refused: true, reason: RefusalReason.UNAUTHENTICATED };
+  return { refused: false, signedAt: authenticated.signedAt };
+}
+
+async function accept(
+  { acceptor, activity, announceWork }: ReceiverDependencies,
+  hook: ReceivableHook,
+  call: ReceivedCall & { receivedAt: Date; signedAt: number | undefined },
+): Promise<Outcome> {
+  const contentType = joinedValueOf(call, "content-type");
+  const body = parseBody(call.body, contentType, joinedValueOf(call, "content-encoding"));
+  if (!body.ok) return refused(RefusalReason.INVALID_BODY);
+  const { keys, externalId } = identify({ ...call, format: hook.format, value: body.value });
+  const { deliveryId, isDuplicate } = await acceptor.accept({
+    id: v7({ msecs: call.receivedAt.getTime() }),
+    createdAt: call.receivedAt,
+    lane: hook.lane,
+    hookId: hook.id,
+    workspaceId: hook.workspaceId,
+    keys,
+    externalId,
+    body: call.body,
+    contentType,
+    headers: idHeaders(call),
+    requestId: call.requestId,
+  });
+  if (!isDuplicate) {
+    activity.accepted(hook.id, call.receivedAt);
+    announceWork(hook.lane);
+  }
+  return { kind: "stored", deliveryId, isDuplicate };
+}
+
+function idHeaders(call: ReceivedCall): Record<string, string> {
+  const sent = ID_HEADERS.map((name) => [name, joinedValueOf(call, name)] as const);
+  return Object.fromEntries(sent.filter(([, value]) => value !== ""));
+}
+
+function refused(reason: RefusalReason): Outcome {
+  return { kind: "refused", reason };
+}
+
+function throttled(retryAfterSeconds: number | undefined): Outcome | undefined {
+  return retryAfterSeconds === undefined ? undefined : limited("hook failures", retryAfterSeconds);
+}
+
+function limited(limiter: string, retryAfterSeconds: number): Outcome {
+  refusals.add(1, { limiter });
+  return { kind: "refused", reason: RefusalReason.RATE_LIMITED, retryAfterSeconds };
+}

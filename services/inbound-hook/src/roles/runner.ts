@@ -1,0 +1,66 @@
+import type { Transport } from "@connectrpc/connect";
+import type { Bus } from "@toolgate/event-bus/connect";
+import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
+import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { createRedactor } from "@toolgate/redaction/redactor";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { Loops } from "@toolgate/service-host/loops";
+import type { Peers } from "@toolgate/service-host/peers";
+import { createIsWorkspaceLocked } from "../clients/workspace-lock.ts";
+import type { RunnerConfig } from "../config.ts";
+import type { Context } from "../context.ts";
+import { laneLoops } from "../running/lane.ts";
+import { createRunAssistant } from "../running/run-assistant.ts";
+import { createRunDelivery } from "../running/run-delivery.ts";
+import type { RunTarget } from "../running/run-target.ts";
+import { createRunTool } from "../running/run-tool.ts";
+import { wakeUpOf } from "../running/wake-up-subject.ts";
+import type { Lane } from "../store/queue.ts";
+import { createClaimDeliveries } from "../store/runs/claim.ts";
+import { createLeases } from "../store/runs/lease.ts";
+import { createSettleRuns } from "../store/runs/settle.ts";
+
+export interface RunnerOptions {
+  config: RunnerConfig;
+  bus: Bus;
+  log: Logger;
+  peers: Peers;
+  /** Undefined in an installation without a chat service. */
+  chat: Transport | undefined;
+}
+
+/** Runs the targets of accepted calls, in a lane for tools and one for assistants. */
+export function runnerLoops(context: Context, options: RunnerOptions, resources: AsyncDisposableStack): Loops {
+  const { config, bus, log, peers, chat } = options;
+  const { queuePool, queues, now } = context;
+  const redact = createRedactor();
+  const isWorkspaceLocked = createIsWorkspaceLocked(peers.transport("key-auth"));
+  const lane = (name: Lane, concurrency: number, runTarget: RunTarget): Loops => {
+    const onError = (error: unknown) => log.error({ err: error, lane: name }, "hook run");
+    const wakeUp = createWakeUp();
+    resources.use(onWork(bus, wakeUpOf(name), () => wakeUp.signal()));
+    const queue = queues[name];
+    return laneLoops({
+      claim: createClaimDeliveries(queuePool, queue),
+      settle: createSettleRuns(queuePool, queue),
+      leases: createLeases(queuePool, queue),
+      run: createRunDelivery({ lane: name, isWorkspaceLocked, runTarget, redact, now, onError }),
+      perWorkspace: queue.caps.perGroup,
+      concurrency,
+      wakeUp,
+      now,
+      onError,
+    });
+  };
+  const warn = (error: unknown) => log.warn({ err: error }, "the target of a hook could not be run");
+  const runTool = createRunTool({ run: peers.call(RunService.method.run), redact, onError: warn });
+  const runAssistant = createRunAssistant({ chat, onError: warn });
+  const lanes = [
+    lane("tool", config.toolConcurrency, runTool),
+    lane("assistant", config.assistantConcurrency, runAssistant),
+  ];
+  return {
+    producers: lanes.flatMap(({ producers }) => producers),
+    consumers: lanes.flatMap(({ consumers = [] }) => consumers),
+  };
+}

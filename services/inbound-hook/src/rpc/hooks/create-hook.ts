@@ -1,0 +1,82 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import { generateSecret } from "@toolgate/webhook-signing/secret";
+import type { ReceiverContext } from "../../context.ts";
+import {
+  DEFAULT_LIMIT,
+  DEFAULT_TOLERANCE_S,
+  hashSegment,
+  hookUrl,
+  limitViolation,
+  MAX_HOOKS_PER_WORKSPACE,
+  nameViolation,
+  newHookId,
+  newSegment,
+  presetViolation,
+  providerSecretViolation,
+  sealingContext,
+  shortenSegment,
+  toleranceViolation,
+} from "../../domain/hook.ts";
+import { countHooks, insertHook, lockHooksOf } from "../../store/hooks.ts";
+import { auditHook } from "../record-change.ts";
+import { refuseIf } from "../request-fields.ts";
+import { checkedArguments, targetOf } from "./check-target.ts";
+import { argumentsOf, formatOf, presetOf, toHook } from "./hook-message.ts";
+
+export const createHook: Handler<ReceiverContext, typeof HookService.method.createHook> = async (
+  context,
+  request,
+  call,
+) => {
+  const principal = principalOf(call);
+  const { workspaceId, workspace } = principal;
+  const { providerSecret, limit = DEFAULT_LIMIT, toleranceSeconds } = request;
+  const name = request.name.trim();
+  const format = formatOf(request.format);
+  const preset = presetOf(request.preset);
+  refuseIf(nameViolation(name) ?? presetViolation(format, preset) ?? limitViolation(limit));
+  refuseIf(toleranceSeconds === undefined ? undefined : toleranceViolation(format, toleranceSeconds));
+  refuseIf(providerSecretViolation(format, providerSecret));
+  const target = targetOf(request.target);
+  const args = await checkedArguments(context.targets, workspaceId, target, argumentsOf(request.arguments));
+
+  const id = newHookId();
+  const segment = newSegment();
+  // [AUTH-20] [AUTH-21] [AUTH-22] There is always a secret.
+  const secret = providerSecret || generateSecret();
+  const row = await inTransaction(context.pool, async (client) => {
+    await lockHooksOf(client, workspaceId);
+    if ((await countHooks(client, workspaceId)) >= MAX_HOOKS_PER_WORKSPACE) {
+      throw new ConnectError(`a workspace has at most ${MAX_HOOKS_PER_WORKSPACE} hooks`, Code.ResourceExhausted);
+    }
+    const at = context.now();
+    const inserted = await insertHook(client, {
+      id,
+      workspaceId,
+      workspace,
+      name,
+      urlHash: hashSegment(segment),
+      shownUrl: shortenSegment(segment),
+      format,
+      preset: preset ?? null,
+      target,
+      arguments: args,
+      limit,
+      toleranceSeconds: toleranceSeconds ?? DEFAULT_TOLERANCE_S,
+      secret: context.secretBox.seal(secret, sealingContext(id)),
+      active: true,
+      createdAt: at,
+    });
+    await auditHook(client, inserted, { principal, at, action: "hook.create" });
+    return inserted;
+  });
+  return {
+    hook: toHook(row, context),
+    url: hookUrl(context.publicUrl, segment),
+    secret: providerSecret === "" ? secret : "",
+  };
+};

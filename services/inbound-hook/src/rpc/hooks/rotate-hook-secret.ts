@@ -1,0 +1,40 @@
+import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import { unavailable } from "@toolgate/service-host/errors";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import { generateSecret } from "@toolgate/webhook-signing/secret";
+import type { ReceiverContext } from "../../context.ts";
+import { epochScope, providerSecretViolation, sealingContext } from "../../domain/hook.ts";
+import { findHook, lockHook, replaceSecret } from "../../store/hooks.ts";
+import { announceChange, auditHook } from "../record-change.ts";
+import { hookKey, noSuchHook, refuseIf } from "../request-fields.ts";
+
+export const rotateHookSecret: Handler<ReceiverContext, typeof HookService.method.rotateHookSecret> = async (
+  context,
+  { hookId, providerSecret },
+  call,
+) => {
+  const principal = principalOf(call);
+  const key = hookKey(principal, hookId);
+  const known = await findHook(context.pool, key);
+  if (!known) throw noSuchHook();
+  refuseIf(providerSecretViolation(known.format, providerSecret));
+  await assertAnnounceable(context, known.id);
+  const secret = providerSecret || generateSecret();
+  await inTransaction(context.pool, async (client) => {
+    const hook = await lockHook(client, key);
+    if (!hook || hook.deletedAt) throw noSuchHook();
+    await replaceSecret(client, hook.id, context.secretBox.seal(secret, sealingContext(hook.id)));
+    await auditHook(client, hook, { principal, at: context.now(), action: "hook.rotate" });
+  });
+  await announceChange(context, known.id);
+  return { secret: providerSecret === "" ? secret : "" };
+};
+
+/** Checks first that Redis responds. Otherwise the rotation would fail after its commit, and the new secret would be lost. */
+async function assertAnnounceable({ epochs }: ReceiverContext, hookId: number): Promise<void> {
+  await epochs.raise(epochScope(hookId)).catch(() => {
+    throw unavailable("not rotated: the change could not be announced to every replica");
+  });
+}

@@ -1,0 +1,58 @@
+import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { inTransaction } from "@toolgate/postgres/pool";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { ReceiverContext } from "../../context.ts";
+import { limitViolation, nameViolation, toleranceViolation } from "../../domain/hook.ts";
+import { type EditableFields, findHook, type HookRow, lockHook, updateHook as updateRow } from "../../store/hooks.ts";
+import { announceChange, auditHook } from "../record-change.ts";
+import { hookKey, noSuchHook, refuseIf } from "../request-fields.ts";
+import { checkedArguments } from "./check-target.ts";
+import { figuresOf } from "./figures.ts";
+import { argumentsOf, toHook } from "./hook-message.ts";
+
+export const updateHook: Handler<ReceiverContext, typeof HookService.method.updateHook> = async (
+  context,
+  request,
+  call,
+) => {
+  const principal = principalOf(call);
+  const key = hookKey(principal, request.hookId);
+  const known = await findHook(context.pool, key);
+  if (!known) throw noSuchHook();
+  const { limit, toleranceSeconds, active } = request;
+  const name = request.name?.trim();
+  const args = argumentsOf(request.arguments);
+  refuseIf(name === undefined ? undefined : nameViolation(name));
+  refuseIf(limit === undefined ? undefined : limitViolation(limit));
+  refuseIf(toleranceSeconds === undefined ? undefined : toleranceViolation(known.format, toleranceSeconds));
+  const fields: Partial<EditableFields> = {
+    ...(name !== undefined && { name }),
+    ...(limit !== undefined && { limit }),
+    ...(toleranceSeconds !== undefined && { toleranceSeconds }),
+    ...(active !== undefined && { active }),
+    // Before the row is locked, because the check calls another service.
+    ...(args && { arguments: await checkedArguments(context.targets, key.workspaceId, known.target, args) }),
+  };
+  const row = await inTransaction(context.pool, async (client) => {
+    const before = await lockHook(client, key);
+    if (!before || before.deletedAt) throw noSuchHook();
+    const at = context.now();
+    const after = await updateRow(client, before.id, { ...before, ...fields });
+    const edited = editedFields(before, after);
+    if (edited.length > 0) await auditHook(client, after, { principal, at, action: "hook.edit", fields: edited });
+    if (before.active !== after.active) {
+      const action = after.active ? "hook.activate" : "hook.deactivate";
+      await auditHook(client, after, { principal, at, action, fields: ["active"] });
+    }
+    return after;
+  });
+  // Also when nothing changed: the call may repeat one that could not be announced.
+  await announceChange(context, row.id);
+  return { hook: toHook(row, context, (await figuresOf(context, [row])).get(row.id)) };
+};
+
+function editedFields(before: HookRow, after: HookRow): string[] {
+  const fields = ["name", "arguments", "limit", "toleranceSeconds"] as const;
+  return fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+}

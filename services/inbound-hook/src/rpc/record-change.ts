@@ -1,0 +1,34 @@
+import { writeAuditEntry } from "@toolgate/audit-trail/write";
+import type { Epochs } from "@toolgate/epoch/epoch";
+import type { Queryable } from "@toolgate/postgres/pool";
+import { unavailable } from "@toolgate/service-host/errors";
+import type { Principal } from "@toolgate/service-host/principal";
+import { epochScope } from "../domain/hook.ts";
+import type { HookRow } from "../store/hooks.ts";
+import { SCHEMA } from "../store/queue.ts";
+
+interface Change {
+  principal: Principal;
+  at: Date;
+  action:
+    | "hook.create"
+    | "hook.edit"
+    | "hook.activate"
+    | "hook.deactivate"
+    | "hook.rotate"
+    | "hook.delete"
+    | "hook.reprocess";
+  fields?: readonly string[];
+}
+
+/** Audits an action on a hook, in the same transaction. */
+export function auditHook(db: Queryable, hook: Pick<HookRow, "id" | "name">, change: Change): Promise<void> {
+  return writeAuditEntry(db, SCHEMA, { ...change, targetId: String(hook.id), target: hook.name });
+}
+
+/** Call it after the commit: from then on every replica loads the hook again. */
+export async function announceChange({ epochs }: { epochs: Epochs }, hookId: number): Promise<void> {
+  await epochs.raise(epochScope(hookId)).catch(() => {
+    throw unavailable("done, but not confirmed everywhere yet: repeat the call");
+  });
+}

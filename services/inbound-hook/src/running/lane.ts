@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGroupCommit } from "@toolgate/event-bus/group-commit";
+import type { WakeUp } from "@toolgate/event-bus/wake-up";
+import { runEvery } from "@toolgate/service-host/every";
+import type { Loops } from "@toolgate/service-host/loops";
+import type { ClaimDeliveries, ClaimedDelivery } from "../store/runs/claim.ts";
+import type { Leases } from "../store/runs/lease.ts";
+import type { RunRecord, SettleRuns } from "../store/runs/settle.ts";
+import type { RunDelivery } from "./run-delivery.ts";
+import { keepTrying, storeRuns } from "./store-runs.ts";
+
+export interface LaneOptions {
+  claim: ClaimDeliveries;
+  settle: SettleRuns;
+  leases: Leases;
+  run: RunDelivery;
+  /** [FAIR-4] Runs at once of a workspace, over all processes. */
+  perWorkspace: number;
+  /** Runs at once of this process; at least `perWorkspace`. */
+  concurrency: number;
+  wakeUp: WakeUp;
+  now: () => Date;
+  onError: (error: unknown) => void;
+}
+
+/** How long a run counts as alive without a sign of its process. */
+export const LEASE_MS = 60_000;
+const RENEW_AFTER_MS = 10_000;
+const SWEEP_EVERY_MS = 2_000;
+/** Polls for due work, in case a wake-up was lost. */
+const POLL_MS = 2_000;
+const RETRY_WAIT_MS = 250;
+/** So that under load, several deliveries share a claim. The first claim after a pause does not wait. */
+const BETWEEN_CLAIMS_MS = 4;
+const MAX_GROUPS_PER_CLAIM = 40;
+const RESULTS_PER_BATCH = 100;
+const BYTES_PER_BATCH = 4 * 1024 * 1024;
+
+/**
+ * Claims the due deliveries of a lane and runs their targets. Once stopped it claims nothing more, and ends when all runs
+ * have ended and their results are stored; until then their leases are renewed.
+ */
+export function laneLoops(options: LaneOptions): Loops {
+  const { claim, settle, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
+  const running = new Map<string, ClaimedDelivery>();
+  const working = new Set<Promise<void>>();
+  let renewedAt = now().getTime();
+
+  const results = createGroupCommit<RunRecord>({
+    async commit(records) {
+      await storeRuns(records, (some) => settle(some, now()));
+      for (const { deliveryId } of records) running.delete(deliveryId);
+      // Even when nothing waits for the freed slots of the workspaces: this process has free places again.
+      wakeUp.signal();
+    },
+    maxItems: RESULTS_PER_BATCH,
+    sizeOf: ({ args, result, error }) => args.length + result.length + error.length,
+    maxBytes: BYTES_PER_BATCH,
+  });
+
+  async function claimAndStart(maxGroups: number, stop: AbortSignal): Promise<boolean> {
+    const at = now();
+    const { deliveries, full } = await claim({ now: at, leaseUntil: new Date(at.getTime() + LEASE_MS), maxGroups });
+    for (const delivery of deliveries) {
+      running.set(delivery.deliveryId, delivery);
+      const work = run(delivery, stop)
+        .then((record) => keepTrying(record, { results, stop, onError }))
+        .catch(onError)
+        .finally(() => {
+          running.delete(delivery.deliveryId);
+          working.delete(work);
+        });
+      working.add(work);
+    }
+    return full;
+  }
+
+  async function serve(stop: AbortSignal): Promise<void> {
+    let claimedAtMs = Number.NEGATIVE_INFINITY;
+    while (!stop.aborted) {
+      const restMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
+      if (restMs > 0) await sleep(restMs);
+      claimedAtMs = performance.now();
+      const places = Math.floor((concurrency - running.size) / perWorkspace);
+      try {
+        const more = places > 0 && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
+        if (!more) await wakeUp.wait(POLL_MS, stop);
+      } catch (error) {
+        onError(error);
+        await wakeUp.wait(RETRY_WAIT_MS, stop);
+      }
+    }
+    await Promise.all(working);
+    await results[Symbol.asyncDispose]();
+  }
+
+  /** Own leases first, so that a pause of this process or of the database does not end its own runs. */
+  async function keepLeases(): Promise<void> {
+    const at = now().getTime();
+    if (at - renewedAt >= RENEW_AFTER_MS) {
+      if (running.size > 0) await leases.renew([...running.values()], new Date(at + LEASE_MS));
+      renewedAt = at;
+    }
+    if ((await leases.interruptExpired(now())) > 0) wakeUp.signal();
+  }
+
+  return { producers: [serve], consumers: [(stop) => runEvery(SWEEP_EVERY_MS, stop, keepLeases, onError)] };
+}

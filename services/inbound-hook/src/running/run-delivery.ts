@@ -1,0 +1,98 @@
+import { hookRunsEnded, hookStartDelay } from "@toolgate/telemetry/instruments";
+import { runForRequest } from "@toolgate/telemetry/request";
+import { SpanKind, startSpan } from "@toolgate/telemetry/trace";
+import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
+import { parseBody } from "../domain/body.ts";
+import { loggedJson } from "../domain/logged-json.ts";
+import { type JsonObject, mapArguments } from "../domain/mapping.ts";
+import { nextStart } from "../domain/next-start.ts";
+import type { Lane } from "../store/queue.ts";
+import type { ClaimedDelivery, ClaimedRun } from "../store/runs/claim.ts";
+import type { RunRecord } from "../store/runs/settle.ts";
+import { failed, type RunEnd, type RunTarget } from "./run-target.ts";
+
+export interface RunDeliveryDependencies {
+  lane: Lane;
+  isWorkspaceLocked: IsWorkspaceLocked;
+  runTarget: RunTarget;
+  redact: (value: unknown) => unknown;
+  now: () => Date;
+  onError: (error: unknown) => void;
+}
+
+/** Starts the target of a claimed delivery and resolves with how that ended. Once `stop` fires, nothing starts. */
+export type RunDelivery = (delivery: ClaimedDelivery, stop: AbortSignal) => Promise<RunRecord>;
+
+/** [FAIR-5] What has not started this long after its claim goes back to the queue. */
+const START_WITHIN_MS = 20_000;
+
+export function createRunDelivery(deps: RunDeliveryDependencies): RunDelivery {
+  const { lane, now, onError } = deps;
+  return async (delivery, stop) => {
+    const { run } = delivery;
+    if (!run) return recordOf(delivery, { number: 0, args: "", end: failed("") }, now());
+    const span = startSpan("hook run", undefined, { kind: SpanKind.CONSUMER, attributes: { "toolgate.lane": lane } });
+    const input = inputOf(run, lane);
+    const work = () => startAndRun(deps, delivery, run, input, stop);
+    const end = await runForRequest({ requestId: run.requestId, span: span?.spanContext() }, work).catch((error) => {
+      onError(error);
+      return failed("internal error");
+    });
+    span?.end();
+    if (end.outcome !== "not-started") hookRunsEnded.add(1, { lane, outcome: end.outcome });
+    const args = input ? loggedJson(JSON.stringify(input.args), deps.redact) : "";
+    return recordOf(delivery, { number: run.number, args, end }, now());
+  };
+}
+
+interface Input {
+  args: JsonObject;
+  isForm: boolean;
+}
+
+/** Undefined when the body cannot be read, which was checked when it was received. */
+function inputOf({ body, contentType, hook }: ClaimedRun, lane: Lane): Input | undefined {
+  const parsed = parseBody(body, contentType, "");
+  if (!parsed.ok) return undefined;
+  // [IN-61] An assistant has no arguments of the server: it gets all of the body.
+  const takesAll = lane === "assistant" && hook.arguments.from === "fields";
+  return { args: takesAll ? parsed.value : mapArguments(hook.arguments, parsed.value), isForm: parsed.isForm };
+}
+
+async function startAndRun(
+  { lane, isWorkspaceLocked, runTarget, now, onError }: RunDeliveryDependencies,
+  { deliveryId, createdAt, workspaceId, attempt }: ClaimedDelivery,
+  run: ClaimedRun,
+  input: Input | undefined,
+  stop: AbortSignal,
+): Promise<RunEnd> {
+  const claimedAt = now().getTime();
+  if (run.hook.deleted) return failed("the hook was deleted");
+  if (!input) return failed("the body cannot be read");
+  let locked: boolean;
+  try {
+    locked = await isWorkspaceLocked(workspaceId);
+  } catch (error) {
+    onError(error);
+    return { outcome: "not-started", reason: "the workspace could not be checked" };
+  }
+  if (locked) return failed("the workspace is locked");
+  if (stop.aborted || now().getTime() - claimedAt > START_WITHIN_MS) return { outcome: "not-started", reason: "" };
+  if (run.number === 1 && attempt === 1)
+    hookStartDelay.record((now().getTime() - createdAt.getTime()) / 1_000, { lane });
+  return runTarget({ deliveryId, createdAt, workspaceId, run, ...input });
+}
+
+function recordOf(
+  { deliveryId, createdAt, workspaceId, attempt }: ClaimedDelivery,
+  { number, args, end }: { number: number; args: string; end: RunEnd },
+  now: Date,
+): RunRecord {
+  const record = { deliveryId, createdAt, workspaceId, number, againAt: null, nextAttempt: attempt, args };
+  if (end.outcome === "succeeded") return { ...record, error: "", ...end };
+  if (end.outcome === "failed") return { ...record, result: "", ...end };
+  const next = nextStart({ attempt, reason: end.reason, now });
+  const notRun = { durationMs: 0, result: "", executionId: "" };
+  if (!next) return { ...record, ...notRun, outcome: "failed", error: end.reason };
+  return { ...record, ...notRun, outcome: "returned", error: "", ...next };
+}

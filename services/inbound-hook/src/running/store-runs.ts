@@ -1,0 +1,50 @@
+import type { GroupCommit } from "@toolgate/event-bus/group-commit";
+import { isDataError } from "@toolgate/postgres/data-error";
+import { pause } from "@toolgate/service-host/every";
+import type { RunRecord } from "../store/runs/settle.ts";
+
+/** Stores a batch; one by one if Postgres refuses its data, and then the refused ones without their texts. */
+export async function storeRuns(
+  records: readonly RunRecord[],
+  settle: (records: readonly RunRecord[]) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await settle(records);
+    return;
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+  }
+  for (const record of records) {
+    try {
+      await settle([record]);
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      await settle([{ ...record, args: "", result: "", error: "the result could not be stored" }]);
+    }
+  }
+}
+
+const WAIT_MS = 500;
+/** Once the process was told to stop. Then the lease expires, and the run is marked as interrupted. */
+const MAX_TRIES_WHILE_STOPPING = 20;
+const NEVER = new AbortController().signal;
+
+interface Options {
+  results: Pick<GroupCommit<RunRecord>, "add">;
+  stop: AbortSignal;
+  onError: (error: unknown) => void;
+}
+
+/** Adds a record until it is stored, however long the database is down. */
+export async function keepTrying(record: RunRecord, { results, stop, onError }: Options): Promise<void> {
+  let triesLeft = MAX_TRIES_WHILE_STOPPING;
+  while (triesLeft > 0) {
+    try {
+      return await results.add(record);
+    } catch (error) {
+      onError(error);
+      if (stop.aborted) triesLeft -= 1;
+      await pause(WAIT_MS, NEVER);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { addParts } from "@toolgate/postgres/fair-queue/add";
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool } from "@toolgate/postgres/pool";
+import { LANES, type Lane } from "./queue.ts";
+
+/** A verified call, to be stored as a delivery. */
+export interface AcceptedCall {
+  /** UUID v7 of `createdAt`. */
+  id: string;
+  createdAt: Date;
+  lane: Lane;
+  hookId: number;
+  workspaceId: string;
+  /** [AUTH-4] What makes a later call a repeat. */
+  keys: readonly Buffer[];
+  externalId: string | null;
+  body: Uint8Array;
+  contentType: string;
+  /** Only headers with ids. */
+  headers: Readonly<Record<string, string>>;
+  requestId: string;
+}
+
+/**
+ * Stores calls with their replay keys and queues them, in one transaction and one round trip. No two of them may have a
+ * key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not stored.
+ *
+ * The locks of the workspaces' queues come first, so that a twin on another replica is seen once its transaction has
+ * ended. They are released before the commit is on disk, but this resolves only afterwards.
+ */
+export function createAccept(pool: Pool, queues: Readonly<Record<Lane, FairQueue>>) {
+  const texts = { tool: acceptText(queues.tool), assistant: acceptText(queues.assistant) };
+  return async (calls: readonly AcceptedCall[]): Promise<Map<string, string>> => {
+    const statements: Statement[] = [];
+    const accepts: Statement[] = [];
+    for (const lane of LANES) {
+      const ofLane = calls.filter((call) => call.lane === lane);
+      if (ofLane.length === 0) continue;
+      const workspaces = [...new Set(ofLane.map((call) => call.workspaceId))];
+      statements.push(...makeAndLockGroups(queues[lane].tables, workspaces));
+      accepts.push({ name: `accept_${lane}`, text: texts[lane], values: valuesOf(ofLane) });
+    }
+    const results = await pipelined(pool, [...statements, ...accepts], { unlockEarly: true });
+    const known = results.slice(statements.length).flatMap(({ rows }) => rows as { id: string; original: string }[]);
+    return new Map(known.map(({ id, original }) => [id, original]));
+  };
+}
+
+function valuesOf(calls: readonly AcceptedCall[]): unknown[] {
+  const keys = calls.flatMap((call) => call.keys.map((key) => ({ id: call.id, hookId: call.hookId, key })));
+  return [
+    calls.map((call) => call.id),
+    calls.map((call) => call.createdAt),
+    calls.map((call) => call.workspaceId),
+    calls.map((call) => call.hookId),
+    calls.map((call) => call.externalId),
+    calls.map((call) => Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength)),
+    calls.map((call) => call.contentType),
+    calls.map((call) => JSON.stringify(call.headers)),
+    calls.map((call) => call.requestId),
+    keys.map(({ id }) => id),
+    keys.map(({ hookId }) => hookId),
+    keys.map(({ key }) => key),
+  ];
+}
+
+const acceptText = (queue: FairQueue) => `with incoming as materialized (
+  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::text[], $9::text[])
+    as given (id, created_at, workspace_id, hook_id, external_id, body, content_type, headers, request_id)
+),
+wanted as materialized (
+  select * from unnest($10::uuid[], $11::bigint[], $12::bytea[]) as given (delivery_id, hook_id, key)
+),
+known as materialized (
+  select distinct on (wanted.delivery_id) wanted.delivery_id as id, k.delivery_id as original
+  from wanted join inbound_hook.replay_key k on k.hook_id = wanted.hook_id and k.key = wanted.key
+  order by wanted.delivery_id, k.created_at
+),
+fresh as materialized (
+  select * from incoming where id not in (select id from known)
+),
+keys_added as (
+  insert into inbound_hook.replay_key (hook_id, key, delivery_id, created_at)
+  select wanted.hook_id, wanted.key, fresh.id, fresh.created_at
+  from wanted join fresh on fresh.id = wanted.delivery_id
+),
+deliveries_added as (
+  insert into inbound_hook.delivery
+    (created_at, id, workspace_id, hook_id, external_id, body, content_type, headers, request_id)
+  select created_at, id, workspace_id, hook_id, external_id, body, content_type, headers::jsonb, request_id from fresh
+),
+queued as materialized (
+  select id as item_id, workspace_id as group_id, hook_id as member_id, created_at as due_at, created_at from fresh
+),
+${addParts(queue)}
+select id, original from known`;

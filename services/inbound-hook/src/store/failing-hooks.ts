@@ -1,0 +1,57 @@
+import type { Queryable } from "@toolgate/postgres/pool";
+
+/** A hook that was used and now fails every verification, which the workspace's admins have to be told about. */
+export interface FailingHook {
+  hookId: number;
+  name: string;
+  workspaceId: string;
+  workspace: string;
+  refusedInARow: number;
+  refusedSince: Date;
+  lastReceivedAt: Date;
+  /** `refusedSince` as Postgres writes it: exact, unlike a Date. */
+  streak: string;
+  /** Identifies this claim. */
+  claimedUntil: Date;
+}
+
+const CLAIM_MS = 120_000;
+const HOOKS_PER_CLAIM = 20;
+const REFUSED_IN_A_ROW = 20;
+const REFUSED_FOR_MS = 3_600_000;
+
+/**
+ * Claims hooks that have failed every verification 20 times in a row or for an hour; those not settled in time are due
+ * again. The failures since one moment (`refused_since`) are told once: an accepted call ends them.
+ */
+export async function claimFailingHooks(db: Queryable, now: Date): Promise<FailingHook[]> {
+  const { rows } = await db.query(
+    `update inbound_hook.hook set notifying_until = $2
+     where id in (
+       select id from inbound_hook.hook
+       where refused_since is not null and refused_since is distinct from notified_since
+         and (refused_in_a_row >= $3 or refused_since <= $4)
+         and last_received_at is not null and active and deleted_at is null
+         and (notifying_until is null or notifying_until <= $1)
+       order by refused_since limit $5 for update skip locked)
+     returning id as "hookId", name, workspace_id as "workspaceId", workspace, refused_in_a_row as "refusedInARow",
+       refused_since as "refusedSince", last_received_at as "lastReceivedAt", refused_since::text as streak,
+       notifying_until as "claimedUntil"`,
+    [
+      now,
+      new Date(now.getTime() + CLAIM_MS),
+      REFUSED_IN_A_ROW,
+      new Date(now.getTime() - REFUSED_FOR_MS),
+      HOOKS_PER_CLAIM,
+    ],
+  );
+  return rows;
+}
+
+export async function settleFailingHook(db: Queryable, { hookId, streak, claimedUntil }: FailingHook): Promise<void> {
+  await db.query(
+    `update inbound_hook.hook set notified_since = $3::timestamptz, notifying_until = null
+     where id = $1 and notifying_until = $2`,
+    [hookId, claimedUntil, streak],
+  );
+}

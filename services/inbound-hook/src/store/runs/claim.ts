@@ -1,0 +1,95 @@
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { ArgumentSource } from "../../domain/mapping.ts";
+
+/** A delivery whose target may be started now, with everything that this needs. */
+export interface ClaimedDelivery {
+  deliveryId: string;
+  /** When the call was received. */
+  createdAt: Date;
+  workspaceId: string;
+  /** How often it was claimed for this run. */
+  attempt: number;
+  /** Undefined when the delivery has expired while it waited. */
+  run: ClaimedRun | undefined;
+}
+
+export interface ClaimedRun {
+  /** 1 for the first run of the delivery. */
+  number: number;
+  /** [IN-60] hook_<hook id>_<time>_<random>; the same whenever this run is claimed. */
+  chatId: string;
+  hook: {
+    id: number;
+    name: string;
+    /** The workspace's code. */
+    workspace: string;
+    target: string;
+    arguments: ArgumentSource;
+    deleted: boolean;
+  };
+  externalId: string | null;
+  body: Buffer;
+  contentType: string;
+  requestId: string;
+}
+
+interface Claim {
+  deliveries: ClaimedDelivery[];
+  /** Whether more may be due. */
+  full: boolean;
+}
+
+/**
+ * Claims due deliveries of a lane, at most `maxGroups` times the cap. Each becomes a run that is "running" until
+ * `leaseUntil`. All of that is on disk when this resolves: whatever happens next, no delivery runs twice without a trace.
+ */
+export type ClaimDeliveries = (request: { now: Date; leaseUntil: Date; maxGroups: number }) => Promise<Claim>;
+
+const RUN_PARTS = `,
+started as (
+  update inbound_hook.delivery d set status = 'running', runs = d.runs + 1, duration_ms = 0, error = ''
+  from claimed where d.created_at = claimed.created_at and d.id = claimed.item_id
+  returning d.created_at, d.id, d.hook_id, d.external_id, d.body, d.content_type, d.request_id, d.runs, d.requested_by,
+    'hook_' || d.hook_id || '_' || floor(extract(epoch from d.created_at))::bigint || '_'
+      || left(md5(d.id::text || ' ' || d.runs), 12) as chat_id
+),
+runs_started as (
+  insert into inbound_hook.run (created_at, delivery_id, number, status, started_at, chat_id, requested_by)
+  select started.created_at, started.id, started.runs, 'running', $1,
+    case h.target_kind when 'assistant' then started.chat_id else '' end, started.requested_by
+  from started join inbound_hook.hook h on h.id = started.hook_id
+)
+select claimed.item_id as "deliveryId", claimed.created_at as "createdAt", claimed.group_id as "workspaceId",
+  claimed.attempt, started.runs as number, started.chat_id as "chatId", started.external_id as "externalId",
+  started.body, started.content_type as "contentType", started.request_id as "requestId",
+  h.id as "hookId", h.name, h.workspace, h.target_name as target, h.args_from as "from", h.pointers,
+  h.deleted_at is not null as deleted
+from claimed
+left join started on started.created_at = claimed.created_at and started.id = claimed.item_id
+left join inbound_hook.hook h on h.id = started.hook_id
+order by claimed.due_at, claimed.item_id`;
+
+export function createClaimDeliveries(pool: Pool, queue: FairQueue): ClaimDeliveries {
+  const claim = prepareClaim(queue, { name: `${queue.tables}_claim`, text: RUN_PARTS });
+  return async (request) => {
+    // Other claims need not wait for the disk; only the start of the targets does.
+    const [locked, claimed] = await pipelined(pool, claim(request), { unlockEarly: true });
+    const deliveries = (claimed?.rows ?? []).map(toDelivery);
+    const groups: number = locked?.rows[0].groups ?? 0;
+    // A claim that finds nothing has still updated the due times of the groups it locked: others may be due behind them.
+    return { deliveries, full: groups === request.maxGroups || (groups > 0 && deliveries.length === 0) };
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of the statement above
+function toDelivery(row: any): ClaimedDelivery {
+  const { deliveryId, createdAt, workspaceId, attempt, number } = row;
+  const claimed = { deliveryId, createdAt, workspaceId, attempt };
+  if (number === null) return { ...claimed, run: undefined };
+  const { chatId, externalId, body, contentType, requestId, name, workspace, target, from, pointers, deleted } = row;
+  const hook = { id: row.hookId, name, workspace, target, arguments: { from, pointers }, deleted };
+  return { ...claimed, run: { number, chatId, hook, externalId, body, contentType, requestId } };
+}

@@ -1,0 +1,61 @@
+import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
+import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import { expiredGroups, settleParts } from "@toolgate/postgres/fair-queue/settle";
+import type { Pool } from "@toolgate/postgres/pool";
+
+/** The leases of running deliveries: as long as they are renewed, the process that runs the target is alive. */
+export interface Leases {
+  renew(deliveries: readonly { deliveryId: string; workspaceId: string }[], leaseUntil: Date): Promise<void>;
+  /** Ends the runs whose lease has expired as interrupted; they are not repeated. Resolves with how many. */
+  interruptExpired(now: Date): Promise<number>;
+}
+
+const ITEMS_PER_EXPIRY = 500;
+/** The error of a run whose process died. */
+const INTERRUPTED = "interrupted: the process that ran it ended, and what the run did is not known";
+
+export function createLeases(pool: Pool, queue: FairQueue): Leases {
+  const { tables } = queue;
+  const text = interruptText(queue);
+  return {
+    async renew(deliveries, leaseUntil) {
+      const groups = [...new Set(deliveries.map((delivery) => delivery.workspaceId))];
+      const renew = {
+        name: `${tables}_renew`,
+        text: `update ${tables}_item set lease_until = $2 where item_id = any($1::uuid[]) and lease_until < $2`,
+        values: [deliveries.map((delivery) => delivery.deliveryId), leaseUntil],
+      };
+      await pipelined(pool, [lockGroups(tables, groups), renew]);
+    },
+    async interruptExpired(now) {
+      const [found] = await pipelined(pool, [expiredGroups(tables, now, ITEMS_PER_EXPIRY)]);
+      const groups: string[] = found?.rows.map((row) => row.group_id) ?? [];
+      if (groups.length === 0) return 0;
+      const values = [groups, now, ITEMS_PER_EXPIRY, INTERRUPTED];
+      const results = await pipelined(pool, [
+        lockGroups(tables, groups),
+        { name: `${tables}_interrupt`, text, values },
+      ]);
+      return results.at(-1)?.rows[0].runs ?? 0;
+    },
+  };
+}
+
+const interruptText = (queue: FairQueue) => `with settled as materialized (
+  select q.item_id, q.group_id, q.member_id, q.created_at, true as in_flight, null::integer as next_attempt,
+    null::timestamptz as next_due, null::boolean as failing, $2::timestamptz as settled_at, $2::timestamptz as freed_at
+  from ${queue.tables}_item q
+  where q.lease_until is not null and q.lease_until < $2::timestamptz and q.group_id = any($1::text[])
+  order by q.lease_until limit $3
+),
+deliveries_interrupted as (
+  update inbound_hook.delivery d set status = 'interrupted', error = $4
+  from settled where d.created_at = settled.created_at and d.id = settled.item_id and d.status = 'running'
+),
+runs_interrupted as (
+  update inbound_hook.run r set status = 'interrupted', error = $4
+  from settled where r.created_at = settled.created_at and r.delivery_id = settled.item_id and r.status = 'running'
+),
+${settleParts(queue)}
+select count(*)::integer as runs from settled`;

@@ -1,0 +1,41 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { type Assistant, startChat } from "./chat-server.ts";
+import { startHookRig } from "./hook-rig.ts";
+
+const ASSISTANT = { target: { target: { case: "assistant", value: "clerk" } } } as const;
+
+const refusal = (code: Code, text: RegExp) =>
+  expect.toSatisfy(
+    (error: unknown) => error instanceof ConnectError && error.code === code && text.test(error.rawMessage),
+    `${Code[code]} ${text}`,
+  );
+
+test("[IN-6] [IN-47] [IN-55] an assistant is a target only if its definition releases it for hooks", async () => {
+  const assistants: Assistant[] = [];
+  await using chat = await startChat(assistants);
+  await using rig = await startHookRig({ instances: [["receiver"]], overrides: { chat: chat.transport } });
+  const workspace = await rig.newWorkspace();
+  const refused = refusal(Code.FailedPrecondition, /the assistant is not released for hooks/);
+  await expect(workspace.createHook(ASSISTANT)).rejects.toEqual(refused);
+  assistants.push({ workspaceId: "another-workspace", name: "clerk", released: true });
+  await expect(workspace.createHook(ASSISTANT)).rejects.toEqual(refused);
+  const own = { workspaceId: workspace.id, name: "clerk", released: false };
+  assistants.push(own);
+  await expect(workspace.createHook(ASSISTANT)).rejects.toEqual(refused);
+
+  own.released = true;
+  const { hook, id } = await workspace.createHook(ASSISTANT);
+  expect(hook).toMatchObject({ ...ASSISTANT, arguments: { source: { case: "fields" } } });
+  // An assistant declares no arguments, so a mapping may name any.
+  const mapping = { source: { case: "mapping", value: { pointers: { anything: "/a" } } } } as const;
+  const edited = await workspace.hooks.updateHook({ hookId: id, arguments: mapping });
+  expect(edited.hook?.arguments).toMatchObject(mapping);
+});
+
+test("[IN-55] an installation without a chat service refuses assistants as targets", async () => {
+  await using rig = await startHookRig({ instances: [["receiver"]] });
+  const workspace = await rig.newWorkspace();
+  const refused = refusal(Code.FailedPrecondition, /this installation has no assistants/);
+  await expect(workspace.createHook(ASSISTANT)).rejects.toEqual(refused);
+});

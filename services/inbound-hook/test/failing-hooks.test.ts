@@ -1,0 +1,108 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { type MailTrap, startMailTrap } from "@toolgate/testbed/mail-trap";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type HookRig, startHookRig, type TestWorkspace } from "./hook-rig.ts";
+
+const HOUR_MS = 3_600_000;
+
+describe("the mail about a hook that fails every verification", () => {
+  let mails: MailTrap;
+  let rig: HookRig;
+  let workspace: TestWorkspace;
+  beforeAll(async () => {
+    mails = await startMailTrap();
+    rig = await startHookRig({ smtpUrl: mails.url });
+    workspace = await rig.newWorkspace();
+  });
+  beforeEach(() => {
+    mails.emails.length = 0;
+  });
+  afterAll(async () => {
+    await rig?.[Symbol.asyncDispose]();
+    await mails?.[Symbol.asyncDispose]();
+  });
+
+  /** What the receiver writes: `refused` calls in a row, the first of them `sinceMs` ago. */
+  async function refuse(hookId: bigint, refused: number, { sinceMs = 1_000, used = true } = {}): Promise<void> {
+    const now = rig.clock.now().getTime();
+    await rig.pool.query(
+      `update inbound_hook.hook set refused_in_a_row = $2, last_received_at = $3,
+         refused_since = $4::timestamptz + interval '123 microseconds' where id = $1`,
+      [hookId, refused, used ? new Date(now - 2 * HOUR_MS) : null, new Date(now - sinceMs)],
+    );
+  }
+  const accept = (hookId: bigint) =>
+    rig.pool.query(
+      "update inbound_hook.hook set refused_in_a_row = 0, refused_since = null, last_received_at = now() where id = $1",
+      [hookId],
+    );
+  const mailsAbout = (hookId: bigint) => mails.emails.filter(({ text }) => text.includes(`hook ${hookId}`));
+  const untilMailed = (hookId: bigint) => eventually(() => mailsAbout(hookId)[0] ?? false);
+  /** Resolves once a hook that failed later has been mailed: the ones before it had their turn. */
+  async function othersHadTheirTurn(): Promise<void> {
+    const { id } = await workspace.createHook();
+    await refuse(id, 20, { sinceMs: 0 });
+    await untilMailed(id);
+  }
+
+  it("[WMGMT] 20 failures in a row get one mail to the workspace's admins, which names no secret", async () => {
+    const { id, url, secret, hook } = await workspace.createHook({ name: "Orders" });
+    await refuse(id, 20);
+    const mail = await untilMailed(id);
+    expect(mail.recipients).toEqual([`${workspace.code}@example.test`]);
+    expect(mail.text).toContain("Orders");
+    expect(mail.text).toContain("20 in a row");
+    for (const hidden of [url.slice(-32), hook?.shownUrl ?? "", secret]) expect(mail.text).not.toContain(hidden);
+  });
+
+  const mailed = async (hookId: bigint) =>
+    (await rig.pool.query("select notified_since from inbound_hook.hook where id = $1", [hookId])).rows[0];
+
+  it("[WMGMT] the same failures are mailed once, and new ones after an accepted call again", async () => {
+    const { id } = await workspace.createHook();
+    await refuse(id, 20);
+    await untilMailed(id);
+    await eventually(async () => (await mailed(id)).notified_since !== null);
+    await rig.pool.query("update inbound_hook.hook set refused_in_a_row = 99 where id = $1", [id]);
+    await othersHadTheirTurn();
+    expect(mailsAbout(id)).toHaveLength(1);
+    await accept(id);
+    await refuse(id, 20);
+    await eventually(() => mailsAbout(id).length === 2);
+  });
+
+  it("[WMGMT] failures for an hour get a mail, fewer than 20 in less than an hour do not", async () => {
+    const [long, short] = [await workspace.createHook(), await workspace.createHook()];
+    await refuse(short.id, 19, { sinceMs: HOUR_MS / 2 });
+    await refuse(long.id, 1, { sinceMs: HOUR_MS });
+    await untilMailed(long.id);
+    await othersHadTheirTurn();
+    expect(mailsAbout(short.id)).toEqual([]);
+  });
+
+  it("[WMGMT] a hook that was never used, is deactivated or is deleted gets no mail", async () => {
+    const [unused, inactive, deleted] = [
+      await workspace.createHook(),
+      await workspace.createHook(),
+      await workspace.createHook(),
+    ];
+    await workspace.hooks.updateHook({ hookId: inactive.id, active: false });
+    await workspace.hooks.deleteHook({ hookId: deleted.id });
+    await refuse(unused.id, 50, { sinceMs: 2 * HOUR_MS, used: false });
+    for (const { id } of [inactive, deleted]) await refuse(id, 50, { sinceMs: 2 * HOUR_MS });
+    await othersHadTheirTurn();
+    expect([unused, inactive, deleted].flatMap(({ id }) => mailsAbout(id))).toEqual([]);
+  });
+
+  it("[WMGMT] a mail that the server refuses is sent again later", async () => {
+    const { id } = await workspace.createHook();
+    mails.refuse(true);
+    const before = mails.refusals;
+    await refuse(id, 20);
+    await eventually(() => mails.refusals > before);
+    mails.refuse(false);
+    rig.clock.advance(180_000);
+    await untilMailed(id);
+    expect(mailsAbout(id)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,194 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { createEpochs, epochKey } from "@toolgate/epoch/epoch";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sealingContext } from "../src/domain/hook.ts";
+import { type HookRig, startHookRig, type TestWorkspace } from "./hook-rig.ts";
+
+let rig: HookRig;
+let workspace: TestWorkspace;
+let redis: ReturnType<typeof connectRedis>;
+beforeAll(async () => {
+  rig = await startHookRig({ instances: [["receiver"]] });
+  workspace = await rig.newWorkspace();
+  redis = connectRedis({ url: rig.redis.url, name: "test", onError: () => {} });
+  await untilReady(redis, 20_000);
+});
+afterAll(async () => {
+  redis?.disconnect();
+  await rig?.[Symbol.asyncDispose]();
+});
+
+const refusal = (code: Code, text: RegExp) =>
+  expect.toSatisfy(
+    (error: unknown) => error instanceof ConnectError && error.code === code && text.test(error.rawMessage),
+    `${Code[code]} ${text}`,
+  );
+const NOT_FOUND = refusal(Code.NotFound, /^no such hook$/);
+const stored = async (id: bigint) =>
+  (await rig.pool.query("select * from inbound_hook.hook where id = $1", [id])).rows[0];
+const epochOf = async (id: bigint) => BigInt((await redis.get(epochKey(`hook:${id}`))) ?? 0);
+const openSecret = async (id: bigint) => {
+  const { sealingKeys } = rig.config.receiver ?? { sealingKeys: [] };
+  return createSecretBox({ keys: sealingKeys }).open((await stored(id)).secret, sealingContext(Number(id)));
+};
+
+test("[IN-2] [IN-7] [IN-8] an edit changes what it names and nothing else", async () => {
+  const { id, hook } = await workspace.createHook();
+  const args = { source: { case: "mapping", value: { pointers: { text: "/a" } } } } as const;
+  const edits = [
+    { name: "New name" },
+    { limit: 7 },
+    { toleranceSeconds: 3_600 },
+    { active: false },
+    { arguments: args },
+  ];
+  const expected = structuredClone({ ...hook });
+  for (const edit of edits) {
+    const { hook: after } = await workspace.hooks.updateHook({ hookId: id, ...edit });
+    Object.assign(expected, edit);
+    expect(after).toMatchObject(expected);
+  }
+  expect((await workspace.hooks.getHook({ hookId: id })).hook).toMatchObject(expected);
+});
+
+test.each([
+  [{ name: " " }, /^name: /],
+  [{ limit: 0 }, /^limit: /],
+  [{ toleranceSeconds: 59 }, /^tolerance_seconds: /],
+  [{ arguments: { source: { case: "mapping", value: { pointers: { other: "/a" } } } } as const }, /not declared/],
+] as const)("[IN-7] [IN-8] an edit to %j is refused and changes nothing", async (edit, reason) => {
+  const { id, hook } = await workspace.createHook();
+  const refused = workspace.hooks.updateHook({ hookId: id, active: false, ...edit });
+  await expect(refused).rejects.toEqual(refusal(Code.InvalidArgument, reason));
+  expect((await workspace.hooks.getHook({ hookId: id })).hook).toEqual(hook);
+});
+
+test("[AUTH-3] the tolerance of a format without a time cannot be set", async () => {
+  const { id } = await workspace.createHook({ format: HookFormat.BEARER });
+  const refused = workspace.hooks.updateHook({ hookId: id, toleranceSeconds: 300 });
+  await expect(refused).rejects.toEqual(refusal(Code.InvalidArgument, /^tolerance_seconds: /));
+});
+
+test("[AUTH-21] [WMGMT-7] rotation makes a new secret and shows it once", async () => {
+  const { id, secret } = await workspace.createHook();
+  const rotated = await workspace.hooks.rotateHookSecret({ hookId: id });
+  expect(rotated.secret).toMatch(/^whsec_/);
+  expect(rotated.secret).not.toBe(secret);
+  expect(await openSecret(id)).toBe(rotated.secret);
+  const refused = workspace.hooks.rotateHookSecret({ hookId: id, providerSecret: "provider-secret" });
+  await expect(refused).rejects.toEqual(refusal(Code.InvalidArgument, /^provider_secret: /));
+});
+
+test("[AUTH-20] [WMGMT-7] rotation of a provider's format takes the provider's new secret", async () => {
+  const { id } = await workspace.createHook({ format: HookFormat.SHOP, providerSecret: "provider-secret" });
+  const refused = workspace.hooks.rotateHookSecret({ hookId: id });
+  await expect(refused).rejects.toEqual(refusal(Code.InvalidArgument, /^provider_secret: /));
+  const rotated = await workspace.hooks.rotateHookSecret({ hookId: id, providerSecret: "another-secret" });
+  expect([rotated.secret, await openSecret(id)]).toEqual(["", "another-secret"]);
+});
+
+test("[IN-17] [WMGMT] every change raises the hook's epoch before it responds", async () => {
+  const { id: hookId } = await workspace.createHook();
+  const { hooks } = workspace;
+  let epoch = await epochOf(hookId);
+  for (const change of [
+    () => hooks.updateHook({ hookId, active: false }),
+    () => hooks.updateHook({ hookId, active: false }),
+    () => hooks.rotateHookSecret({ hookId }),
+    () => hooks.deleteHook({ hookId }),
+    () => hooks.deleteHook({ hookId }),
+  ]) {
+    await change();
+    const after = await epochOf(hookId);
+    expect(after).toBeGreaterThan(epoch);
+    epoch = after;
+  }
+});
+
+test("[WMGMT] a deleted hook is gone, its secret too, and its row stays for the log", async () => {
+  const { id: hookId } = await workspace.createHook();
+  const { hooks } = workspace;
+  await hooks.deleteHook({ hookId });
+  await expect(hooks.getHook({ hookId })).rejects.toEqual(NOT_FOUND);
+  await expect(hooks.updateHook({ hookId, active: true })).rejects.toEqual(NOT_FOUND);
+  await expect(hooks.rotateHookSecret({ hookId })).rejects.toEqual(NOT_FOUND);
+  expect((await hooks.listHooks({})).hooks.some(({ id }) => id === hookId)).toBe(false);
+  const row = await stored(hookId);
+  expect(row).toMatchObject({ active: false, secret: Buffer.alloc(0) });
+  expect(row.deleted_at).toBeInstanceOf(Date);
+});
+
+test("[WMGMT] an id of another workspace gets not_found from every RPC, and changes nothing", async () => {
+  const { id: hookId } = await workspace.createHook();
+  const other = await rig.newWorkspace();
+  const before = await stored(hookId);
+  for (const id of [hookId, 0n, 1n, 2n ** 53n, 2n ** 64n - 1n]) {
+    await expect(other.hooks.getHook({ hookId: id })).rejects.toEqual(NOT_FOUND);
+    await expect(other.hooks.updateHook({ hookId: id, name: "taken" })).rejects.toEqual(NOT_FOUND);
+    await expect(other.hooks.deleteHook({ hookId: id })).rejects.toEqual(NOT_FOUND);
+    await expect(other.hooks.rotateHookSecret({ hookId: id })).rejects.toEqual(NOT_FOUND);
+  }
+  expect(await stored(hookId)).toEqual(before);
+});
+
+test("[WMGMT-2] [WMGMT-3] [WMGMT-4] managers and admins manage hooks, members do not", async () => {
+  for (const role of ["manager", "admin"] as const) await rig.as(role, workspace).hooks.listHooks({});
+  const member = rig.as("member", workspace).hooks;
+  await expect(member.listHooks({})).rejects.toEqual(refusal(Code.PermissionDenied, /role/));
+  await expect(member.createHook({})).rejects.toEqual(refusal(Code.PermissionDenied, /role/));
+});
+
+test("[WMGMT] creating, editing, switching, rotating and deleting a hook are audited, without values", async () => {
+  const own = await rig.newWorkspace();
+  const { id: hookId, secret, url } = await own.createHook({ name: "Audited" });
+  const { hooks } = own;
+  await hooks.updateHook({ hookId, name: "Renamed", limit: 5, toleranceSeconds: 100 });
+  await hooks.updateHook({ hookId, name: "Renamed" });
+  await hooks.updateHook({ hookId, active: false });
+  await hooks.updateHook({ hookId, active: true });
+  const rotated = await hooks.rotateHookSecret({ hookId });
+  await hooks.deleteHook({ hookId });
+  await hooks.deleteHook({ hookId });
+  const entries = await eventually(async () => {
+    const listed = (await own.audit.listAuditEntries({})).entries.filter(({ action }) => action.startsWith("hook."));
+    return listed.some(({ action }) => action === "hook.delete") && listed.toReversed();
+  });
+  expect(entries.map(({ action, target, changes }) => [action, target, changes.map(({ field }) => field)])).toEqual([
+    ["hook.create", "Audited", []],
+    ["hook.edit", "Renamed", ["name", "limit", "toleranceSeconds"]],
+    ["hook.deactivate", "Renamed", ["active"]],
+    ["hook.activate", "Renamed", ["active"]],
+    ["hook.rotate", "Renamed", []],
+    ["hook.delete", "Renamed", []],
+  ]);
+  const text = JSON.stringify(entries, (_, value) => (typeof value === "bigint" ? String(value) : value));
+  for (const secretText of [secret, rotated.secret, url.slice(-32)]) expect(text).not.toContain(secretText);
+  expect(entries.every(({ targetId }) => targetId === String(hookId))).toBe(true);
+});
+
+test("[WMGMT] without Redis a change is stored, but says that it is not confirmed; a repeat confirms it", async () => {
+  const { id: hookId, secret } = await workspace.createHook();
+  const { id: gone } = await workspace.createHook();
+  const before = await epochOf(hookId);
+  const { hooks } = workspace;
+  await rig.redis.stop();
+  try {
+    const unconfirmed = refusal(Code.Unavailable, /^done, but not confirmed/);
+    await expect(hooks.updateHook({ hookId, active: false })).rejects.toEqual(unconfirmed);
+    expect((await stored(hookId)).active).toBe(false);
+    await expect(hooks.deleteHook({ hookId: gone })).rejects.toEqual(unconfirmed);
+    expect((await stored(gone)).deleted_at).toBeInstanceOf(Date);
+    await expect(hooks.rotateHookSecret({ hookId })).rejects.toEqual(refusal(Code.Unavailable, /^not rotated/));
+    expect(await openSecret(hookId)).toBe(secret);
+  } finally {
+    await rig.redis.restart();
+  }
+  await eventually(() => hooks.updateHook({ hookId, active: false }));
+  await eventually(() => hooks.deleteHook({ hookId: gone }));
+  await createEpochs(redis).raise("test");
+  expect(await epochOf(hookId)).toBeGreaterThan(before);
+});

@@ -1,0 +1,205 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { type Client, createClient } from "@connectrpc/connect";
+import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
+import {
+  type CreateHookRequestSchema,
+  type CreateHookResponse,
+  HookFormat,
+  HookService,
+} from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { AuditService } from "@toolgate/gen/toolgate/key_auth/v1/audit_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { provision } from "@toolgate/key-auth/operator/provision";
+import { start as startKeyAuth } from "@toolgate/key-auth/service";
+import { migrate } from "@toolgate/postgres/migrate";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { createLogger } from "@toolgate/service-host/logger";
+import type { Peers } from "@toolgate/service-host/peers";
+import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import { localPeers } from "@toolgate/service-host/rpc/local-peers";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
+import type { Service, ServiceHost } from "@toolgate/service-host/service";
+import { migrationsOf } from "@toolgate/service-registry/paths";
+import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { start as startToolRunner } from "@toolgate/tool-runner/service";
+import type { Config, ProcessRole, RunnerConfig } from "../src/config.ts";
+import { type InboundHook, type Overrides, start } from "../src/service.ts";
+
+export const INTERNAL_TOKEN = "internal-token-of-the-test";
+export const PUBLIC_URL = "https://gate.example";
+
+const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
+
+export interface RigOptions {
+  /** The instances of the service to run, each with these roles; the first serves the clients. Default: one with both. */
+  instances?: (readonly ProcessRole[])[];
+  smtpUrl?: string;
+  overrides?: Overrides;
+}
+
+export type CreateHookInit = Exclude<MessageInitShape<typeof CreateHookRequestSchema>, { $typeName: string }>;
+
+/** What one user may call in one workspace. */
+export interface As {
+  hooks: Client<typeof HookService>;
+  deliveries: Client<typeof HookDeliveryService>;
+  tools: Client<typeof ToolService>;
+  audit: Client<typeof AuditService>;
+}
+
+export interface TestWorkspace extends As {
+  id: string;
+  code: string;
+  saveTool(name: string, definition: JsonObject): Promise<void>;
+  /** A hook of the native format for the tool `echo`, changed by `request`. */
+  createHook(request?: CreateHookInit): Promise<CreateHookResponse & { id: bigint }>;
+}
+
+/** Real key-auth, tool-runner and inbound-hook on real servers, in one process, with a clock that can be moved forward. */
+export interface HookRig extends AsyncDisposable {
+  pool: Pool;
+  redis: TestServer;
+  nats: TestServer;
+  config: Config;
+  services: InboundHook[];
+  peers: Peers;
+  keyAuth: Service;
+  clock: { now(): Date; advance(ms: number): void };
+  /** A new workspace with an admin, and the tool `echo` released for hooks. */
+  newWorkspace(): Promise<TestWorkspace>;
+  /** Another instance on the same servers. */
+  start(
+    roles: readonly ProcessRole[],
+    own?: { runner?: Partial<RunnerConfig>; host?: Partial<ServiceHost> },
+  ): Promise<InboundHook>;
+  /** The clients of a user with this role. */
+  as(role: MemberRole, workspace: { id: string; code: string }): As;
+}
+
+export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
+  await using opening = new AsyncDisposableStack();
+  const resources = opening.use(new AsyncDisposableStack());
+  const database = resources.use(await testDatabase());
+  const [nats, redis] = [resources.use(await testNats()), resources.use(await testRedis())];
+  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "test" }), (owned) =>
+    owned.end(),
+  );
+  for (const name of ["tool-runner", "key-auth", "inbound-hook"] as const) {
+    await migrate({ pool, ...migrationsOf(name) });
+  }
+  const sealingKeys = [{ version: 1, key: randomBytes(32) }];
+  const servers = { databaseUrl: database.url, databaseConnections: 6, redisUrl: redis.url, natsUrl: nats.url };
+  const peers = localPeers({ log, internalToken: INTERNAL_TOKEN });
+  let aheadMs = 0;
+  const now = () => Date.now() + aheadMs;
+  const host = { log, now, peers };
+  const toolRunner = resources.use(
+    await startToolRunner(
+      {
+        ...servers,
+        sealingKeys,
+        sandboxChildren: 1,
+        applicationHosts: [],
+        allowedTargets: [],
+        targetCaFile: "",
+        allowedDataSources: ["127.0.0.0/8", "::1/128"],
+        mail: undefined,
+      },
+      host,
+    ),
+  );
+  peers.add("tool-runner", toolRunner);
+  const keyAuth = resources.use(await startKeyAuth({ ...servers, sealingKeys }, host));
+  peers.add("key-auth", keyAuth);
+  const config: Config = {
+    ...servers,
+    receiver: { redisUrl: redis.url, sealingKeys, publicUrl: PUBLIC_URL },
+    caps: { perGroup: 3 },
+    runner: {
+      toolConcurrency: 64,
+      assistantConcurrency: 64,
+      mail: options.smtpUrl === undefined ? undefined : { smtpUrl: options.smtpUrl, from: "toolgate@gate.example" },
+    },
+  };
+  const services: InboundHook[] = [];
+  const startInstance: HookRig["start"] = async (roles, own = {}) => {
+    const only = {
+      ...config,
+      receiver: roles.includes("receiver") ? config.receiver : undefined,
+      runner: roles.includes("runner") && config.runner ? { ...config.runner, ...own.runner } : undefined,
+    };
+    const service = resources.use(await start(only, { ...host, ...own.host }, options.overrides));
+    services.push(service);
+    return service;
+  };
+  for (const roles of options.instances ?? [["receiver", "runner"]]) await startInstance(roles);
+  const ownTransport = localTransport((router) => services[0]?.routes(router), log, INTERNAL_TOKEN);
+  const as: HookRig["as"] = (role, { id: workspaceId, code: workspace }) => {
+    const principal = { userId: randomUUID(), email: `${role}@example.test`, workspaceId, workspace, role };
+    const headers = { [PRINCIPAL_HEADER]: encodePrincipal(principal) };
+    return {
+      hooks: withHeaders(createClient(HookService, ownTransport), headers),
+      deliveries: withHeaders(createClient(HookDeliveryService, ownTransport), headers),
+      tools: withHeaders(createClient(ToolService, peers.transport("tool-runner")), headers),
+      audit: withHeaders(createClient(AuditService, peers.transport("key-auth")), headers),
+    };
+  };
+  opening.move();
+  return {
+    pool,
+    redis,
+    nats,
+    config,
+    services,
+    peers,
+    keyAuth,
+    clock: {
+      now: () => new Date(now()),
+      advance(ms) {
+        aheadMs += ms;
+      },
+    },
+    async newWorkspace() {
+      const code = `w-${randomUUID().slice(0, 8)}`;
+      const account = { workspace: code, email: `${code}@example.test`, password: "a password" };
+      const { workspaceId: id } = await provision(pool, { ...account, role: "admin" });
+      return newWorkspace({ id, code, ...as("admin", { id, code }) });
+    },
+    start: startInstance,
+    as,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+async function newWorkspace(basis: As & { id: string; code: string }): Promise<TestWorkspace> {
+  const workspace: TestWorkspace = {
+    ...basis,
+    async saveTool(name, definition) {
+      await basis.tools.saveTool({ name, definition: { description: name, ...definition }, confirmExposure: true });
+    },
+    async createHook(request) {
+      const target = { target: { case: "tool", value: "echo" } } as const;
+      const made = await basis.hooks.createHook({ name: "Hook", format: HookFormat.NATIVE, target, ...request });
+      return { ...made, id: made.hook?.id ?? 0n };
+    },
+  };
+  const properties = {
+    text: { type: "string" },
+    count: { type: "integer" },
+    payload: { type: "object" },
+    _webhook: {},
+  };
+  const handler = "export default (args) => ({ success: true, args });";
+  await workspace.saveTool("echo", { inbound_hook: true, parameters: { type: "object", properties }, handler });
+  return workspace;
+}
+
+/** The principal of a management call comes from the gateway, in a header. */
+// biome-ignore lint/suspicious/noExplicitAny: every method of a client takes a request and options
+function withHeaders<C extends Record<string, any>>(client: C, headers: Record<string, string>): C {
+  return new Proxy(client, {
+    get: (target, name: string) => (request: unknown) => target[name]?.(request, { headers }),
+  });
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { HookDelivery } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
+import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
+import { newTimedId } from "@toolgate/postgres/timed-id";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type HookRig, startHookRig, type TestWorkspace } from "./hook-rig.ts";
+import { insertDeliveries, insertHookRow, type MadeDelivery } from "./log-rows.ts";
+
+const DAY_MS = 86_400_000;
+const STATUSES = ["waiting", "running", "succeeded", "failed", "interrupted"] as const;
+
+interface Search {
+  hookId?: bigint;
+  statuses?: number[];
+  externalId?: string;
+  requestId?: string;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+let rig: HookRig;
+let nextHook = 1;
+beforeAll(async () => {
+  rig = await startHookRig({ instances: [["receiver"]] });
+  for (const table of ["inbound_hook.delivery", "inbound_hook.run"]) {
+    await ensureDailyPartitions(rig.pool, { table, from: new Date(Date.now() - 31 * DAY_MS), days: 32 });
+  }
+});
+afterAll(() => rig?.[Symbol.asyncDispose]());
+
+function make(index: number, at: Date, firstHook: number): MadeDelivery {
+  return {
+    id: newTimedId(at),
+    at,
+    hook: firstHook + (index % 3),
+    externalId: index % 4 === 0 ? null : `order-${Math.floor(index / 6)}`,
+    requestId: `request-${Math.floor(index / 2)}`,
+    status: STATUSES[(index * 3 + Math.floor(index / 11)) % STATUSES.length] ?? "waiting",
+  };
+}
+
+/** A new workspace whose log has these rows, with hooks of ids that follow each other. */
+async function workspaceWith(
+  times: readonly Date[],
+): Promise<{ workspace: TestWorkspace; rows: MadeDelivery[]; hook: number }> {
+  const workspace = await rig.newWorkspace();
+  const hook = nextHook;
+  nextHook += 3;
+  for (let more = 0; more < 3; more += 1) await insertHookRow(rig.pool, workspace.id, hook + more);
+  const rows = times.map((at, index) => make(index, at, hook));
+  await insertDeliveries(rig.pool, workspace.id, rows);
+  return { workspace, rows, hook };
+}
+
+const hoursAgo = (hours: number) => new Date(rig.clock.now().getTime() - hours * 3_600_000);
+const newestFirst = (rows: readonly MadeDelivery[]) =>
+  rows
+    .map(({ id }) => id)
+    .toSorted()
+    .toReversed();
+
+/** All pages, in order. */
+async function all(workspace: TestWorkspace, { from, to, ...search }: Search, pageSize = 100): Promise<HookDelivery[]> {
+  const found: HookDelivery[] = [];
+  let pageToken = "";
+  do {
+    const page = await workspace.deliveries.listHookDeliveries({
+      ...search,
+      ...(from && { receivedFrom: timestampFromDate(from) }),
+      ...(to && { receivedTo: timestampFromDate(to) }),
+      pageSize,
+      pageToken,
+    });
+    expect(page.deliveries.length).toBeLessThanOrEqual(pageSize);
+    found.push(...page.deliveries);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  return found;
+}
+
+/** Usually absent, so that some searches find much. */
+const option = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ arbitrary: fc.constant(undefined), weight: 2 }, { arbitrary, weight: 1 });
+
+test("[IN-12] every combination of filters finds exactly the matching deliveries, newest first, with any page size", async () => {
+  // Several share a millisecond, several a day, and some are weeks apart.
+  const times = Array.from({ length: 300 }, (_, index) => hoursAgo(Math.floor(index / 2) * 4));
+  const { workspace, rows, hook } = await workspaceWith(times);
+  await workspaceWith(times);
+  const time = fc.integer({ min: -2, max: 152 }).map((steps) => hoursAgo(steps * 4));
+  const search = fc.record({
+    hookOffset: option(fc.integer({ min: 0, max: 3 })),
+    statuses: option(fc.uniqueArray(fc.constantFrom(...STATUSES), { minLength: 1 })),
+    externalId: option(fc.integer({ min: 0, max: 51 }).map((number) => `order-${number}`)),
+    requestId: option(fc.integer({ min: 0, max: 151 }).map((number) => `request-${number}`)),
+    from: option(time),
+    to: option(time),
+    pageSize: fc.constantFrom(7, 50, 100),
+  });
+  await fc.assert(
+    fc.asyncProperty(search, async ({ hookOffset, statuses, externalId, requestId, from, to, pageSize }) => {
+      const meets = (row: MadeDelivery) =>
+        (hookOffset === undefined || row.hook === hook + hookOffset) &&
+        (statuses === undefined || statuses.includes(row.status)) &&
+        (externalId === undefined || row.externalId === externalId) &&
+        (requestId === undefined || row.requestId === requestId) &&
+        (from === undefined || row.at >= from) &&
+        (to === undefined || row.at < to);
+      const asked: Search = {
+        ...(hookOffset !== undefined && { hookId: BigInt(hook + hookOffset) }),
+        ...(statuses && { statuses: statuses.map((status) => STATUSES.indexOf(status) + 1) }),
+        ...(externalId !== undefined && { externalId }),
+        ...(requestId !== undefined && { requestId }),
+        from,
+        to,
+      };
+      const found = await all(workspace, asked, pageSize);
+      expect(found.map(({ id }) => id)).toEqual(newestFirst(rows.filter(meets)));
+    }),
+    { numRuns: 80 },
+  );
+});
+
+test("[IN-11] [IN-12] a row of the log shows the hook, the external id, the request id and the status", async () => {
+  const { workspace, rows, hook } = await workspaceWith([hoursAgo(1)]);
+  const [row] = rows as [MadeDelivery];
+  const [shown] = await all(workspace, {});
+  expect(shown).toMatchObject({
+    id: row.id,
+    hookId: BigInt(hook),
+    hookName: `Hook ${hook}`,
+    externalId: "",
+    status: 1,
+    receivedAt: timestampFromDate(row.at),
+    runs: 0,
+    requestId: "request-0",
+  });
+});
+
+test("[WMGMT] the hook of another workspace finds nothing, and pages neither repeat nor miss while new calls come in", async () => {
+  const { workspace, rows, hook } = await workspaceWith(Array.from({ length: 30 }, (_, index) => hoursAgo(index)));
+  const other = await rig.newWorkspace();
+  expect(await other.deliveries.listHookDeliveries({ hookId: BigInt(hook) })).toMatchObject({
+    deliveries: [],
+    nextPageToken: "",
+  });
+  const first = await workspace.deliveries.listHookDeliveries({ pageSize: 10 });
+  await insertDeliveries(rig.pool, workspace.id, [make(1, rig.clock.now(), hook)]);
+  const second = await workspace.deliveries.listHookDeliveries({ pageSize: 100, pageToken: first.nextPageToken });
+  const seen = [...first.deliveries, ...second.deliveries].map(({ id }) => id);
+  expect(seen).toEqual(newestFirst(rows));
+});
+
+test.each([
+  ["page size", { pageSize: 101 }],
+  ["page token", { pageToken: "x" }],
+  ["id in the page token", { pageToken: Buffer.from(`{"before":"${randomUUID()}"}`).toString("base64url") }],
+  ["status", { statuses: [0] }],
+  ["status", { statuses: [6] }],
+  ["external id", { externalId: "x".repeat(256) }],
+  ["request id", { requestId: "a\0b" }],
+  ["start", { receivedFrom: { seconds: -1n } }],
+  ["end", { receivedTo: { seconds: 253_402_300_800n } }],
+])("[WMGMT] a search with a bad %s is refused", async (_what, search) => {
+  const workspace = await rig.newWorkspace();
+  await expect(workspace.deliveries.listHookDeliveries(search)).rejects.toSatisfy(
+    (error: unknown) => error instanceof ConnectError && error.code === Code.InvalidArgument,
+  );
+});

@@ -1,0 +1,111 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { neverSentError } from "@toolgate/call-stream/call";
+import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import type { Peers } from "@toolgate/service-host/peers";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHold } from "./chat-server.ts";
+import type { TestWorkspace } from "./hook-rig.ts";
+import { type RunRig, startRunRig } from "./run-rig.ts";
+
+let rig: RunRig;
+let workspace: TestWorkspace;
+/** What happens to the next calls of tool-runner: lost before or after they were sent, or nothing. */
+const faults: ("never sent" | "not started" | "lost during the run" | "timeout")[] = [];
+let lockChecksToFail = 0;
+/** Holds the responses of tool-runner. */
+let hold: ReturnType<typeof createHold> | undefined;
+
+beforeAll(async () => {
+  rig = await startRunRig({ instances: [["receiver"]] });
+  workspace = await rig.newWorkspace();
+  await rig.start(["runner"], { host: { peers: faulty(rig.peers) } });
+});
+afterAll(() => rig?.[Symbol.asyncDispose]());
+
+function faulty(real: Peers): Peers {
+  return {
+    transport(service) {
+      const transport = real.transport(service);
+      return {
+        stream: transport.stream,
+        unary(...call) {
+          if (service !== "key-auth" || lockChecksToFail === 0) return transport.unary(...call);
+          lockChecksToFail -= 1;
+          return Promise.reject(new ConnectError("down", Code.Unavailable));
+        },
+      };
+    },
+    call(method) {
+      const call = real.call(method);
+      return async (request, options) => {
+        const fault = (method as unknown) === RunService.method.run ? faults.shift() : undefined;
+        if (fault === "never sent") throw neverSentError("no server is reachable", Code.Unavailable);
+        if (fault === "not started") throw new ConnectError("the run did not start", Code.Aborted);
+        const response = await call(request, options);
+        await hold?.wait();
+        if (fault === "timeout") throw new ConnectError("the call's time is up", Code.DeadlineExceeded);
+        if (fault) throw new ConnectError("the stream was lost", Code.Unavailable);
+        return response;
+      };
+    },
+  };
+}
+
+const executionsOf = async () =>
+  (await rig.pool.query("select count(*)::integer as runs from tool_runner.executions")).rows[0].runs;
+
+test("[IN-33] a run that certainly did not start is started again, as the same run", async () => {
+  const hook = await workspace.createHook();
+  faults.push("never sent", "not started");
+  const outcome = await rig.ended(await rig.accept(hook, { text: "a" }));
+  expect(outcome).toMatchObject({ status: "succeeded", error: "", runs: [{ number: 1, status: "succeeded" }] });
+  lockChecksToFail = 2;
+  expect(await rig.ended(await rig.accept(hook, { text: "b" }))).toMatchObject({ status: "succeeded", runs: [{}] });
+});
+
+test("[IN-12] [IN-34] a run that may have had effects is never repeated, and the log says so", async () => {
+  const hook = await workspace.createHook();
+  const before = await eventually(executionsOf);
+  faults.push("lost during the run");
+  expect(await rig.ended(await rig.accept(hook, { text: "c" }))).toMatchObject({
+    status: "failed",
+    error: "the platform failed during the run: what the tool did is not known",
+    runs: [{ number: 1 }],
+  });
+  faults.push("timeout");
+  expect(await rig.ended(await rig.accept(hook, { text: "d" }))).toMatchObject({
+    status: "failed",
+    error: "the tool did not end in time",
+  });
+  await eventually(async () => (await executionsOf()) >= before + 2);
+  expect(await executionsOf()).toBe(before + 2);
+});
+
+test("[IN-12] a result is stored even if the database drops the connection meanwhile", async () => {
+  const hook = await workspace.createHook();
+  hold = createHold();
+  const id = await rig.accept(hook, { text: "e" });
+  await eventually(() => hold?.reached === 1);
+  const blocker = await rig.pool.connect();
+  const dropped = async () => {
+    const { rowCount } = await rig.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%tool_queue_group%'`,
+    );
+    return (rowCount ?? 0) > 0;
+  };
+  try {
+    await blocker.query("begin");
+    await blocker.query("select from inbound_hook.tool_queue_group for update");
+    hold.release();
+    // The second one is the connection of a repeat.
+    await eventually(dropped);
+    await eventually(dropped);
+  } finally {
+    await blocker.query("rollback");
+    blocker.release();
+    hold = undefined;
+  }
+  expect(await rig.ended(id)).toMatchObject({ status: "succeeded", runs: [{ number: 1, status: "succeeded" }] });
+});

@@ -1,0 +1,137 @@
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type ChatServer, createHold, startChat } from "./chat-server.ts";
+import { newBody } from "./receive-rig.ts";
+import { type RunRig, startRunRig, type TestHook } from "./run-rig.ts";
+
+let chat: ChatServer;
+let rig: RunRig;
+let hold: ReturnType<typeof createHold>;
+beforeAll(async () => {
+  chat = await startChat();
+  rig = await startRunRig({ overrides: { chat: chat.transport }, instances: [["receiver", "runner"], ["runner"]] });
+});
+beforeEach(() => {
+  hold = createHold();
+  const mine = hold;
+  chat.run = async () => {
+    await mine.wait();
+    return { case: "reply", value: "done" };
+  };
+});
+afterAll(async () => {
+  hold?.release();
+  await rig?.[Symbol.asyncDispose]();
+  await chat?.[Symbol.asyncDispose]();
+});
+
+async function newAssistantHook(of: RunRig = rig) {
+  const workspace = await of.newWorkspace();
+  chat.assistants.push({ workspaceId: workspace.id, name: "clerk", released: true });
+  const target = { target: { case: "assistant", value: "clerk" } } as const;
+  return { workspace, hook: await workspace.createHook({ target, limit: 10_000 }) };
+}
+
+async function acceptMany(hook: TestHook, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const calls = Array.from({ length: Math.min(25, count - ids.length) }, () => rig.accept(hook, newBody()));
+    ids.push(...(await Promise.all(calls)));
+  }
+  return ids;
+}
+
+async function statuses(hook: TestHook): Promise<Record<string, number>> {
+  const { rows } = await rig.pool.query(
+    "select status, count(*)::integer as count from inbound_hook.delivery where hook_id = $1 group by status",
+    [hook.id],
+  );
+  return Object.fromEntries(rows.map((row) => [row.status, row.count]));
+}
+
+test("[FAIR-4] at most 3 deliveries of a workspace run at once in a lane, over all processes", async () => {
+  const [first, second] = [await newAssistantHook(), await newAssistantHook()];
+  await acceptMany(first.hook, 8);
+  await eventually(() => hold.reached === 3);
+  // Another workspace gets its own slots, and its claims prove that both processes have looked for work since.
+  await acceptMany(second.hook, 8);
+  await eventually(() => hold.reached === 6);
+  expect(await statuses(first.hook)).toEqual({ running: 3, waiting: 5 });
+  expect(await statuses(second.hook)).toEqual({ running: 3, waiting: 5 });
+  hold.release();
+  await eventually(async () => (await statuses(first.hook)).succeeded === 8);
+  await eventually(async () => (await statuses(second.hook)).succeeded === 8);
+});
+
+test("[FAIR-4] [IN-66] a thousand assistant runs hold up no tool of the same workspace", {
+  timeout: 120_000,
+}, async () => {
+  const { workspace, hook } = await newAssistantHook();
+  await acceptMany(hook, 1_000);
+  await eventually(() => hold.reached === 3);
+  const tool = await workspace.createHook({ limit: 10_000 });
+  for (const id of await acceptMany(tool, 20)) expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+  expect(await statuses(hook)).toEqual({ running: 3, waiting: 997 });
+  await workspace.hooks.deleteHook({ hookId: hook.id });
+  hold.release();
+  // Nothing starts for a deleted hook.
+  await eventually(async () => (await statuses(hook)).failed === 997, { deadlineMs: 60_000 });
+  expect(await statuses(hook)).toEqual({ succeeded: 3, failed: 997 });
+});
+
+test("[FAIR-5] a lane that stops lets its runs end, starts nothing more, and leaves the rest to others", async () => {
+  await using alone = await startRunRig({ overrides: { chat: chat.transport } });
+  const { hook } = await newAssistantHook(alone);
+  const running = await alone.accept(hook, newBody());
+  await eventually(() => hold.reached === 1);
+  let drained = false;
+  const draining = alone.services[0]?.drain().then(() => {
+    drained = true;
+  });
+  const waiting = await alone.accept(hook, newBody());
+  expect(drained).toBe(false);
+  hold.release();
+  await draining;
+  expect(await alone.outcomeOf(running)).toMatchObject({ status: "succeeded" });
+  expect(await alone.outcomeOf(waiting)).toMatchObject({ status: "waiting", runs: [] });
+  await alone.start(["runner"]);
+  expect(await alone.ended(waiting)).toMatchObject({ status: "succeeded" });
+});
+
+test("[IN-66] the lease of a long run is renewed, and the run ends as usual", async () => {
+  await using alone = await startRunRig({ overrides: { chat: chat.transport } });
+  const { hook } = await newAssistantHook(alone);
+  const id = await alone.accept(hook, newBody());
+  await eventually(() => hold.reached === 1);
+  const leaseUntil = async () => {
+    const { rows } = await alone.pool.query(
+      "select lease_until from inbound_hook.assistant_queue_item where item_id = $1",
+      [id],
+    );
+    return rows[0]?.lease_until ?? new Date(0);
+  };
+  for (let minutes = 0; minutes < 3; minutes += 1) {
+    alone.clock.advance(120_000);
+    await eventually(async () => (await leaseUntil()) > alone.clock.now());
+  }
+  expect(await alone.outcomeOf(id)).toMatchObject({ status: "running" });
+  hold.release();
+  expect(await alone.ended(id)).toMatchObject({ status: "succeeded", runs: [{ number: 1 }] });
+});
+
+test("[IN-14] deliveries that expire while they wait free their slots and run nothing", async () => {
+  await using alone = await startRunRig({ overrides: { chat: chat.transport }, instances: [["receiver"]] });
+  const { hook } = await newAssistantHook(alone);
+  const before = chat.requests.length;
+  for (let count = 0; count < 4; count += 1) await alone.accept(hook, newBody());
+  await alone.pool.query("delete from inbound_hook.delivery where hook_id = $1", [hook.id]);
+  const kept = await alone.accept(hook, newBody());
+  await alone.start(["runner"]);
+  hold.release();
+  expect(await alone.ended(kept)).toMatchObject({ status: "succeeded" });
+  await eventually(async () => {
+    const { rows } = await alone.pool.query("select in_flight from inbound_hook.assistant_queue_group");
+    return rows.every((row) => row.in_flight === 0);
+  });
+  expect(chat.requests.slice(before).map((request) => request.deliveryId)).toEqual([kept]);
+});

@@ -1,0 +1,215 @@
+import { create } from "@bufbuild/protobuf";
+import { createWakeUp } from "@toolgate/event-bus/wake-up";
+import { type Attempt, AttemptResultSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
+import { createSecretBox, type SealingKey } from "@toolgate/secret-box/secret-box";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { toRecord } from "../../src/events/attempt-record.ts";
+import { createAttemptSender, type SendAttempts } from "../../src/events/attempt-sender.ts";
+import { runDispatcher } from "../../src/events/dispatcher.ts";
+import { createApplyResults } from "../../src/store/deliveries/apply-results.ts";
+import { type ClaimedDelivery, createClaimStore } from "../../src/store/deliveries/claim.ts";
+import { deliveryQueue } from "../../src/store/queue.ts";
+import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
+
+describe("the dispatcher", () => {
+  let rig: OutboundRig;
+  let running: AsyncDisposableStack;
+  let errors: unknown[];
+  beforeEach(async () => {
+    rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
+    running = new AsyncDisposableStack();
+    errors = [];
+  });
+  afterEach(async () => {
+    await running.disposeAsync();
+    await rig[Symbol.asyncDispose]();
+  });
+
+  function dispatch(send: SendAttempts, keys: SealingKey[] = rig.config.core?.sealingKeys ?? []): void {
+    const { databaseUrl = "" } = rig.config.core ?? {};
+    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 2, applicationName: "dispatcher" });
+    const stopping = new AbortController();
+    const ended = runDispatcher({
+      store: createClaimStore(pool, QUEUE),
+      applyResults: createApplyResults(pool, QUEUE),
+      secretBox: createSecretBox({ keys }),
+      send,
+      wakeUp: createWakeUp(),
+      now: rig.clock.now,
+      signal: stopping.signal,
+      onError: (error) => errors.push(error),
+    });
+    running.defer(async () => {
+      stopping.abort();
+      await ended;
+      await pool.end();
+    });
+  }
+  const queued = async () => (await rig.pool.query("select * from outbound_webhook.queue_item")).rows;
+  const members = async () => (await rig.pool.query("select * from outbound_webhook.queue_member")).rows;
+
+  it("[OUT-57] hands back only attempts that did not reach the workers, which get nothing twice", async () => {
+    await rig.register("w", "/1");
+    await rig.register("w", "/2");
+    await rig.report({ workspaceId: "w" });
+    await eventually(async () => (await queued()).length === 2);
+    const sent: Attempt[][] = [];
+    dispatch(async (attempts) => {
+      const failed = sent.push(attempts) === 1 ? attempts.slice(0, 1) : [];
+      return failed.map((attempt) => ({ attempts: [attempt], error: new Error("no broker") }));
+    });
+    await eventually(() => sent.length === 2);
+    const ids = sent.map((attempts) => attempts.map(({ deliveryId }) => deliveryId));
+    expect(ids[0]).toHaveLength(2);
+    expect(ids[1]).toEqual([ids[0]?.[0]]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it("[FAIR] a batch costs two round trips to Postgres and the same statements for 1 delivery and for 200", async () => {
+    const { databaseUrl = "" } = rig.config.core ?? {};
+    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "counted" });
+    running.defer(() => pool.end());
+    const counts = { roundTrips: 0, statements: 0 };
+    (await pool.connect()).release();
+    const client = await pool.connect();
+    const send = client.query.bind(client) as (...args: unknown[]) => unknown;
+    Object.assign(client, {
+      query: (...args: unknown[]) => {
+        counts.statements += 1;
+        return send(...args);
+      },
+    });
+    client.release();
+    pool.on("acquire", () => {
+      counts.roundTrips += 1;
+    });
+    const store = createClaimStore(pool, QUEUE);
+    const applyResults = createApplyResults(pool, QUEUE);
+    const batch = async () => {
+      Object.assign(counts, { roundTrips: 0, statements: 0 });
+      const now = rig.clock.now();
+      const { deliveries } = await store.claim(now, new Date(now.getTime() + 45_000));
+      const startedAtMs = BigInt(now.getTime());
+      const records = deliveries.map(({ deliveryId, workspaceId, number }) =>
+        toRecord(create(AttemptResultSchema, { deliveryId, workspaceId, number, responseCode: 200, startedAtMs }), now),
+      );
+      await applyResults(
+        records.filter((record) => record !== undefined),
+        now,
+      );
+      return { deliveries: deliveries.length, ...counts };
+    };
+    await rig.pool.query(
+      `insert into outbound_webhook.endpoint (workspace_id, workspace, url, events, secret, created_at)
+       select 'w' || n % 40, 'w', 'https://receiver.example/' || n, '{custom.all}', '', now() from generate_series(0, 199) n`,
+    );
+    await rig.pool.query(
+      "insert into outbound_webhook.queue_group (group_id) select 'w' || n from generate_series(0, 40) n",
+    );
+    await rig.register("w40", "/single");
+    await rig.report({ workspaceId: "w40" });
+    await eventually(async () => (await queued()).length === 1);
+    expect(await batch()).toEqual({ deliveries: 1, roundTrips: 2, statements: 8 });
+    const events = Array.from({ length: 40 }, (_, n) => ({ workspaceId: `w${n}`, type: "custom.all" }));
+    await rig.reportMany(events.map((event) => newEvent(event, rig.clock.now())));
+    await eventually(async () => (await queued()).length === 200);
+    expect(await batch()).toEqual({ deliveries: 200, roundTrips: 2, statements: 8 });
+    expect(await queued()).toEqual([]);
+  });
+
+  it("[FAIR-1] results cause another claim only when a delivery waits for the freed slots", async () => {
+    const { databaseUrl = "" } = rig.config.core ?? {};
+    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "rings" });
+    running.defer(() => pool.end());
+    const store = createClaimStore(pool, QUEUE);
+    const applyResults = createApplyResults(pool, QUEUE);
+    await rig.register("w", "/w");
+    await rig.reportMany([1, 2, 3].map(() => newEvent({ workspaceId: "w" }, rig.clock.now())));
+    await eventually(async () => (await queued()).length === 3);
+    const now = rig.clock.now();
+    const claim = async () => (await store.claim(now, new Date(now.getTime() + 45_000))).deliveries;
+    const settle = ({ deliveryId, workspaceId, number }: ClaimedDelivery) => {
+      const result = { deliveryId, workspaceId, number, responseCode: 200, startedAtMs: BigInt(now.getTime()) };
+      const record = toRecord(create(AttemptResultSchema, result), now);
+      return applyResults(record ? [record] : [], now);
+    };
+    const [first, second] = (await claim()) as [ClaimedDelivery, ClaimedDelivery];
+    expect(await settle(first)).toBe(true);
+    const [third] = (await claim()) as [ClaimedDelivery];
+    expect(await settle(second)).toBe(false);
+    expect(await settle(third)).toBe(false);
+    expect(await queued()).toEqual([]);
+  });
+
+  it("[OUT] a message that the broker refuses does not delay the others", async () => {
+    const bodies = [...Array(16).fill(1), 2 * 1024 ** 2, 1];
+    const attempts = bodies.map((bytes, index) =>
+      create(AttemptSchema, { deliveryId: String(index), body: Buffer.alloc(bytes) }),
+    );
+    const failures = await createAttemptSender(rig.bus)(attempts);
+    expect(failures.map((failure) => failure.attempts.map(({ deliveryId }) => deliveryId))).toEqual([["16"]]);
+    expect((await rig.bus.jsm.streams.info("ATTEMPTS")).state.messages).toBe(2);
+  });
+
+  it("[FAIR] a delivery that cannot be signed frees its slot, waits, and makes its endpoint count as failing", async () => {
+    await rig.register("w", "/w");
+    await rig.report({ workspaceId: "w" });
+    dispatch(async () => [], [{ version: 2, key: Buffer.alloc(32, 9) }]);
+    const [member] = await eventually(async () => {
+      const rows = await members();
+      return rows.length === 1 && rows[0].failing && rows;
+    });
+    expect(member.in_flight).toBe(0);
+    const [item] = await queued();
+    expect(item).toMatchObject({ attempt: 1, lease_until: null });
+    expect(item.due_at.getTime()).toBeGreaterThan(rig.clock.now().getTime());
+    expect(errors).toHaveLength(1);
+  });
+
+  it("[FAIR] the queue forgets a deleted endpoint, immediately or when its last attempt has ended", async () => {
+    const endpoints = rig.endpoints({ workspaceId: "w" });
+    const idle = await rig.register("w", "/idle", ["custom.other"]);
+    await rig.report({ workspaceId: "w", type: "custom.other" });
+    await eventually(async () => (await members()).length === 1);
+    await endpoints.deleteEndpoint({ endpointId: idle.id });
+    expect(await members()).toEqual([]);
+
+    const busy = await rig.register("w", "/busy");
+    rig.receiver.behave(() => ({ delayMs: 700 }));
+    await rig.start(["dispatcher", "worker"]);
+    await rig.report({ workspaceId: "w" });
+    await eventually(() => rig.requestsTo("/busy").length === 1);
+    await endpoints.deleteEndpoint({ endpointId: busy.id });
+    expect(await members()).toHaveLength(1);
+    await eventually(async () => (await members()).length === 0);
+    expect(await queued()).toEqual([]);
+  });
+
+  it("[OUT-57] a result that comes after its lease has expired settles the delivery", async () => {
+    await rig.register("w", "/w");
+    await rig.report({ workspaceId: "w" });
+    await eventually(async () => (await queued()).length === 1);
+    const { databaseUrl = "" } = rig.config.core ?? {};
+    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "paused" });
+    running.defer(() => pool.end());
+    const now = rig.clock.now();
+    const store = createClaimStore(pool, QUEUE);
+    const { deliveries } = await store.claim(now, new Date(now.getTime() + 45_000));
+    const later = new Date(now.getTime() + 46_000);
+    expect(await store.expireLeases(later)).toBe(1);
+    expect((await store.claim(later, later)).deliveries).toEqual([]);
+    const { deliveryId = "", workspaceId = "" } = deliveries[0] ?? {};
+    const startedAtMs = BigInt(now.getTime());
+    const result = create(AttemptResultSchema, { deliveryId, workspaceId, number: 1, responseCode: 200, startedAtMs });
+    const record = toRecord(result, later);
+    await createApplyResults(pool, QUEUE)(record ? [record] : [], later);
+    expect(await queued()).toEqual([]);
+    expect(await members()).toMatchObject([{ in_flight: 0, failing: false }]);
+    const { rows } = await rig.pool.query("select status from outbound_webhook.delivery");
+    expect(rows).toEqual([{ status: "delivered" }]);
+  });
+});

@@ -1,0 +1,186 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Client, createClient } from "@connectrpc/connect";
+import { CUSTOM_WILDCARD, EVENT_TYPES, eventTypeOf, schemaPath } from "@toolgate/event-schemas/catalogue";
+import { eventSchema } from "@toolgate/event-schemas/envelope";
+import { EventReportSchema, EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
+import { createLogger } from "@toolgate/service-host/logger";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
+import type { Service } from "@toolgate/service-host/service";
+import { eventually } from "@toolgate/testbed/eventually";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+
+const INTERNAL_TOKEN = "internal";
+
+export type ReportInit = MessageInitShape<typeof EventReportSchema>;
+/** The member `event` of a report. */
+export type Reported = NonNullable<ReportInit["event"]>;
+
+/** A JSON body that a test reads. */
+// biome-ignore lint/suspicious/noExplicitAny: the shape depends on the type, and the schemas check it
+export type Body = Record<string, any>;
+
+export interface EventRig extends AsyncDisposable {
+  rig: OutboundRig;
+  events: Client<typeof EventService>;
+  /** Registers an endpoint for all types in a new workspace; returns the workspace's id. */
+  subscriber(): Promise<string>;
+  /** Reports, and returns the ids of the events. */
+  report(workspaceId: string, ...reported: Reported[]): Promise<string[]>;
+  /** Waits for this many requests to a workspace's endpoint; returns their bodies, sorted by type. */
+  bodies(workspaceId: string, count: number): Promise<Body[]>;
+}
+
+const OCCURRED_AT = new Date("2026-11-18T11:06:40.900Z");
+
+/** Everything that an endpoint can subscribe to, custom events by their wildcard. */
+export const ALL_TYPES = EVENT_TYPES.filter(({ subscribable }) => subscribable !== false).map(({ type }) =>
+  type === "custom" ? CUSTOM_WILDCARD : type,
+);
+
+export function newReport(workspaceId: string, event: Reported, sourceId: string): ReportInit {
+  return {
+    workspaceId,
+    workspace: "acme-code",
+    occurredAt: timestampFromDate(OCCURRED_AT),
+    hop: 1,
+    sourceId,
+    event,
+  };
+}
+
+function eventClient(service: Service): Client<typeof EventService> {
+  const log = createLogger({ service: "test", level: "silent" });
+  return createClient(
+    EventService,
+    localTransport((router) => service.routes(router), log, INTERNAL_TOKEN),
+  );
+}
+
+export async function startEventRig(): Promise<EventRig> {
+  const rig = await startOutboundRig();
+  const events = eventClient(rig.services[0] as Service);
+  let workspaces = 0;
+  let sources = 0;
+  return {
+    rig,
+    events,
+    async subscriber() {
+      workspaces += 1;
+      const workspaceId = `events-${workspaces}`;
+      await rig.register(workspaceId, `/${workspaceId}`, ALL_TYPES);
+      return workspaceId;
+    },
+    async report(workspaceId, ...reported) {
+      const reports = reported.map((event) => {
+        sources += 1;
+        return newReport(workspaceId, event, `source-${sources}`);
+      });
+      const { answers } = await events.reportEvents({ reports });
+      return answers.flatMap(({ eventIds }) => eventIds);
+    },
+    async bodies(workspaceId, count) {
+      const requests = await eventually(() => {
+        const found = rig.requestsTo(`/${workspaceId}`);
+        return found.length >= count && found;
+      });
+      const bodies: Body[] = requests.map((request) => JSON.parse(String(request.body)));
+      return bodies.sort((a, b) => String(a.type).localeCompare(String(b.type)));
+    },
+    [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
+  };
+}
+
+/** The violations of the published schema in a body; null if there are none. */
+export function schemaErrors(body: Body): unknown {
+  const kind = eventTypeOf(body.type);
+  if (!kind) return "not in the catalogue";
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+  addFormats.default(ajv);
+  const validate = ajv.compile(eventSchema(kind, `https://gate.example${schemaPath(kind)}`));
+  return validate(body) ? null : validate.errors;
+}
+
+export const REPORTS = {
+  firstMessage: {
+    case: "inboxMessageReceived",
+    value: {
+      thread: { chatId: "email:ada@example.com:7731", channel: "email", status: 1, isNew: true },
+      message: {
+        id: "msg-1",
+        subject: "Where is it?",
+        from: { name: "Ada", address: "ada@example.com" },
+        body: { case: "html", value: "<p>Hello,</p><p>where is <b>A-1001</b>?</p>" },
+        receivedAt: "2026-11-18T12:06:40+01:00",
+        attachments: [{ filename: "invoice.pdf", mimetype: "application/pdf", size: 48_211n }],
+      },
+    },
+  },
+  laterMessage: {
+    case: "inboxMessageReceived",
+    value: {
+      thread: { chatId: "whatsapp:+4930123456", channel: "whatsapp", status: 1, isNew: false },
+      message: {
+        id: "msg-2",
+        from: { name: "", address: "+4930123456" },
+        body: { case: "text", value: "Thanks <3" },
+        receivedAt: "2026-11-18T11:06:40.120Z",
+      },
+    },
+  },
+  statusChanged: {
+    case: "inboxThreadStatusChanged",
+    value: { chatId: "email:ada@example.com:7731", channel: "email", previousStatus: 2, status: 1, source: 3 },
+  },
+  taskCompleted: {
+    case: "scheduledTaskCompleted",
+    value: { task: "Nightly report", tool: "stock_report", durationMs: 1840 },
+  },
+  taskFailed: {
+    case: "scheduledTaskFailed",
+    value: {
+      task: "Nightly report",
+      tool: "stock_report",
+      durationMs: 30_012,
+      error: "no response\n    at run (t.js:3:7)",
+    },
+  },
+  publicTool: {
+    case: "publicToolSubmitted",
+    value: {
+      tool: "contact_form",
+      success: true,
+      origin: "https://shop.example.com/contact?token=x",
+      ip: "203.0.113.77",
+      webhookEvent: true,
+      argsJson: '{"email":"ada@example.com","user":{"Password":"x","_client":1},"_api_key":{"id":1}}',
+      resultJson: '{"success":true,"access_token":"t","tokens":3}',
+    },
+  },
+  connected: {
+    case: "socialConnected",
+    value: {
+      account: { id: "8812004", name: "Ada Example" },
+      connectedAt: timestampFromDate(new Date("2026-10-02T11:40:05Z")),
+    },
+  },
+  revoked: {
+    case: "socialRevoked",
+    value: {
+      ref: "partner-user-17",
+      account: { id: "8812004", name: "Ada Example" },
+      connectedAt: timestampFromDate(new Date("2026-10-02T11:40:05Z")),
+      reason: 2,
+    },
+  },
+} satisfies Record<string, Reported>;
+
+/** A report that `change` has modified. */
+export function changed(name: keyof typeof REPORTS, change: (message: Body) => void): Reported {
+  const report = create(EventReportSchema, { event: REPORTS[name] });
+  const copy = structuredClone(report.event) as Reported;
+  change(copy.value as Body);
+  return copy;
+}

@@ -1,0 +1,134 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newEvent, type OutboundRig, SettledSchema, settledSubject, startOutboundRig } from "../outbound-rig.ts";
+
+describe("the fan-out", () => {
+  let rig: OutboundRig;
+  beforeAll(async () => {
+    rig = await startOutboundRig();
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  const count = async (table: string, workspaceId: string) => {
+    const { rows } = await rig.pool.query(
+      `select count(*)::int as count from outbound_webhook.${table} where workspace_id = $1`,
+      [workspaceId],
+    );
+    return rows[0].count;
+  };
+  const parked = async () =>
+    (await rig.pool.query("select reason from outbound_webhook.parked_message order by id")).rows;
+
+  it("[OUT-57] an event that is reported twice is delivered once", async () => {
+    await rig.register("w-twice", "/twice");
+    const event = newEvent({ workspaceId: "w-twice" }, rig.clock.now());
+    await rig.reportMany([event, event]);
+    await rig.reportMany([event]);
+    await rig.report({ workspaceId: "w-twice", type: "custom.last" });
+    await eventually(() => rig.requestsTo("/twice").length >= 2);
+    expect(await count("delivery", "w-twice")).toBe(2);
+    expect(await count("event", "w-twice")).toBe(2);
+  });
+
+  it("[OUT] an event that is reported days late, and again, is delivered once", async () => {
+    await rig.register("w-late", "/late");
+    const event = newEvent({ workspaceId: "w-late" }, new Date(rig.clock.now().getTime() - 12.5 * 86_400_000));
+    await rig.reportMany([event]);
+    await eventually(() => rig.requestsTo("/late").length === 1);
+    await rig.reportMany([event]);
+    await rig.report({ workspaceId: "w-late", type: "custom.last" });
+    await eventually(() => rig.requestsTo("/late").length >= 2);
+    expect(await count("delivery", "w-late")).toBe(2);
+    const body = JSON.parse(String(rig.requestsTo("/late")[0]?.body));
+    expect(Date.parse(body.created) / 1000).toBe(Number(event.created));
+  });
+
+  it.each([
+    ["from a clock that is ahead", -2_000],
+    ["as a day fills up", 86_400_000 - 30_000],
+    ["as it becomes too late for its partition", 2 * 86_400_000 - 30_000],
+    ["as it stops being too early for its partition", -86_400_000 - 30_000],
+  ])("[OUT-57] an event that comes twice %s is delivered once", async (name, ageMs) => {
+    const workspaceId = `w-${name.replaceAll(" ", "-")}`;
+    await rig.register(workspaceId, `/${workspaceId}`);
+    const event = newEvent({ workspaceId }, new Date(rig.clock.now().getTime() - ageMs));
+    await rig.reportMany([event]);
+    await eventually(() => rig.requestsTo(`/${workspaceId}`).length === 1);
+    rig.clock.advance(60_000);
+    await rig.reportMany([event]);
+    await rig.report({ workspaceId, type: "custom.last" });
+    await eventually(() => rig.requestsTo(`/${workspaceId}`).length >= 2);
+    expect(await count("delivery", workspaceId)).toBe(2);
+  });
+
+  it("[OUT] a malformed event is parked with its reason and does not delay the others", async () => {
+    await rig.register("w-poison", "/poison");
+    const good = () => newEvent({ workspaceId: "w-poison" }, rig.clock.now());
+    await rig.bus.js.publish("events.test-source", new Uint8Array([0xff, 0xff, 0xff]));
+    await rig.reportMany([
+      good(),
+      { ...good(), eventId: "evt_1" },
+      { ...good(), type: "webhook.test" },
+      { ...good(), dataJson: "[1]" },
+      { ...good(), dataJson: "{" },
+      { ...good(), workspaceId: "a\0b" },
+      { ...good(), created: 2n ** 60n },
+      { ...good(), dataJson: JSON.stringify({ a: "x".repeat(300_000) }) },
+      good(),
+    ]);
+    await eventually(() => rig.requestsTo("/poison").length === 2);
+    const reasons = await eventually(async () => {
+      const rows = await parked();
+      return rows.length === 8 && rows.map((row) => row.reason);
+    });
+    expect(reasons).toEqual([
+      expect.stringContaining("not readable"),
+      "event_id must be evt_ and 32 hex characters",
+      "type is not in the catalogue",
+      "data is not a JSON object",
+      "data is not a JSON object",
+      "workspace is malformed",
+      "created is not a time in seconds",
+      "the body is over 256 KB",
+    ]);
+  });
+
+  it("[OUT] an event that the database refuses is parked, and the rest of its batch is delivered", async () => {
+    await rig.register("w-refused", "/refused");
+    await rig.pool.query(
+      "alter table outbound_webhook.event add constraint no_such_type check (type <> 'custom.refused') not valid",
+    );
+    const before = (await parked()).length;
+    const events = ["custom.1", "custom.2", "custom.refused", "custom.3"].map((type) =>
+      newEvent({ workspaceId: "w-refused", type }, rig.clock.now()),
+    );
+    await rig.reportMany(events);
+    await eventually(() => rig.requestsTo("/refused").length === 3);
+    expect((await parked()).slice(before)).toEqual([{ reason: expect.stringContaining("no_such_type") }]);
+  });
+
+  it("[OUT] reports to the source which events are settled, including parked ones", async () => {
+    await rig.register("w-settled", "/settled");
+    const told: string[] = [];
+    const subscription = rig.bus.nc.subscribe(settledSubject, {
+      callback(_error, message) {
+        told.push(...fromBinary(SettledSchema, message.data).eventIds);
+      },
+    });
+    await rig.bus.nc.flush();
+    const good = newEvent({ workspaceId: "w-settled" }, rig.clock.now());
+    const bad = newEvent({ workspaceId: "w-settled", type: "nonsense" }, rig.clock.now());
+    await rig.reportMany([good, bad]);
+    await eventually(() => told.length === 2);
+    expect(told).toEqual([good.eventId, bad.eventId]);
+    expect(await count("event", "w-settled")).toBe(1);
+    subscription.unsubscribe();
+  });
+
+  it("[OUT] events of a workspace without endpoints are stored and not delivered", async () => {
+    await rig.report({ workspaceId: "w-nobody" });
+    await eventually(async () => (await count("event", "w-nobody")) === 1);
+    expect(await count("delivery", "w-nobody")).toBe(0);
+  });
+});

@@ -1,0 +1,234 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Client, Code, createClient } from "@connectrpc/connect";
+import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { createLogger } from "@toolgate/service-host/logger";
+import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startToolRunnerRig, type ToolRunnerRig } from "../../../tool-runner/test/tool-runner-rig.ts";
+import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+import { ALL_TYPES, type Body, schemaErrors } from "./event-rig.ts";
+
+type Caller = NonNullable<MessageInitShape<typeof RunRequestSchema>["caller"]>;
+
+const KEY: Caller = { case: "key", value: { keyId: "7", keyName: "Partner", ip: "203.0.113.0", toolListed: true } };
+const CHAT: Caller = { case: "chat", value: { chatId: "chat-1", callerId: "user-1", hop: 1 } };
+const TASK: Caller = { case: "scheduledTask", value: { chatId: "task-chat", taskId: "task-1", hop: 1 } };
+const PUBLIC: Caller = { case: "publicApi", value: { chatId: "public-1", callerId: "" } };
+const HOOK: Caller = {
+  case: "hook",
+  value: {
+    chatId: "hook_1_x",
+    hookId: "1",
+    hookName: "Shop",
+    deliveryId: "d-1",
+    externalId: "",
+    receivedAt: "2026-11-21T08:00:00Z",
+  },
+};
+const TEST: Caller = { case: "test", value: { chatId: "test-1", callerId: "admin-1" } };
+const CALLERS = { KEY, CHAT, TASK, PUBLIC, HOOK, TEST };
+
+const inTestMode = (caller: Caller) => ({ ...caller, value: { ...caller.value, testMode: true } }) as Caller;
+
+describe("events of tool runs", () => {
+  let outbound: OutboundRig;
+  let runner: ToolRunnerRig;
+  let runs: Client<typeof RunService>;
+  let markers = 0;
+
+  beforeAll(async () => {
+    outbound = await startOutboundRig();
+    runner = await startToolRunnerRig({ config: { natsUrl: outbound.nats.url } });
+    const log = createLogger({ service: "test", level: "silent" });
+    const routes = unaryRoutes("tool-runner", runner.replicas[0] as ToolRunnerRig["replicas"][number]);
+    runs = createClient(RunService, localTransport(routes, log, "internal"));
+    await outbound.register(runner.workspaceId, "/runs", ALL_TYPES);
+    const released = { external_api: true, public_api: true, inbound_hook: true, webhook_event: true };
+    const properties = { n: { type: "integer" }, fail: { type: "boolean" }, password: {} };
+    const parameters = { type: "object", properties };
+    const handler = `export default (args) => {
+      if (args.fail) throw new Error("no stock");
+      return { success: true, n: args.n, token: "t", _internal: 1 };
+    };`;
+    await runner.saveTool("reported", { ...released, parameters, handler });
+    await runner.saveTool("outer", {
+      ...released,
+      webhook_event: false,
+      parameters,
+      handler: 'export default (args, ctx) => ctx.callTool("reported", args);',
+    });
+    await runner.saveTool("emits", {
+      ...released,
+      webhook_event: false,
+      parameters,
+      handler: `export default async (args, ctx) => {
+        await ctx.emitWebhook("from.handler", { n: args.n, password: "kept" });
+        await ctx.callTool("emitWebhookEvent", { name: "from.shared", data: { n: args.n } });
+        return { success: true };
+      };`,
+    });
+    await runner.saveTool("emits_below", {
+      ...released,
+      webhook_event: false,
+      parameters,
+      handler: 'export default (args, ctx) => ctx.callTool("emits", args);',
+    });
+    await runner.saveTool("closed", { handler: "export default () => ({ open: true });" });
+  });
+  afterAll(async () => {
+    await runner[Symbol.asyncDispose]();
+    await outbound[Symbol.asyncDispose]();
+  });
+
+  const run = (caller: Caller, tool: string, args: Record<string, unknown> = {}, request = {}) =>
+    runs.run({
+      workspaceId: runner.workspaceId,
+      workspace: "acme",
+      workspaceEpoch: BigInt(Date.now()) * 1000n,
+      tool,
+      body: Buffer.from(JSON.stringify({ args })),
+      caller,
+      ...request,
+    });
+
+  /** The events that `work` causes, sorted by type. Waits for a marker event that is sent after it. */
+  async function reported(work: () => Promise<unknown>): Promise<(Body & { hop: string })[]> {
+    const before = outbound.requestsTo("/runs").length;
+    await work();
+    markers += 1;
+    const marker = `custom.marker.${markers}`;
+    await run(CHAT, "emitWebhookEvent", { name: marker.slice("custom.".length), data: {} });
+    const { rows } = await eventually(async () => {
+      const found = await outbound.pool.query("select id from outbound_webhook.event where type = $1", [marker]);
+      return found.rows.length === 1 && found;
+    });
+    expect(rows).toHaveLength(1);
+    const expected = await outbound.pool.query(
+      "select count(*)::int as count from outbound_webhook.delivery where workspace_id = $1",
+      [runner.workspaceId],
+    );
+    const requests = await eventually(() => {
+      const all = outbound.requestsTo("/runs");
+      return all.length === expected.rows[0].count && all.slice(before);
+    });
+    return requests
+      .map((request) => ({ ...JSON.parse(String(request.body)), hop: String(request.headers["x-service-hop"]) }))
+      .filter(({ type }) => type !== marker)
+      .sort((a, b) => a.type.localeCompare(b.type));
+  }
+
+  it.each([
+    ["api_key", "EVT-26", KEY],
+    ["chat", "EVT-25", CHAT],
+    ["scheduled_task", "EVT-27", TASK],
+    ["public_api", "EVT-28", PUBLIC],
+  ])("[EVT-8] [EVT-23] a run started by %s sends tool.completed [%s]", async (entryType, _rule, caller) => {
+    const executionIds: string[] = [];
+    const events = await reported(async () => {
+      executionIds.push((await run(caller, "reported", { n: 3, password: "p" })).executionId);
+      executionIds.push((await run(caller, "reported", { fail: true })).executionId);
+    });
+    expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual([null, null]);
+    const data = events.map((event) => event.data).sort((a, b) => Number(b.success) - Number(a.success));
+    expect(data).toEqual([
+      {
+        tool: "reported",
+        success: true,
+        error: null,
+        entry_type: entryType,
+        execution_id: executionIds[0],
+        duration_ms: expect.any(Number),
+        args: { n: 3, password: "[entfernt]" },
+        result: { success: true, n: 3, token: "[entfernt]" },
+      },
+      {
+        tool: "reported",
+        success: false,
+        error: expect.stringContaining("no stock"),
+        entry_type: entryType,
+        execution_id: executionIds[1],
+        duration_ms: expect.any(Number),
+        args: { fail: true },
+        result: {},
+      },
+    ]);
+    expect(events.map(({ hop }) => hop)).toEqual(["1", "1"]);
+  });
+
+  it("[EVT-30] [LOOP-1] command-line tests, hook runs and an assistant's runs for a hook send no tool.completed", async () => {
+    const forHook = { case: "chat", value: { ...CHAT.value, hop: 2 } } as Caller;
+    const events = await reported(async () => {
+      for (const caller of [TEST, HOOK, forHook]) {
+        expect((await run(caller, "reported", { n: 1 })).outcome.case).toBe("resultJson");
+      }
+    });
+    expect(events).toEqual([]);
+  });
+
+  it("[EVT-29] a tool called by another tool sends no tool.completed, for any caller", async () => {
+    const events = await reported(async () => {
+      for (const caller of Object.values(CALLERS)) await run(caller, "outer", { n: 1 });
+    });
+    expect(events).toEqual([]);
+  });
+
+  it("[EVT-59] test mode sends neither tool.completed nor custom events", async () => {
+    const events = await reported(async () => {
+      for (const caller of [CHAT, TASK, PUBLIC, HOOK, TEST].map(inTestMode)) {
+        expect((await run(caller, "reported", { n: 1 })).outcome.case).toBe("resultJson");
+        expect((await run(caller, "emits_below", { n: 1 })).outcome.case).toBe("resultJson");
+      }
+    });
+    expect(events).toEqual([]);
+  });
+
+  it.each([
+    ["KEY", "1"],
+    ["CHAT", "1"],
+    ["TASK", "1"],
+    ["PUBLIC", "1"],
+    ["TEST", "1"],
+    ["HOOK", "2"],
+  ] as const)(
+    "[EVT-17] [EVT-53] [LOOP-2] custom events of a run by %s, also from nested runs, are sent as passed, with hop %s",
+    async (name, hop) => {
+      const events = await reported(async () => {
+        await run(CALLERS[name], "emits", { n: 1 });
+        await run(CALLERS[name], "emits_below", { n: 2 });
+      });
+      expect(events.map(({ hop: _, ...body }) => schemaErrors(body))).toEqual(events.map(() => null));
+      expect(events.map(({ type, data, hop: given }) => [type, data, given]).sort()).toEqual([
+        ["custom.from.handler", { n: 1, password: "kept" }, hop],
+        ["custom.from.handler", { n: 2, password: "kept" }, hop],
+        ["custom.from.shared", { n: 1 }, hop],
+        ["custom.from.shared", { n: 2 }, hop],
+      ]);
+    },
+  );
+
+  it("[TOOL-3] [TOOL-4] [IN-48] a tool that is not released cannot be called by key, public API or hook, but from inside", async () => {
+    for (const [name, caller] of Object.entries(CALLERS)) {
+      const { outcome } = await run(caller, "closed");
+      expect([name, outcome.case]).toEqual([
+        name,
+        ["KEY", "PUBLIC", "HOOK"].includes(name) ? "unavailable" : "resultJson",
+      ]);
+    }
+  });
+
+  it("[EVT] a chat or scheduled task must give its hop, and no idempotency key", async () => {
+    const invalid: [Caller, object][] = [
+      [{ case: "chat", value: { chatId: "c" } }, {}],
+      [{ case: "scheduledTask", value: { taskId: "t", hop: 3 } }, {}],
+      [{ case: "chat", value: { chatId: "a\0b", hop: 1 } }, {}],
+      [{ case: "hook", value: { hookName: "x".repeat(501) } }, {}],
+      [CHAT, { idempotencyKey: "k" }],
+      [{ case: undefined }, {}],
+    ];
+    for (const [caller, request] of invalid) {
+      await expect(run(caller, "closed", {}, request)).rejects.toMatchObject({ code: Code.InvalidArgument });
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+
+const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
+
+describe("the delivery log", () => {
+  let rig: OutboundRig;
+  beforeAll(async () => {
+    rig = await startOutboundRig();
+  });
+  beforeEach(() => rig.receiver.behave(() => ({})));
+  afterAll(() => rig[Symbol.asyncDispose]());
+
+  const list = async (workspaceId: string, request = {}) =>
+    (await rig.deliveries({ workspaceId }).listDeliveries(request)).deliveries;
+  const finished = (workspaceId: string, count: number) =>
+    eventually(async () => {
+      const deliveries = await list(workspaceId, { status: DeliveryStatus.DELIVERED, pageSize: 100 });
+      return deliveries.length === count && deliveries;
+    });
+
+  it("[OUT] pages through all deliveries once, newest first, while new ones come in", async () => {
+    await rig.register("w-pages", "/pages");
+    await rig.reportMany(Array.from({ length: 25 }, () => newEvent({ workspaceId: "w-pages" }, rig.clock.now())));
+    const all = await finished("w-pages", 25);
+    const client = rig.deliveries({ workspaceId: "w-pages" });
+    const seen: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await client.listDeliveries({ pageSize: 7, pageToken });
+      seen.push(...page.deliveries.map((delivery) => delivery.id));
+      pageToken = page.nextPageToken;
+      if (seen.length === 7) await rig.report({ workspaceId: "w-pages" });
+    } while (pageToken !== "");
+    expect(seen).toEqual(all.map((delivery) => delivery.id));
+    expect(seen).toEqual(seen.toSorted().toReversed());
+  });
+
+  it("[OUT] filters by endpoint, event and status", async () => {
+    const first = await rig.register("w-filter", "/filter-1", ["custom.a"]);
+    const second = await rig.register("w-filter", "/filter-2", ["custom.a", "custom.b"]);
+    const both = await rig.report({ workspaceId: "w-filter", type: "custom.a" });
+    await finished("w-filter", 2);
+    rig.receiver.behave(() => ({ status: 500 }));
+    const failing = await rig.report({ workspaceId: "w-filter", type: "custom.b" });
+    await eventually(async () => (await list("w-filter", { status: DeliveryStatus.RETRYING })).length === 1);
+    const events = async (request: object) => (await list("w-filter", request)).map((delivery) => delivery.eventId);
+    expect(await events({ endpointId: first.id })).toEqual([both]);
+    expect(await events({ endpointId: second.id })).toEqual([failing, both]);
+    expect(await events({ eventId: both })).toEqual([both, both]);
+    expect(await events({ status: DeliveryStatus.RETRYING })).toEqual([failing]);
+    expect(await events({ status: DeliveryStatus.DELIVERED, endpointId: second.id })).toEqual([both]);
+  });
+
+  it.each([{ pageToken: "x" }, { pageToken: "eyJiZWZvcmUiOiJ4In0" }, { pageSize: 101 }, { status: 99 }])(
+    "[OUT] refuses %j as invalid",
+    async (request) => {
+      expect(await list("w-invalid", request).catch(codeOf)).toBe(Code.InvalidArgument);
+    },
+  );
+
+  it("[WMGMT] deliveries of another workspace are not found", async () => {
+    await rig.register("w-mine", "/mine");
+    await rig.report({ workspaceId: "w-mine" });
+    const [delivery] = await finished("w-mine", 1);
+    const stranger = rig.deliveries({ workspaceId: "w-other" });
+    const deliveryId = delivery?.id ?? "";
+    expect(await list("w-other")).toEqual([]);
+    for (const id of [deliveryId, "00000000-0000-0000-0000-000000000000", "nonsense", ""]) {
+      expect(await stranger.getDelivery({ deliveryId: id }).catch(codeOf)).toBe(Code.NotFound);
+      expect(await stranger.resendDelivery({ deliveryId: id }).catch(codeOf)).toBe(Code.NotFound);
+    }
+  });
+
+  it("[OUT-52] [OUT-53] [WMGMT-9] a resend is a new delivery of the same event and bytes", async () => {
+    await rig.register("w-resend", "/resend");
+    const eventId = await rig.report({ workspaceId: "w-resend" });
+    const [original] = await finished("w-resend", 1);
+    const client = rig.deliveries({ workspaceId: "w-resend" });
+    const { deliveryId } = await client.resendDelivery({ deliveryId: original?.id ?? "" });
+    const again = await client.resendDelivery({ deliveryId });
+    const all = await finished("w-resend", 3);
+    expect(new Set(all.map((delivery) => delivery.id))).toEqual(new Set([original?.id, deliveryId, again.deliveryId]));
+    expect(all.map((delivery) => delivery.eventId)).toEqual([eventId, eventId, eventId]);
+    const [first, ...others] = rig.requestsTo("/resend");
+    for (const other of others) expect(other.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+    expect(rig.requestsTo("/resend").map((request) => request.headers["x-service-attempt"])).toEqual(["1", "1", "1"]);
+  });
+
+  it("[OUT-51] a resend works while the original still waits for its retry, and is refused when inactive", async () => {
+    const { id } = await rig.register("w-early", "/early");
+    rig.receiver.behave(() => ({ status: 500 }));
+    await rig.report({ workspaceId: "w-early" });
+    const [original] = await eventually(async () => {
+      const found = await list("w-early", { status: DeliveryStatus.RETRYING });
+      return found.length === 1 && found;
+    });
+    rig.receiver.behave(() => ({}));
+    const client = rig.deliveries({ workspaceId: "w-early" });
+    const deliveryId = original?.id ?? "";
+    await client.resendDelivery({ deliveryId });
+    await finished("w-early", 1);
+    expect((await client.getDelivery({ deliveryId })).delivery?.status).toBe(DeliveryStatus.RETRYING);
+    await rig.endpoints({ workspaceId: "w-early" }).updateEndpoint({ endpointId: id, active: false });
+    expect(await client.resendDelivery({ deliveryId }).catch(codeOf)).toBe(Code.FailedPrecondition);
+  });
+
+  async function sendTest(workspaceId: string, path: string) {
+    const { id } = await rig.register(workspaceId, path, ["tool.completed"]);
+    const endpoints = rig.endpoints({ workspaceId, email: "mia@acme.example" });
+    await endpoints.updateEndpoint({ endpointId: id, active: false });
+    const { deliveryId } = await endpoints.sendTestEvent({ endpointId: id });
+    return { id, deliveryId };
+  }
+
+  it("[OUT-54] [EVT-18] [WMGMT-8] a test event goes to its endpoint alone, active and subscribed or not", async () => {
+    await rig.register("w-test", "/test-other", ["custom.*"]);
+    await sendTest("w-test", "/test-this");
+    await finished("w-test", 1);
+    expect(rig.requestsTo("/test-this")).toHaveLength(1);
+    // One transaction made its deliveries, so there will be no others.
+    expect(await list("w-test")).toHaveLength(1);
+    expect(rig.requestsTo("/test-other")).toEqual([]);
+  });
+
+  it("[OUT-55] [EVT-60] a test event is in the log, and says who sent it", async () => {
+    const { id, deliveryId } = await sendTest("w-tested", "/tested");
+    const [delivery] = await finished("w-tested", 1);
+    expect(delivery).toMatchObject({ id: deliveryId, eventType: "webhook.test", endpointId: id });
+    const [request] = rig.requestsTo("/tested");
+    expect(request?.headers["x-service-hop"]).toBe("1");
+    expect(JSON.parse(String(request?.body))).toMatchObject({
+      type: "webhook.test",
+      workspace: "acme",
+      data: { message: expect.any(String), endpoint_id: Number(id), triggered_by: "mia@acme.example" },
+    });
+  });
+
+  it("[OUT] a failed test event is not retried and does not count as a failure", async () => {
+    const { id } = await rig.register("w-test-fails", "/test-fails");
+    rig.receiver.behave(() => ({ status: 500 }));
+    const endpoints = rig.endpoints({ workspaceId: "w-test-fails" });
+    for (let count = 0; count < 6; count += 1) await endpoints.sendTestEvent({ endpointId: id });
+    await eventually(async () => (await list("w-test-fails", { status: DeliveryStatus.FAILED })).length === 6);
+    const { endpoint } = await endpoints.getEndpoint({ endpointId: id });
+    expect(endpoint).toMatchObject({ active: true, failuresInARow: 0 });
+  });
+
+  it("[OUT] log and payload of a deleted endpoint stay readable", async () => {
+    const { id } = await rig.register("w-deleted", "/deleted");
+    await rig.report({ workspaceId: "w-deleted" });
+    const [delivery] = await finished("w-deleted", 1);
+    await rig.endpoints({ workspaceId: "w-deleted" }).deleteEndpoint({ endpointId: id });
+    const found = await rig.deliveries({ workspaceId: "w-deleted" }).getDelivery({ deliveryId: delivery?.id ?? "" });
+    expect(found.payload).toContain('"answer":42');
+    expect(found.attemptLog).toHaveLength(1);
+  });
+});

@@ -1,0 +1,165 @@
+import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
+import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Service } from "@toolgate/service-host/service";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { deliveryQueue } from "../../src/store/queue.ts";
+import { createReplaySteps } from "../../src/store/replay/steps.ts";
+import { newEvent, type OutboundRig } from "../outbound-rig.ts";
+import { eventsOf, MAX_DUE, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
+
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
+
+describe("a replay under faults", () => {
+  let scene: ReplayScene;
+  let rig: OutboundRig;
+  beforeEach(async () => {
+    scene = await startReplayScene();
+    rig = scene.rig;
+  });
+  afterEach(() => scene[Symbol.asyncDispose]());
+
+  it("[OUT-57] a service stopped and started between steps neither loses nor repeats an event", async () => {
+    const { id, eventIds } = await scene.backlog(60);
+    const replayId = await scene.start(id);
+    let service: Service | undefined;
+    for (const count of [10, 25, 40]) {
+      service = await rig.start(["dispatcher", "worker"]);
+      await eventually(async () => (await scene.deliveries()).length >= count, { everyMs: 2 });
+      await service[Symbol.asyncDispose]();
+    }
+    await rig.start(["dispatcher", "worker"]);
+    const replay = await scene.done(replayId);
+    expect(replay).toMatchObject({ considered: 60, sent: 60, delivered: 60, outstanding: 0 });
+    expect((await scene.deliveries()).map((delivery) => delivery.event_id).toSorted()).toEqual(eventIds.toSorted());
+    expect(new Set(eventsOf(rig.requestsTo("/w"))).size).toBe(60);
+  });
+
+  it("[OUT-57] a step that is interrupted before its commit has no effect", async () => {
+    const { id } = await scene.backlog(3);
+    const replayId = await scene.start(id);
+    const { databaseUrl = "" } = rig.config.core ?? {};
+    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "cut" });
+    pool.on("error", () => {});
+    const blocker = await rig.pool.connect();
+    await blocker.query("begin");
+    await blocker.query("select from outbound_webhook.queue_group where group_id = 'w' for update");
+    const cut = createReplaySteps(pool, QUEUE).step(rig.clock.now());
+    const failed = expect(cut).rejects.toThrow();
+    await eventually(async () => {
+      const { rowCount } = await rig.pool.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut' and wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+    await failed;
+    await blocker.query("rollback");
+    blocker.release();
+    await pool.end();
+    expect(await scene.get(replayId)).toMatchObject({ considered: 0, sent: 0 });
+    expect(await scene.deliveries()).toEqual([]);
+    expect(await scene.replica().step(rig.clock.now())).toMatchObject({ worked: true, made: 3 });
+  });
+
+  it("[FAIR] replicas that compete for a replay make each delivery once, and none waits for the lock of another", async () => {
+    const { id, eventIds } = await scene.backlog(40);
+    const replayId = await scene.start(id);
+    const replicas = [scene.replica(), scene.replica(), scene.replica()];
+    await rig.start(["dispatcher", "worker"]);
+    await eventually(
+      async () => {
+        await Promise.all(replicas.map((store) => store.step(rig.clock.now())));
+        return (await scene.get(replayId))?.state === ReplayState.DONE;
+      },
+      { everyMs: 1, deadlineMs: 20_000 },
+    );
+    expect(await scene.get(replayId)).toMatchObject({ considered: 40, sent: 40, delivered: 40 });
+    expect((await scene.deliveries()).map((delivery) => delivery.event_id).toSorted()).toEqual(eventIds.toSorted());
+    const holder = await rig.pool.connect();
+    await holder.query("begin");
+    const next = await scene.start(id);
+    await holder.query("select from outbound_webhook.replay where id = $1 for update", [next]);
+    expect(await replicas[0]?.step(rig.clock.now())).toMatchObject({ worked: false, made: 0 });
+    await holder.query("rollback");
+    holder.release();
+  });
+
+  it("[FAIR] a replay has at most twice the endpoint's slots due at any time, so that a new event waits for no more", async () => {
+    const { id } = await scene.backlog(20);
+    const store = scene.replica();
+    await scene.start(id);
+    expect(await store.step(rig.clock.now())).toMatchObject({ made: MAX_DUE });
+    for (let step = 0; step < 5; step += 1) {
+      rig.clock.advance(SECOND_MS);
+      expect(await store.step(rig.clock.now())).toMatchObject({ worked: true, made: 0 });
+    }
+    const live = await rig.report({ workspaceId: "w" });
+    await eventually(async () => (await scene.deliveries()).length === MAX_DUE + 1);
+    await rig.start(["worker", "dispatcher"]);
+    await eventually(() => eventsOf(rig.requestsTo("/w")).includes(live));
+    expect(eventsOf(rig.requestsTo("/w")).indexOf(live)).toBeLessThanOrEqual(MAX_DUE + 1);
+  });
+
+  it("[FAIR] a rate of two a second makes two deliveries, and the next two a second later", async () => {
+    const { id } = await scene.backlog(6);
+    const store = scene.replica();
+    const replayId = await scene.start(id, { ratePerSecond: 2 });
+    const now = rig.clock.now();
+    const at = (ms: number) => new Date(now.getTime() + ms);
+    expect(await store.step(at(0))).toMatchObject({ worked: true, made: 2, nextAt: at(SECOND_MS) });
+    expect(await store.step(at(SECOND_MS - 1))).toMatchObject({ worked: false, made: 0 });
+    await rig.start(["dispatcher", "worker"]);
+    expect(await scene.done(replayId)).toMatchObject({ sent: 6, delivered: 6 });
+  });
+
+  it("[FAIR] a replay whose step fails is postponed and does not delay the others", async () => {
+    const { id } = await scene.backlog(2);
+    const { id: other } = await rig.register("v", "/v");
+    const replayId = await scene.start(id);
+    const { replayId: otherId } = await scene.client("v").startReplay({ endpointId: other, range: scene.wholeRange() });
+    await rig.pool.query("update outbound_webhook.replay set cursor_id = 'ee' where id = $1", [replayId]);
+    await rig.pool.query("update outbound_webhook.replay set everything = true where id = $1", [replayId]);
+    await rig.start(["dispatcher", "worker"]);
+    await eventually(
+      async () => (await scene.client("v").getReplay({ replayId: otherId })).replay?.state === ReplayState.DONE,
+    );
+    expect((await scene.get(replayId))?.state).toBe(ReplayState.RUNNING);
+  });
+
+  it("[OUT] sends everything once over many steps, with deliveries and skipped events of the same time", async () => {
+    const { id, eventIds } = await scene.backlog(12);
+    await rig.start(["dispatcher", "worker"]);
+    await rig.reportMany(Array.from({ length: 12 }, () => newEvent({ workspaceId: "w" }, rig.clock.now())));
+    await eventually(
+      async () => (await scene.deliveries()).filter(({ status }) => status === "delivered").length === 12,
+    );
+    rig.clock.advance(2 * SECOND_MS);
+    const range = { ...scene.wholeRange(), selection: ReplaySelection.ALL };
+    const replayId = await scene.start(id, { range });
+    expect(await scene.done(replayId)).toMatchObject({ considered: 24, sent: 24, delivered: 24, eventsAtStart: 24 });
+    const again = (await scene.deliveries()).filter((delivery) => delivery.kind === "replay");
+    const live = (await scene.deliveries()).filter((delivery) => delivery.kind === "event");
+    const expected = [...eventIds, ...live.map((delivery) => delivery.event_id)];
+    expect(again.map((delivery) => delivery.event_id).toSorted()).toEqual(expected.toSorted());
+    const list = await rig.deliveries({ workspaceId: "w" }).listDeliveries({ status: DeliveryStatus.DELIVERED });
+    expect(list.deliveries).toHaveLength(36);
+  });
+
+  it("[FAIR] a step that fails names its replay, and only that one is postponed", async () => {
+    const { id } = await scene.backlog(2);
+    const { id: other } = await rig.register("v", "/v");
+    const replayId = await scene.start(id);
+    await rig.pool.query("update outbound_webhook.replay set cursor_id = 'ee', everything = true");
+    const { replayId: otherId } = await scene.client("v").startReplay({ endpointId: other, range: scene.wholeRange() });
+    const store = scene.replica();
+    const now = rig.clock.now();
+    const failure: unknown = await store.step(now).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ replayId: Number(replayId) });
+    const later = new Date(now.getTime() + 60 * SECOND_MS);
+    for (let time = 0; time < 2; time += 1) await store.postpone(Number(replayId), later);
+    const { rows } = await rig.pool.query("select id, next_step_at from outbound_webhook.replay order by id");
+    expect(rows).toMatchObject([{ id: Number(replayId), next_step_at: later }, { id: Number(otherId) }]);
+    expect(rows[1].next_step_at.getTime()).toBeLessThan(later.getTime());
+  });
+});
