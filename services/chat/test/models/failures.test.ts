@@ -1,13 +1,15 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
+import { openAiCompatibleModel } from "../../src/models/openai-compatible.ts";
 import type { Fault } from "../model-servers/script.ts";
+import { startOpenAiServer, startSilentServer } from "../model-servers/server.ts";
 import { ask, PROVIDERS, QUESTION, settings, WEATHER_TOOL } from "./providers.ts";
 
 const SHORT_MS = 300;
 const TEXT = "one two three four";
 
-describe.each(PROVIDERS)("$provider", ({ provider, startServer, createModel }) => {
+describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
   test.each<[string, Fault, string, boolean]>([
     ["an error event before the text", { kind: "error", afterTokens: 0, type: "overloaded_error" }, "overloaded", true],
     ["an error event in the text", { kind: "error", afterTokens: 2, type: "overloaded_error" }, "overloaded", false],
@@ -163,15 +165,21 @@ describe.each(PROVIDERS)("$provider", ({ provider, startServer, createModel }) =
     expect((await ask(createModel(config))).error?.kind).toBe("invalid");
   });
 
-  test.runIf(provider === "openai-compatible")(
-    "keys and questions are in no error, whatever the server sends",
-    async () => {
-      const bytes = `data: {"error":{"message":"key-of-the-test What is the weather?","code":"x y"}}\n\n`;
-      await using server = await startServer({ text: TEXT, fault: { kind: "raw", afterTokens: 1, bytes } });
-      await using config = settings(server.baseUrl);
-      const { error } = await ask(createModel(config));
-      expect(`${error?.message} ${error?.stack} ${JSON.stringify(error)}`).not.toMatch(/key-of-the-test|weather\?/);
-      expect(error?.cause).toBeUndefined();
-    },
-  );
+  test("a server that accepts connections and says nothing is a timeout of the connection", async () => {
+    await using silent = await startSilentServer();
+    await using config = settings(`https://127.0.0.1:${silent.port}/v1`, { connectMs: SHORT_MS });
+    const { error } = await ask(createModel(config));
+    expect(error).toMatchObject({ kind: "timeout", beforeOutput: true });
+    expect(error?.message).toContain("tls");
+    await eventually(() => silent.open() === 0);
+  });
+});
+
+test("keys and questions are in no error, whatever the server sends", async () => {
+  const bytes = `data: {"error":{"message":"key-of-the-test What is the weather?","code":"x y"}}\n\n`;
+  await using server = await startOpenAiServer({ text: TEXT, fault: { kind: "raw", afterTokens: 1, bytes } });
+  await using config = settings(server.baseUrl);
+  const { error } = await ask(openAiCompatibleModel(config));
+  expect(`${error?.message} ${error?.stack} ${JSON.stringify(error)}`).not.toMatch(/key-of-the-test|weather\?/);
+  expect(error?.cause).toBeUndefined();
 });

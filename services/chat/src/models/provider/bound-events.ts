@@ -17,7 +17,7 @@ export function boundEvents(body: ReadableStream<Uint8Array>, maxBytes: number):
             blank = true;
           } else if (byte !== RETURN) blank = false;
         }
-        if (eventBytes > maxBytes + chunk.length) {
+        if (eventBytes > maxBytes) {
           throw new ModelError("invalid", "an event of the model's server is too long", { beforeOutput: false });
         }
         controller.enqueue(chunk);
