@@ -21,7 +21,7 @@ export type Script = {
 export type Fault =
   | { kind: "status"; status: number; headers?: Record<string, string>; body?: string }
   | { kind: "no-headers" }
-  | { kind: "error"; afterTokens: number; type: string }
+  | { kind: "error"; afterTokens: number; type: string; staysOpen?: boolean }
   | { kind: "malformed" | "cut" | "end" | "stall"; afterTokens: number }
   | { kind: "raw"; afterTokens: number; bytes: string };
 

@@ -113,7 +113,8 @@ async function play(
   response.flushHeaders();
   if (script.firstTokenMs !== undefined) await sleep(script.firstTokenMs, undefined, { signal });
   if (fault?.kind === "stall" && fault.afterTokens === 0) return await sleep(STALL_MS, undefined, { signal });
-  response.write(wire.begin(request));
+  // An error may be the first event of all.
+  if (fault?.kind !== "error" || fault.afterTokens > 0) response.write(wire.begin(request));
   const tokens = tokensOf(remainder(script.text ?? "", request.body.messages));
   const gapMs = script.tokensPerSecond === undefined ? 0 : 1_000 / script.tokensPerSecond;
   const began = performance.now();
@@ -132,7 +133,9 @@ async function play(
   await new Promise<void>((resolve) => response.write(": \n\n", () => resolve()));
   switch (fault.kind) {
     case "error":
-      response.end(wire.error(fault.type));
+      response.write(wire.error(fault.type));
+      if (fault.staysOpen === true) await sleep(STALL_MS, undefined, { signal });
+      response.end();
       return;
     case "malformed":
       response.end('data: {"choices": [oops\n\n');

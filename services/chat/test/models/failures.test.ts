@@ -40,6 +40,17 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     await eventually(() => server.open() === 0);
   });
 
+  test.each([0, 2])(
+    "an error after %i tokens closes the connection, even if the server does not",
+    async (afterTokens) => {
+      const fault: Fault = { kind: "error", afterTokens, type: "overloaded_error", staysOpen: true };
+      await using server = await startServer({ text: TEXT, fault });
+      await using config = settings(server.baseUrl);
+      expect((await ask(createModel(config))).error?.kind).toBe("overloaded");
+      await eventually(() => server.abandoned() === 1 && server.open() === 0);
+    },
+  );
+
   test("tool calls of an answer that was cut are not passed on, however whole they look", async () => {
     const toolCalls = [{ id: "a", name: "get_weather", args: '{"city":"Berlin"}' }];
     await using server = await startServer({ text: "x", toolCalls, fault: { kind: "cut", afterTokens: 1 } });

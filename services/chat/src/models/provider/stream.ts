@@ -31,7 +31,7 @@ export function providerModel(
         throw toModelError(error, beforeOutput);
       } finally {
         signal.removeEventListener("abort", onAbort);
-        // Closes the connection when the consumer stops reading.
+        // Closes the connection when the consumer stops reading, and when the SDK has failed without reading on.
         stop.abort();
       }
     },
