@@ -119,7 +119,7 @@ test("[OUT-34] a body that drips outlives the idle limit and ends at the deadlin
   expect(cut.text.length).toBeGreaterThan(5);
 });
 
-test("the receiver sees at once that the caller has aborted, and disposing does the same", async () => {
+test("the receiver sees immediately that the caller has aborted, and disposing does the same", async () => {
   await using receiver = await rawReceiver(respondWith(`${HEAD}abc`));
   const safeFetch = loopbackFetch();
   const stop = new AbortController();

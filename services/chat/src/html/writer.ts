@@ -1,7 +1,7 @@
 import { ELEMENTS, type ElementKind, TABLE_FRAME, TABLE_PARTS } from "./elements.ts";
 import { escapeHtml } from "./escape.ts";
 
-/** Elements open at once; deeper ones are shown without their tags. */
+/** Elements that may be open; deeper ones are shown without their tags. */
 const MAX_DEPTH = 32;
 const LEADING_SPACE = /^[\t\n ]+/;
 

@@ -73,7 +73,7 @@ test("[CHAT-14] nesting is bounded", () => {
   expect(html.match(/<(?:ul|li|b)>/g)).toHaveLength(32);
 });
 
-test("[CHAT-14] text appears at once, and a tag as soon as it is complete", () => {
+test("[CHAT-14] text appears immediately, and a tag as soon as it is complete", () => {
   const sanitizer = new HtmlSanitizer();
   expect(sanitizer.push("Hel")).toBe("Hel");
   expect(sanitizer.push("lo <b")).toBe("lo ");

@@ -5,7 +5,7 @@ export type Script = {
   usage?: { inputTokens: number; outputTokens: number };
   /** As the server's API writes it. Default: the reason that fits. */
   finishReason?: string;
-  /** Pace of the text. Default: all at once. */
+  /** Pace of the text. Default: no pauses. */
   tokensPerSecond?: number;
   /** Pause before the first token, after the headers. */
   firstTokenMs?: number;

@@ -125,7 +125,7 @@ describe.each(PROVIDERS)("$provider", ({ provider, startServer, createModel }) =
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  test("many answers at once stay apart", async () => {
+  test("many simultaneous answers stay apart", async () => {
     await using server = await startServer((_request, number) => ({ text: `answer ${number}`, tokensPerSecond: 30 }));
     await using config = settings(server.baseUrl);
     const model = createModel(config);

@@ -16,7 +16,7 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     ["a rate limit in the text", { kind: "error", afterTokens: 1, type: "rate_limit_error" }, "rate_limited", false],
     ["a refusal in the text", { kind: "error", afterTokens: 1, type: "invalid_request_error" }, "refused", false],
     ["an event that is no JSON", { kind: "malformed", afterTokens: 2 }, "invalid", false],
-    ["an event that is no JSON, at once", { kind: "malformed", afterTokens: 0 }, "invalid", true],
+    ["an event that is no JSON, before the text", { kind: "malformed", afterTokens: 0 }, "invalid", true],
     [
       "an event of another kind",
       { kind: "raw", afterTokens: 1, bytes: 'data: {"choices":7,"type":8}\n\n' },
@@ -25,9 +25,9 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     ],
     ["a page instead of events", { kind: "raw", afterTokens: 0, bytes: "<html>hello</html>" }, "cut", true],
     ["a reset connection", { kind: "cut", afterTokens: 2 }, "cut", false],
-    ["a reset connection, at once", { kind: "cut", afterTokens: 0 }, "cut", true],
+    ["a reset connection before the text", { kind: "cut", afterTokens: 0 }, "cut", true],
     ["an end without the last events", { kind: "end", afterTokens: 2 }, "cut", false],
-    ["an end at once", { kind: "end", afterTokens: 0 }, "cut", true],
+    ["an end before the text", { kind: "end", afterTokens: 0 }, "cut", true],
   ])("%s is an error, after the text so far", async (_title, fault, kind, beforeOutput) => {
     await using server = await startServer({ text: TEXT, fault });
     await using config = settings(server.baseUrl);
@@ -117,7 +117,7 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     await eventually(() => server.abandoned() === 1 && server.open() === 0);
   });
 
-  test("the server sees at once that the answer was stopped, and the reason reaches the caller", async () => {
+  test("the server sees immediately that the answer was stopped, and the reason reaches the caller", async () => {
     await using server = await startServer({ text: TEXT, fault: { kind: "stall", afterTokens: 2 } });
     await using config = settings(server.baseUrl);
     const stop = new AbortController();

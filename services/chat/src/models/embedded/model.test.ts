@@ -127,7 +127,7 @@ test("[CHAT-16] the same request gets the same answer word by word, and another 
   }
 });
 
-test("it stops at once when it is told to", async () => {
+test("it stops immediately when it is told to", async () => {
   const stop = new AbortController();
   const reading = (async () => {
     for await (const event of embeddedModel({ paceMs: 60_000 }).stream(asking("hello"), stop.signal)) {
