@@ -1,3 +1,4 @@
+import type { TurnRef } from "../../src/store/turns/start.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ChatRig, expectDense, kindsOf, startChatRig, started, streamedText } from "../chat-rig.ts";
 
@@ -53,7 +54,7 @@ describe("turns", () => {
   it("[CHAT] turns of one chat run one after the other, in order of arrival, and never mix", async () => {
     rig.model.answer(undefined);
     const from = rig.model.calls.length;
-    const turns = [];
+    const turns: TurnRef[] = [];
     for (const text of ["one", "two", "three"]) turns.push(await rig.send("queue", text));
     expect(turns.map(({ firstEventId }) => firstEventId)).toEqual([1, 0, 0]);
     for (const [index, text] of ["one", "two", "three"].entries()) {

@@ -26,7 +26,9 @@ export interface ClaimedTurn {
   traceparent: string;
   /** Proves that the worker still holds the turn. */
   token: string;
-  /** 1 for the first worker. */
+  /** Another worker has begun it. */
+  takenOver: boolean;
+  /** Counts the workers that were lost, and this one. */
   attempt: number;
   stopRequested: boolean;
   createdAt: Date;
@@ -48,7 +50,7 @@ const NEVER = new Date("9999-01-01T00:00:00Z");
 /** Rows are locked in the order of their ids, as everywhere, so that no two transactions wait for each other. */
 const SELECT = `,
 picked as (
-  select t.id from claimed join chat.turn t on t.id = claimed.item_id
+  select t.id, t.status from claimed join chat.turn t on t.id = claimed.item_id
   where t.status in ('ready', 'running') order by t.id for no key update of t
 ),
 started as (
@@ -56,12 +58,12 @@ started as (
   set status = 'running', lease_token = gen_random_uuid(), lease_until = $1 + interval '${LEASE_MS} milliseconds',
     attempts = t.attempts + 1, started_at = coalesce(t.started_at, $1)
   from picked where t.id = picked.id
-  returning t.*
+  returning t.*, picked.status as before
 )
 select started.id, started.chat, c.chat_id as "chatId", started.number, started.workspace_id as "workspaceId", started.workspace,
   started.lane, started.assistant, started.file_id as "fileId", started.test_mode as "testMode", started.read_only as "readOnly",
   started.hop, started.user_id as "userId", started.request_id as "requestId", started.traceparent, started.lease_token as token,
-  started.attempts as attempt, started.stop_requested as "stopRequested", started.created_at as "createdAt",
+  started.attempts as attempt, started.before = 'running' as "takenOver", started.stop_requested as "stopRequested", started.created_at as "createdAt",
   started.started_at as "startedAt", started.first_event_id as "firstEventId"
 from started join chat.chat c on c.id = started.chat`;
 

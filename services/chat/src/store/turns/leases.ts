@@ -37,7 +37,7 @@ export async function renewLeases(
 /** The turns return to the queue: `chosen` is a CTE (id, attempts) of those that nobody may write to any more. */
 function requeue(queue: FairQueue, chosen: string): string {
   return `with chosen as (${chosen}),
-freed as (
+requeued as (
   update chat.turn t set lease_token = null, lease_until = null, attempts = chosen.attempts
   from chosen where t.id = chosen.id
   returning t.id
@@ -49,7 +49,7 @@ settled as materialized (
   where q.lease_until is not null
 ),
 ${settleParts(queue)}
-select count(*)::integer as turns from freed`;
+select count(*)::integer as turns from requeued`;
 }
 
 const EXPIRED = `select id, attempts from chat.turn

@@ -47,7 +47,7 @@ export async function loadTurn(pool: Pool, turn: ClaimedTurn): Promise<LoadedTur
   const [state, messages, steps, calls, events] = await pipelined(pool, [
     { name: "load_state", text: STATE, values: [id] },
     { name: "load_messages", text: MESSAGES, values: [chat, firstEventId] },
-    ...(turn.attempt === 1
+    ...(!turn.takenOver
       ? []
       : [
           { name: "load_steps", text: STEPS, values: [id] },

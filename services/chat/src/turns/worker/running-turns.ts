@@ -53,7 +53,7 @@ export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions)
     count: (lane) => ofLane(lane).length,
     all: () => [...running.values()].map(({ claimed }) => claimed),
     start(claimed) {
-      if (claimed.attempt > 1) turnTakeovers.add(1, { lane: claimed.lane });
+      if (claimed.takenOver) turnTakeovers.add(1, { lane: claimed.lane });
       // A turn that this process has lost, and now gets again, must not go on under the old claim.
       running.get(claimed.id)?.control.leave("lost");
       const control = createTurnControl();
