@@ -1,11 +1,14 @@
+import { readFile } from "node:fs/promises";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
+import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
+import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import type { Logger } from "@toolgate/service-host/logger";
+import { createModelOf, type ModelOf } from "./clients/models.ts";
 import type { Config } from "./config.ts";
-import { embeddedModel } from "./models/embedded/model.ts";
-import type { Model, ModelFile } from "./models/model.ts";
-import type { ModelServer } from "./store/model-servers.ts";
+import type { ModelFile } from "./models/model.ts";
 import { LANES, SCHEMA } from "./store/queue.ts";
 import type { ClaimedTurn } from "./store/turns/claim.ts";
 import { createTurns, type Turns } from "./turns/turns.ts";
@@ -15,9 +18,9 @@ export interface Context {
   pool: Pool;
   /** For the queues' statements, which are pipelined. */
   queuePool: Pool;
+  secretBox: SecretBox;
   turns: Turns;
-  /** The first of the servers that responds; the built-in model when there is none. */
-  modelOf(servers: readonly ModelServer[]): Model;
+  modelOf: ModelOf;
   /** The files of a turn's message. */
   readFiles(turn: ClaimedTurn): Promise<ModelFile[]>;
   now: () => Date;
@@ -25,35 +28,46 @@ export interface Context {
 
 /** For tests. */
 export interface Overrides {
-  modelOf?: Context["modelOf"];
+  modelOf?: ModelOf;
 }
 
 interface ContextOptions {
   config: Config;
   pool: Pool;
   bus: Bus;
-  onIdleError: (error: Error) => void;
+  log: Logger;
   now: () => Date;
   overrides: Overrides;
 }
 
 /** `resources` owns what it opens. */
-export function createContext(
-  { config, pool, bus, onIdleError, now, overrides }: ContextOptions,
+export async function createContext(
+  { config, pool, bus, log, now, overrides }: ContextOptions,
   resources: AsyncDisposableStack,
-): Context {
+): Promise<Context> {
   const { databaseUrl: url, databaseConnections: maxConnections } = config;
+  const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
   const connection = { url, maxConnections, applicationName: "chat", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "chat queue"));
   for (const lane of LANES)
     resources.use(measureFairQueue(pool, { lane: `${lane} turns`, tables: `${SCHEMA}.${lane}_queue` }));
-  const embedded = embeddedModel();
+  const secretBox = createSecretBox({ keys: config.sealingKeys });
+  const safeFetch = resources.use(
+    createSafeFetch({
+      allowList: config.allowedTargets,
+      applicationHosts: config.applicationHosts,
+      schemes: ["https:", "http:"],
+      ...(config.targetCaFile && { tls: { ca: await readFile(config.targetCaFile, "utf8") } }),
+    }),
+  );
+  const onError = (error: Error) => log.warn({ err: error }, "model");
   return {
     pool,
     queuePool,
+    secretBox,
     turns: createTurns({ pool, queuePool, turnsPerWorkspace: config.turnsPerWorkspace, bus, now }),
-    modelOf: overrides.modelOf ?? (() => embedded),
+    modelOf: overrides.modelOf ?? createModelOf({ safeFetch, secretBox, onError }),
     readFiles: async () => [],
     now,
   };

@@ -23,8 +23,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   await using resources = new AsyncDisposableStack();
   const { pool, bus } = await openConnections({ name: NAME, needs: ["postgres", "nats"], log }, config, resources);
   await maintainPartitions(pool, now());
-  const onIdleError = onError("postgres connection lost");
-  const context = createContext({ config, pool, bus, onIdleError, now, overrides }, resources);
+  const context = await createContext({ config, pool, bus, log, now, overrides }, resources);
   const roles: Loops[] = [
     {
       producers: [

@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
-import type { TurnRef } from "../../src/store/turns/start.ts";
 import { afterEach, describe, expect, it } from "vitest";
+import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, startChatRig } from "../chat-rig.ts";
 
 describe("lanes of turns", () => {

@@ -1,5 +1,5 @@
-import type { TurnRef } from "../../src/store/turns/start.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig, started, streamedText } from "../chat-rig.ts";
 
 describe("turns", () => {

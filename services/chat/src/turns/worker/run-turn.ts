@@ -3,11 +3,12 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import { announceWork } from "@toolgate/event-bus/wake-up";
 import type { Pool } from "@toolgate/postgres/pool";
+import type { ModelOf } from "../../clients/models.ts";
 import { type Ending, MAX_ATTEMPTS } from "../../domain/turn.ts";
-import type { Model, ModelFile, ModelTool } from "../../models/model.ts";
+import type { ModelFile, ModelTool } from "../../models/model.ts";
 import { findDefinition } from "../../store/assistants.ts";
 import { readBudget } from "../../store/budget.ts";
-import { findModelServers, type ModelServer } from "../../store/model-servers.ts";
+import { findModelServers } from "../../store/model-servers.ts";
 import type { Lane } from "../../store/queue.ts";
 import type { ClaimedTurn } from "../../store/turns/claim.ts";
 import type { EndTurn } from "../../store/turns/end.ts";
@@ -32,8 +33,7 @@ export interface TurnDependencies {
   endTurn: Readonly<Record<Lane, EndTurn>>;
   runTool: RunTool;
   describeTools(workspaceId: string, names: readonly string[]): Promise<ModelTool[]>;
-  /** The first of the servers that responds; the built-in model when there is none. */
-  modelOf(servers: readonly ModelServer[]): Model;
+  modelOf: ModelOf;
   /** The files of the turn's message. */
   readFiles(turn: ClaimedTurn): Promise<ModelFile[]>;
   now: () => Date;
@@ -101,10 +101,11 @@ async function answer(
     definition.models.length > 0 ? findModelServers(pool, workspaceId, definition.models) : [],
     claimed.fileId === null ? [] : deps.readFiles(claimed),
   ]);
+  if (definition.models.length > 0 && servers.length === 0) return { ending: INTERNAL, suggestions: [] };
   turn.tools = tools;
   const ending = await answerTurn(turn, {
     definition,
-    model: deps.modelOf(servers),
+    model: deps.modelOf(workspaceId, servers),
     messages: loaded.messages,
     files,
     run: deps.runTool,

@@ -1,7 +1,7 @@
-import { modelErrors, turnFirstOutput } from "@toolgate/telemetry/instruments";
+import { turnFirstOutput } from "@toolgate/telemetry/instruments";
 import { inSpan } from "@toolgate/telemetry/trace";
 import { MAX_ANSWER_CHARACTERS, type Step, type StepCall } from "../../domain/turn.ts";
-import { type Model, ModelError, type ModelRequest } from "../../models/model.ts";
+import type { Model, ModelRequest } from "../../models/model.ts";
 import { type Answer, createAnswer } from "./answer.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
@@ -36,7 +36,6 @@ async function askModel(turn: RunningTurn, model: Model, request: ModelRequest, 
   try {
     calls = await readAnswer(turn, model.stream({ ...request, ...partial }, control.signal), answer, number);
   } catch (error) {
-    if (error instanceof ModelError) modelErrors.add(1, { kind: error.kind });
     await (control.left === "hand-over" ? answer.leave() : answer.end());
     throw error;
   } finally {

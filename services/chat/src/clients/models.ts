@@ -1,0 +1,39 @@
+import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { modelErrors } from "@toolgate/telemetry/instruments";
+import { apiKeyContext } from "../domain/api-key-context.ts";
+import { anthropicModel } from "../models/anthropic.ts";
+import { chainModels } from "../models/chain.ts";
+import { embeddedModel } from "../models/embedded/model.ts";
+import type { Model } from "../models/model.ts";
+import { openAiCompatibleModel } from "../models/openai-compatible.ts";
+import type { ModelServer } from "../store/model-servers.ts";
+
+/** The first of a workspace's servers that responds; the built-in model when there is none. */
+export type ModelOf = (workspaceId: string, servers: readonly ModelServer[]) => Model;
+
+interface ModelsOptions {
+  safeFetch: SafeFetch;
+  secretBox: Pick<SecretBox, "open">;
+  /** Told about each model that failed. */
+  onError: (error: Error) => void;
+}
+
+export function createModelOf({ safeFetch, secretBox, onError }: ModelsOptions): ModelOf {
+  const embedded = embeddedModel();
+  return (workspaceId, servers) => {
+    if (servers.length === 0) return embedded;
+    const models = servers.map(({ provider, name, apiKey, ...server }) => {
+      const key = apiKey === null ? "" : secretBox.open(apiKey, apiKeyContext(workspaceId, name));
+      const settings = { ...server, name, apiKey: key, safeFetch };
+      return provider === "anthropic" ? anthropicModel(settings) : openAiCompatibleModel(settings);
+    });
+    return chainModels(models, {
+      onError(name, error) {
+        const provider = servers.find((server) => server.name === name)?.provider ?? "";
+        modelErrors.add(1, { kind: error.kind, provider });
+        onError(error);
+      },
+    });
+  };
+}
