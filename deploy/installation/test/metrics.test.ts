@@ -5,7 +5,12 @@ import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-
 
 const PAGE = new URL("../../../docs/observability.md", import.meta.url);
 /** Present only after a failure. */
-const AFTER_FAULTS = ["toolgate_call_streams_lost_total", "toolgate_sandbox_children_ended_total"];
+const AFTER_FAULTS = [
+  "toolgate_call_streams_lost_total",
+  "toolgate_sandbox_children_ended_total",
+  "toolgate_turn_takeovers_total",
+  "toolgate_model_errors_total",
+];
 const ONLY_SPLIT = /^toolgate_call_stream/;
 /** Values of the test: a label that has one would grow with the number of customers. */
 const CUSTOMER_VALUES = /echo|w-[0-9a-f]{8}|apikey|example\.test/;
