@@ -8,7 +8,7 @@ import { createContext, type Overrides } from "./context.ts";
 import { workerLoops } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
-import { maintainPartitions } from "./store/retention.ts";
+import { deleteOldTurns, maintainPartitions } from "./store/retention.ts";
 
 const NAME = "chat";
 const PARTITIONS_EVERY_MS = 3_600_000;
@@ -28,6 +28,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
     {
       producers: [
         (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
+        (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => deleteOldTurns(pool, now()), onError("old turns")),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
       ],
     },

@@ -32,6 +32,8 @@ export interface ChatRig extends AsyncDisposable {
   config: Config;
   services: Service[];
   clock: { now(): Date; advance(ms: number): void };
+  /** Adds a model of the workspace at a server that speaks OpenAI's API. */
+  saveModel(name: string, baseUrl: string): Promise<void>;
   saveAssistant(name: string, definition?: MessageInitShape<typeof AssistantDefinitionSchema>): Promise<void>;
   /** A request with the rig's workspace, user and default assistant. */
   request(chatId: string, message: string, more?: Partial<TurnRequest>): TurnRequest;
@@ -50,6 +52,8 @@ export interface ChatSetup {
   /** The instances to run, each with these roles. Default: one with all. */
   instances?: (readonly ProcessRole[])[];
   config?: Partial<Config>;
+  /** Ask the models that assistants name, instead of the one that the test scripts. */
+  realModels?: boolean;
 }
 
 /** The service on real servers with a real tool-runner, and a model that says what the test tells it to. */
@@ -86,7 +90,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
   const services: Service[] = [];
   async function start(roles: readonly ProcessRole[] = ROLES): Promise<Service> {
     const host = { log, now: () => now().getTime(), peers };
-    const overrides = { modelOf: () => model.model };
+    const overrides = setup.realModels ? {} : { modelOf: () => model.model };
     const service = resources.use(await startService({ ...config, roles: new Set(roles) }, host, overrides));
     services.push(service);
     return service;
@@ -137,6 +141,13 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
       advance(ms) {
         aheadMs += ms;
       },
+    },
+    async saveModel(name, baseUrl) {
+      await pool.query(
+        `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, saved_at, saved_by)
+         values ($1, $2, 'openai_compatible', $3, 'm-1', false, now(), 'rig')`,
+        [workspaceId, name, baseUrl],
+      );
     },
     saveAssistant,
     request,

@@ -28,12 +28,7 @@ describe("workers that are killed", () => {
     const parameters = { type: "object", properties: { url: { type: "string" } } };
     await rig.tools.saveTool("visit", { handler: VISIT, parameters });
     await rig.saveAssistant("agent", { tools: ["visit"], models: ["local"] });
-    const { workspaceId } = rig.tools;
-    await rig.pool.query(
-      `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, saved_at, saved_by)
-       values ($1, 'local', 'openai_compatible', $2, 'm-1', false, now(), 'test')`,
-      [workspaceId, server.baseUrl],
-    );
+    await rig.saveModel("local", server.baseUrl);
   });
   afterAll(async () => {
     await workers[Symbol.asyncDispose]();

@@ -15,6 +15,8 @@ export interface AnswerSources {
   messages: readonly StoredMessage[];
   files: readonly ModelFile[];
   run: RunTool;
+  /** As it was when the turn was claimed; read again before each further step. */
+  budget: Budget;
   readBudget: () => Promise<Budget>;
   now: () => Date;
 }
@@ -27,10 +29,9 @@ export async function answerTurn(turn: RunningTurn, sources: AnswerSources): Pro
   const { control, log, steps } = turn;
   const last = steps.at(-1);
   if (last) await control.whileToolsRun(() => makeCalls(turn, sources.run, last.number, last.calls));
-  for (;;) {
+  for (let { budget } = sources; ; budget = await sources.readBudget()) {
     control.signal.throwIfAborted();
-    const { used, perDay } = await sources.readBudget();
-    if (perDay > 0 && used >= perDay) return BUDGET_EXCEEDED;
+    if (budget.perDay > 0 && budget.used >= budget.perDay) return BUDGET_EXCEEDED;
     const failed = lastCalls(turn).some(({ status }) => status !== "succeeded");
     let step: Step;
     try {

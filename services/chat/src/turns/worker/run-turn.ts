@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import { announceWork } from "@toolgate/event-bus/wake-up";
+import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ModelOf } from "../../clients/models.ts";
 import { type Ending, MAX_ATTEMPTS } from "../../domain/turn.ts";
 import type { ModelFile, ModelTool } from "../../models/model.ts";
 import { findDefinition } from "../../store/assistants.ts";
-import { readBudget } from "../../store/budget.ts";
+import { type Budget, readBudget } from "../../store/budget.ts";
 import { findModelServers } from "../../store/model-servers.ts";
 import type { Lane } from "../../store/queue.ts";
 import type { ClaimedTurn } from "../../store/turns/claim.ts";
@@ -48,6 +49,9 @@ const INTERNAL: Ending = {
 
 /** Runs a claimed turn to its end, or until its control says to leave it. Never rejects. */
 export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, control: TurnControl): Promise<void> {
+  const asked = findAssistant(deps, claimed);
+  // Awaited later.
+  asked.catch(() => {});
   const loaded = await loadWithRetries(deps, claimed, control);
   if (!loaded) return;
   const { publish, writer, onError, now, bus } = deps;
@@ -55,7 +59,7 @@ export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, cont
   const turn = createRunningTurn(claimed, loaded, { control, log });
   let result: { ending: Ending; suggestions: readonly string[] };
   try {
-    result = await answer(deps, turn, loaded);
+    result = await answer(deps, turn, loaded, await asked);
   } catch (error) {
     const { left } = control;
     if (left === "lost" || left === "hand-over") return;
@@ -65,6 +69,20 @@ export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, cont
   const onNext = () => announceWork(bus, wakeUpOf(claimed.lane));
   const commit = deps.endTurn[claimed.lane];
   await endTurn({ endTurn: commit, publish, onNext, now, onError }, turn, result.ending, result.suggestions);
+}
+
+interface Assistant {
+  /** Undefined when it was deleted after the turn was accepted. */
+  definition: AssistantDefinition | undefined;
+  budget: Budget;
+}
+
+async function findAssistant({ pool, now }: TurnDependencies, turn: ClaimedTurn): Promise<Assistant> {
+  const [definition, budget] = await Promise.all([
+    findDefinition(pool, turn.workspaceId, turn.assistant),
+    readBudget(pool, turn.workspaceId, now()),
+  ]);
+  return { definition, budget };
 }
 
 /** Undefined when the turn is left before the database responds. */
@@ -88,13 +106,13 @@ async function answer(
   deps: TurnDependencies,
   turn: RunningTurn,
   loaded: LoadedTurn,
+  { definition, budget }: Assistant,
 ): Promise<{ ending: Ending; suggestions: readonly string[] }> {
   const { pool, now } = deps;
   const { claimed } = turn;
   const { workspaceId } = claimed;
   if (claimed.stopRequested) return { ending: { status: "stopped" }, suggestions: [] };
   if (claimed.attempt > MAX_ATTEMPTS) return { ending: INTERNAL, suggestions: [] };
-  const definition = await findDefinition(pool, workspaceId, claimed.assistant);
   if (!definition) return { ending: INTERNAL, suggestions: [] };
   const [tools, servers, files] = await Promise.all([
     definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
@@ -109,6 +127,7 @@ async function answer(
     messages: loaded.messages,
     files,
     run: deps.runTool,
+    budget,
     readBudget: () => readBudget(pool, workspaceId, now()),
     now,
   });

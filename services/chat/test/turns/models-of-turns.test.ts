@@ -1,0 +1,58 @@
+import { createServer } from "node:net";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ChatRig, kindsOf, startChatRig, streamedText } from "../chat-rig.ts";
+import { type ModelServer, startOpenAiServer } from "../model-servers/server.ts";
+
+describe("models of turns", () => {
+  let rig: ChatRig;
+  let server: ModelServer;
+  beforeAll(async () => {
+    rig = await startChatRig({ realModels: true });
+    server = await startOpenAiServer();
+    await rig.saveModel("local", server.baseUrl);
+    await rig.saveModel("broken", `http://127.0.0.1:${await unusedPort()}/v1`);
+    await rig.saveAssistant("agent", { instructions: "Be brief.", models: ["broken", "local"] });
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    await rig[Symbol.asyncDispose]();
+  });
+
+  it("[CHAT] the first model that responds answers, and is told the format and the instructions", async () => {
+    server.answer({ text: "<p>Hello</p>", usage: { inputTokens: 12, outputTokens: 3 } });
+    const turn = await rig.send("chain", "Hi", { assistant: "agent" });
+    const { receipt } = await rig.untilDone(turn);
+    expect(receipt).toMatchObject({ inputTokens: 12, outputTokens: 3 });
+    expect(streamedText(await rig.events(turn.chat))).toBe("<p>Hello</p>");
+    expect(JSON.stringify(server.requests[0]?.body.messages[0])).toMatch(/simple HTML.*Be brief\./);
+  });
+
+  it("[CHAT] stop closes the connection to the model's server before it responds", async () => {
+    server.answer({ text: "word ".repeat(1_000), tokensPerSecond: 50 });
+    const abandoned = server.abandoned();
+    const turn = await rig.send("stop", "Hi", { assistant: "agent" });
+    await eventually(async () => expect(streamedText(await rig.events(turn.chat))).toContain("word"));
+    expect(server.open()).toBe(1);
+    expect(await rig.turns.stop(rig.request("stop", ""))).toBe(true);
+    await eventually(() => expect([server.open(), server.abandoned()]).toEqual([0, abandoned + 1]));
+    expect(await rig.status(turn)).toBe("stopped");
+  });
+
+  it("[CHAT] an assistant without a model gets the built-in one", async () => {
+    const requests = server.requests.length;
+    const turn = await rig.send("built-in", "Hello");
+    const { receipt } = await rig.untilDone(turn);
+    expect(receipt?.model).toBe("embedded");
+    expect(kindsOf(await rig.events(turn.chat)).at(-1)).toBe("done");
+    expect(server.requests).toHaveLength(requests);
+  });
+});
+
+async function unusedPort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => probe.once("listening", resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
