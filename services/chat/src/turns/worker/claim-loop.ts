@@ -20,13 +20,18 @@ interface ClaimLoopOptions {
 /** In case a wake-up was lost. */
 const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
+/** Under load several turns share a claim. The first claim after a pause does not wait. */
 const BETWEEN_CLAIMS_MS = 4;
 const MAX_GROUPS_PER_CLAIM = 40;
 
 /** Claims turns that may start, until the signal fires. */
 export async function claimTurns(options: ClaimLoopOptions): Promise<void> {
   const { lane, claim, running, maxTurns, turnsPerWorkspace, wakeUp, now, signal, onError } = options;
+  let claimedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
+    const restMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
+    if (restMs > 0) await sleep(restMs);
+    claimedAtMs = performance.now();
     const free = maxTurns - running.count(lane);
     let more = false;
     try {
@@ -41,6 +46,5 @@ export async function claimTurns(options: ClaimLoopOptions): Promise<void> {
       onError(error);
       await wakeUp.wait(RETRY_WAIT_MS, signal);
     }
-    await sleep(BETWEEN_CLAIMS_MS);
   }
 }
