@@ -1,7 +1,7 @@
 import { RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
+import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { ID_HEADERS } from "@toolgate/webhook-signing/hook-headers";
-import { v7 } from "uuid";
 import { authenticate } from "../domain/authentication.ts";
 import { parseBody } from "../domain/body.ts";
 import { hashSegment } from "../domain/hook.ts";
@@ -77,7 +77,7 @@ async function accept(
   if (!body.ok) return refused(RefusalReason.INVALID_BODY);
   const { keys, externalId } = identify({ ...call, format: hook.format, value: body.value });
   const { deliveryId, isDuplicate } = await acceptor.accept({
-    id: v7({ msecs: call.receivedAt.getTime() }),
+    id: newTimedId(call.receivedAt),
     createdAt: call.receivedAt,
     lane: hook.lane,
     hookId: hook.id,
