@@ -1,8 +1,12 @@
 import { createHash, createHmac } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
+import { createEpochs } from "@toolgate/epoch/epoch";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { start as startGateway } from "@toolgate/gateway/service";
+import { lockWorkspace } from "@toolgate/key-auth/operator/workspaces";
 import { createLogger } from "@toolgate/service-host/logger";
 import { localPeers } from "@toolgate/service-host/rpc/local-peers";
+import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { type HookRig, type RigOptions, startHookRig } from "./hook-rig.ts";
 
@@ -39,7 +43,10 @@ export interface ReceiveRig extends HookRig {
   deliveriesOf(hookId: bigint): Promise<StoredDelivery[]>;
   /** Deliveries that wait for a runner. */
   queued(hookId: bigint): Promise<string[]>;
+  /** What makes later calls repeats. */
   keysOf(hookId: bigint): Promise<number>;
+  /** As the operator does it. */
+  lock(workspace: { code: string }, locked: boolean): Promise<void>;
 }
 
 export interface StoredDelivery {
@@ -113,6 +120,17 @@ export async function startReceiveRig({
       );
       return rows[0].keys;
     },
+    async lock({ code }, locked) {
+      const redis = connectRedis({ url: rig.redis.url, name: "test", onError: () => {} });
+      try {
+        await untilReady(redis, 20_000);
+        const readPassword = async () => "";
+        const context = { pool: rig.pool, epochs: createEpochs(redis), readPassword, now: rig.clock.now };
+        await lockWorkspace(context, code, locked);
+      } finally {
+        redis.disconnect();
+      }
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -149,6 +167,11 @@ function exchange(
   sent.on("error", reject);
   sent.end(content);
   return promise;
+}
+
+/** Resolves when at least this much is left of the clock minute, for tests that count within one. */
+export async function earlyInMinute(leftMs = 15_000): Promise<void> {
+  await eventually(() => Date.now() % 60_000 < 60_000 - leftMs, { deadlineMs: 20_000 + leftMs });
 }
 
 /** What the formats without a time have in their headers. */
