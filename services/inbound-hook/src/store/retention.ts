@@ -14,7 +14,8 @@ const ROWS_PER_DELETE = 10_000;
 
 /** Creates the partitions of the coming days and drops what is past retention. Safe to repeat, on any number of replicas. */
 export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - RETENTION_DAYS * DAY_MS);
+  // The start of a day, so that keys live as long as the deliveries of their partition.
+  const before = new Date(Math.floor(now.getTime() / DAY_MS - RETENTION_DAYS) * DAY_MS);
   await inTransaction(pool, async (db) => {
     // Replicas that create and drop partitions at the same time would disturb each other.
     await db.query("select pg_advisory_xact_lock($1)", [PARTITIONS_LOCK]);

@@ -59,14 +59,14 @@ started as (
 runs_started as (
   insert into inbound_hook.run (created_at, delivery_id, number, status, started_at, chat_id, requested_by)
   select started.created_at, started.id, started.runs, 'running', $1,
-    case h.target_kind when 'assistant' then started.chat_id else '' end, started.requested_by
-  from started join inbound_hook.hook h on h.id = started.hook_id
+    case when h.target_kind = 'assistant' then started.chat_id else '' end, started.requested_by
+  from started left join inbound_hook.hook h on h.id = started.hook_id
 )
 select claimed.item_id as "deliveryId", claimed.created_at as "createdAt", claimed.group_id as "workspaceId",
   claimed.attempt, started.runs as number, started.chat_id as "chatId", started.external_id as "externalId",
   started.body, started.content_type as "contentType", started.request_id as "requestId",
   h.id as "hookId", h.name, h.workspace, h.target_name as target, h.args_from as "from", h.pointers,
-  h.deleted_at is not null as deleted
+  h.id is null or h.deleted_at is not null as deleted
 from claimed
 left join started on started.created_at = claimed.created_at and started.id = claimed.item_id
 left join inbound_hook.hook h on h.id = started.hook_id

@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { newBody } from "../receive-rig.ts";
 import { type ChatServer, createHold, startChat } from "./chat-server.ts";
-import { newBody } from "./receive-rig.ts";
 import { type RunRig, startRunRig, type TestHook } from "./run-rig.ts";
 
 let chat: ChatServer;

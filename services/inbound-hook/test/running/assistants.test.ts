@@ -1,9 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { CreateHookInit, TestWorkspace } from "../hook-rig.ts";
+import { newBody } from "../receive-rig.ts";
 import { type ChatServer, startChat } from "./chat-server.ts";
-import type { CreateHookInit, TestWorkspace } from "./hook-rig.ts";
-import { newBody } from "./receive-rig.ts";
 import { type RunRig, startRunRig } from "./run-rig.ts";
 
 let chat: ChatServer;

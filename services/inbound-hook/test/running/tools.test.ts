@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CreateHookInit, TestWorkspace } from "./hook-rig.ts";
+import type { CreateHookInit, TestWorkspace } from "../hook-rig.ts";
 import { type RunRig, startRunRig, type TestHook } from "./run-rig.ts";
 
 let rig: RunRig;
