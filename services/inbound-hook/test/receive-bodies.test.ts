@@ -52,8 +52,8 @@ test("[IN-19] [IN-25] bodies that are not a JSON object get 400, and leave nothi
     gzipSync("{}"),
   ];
   for (const body of bodies) {
-    const answer = await rig.sendSigned(hook, { body, headers: { "x-service-delivery": "same" } });
-    expect(answer).toMatchObject({ status: 400, text: '{"success":false,"error":"Ungueltige Anfrage"}' });
+    const response = await rig.sendSigned(hook, { body, headers: { "x-service-delivery": "same" } });
+    expect(response).toMatchObject({ status: 400, text: '{"success":false,"error":"Ungueltige Anfrage"}' });
   }
   expect((await rig.deliveriesOf(hook.id)).length).toBe(before);
   // [AUTH] Only an accepted call is remembered, so that a corrected repeat works.
@@ -86,7 +86,7 @@ test("[IN-25] a body with a content encoding is not decoded", async () => {
 
 test("[AUTH] an empty or malformed body with a wrong signature gets 401, not 400", async () => {
   for (const body of ["", "{", gzipSync("{}")]) {
-    const answer = await rig.send(hook.url, { body, headers: { "x-service-signature": "t=1,v1=00" } });
-    expect(answer.status).toBe(401);
+    const response = await rig.send(hook.url, { body, headers: { "x-service-signature": "t=1,v1=00" } });
+    expect(response.status).toBe(401);
   }
 });

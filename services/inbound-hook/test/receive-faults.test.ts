@@ -12,8 +12,8 @@ test("[IN-22] [IN-31] while Postgres is down calls get 503 and are not stored; a
   await postgres.stop();
   const body = newBody();
   for (const { url, secret } of [hook, cold]) {
-    const answer = await rig.sendSigned({ url, secret }, { body });
-    expect(answer).toMatchObject({
+    const response = await rig.sendSigned({ url, secret }, { body });
+    expect(response).toMatchObject({
       status: 503,
       text: '{"success":false,"error":"Voruebergehend nicht verfuegbar"}',
       headers: { "retry-after": "1" },
@@ -38,9 +38,9 @@ test("[IN-22] [IN-29] while Redis is down hooks work from Postgres, and each pro
   await earlyInMinute();
   const call = { body: newBody(), at: Math.floor(Date.now() / 1000) };
   for (const status of [202, 200, 200, 429]) {
-    const answer = await rig.sendSigned(hook, call);
-    expect(answer.status).toBe(status);
-    if (status === 429) expect(Number(answer.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    const response = await rig.sendSigned(hook, call);
+    expect(response.status).toBe(status);
+    if (status === 429) expect(Number(response.headers["retry-after"])).toBeGreaterThanOrEqual(1);
   }
   // Replay keys are in Postgres, so the other replica knows them.
   expect((await rig.sendSigned(hook, { ...call, replica: 1 })).status).toBe(200);

@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.[Symbol.asyncDispose]());
 
-const statuses = async (answers: Promise<{ status: number }>[]) =>
-  (await Promise.all(answers)).map((one) => one.status);
+const statuses = async (responses: Promise<{ status: number }>[]) =>
+  (await Promise.all(responses)).map((one) => one.status);
 
 test("[IN-8] [IN-29] [IN-30] the limit is exact over replicas, and the 429 says when the minute ends", async () => {
   await earlyInMinute();

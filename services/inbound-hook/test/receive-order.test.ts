@@ -90,8 +90,8 @@ test.each(FAULTS.map((fault, index) => [fault.status, fault.error, index] as con
     const body = request.body ?? original;
     const signature = sign(hook.secret, Math.floor(Date.now() / 1000), body);
     const headers = { "x-service-signature": signature, "x-service-delivery": "d", ...request.headers };
-    const answer = await rig.send(hook.url, { ...request, body, headers });
-    expect({ status: answer.status, text: answer.text }).toEqual({
+    const response = await rig.send(hook.url, { ...request, body, headers });
+    expect({ status: response.status, text: response.text }).toEqual({
       status,
       text: JSON.stringify({ success: false, error }),
     });

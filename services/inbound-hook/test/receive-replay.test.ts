@@ -22,7 +22,7 @@ const newHook = async (hook: CreateHookInit): Promise<Hook> => {
   return { ...made, secret: made.secret || providerSecret };
 };
 /** The delivery id after a status, so that a repeat shows its original. */
-async function answerTo(sent: Promise<{ status: number; body: Record<string, unknown> }>) {
+async function responseTo(sent: Promise<{ status: number; body: Record<string, unknown> }>) {
   const { status, body } = await sent;
   return [status, body.delivery_id];
 }
@@ -33,7 +33,7 @@ describe("native", () => {
   test("[AUTH-4] the same time and body are accepted once, however the header is written", async () => {
     const hook = await newHook(native);
     const [body, at] = [newBody(), now()];
-    const [, id] = await answerTo(rig.sendSigned(hook, { body, at }));
+    const [, id] = await responseTo(rig.sendSigned(hook, { body, at }));
     const v1 = sign(hook.secret, at, body).split("v1=")[1] ?? "";
     for (const header of [
       `t=${at},v1=${v1}`,
@@ -41,7 +41,7 @@ describe("native", () => {
       `t=${at},v1=${"0".repeat(64)},v1=${v1}`,
     ]) {
       const headers = { "x-service-signature": header, "x-service-delivery": `other ${header.length}` };
-      expect(await answerTo(rig.send(hook.url, { body, headers }))).toEqual([200, id]);
+      expect(await responseTo(rig.send(hook.url, { body, headers }))).toEqual([200, id]);
     }
     expect((await rig.sendSigned(hook, { body, at: at - 1 })).status).toBe(202);
     expect((await rig.sendSigned(hook, { body: newBody(), at })).status).toBe(202);
@@ -50,9 +50,9 @@ describe("native", () => {
   test("[AUTH-5] a retry with a fresh time, or another body, is recognised by X-Service-Delivery", async () => {
     const hook = await newHook(native);
     const headers = { "x-service-delivery": "d1" };
-    const [, id] = await answerTo(rig.sendSigned(hook, { body: "{}", at: now() - 5, headers }));
-    expect(await answerTo(rig.sendSigned(hook, { body: "{}", headers }))).toEqual([200, id]);
-    expect(await answerTo(rig.sendSigned(hook, { body: newBody(), headers }))).toEqual([200, id]);
+    const [, id] = await responseTo(rig.sendSigned(hook, { body: "{}", at: now() - 5, headers }));
+    expect(await responseTo(rig.sendSigned(hook, { body: "{}", headers }))).toEqual([200, id]);
+    expect(await responseTo(rig.sendSigned(hook, { body: newBody(), headers }))).toEqual([200, id]);
   });
 
   test("[AUTH-4] a repeat leaves no key of its own behind", async () => {
@@ -82,17 +82,17 @@ describe("processor", () => {
   test("[AUTH-9] the same signature is accepted once", async () => {
     const hook = await newHook(processor);
     const at = now();
-    const [, id] = await answerTo(send(hook, "{}", at));
-    expect(await answerTo(send(hook, "{}", at))).toEqual([200, id]);
+    const [, id] = await responseTo(send(hook, "{}", at));
+    expect(await responseTo(send(hook, "{}", at))).toEqual([200, id]);
     expect((await send(hook, "{}", at - 1)).status).toBe(202);
   });
 
   test("[AUTH-10] [IN-11] the event's id in the body counts, in JSON and in forms, and is the external id", async () => {
     const hook = await newHook(processor);
-    const [, id] = await answerTo(send(hook, '{"id":"evt_1"}'));
-    expect(await answerTo(send(hook, '{"id":"evt_1","again":true}'))).toEqual([200, id]);
+    const [, id] = await responseTo(send(hook, '{"id":"evt_1"}'));
+    expect(await responseTo(send(hook, '{"id":"evt_1","again":true}'))).toEqual([200, id]);
     const form = { "content-type": "application/x-www-form-urlencoded" };
-    expect(await answerTo(send(hook, "id=evt_1", now(), form))).toEqual([200, id]);
+    expect(await responseTo(send(hook, "id=evt_1", now(), form))).toEqual([200, id]);
     expect((await rig.deliveriesOf(hook.id)).map(({ external_id }) => external_id)).toEqual(["evt_1"]);
     for (const body of ['{"id":1,"n":1}', '{"id":1,"n":2}', '{"id":["evt_1"]}']) {
       expect((await send(hook, body)).status).toBe(202);
@@ -105,8 +105,8 @@ test("[AUTH-13] shop: the same body is processed once, whatever the headers say"
   const body = newBody();
   const send = (text: string, headers = {}) =>
     rig.send(hook.url, { body: text, headers: { "x-shop-hmac-sha256": base64Of(providerSecret, text), ...headers } });
-  const [, id] = await answerTo(send(body));
-  expect(await answerTo(send(body, { "x-shopify-webhook-id": "2", "x-request-id": "2" }))).toEqual([200, id]);
+  const [, id] = await responseTo(send(body));
+  expect(await responseTo(send(body, { "x-shopify-webhook-id": "2", "x-request-id": "2" }))).toEqual([200, id]);
   expect((await send(`${body} `)).status).toBe(202);
   expect((await rig.deliveriesOf(hook.id)).map(({ external_id }) => external_id)).toEqual([null, null]);
 });
@@ -119,13 +119,13 @@ describe("bearer", () => {
     "[AUTH-15] [AUTH-16] [AUTH-17] %s identifies a call, also with another body",
     async (header) => {
       const hook = await newHook({ format: HookFormat.BEARER });
-      const [, id] = await answerTo(send(hook, { [header]: "one" }));
-      expect(await answerTo(send(hook, { [header]: "one" }, newBody()))).toEqual([200, id]);
+      const [, id] = await responseTo(send(hook, { [header]: "one" }));
+      expect(await responseTo(send(hook, { [header]: "one" }, newBody()))).toEqual([200, id]);
       expect((await send(hook, { [header]: "two" })).status).toBe(202);
       expect((await rig.deliveriesOf(hook.id)).map(({ external_id }) => external_id)).toEqual(["one", "two"]);
       const long = "x".repeat(300);
-      const [, longId] = await answerTo(send(hook, { [header]: long }));
-      expect(await answerTo(send(hook, { [header]: long }))).toEqual([200, longId]);
+      const [, longId] = await responseTo(send(hook, { [header]: long }));
+      expect(await responseTo(send(hook, { [header]: long }))).toEqual([200, longId]);
       expect((await send(hook, { [header]: `${long}y` })).status).toBe(202);
     },
   );
@@ -137,8 +137,8 @@ describe("bearer", () => {
       "x-delivery-id": delivery,
       "x-request-id": request,
     });
-    const [, id] = await answerTo(send(hook, ids("a", "b", "c")));
-    expect(await answerTo(send(hook, ids("a", "x", "y")))).toEqual([200, id]);
+    const [, id] = await responseTo(send(hook, ids("a", "b", "c")));
+    expect(await responseTo(send(hook, ids("a", "x", "y")))).toEqual([200, id]);
     expect((await send(hook, ids("z", "b", "c"))).status).toBe(202);
     expect((await send(hook, { "x-delivery-id": "b", "x-request-id": "c" })).status).toBe(202);
   });
@@ -156,12 +156,12 @@ test("[AUTH] github: X-GitHub-Delivery identifies a call, and without it the bod
     const signature = `sha256=${hexOf(providerSecret, body)}`;
     return rig.send(hook.url, { body, headers: { "x-hub-signature-256": signature, ...headers } });
   };
-  const [, id] = await answerTo(send("{}", { "x-github-delivery": "g1" }));
-  expect(await answerTo(send(newBody(), { "x-github-delivery": "g1" }))).toEqual([200, id]);
+  const [, id] = await responseTo(send("{}", { "x-github-delivery": "g1" }));
+  expect(await responseTo(send(newBody(), { "x-github-delivery": "g1" }))).toEqual([200, id]);
   expect((await send("{}", { "x-github-delivery": "g2" })).status).toBe(202);
-  const [status, bare] = await answerTo(send("{}"));
+  const [status, bare] = await responseTo(send("{}"));
   expect(status).toBe(202);
-  expect(await answerTo(send("{}"))).toEqual([200, bare]);
+  expect(await responseTo(send("{}"))).toEqual([200, bare]);
 });
 
 test("[AUTH] a refused call is not remembered: once corrected it is accepted", async () => {
@@ -187,9 +187,9 @@ test("[IN-22] [IN-23] [AUTH-4] of simultaneous twins over two replicas exactly o
       return rig.sendSigned(hook, { body: newBody(), headers, replica: n % 2 });
     });
     for (const twins of [same, retried]) {
-      const answers = await Promise.all(twins);
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 202]);
-      expect(new Set(answers.map(({ body: { delivery_id: id } }) => id)).size).toBe(1);
+      const responses = await Promise.all(twins);
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 202]);
+      expect(new Set(responses.map(({ body: { delivery_id: id } }) => id)).size).toBe(1);
     }
   }
   expect((await rig.deliveriesOf(hook.id)).length).toBe(50);

@@ -12,7 +12,7 @@ import { type HookRig, type RigOptions, startHookRig } from "./hook-rig.ts";
 
 export const MAX_BODY_BYTES = 262_144;
 
-export interface HookAnswer {
+export interface HookResponse {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
@@ -36,9 +36,9 @@ export interface HookRequest {
 export interface ReceiveRig extends HookRig {
   baseUrl(replica?: number): string;
   /** One request over a new connection. */
-  send(url: string, request?: HookRequest): Promise<HookAnswer>;
+  send(url: string, request?: HookRequest): Promise<HookResponse>;
   /** The same, signed in the native format. */
-  sendSigned(hook: { url: string; secret: string }, request?: HookRequest & { at?: number }): Promise<HookAnswer>;
+  sendSigned(hook: { url: string; secret: string }, request?: HookRequest & { at?: number }): Promise<HookResponse>;
   /** The deliveries of a hook, oldest first. */
   deliveriesOf(hookId: bigint): Promise<StoredDelivery[]>;
   /** Deliveries that wait for a runner. */
@@ -139,8 +139,8 @@ function exchange(
   baseUrl: string,
   path: string,
   { method = "POST", body = "", headers = {} }: HookRequest,
-): Promise<HookAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<HookAnswer>();
+): Promise<HookResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HookResponse>();
   const { hostname, port } = new URL(baseUrl);
   const length = method === "POST" && headers["transfer-encoding"] === undefined;
   const content = Buffer.from(body);

@@ -14,23 +14,23 @@ afterAll(() => rig?.[Symbol.asyncDispose]());
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const UNKNOWN = `hk_${"x".repeat(32)}`;
 
-test("[IN-1] [IN-22] [IN-35] a signed call without any API key is stored, queued and answered with 202", async () => {
+test("[IN-1] [IN-22] [IN-35] a signed call without any API key is stored, queued and gets 202", async () => {
   const hook = await workspace.createHook();
   const body = newBody();
   const headers = { "content-type": "application/json", "x-service-delivery": "d-1", "x-service-hop": "1" };
-  const answer = await rig.sendSigned(hook, { body, headers });
-  expect(answer.status).toBe(202);
-  const { delivery_id: id } = answer.body as { delivery_id: string };
+  const response = await rig.sendSigned(hook, { body, headers });
+  expect(response.status).toBe(202);
+  const { delivery_id: id } = response.body as { delivery_id: string };
   expect(id).toMatch(UUID);
-  expect(answer.text).toBe(`{"success":true,"accepted":true,"delivery_id":"${id}"}`);
-  expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+  expect(response.text).toBe(`{"success":true,"accepted":true,"delivery_id":"${id}"}`);
+  expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
   const [stored, ...others] = await rig.deliveriesOf(hook.id);
   expect(others).toEqual([]);
   expect(stored).toMatchObject({
     id,
     status: "waiting",
     content_type: "application/json",
-    request_id: answer.headers["x-request-id"],
+    request_id: response.headers["x-request-id"],
     workspace_id: workspace.id,
   });
   expect(stored?.body.toString("utf8")).toBe(body);
@@ -115,11 +115,11 @@ describe("other methods", () => {
       await workspace.hooks.updateHook({ hookId: hook.id, active: false });
       for (const segment of [hook.url.split("/").at(-1), UNKNOWN, "x"]) {
         const headers = { origin: "https://a.example", "access-control-request-method": "POST", "x-service-hop": "9" };
-        const answer = await rig.send(hook.url, { method, segment: segment ?? "", headers });
-        expect(answer.status).toBe(405);
-        expect(answer.headers.allow).toBe("POST");
-        expect(answer.text).toBe(method === "HEAD" ? "" : '{"success":false,"error":"Methode nicht erlaubt"}');
-        expect(Object.keys(answer.headers).filter((name) => /access-control|ratelimit/.test(name))).toEqual([]);
+        const response = await rig.send(hook.url, { method, segment: segment ?? "", headers });
+        expect(response.status).toBe(405);
+        expect(response.headers.allow).toBe("POST");
+        expect(response.text).toBe(method === "HEAD" ? "" : '{"success":false,"error":"Methode nicht erlaubt"}');
+        expect(Object.keys(response.headers).filter((name) => /access-control|ratelimit/.test(name))).toEqual([]);
       }
     },
   );
@@ -135,13 +135,13 @@ test("[IN-26] [IN-27] [IN-31] missing and wrong credentials get the same 401, wh
       { authorization: "Bearer x" },
       { authorization: `Basic ${hook.secret}` },
     ];
-    const answers = [];
-    for (const headers of wrong) answers.push(await rig.send(hook.url, { headers }));
-    answers.push(await rig.sendSigned({ url: hook.url, secret: other.secret }));
-    for (const { status, text, headers } of answers) {
+    const responses = [];
+    for (const headers of wrong) responses.push(await rig.send(hook.url, { headers }));
+    responses.push(await rig.sendSigned({ url: hook.url, secret: other.secret }));
+    for (const { status, text, headers } of responses) {
       expect({ status, text }).toEqual({ status: 401, text: '{"success":false,"error":"Nicht autorisiert"}' });
       expect(headers["www-authenticate"]).toBeUndefined();
-      expect(Object.keys(headers).toSorted()).toEqual(Object.keys(answers[0]?.headers ?? {}).toSorted());
+      expect(Object.keys(headers).toSorted()).toEqual(Object.keys(responses[0]?.headers ?? {}).toSorted());
     }
     expect(await rig.deliveriesOf(hook.id)).toEqual([]);
     expect(await rig.keysOf(hook.id)).toBe(0);
