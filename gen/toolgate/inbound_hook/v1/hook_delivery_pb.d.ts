@@ -526,7 +526,8 @@ export declare const HookDeliveryService: GenService<{
     output: typeof ReprocessHookDeliveryResponseSchema;
   },
   /**
-   * Shows what the target would get, or which rules the arguments break. Runs nothing.
+   * Shows what the target would get, or which rules the arguments break. Runs nothing. Arguments that a hook cannot be
+   * saved with fail with invalid_argument.
    *
    * @generated from rpc toolgate.inbound_hook.v1.HookDeliveryService.TryMapping
    */
