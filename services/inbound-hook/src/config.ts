@@ -20,7 +20,7 @@ export interface RunnerConfig {
   /** Runs at once of this process. */
   toolConcurrency: number;
   assistantConcurrency: number;
-  /** Undefined when no mail is sent. */
+  /** Undefined when no email is sent. */
   mail: MailSettings | undefined;
 }
 

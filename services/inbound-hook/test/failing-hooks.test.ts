@@ -5,7 +5,7 @@ import { type HookRig, startHookRig, type TestWorkspace } from "./hook-rig.ts";
 
 const HOUR_MS = 3_600_000;
 
-describe("the mail about a hook that fails every verification", () => {
+describe("the email about a hook that fails every verification", () => {
   let mails: MailTrap;
   let rig: HookRig;
   let workspace: TestWorkspace;
@@ -45,20 +45,20 @@ describe("the mail about a hook that fails every verification", () => {
     await untilMailed(id);
   }
 
-  it("[WMGMT] 20 failures in a row get one mail to the workspace's admins, which names no secret", async () => {
+  it("[WMGMT] 20 failures in a row get one email to the workspace's admins, which names no secret", async () => {
     const { id, url, secret, hook } = await workspace.createHook({ name: "Orders" });
     await refuse(id, 20);
-    const mail = await untilMailed(id);
-    expect(mail.recipients).toEqual([`${workspace.code}@example.test`]);
-    expect(mail.text).toContain("Orders");
-    expect(mail.text).toContain("20 in a row");
-    for (const hidden of [url.slice(-32), hook?.shownUrl ?? "", secret]) expect(mail.text).not.toContain(hidden);
+    const email = await untilMailed(id);
+    expect(email.recipients).toEqual([`${workspace.code}@example.test`]);
+    expect(email.text).toContain("Orders");
+    expect(email.text).toContain("20 in a row");
+    for (const hidden of [url.slice(-32), hook?.shownUrl ?? "", secret]) expect(email.text).not.toContain(hidden);
   });
 
   const mailed = async (hookId: bigint) =>
     (await rig.pool.query("select notified_since from inbound_hook.hook where id = $1", [hookId])).rows[0];
 
-  it("[WMGMT] the same failures are mailed once, and new ones after an accepted call again", async () => {
+  it("[WMGMT] the same failures are emailed once, and new ones after an accepted call again", async () => {
     const { id } = await workspace.createHook();
     await refuse(id, 20);
     await untilMailed(id);
@@ -71,7 +71,7 @@ describe("the mail about a hook that fails every verification", () => {
     await eventually(() => mailsAbout(id).length === 2);
   });
 
-  it("[WMGMT] failures for an hour get a mail, fewer than 20 in less than an hour do not", async () => {
+  it("[WMGMT] failures for an hour get an email, fewer than 20 in less than an hour do not", async () => {
     const [long, short] = [await workspace.createHook(), await workspace.createHook()];
     await refuse(short.id, 19, { sinceMs: HOUR_MS / 2 });
     await refuse(long.id, 1, { sinceMs: HOUR_MS });
@@ -80,7 +80,7 @@ describe("the mail about a hook that fails every verification", () => {
     expect(mailsAbout(short.id)).toEqual([]);
   });
 
-  it("[WMGMT] a hook that was never used, is deactivated or is deleted gets no mail", async () => {
+  it("[WMGMT] a hook that was never used, is deactivated or is deleted gets no email", async () => {
     const [unused, inactive, deleted] = [
       await workspace.createHook(),
       await workspace.createHook(),
@@ -94,7 +94,7 @@ describe("the mail about a hook that fails every verification", () => {
     expect([unused, inactive, deleted].flatMap(({ id }) => mailsAbout(id))).toEqual([]);
   });
 
-  it("[WMGMT] a mail that the server refuses is sent again later", async () => {
+  it("[WMGMT] an email that the server refuses is sent again later", async () => {
     const { id } = await workspace.createHook();
     mails.refuse(true);
     const before = mails.refusals;

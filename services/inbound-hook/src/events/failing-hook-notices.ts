@@ -22,7 +22,7 @@ function noticeText(hook: FailingHook): { subject: string; text: string } {
       `last call at ${lastReceivedAt.toISOString()}.`,
       "",
       "Usually the secret was replaced on one side only, or the sender's clock is wrong. Under Manage, Webhooks you can",
-      "rotate the hook's secret. You get no further mail about it until it has accepted a call again.",
+      "rotate the hook's secret. You get no further email about it until it has accepted a call again.",
       "",
     ].join("\n"),
   };
