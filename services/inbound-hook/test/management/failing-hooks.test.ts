@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { type MailTrap, startMailTrap } from "@toolgate/testbed/mail-trap";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type HookRig, startHookRig, type TestWorkspace } from "./hook-rig.ts";
+import { type HookRig, startHookRig, type TestWorkspace } from "../hook-rig.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { startHookRig } from "./hook-rig.ts";
-import { type Assistant, startChat } from "./running/chat-server.ts";
+import { startHookRig } from "../hook-rig.ts";
+import { type Assistant, startChat } from "../running/chat-server.ts";
 
 const ASSISTANT = { target: { target: { case: "assistant", value: "clerk" } } } as const;
 

@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { startMailTrap } from "@toolgate/testbed/mail-trap";
 import { expect, test } from "vitest";
-import { startRunRig } from "./run-rig.ts";
+import { startRunRig } from "../running/run-rig.ts";
 
 test("[WMGMT] the figures of a hook count its calls, and 20 refused calls after an accepted one get an email", async () => {
   await using mailTrap = await startMailTrap();

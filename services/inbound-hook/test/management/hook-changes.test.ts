@@ -5,8 +5,8 @@ import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sealingContext } from "../src/domain/hook.ts";
-import { type HookRig, startHookRig, type TestWorkspace } from "./hook-rig.ts";
+import { sealingContext } from "../../src/domain/hook.ts";
+import { type HookRig, startHookRig, type TestWorkspace } from "../hook-rig.ts";
 
 let rig: HookRig;
 let workspace: TestWorkspace;

@@ -2,8 +2,8 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { TryMappingRequestSchema } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TestWorkspace } from "./hook-rig.ts";
-import { type RunRig, startRunRig } from "./run-rig.ts";
+import type { TestWorkspace } from "../hook-rig.ts";
+import { type RunRig, startRunRig } from "../running/run-rig.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 
