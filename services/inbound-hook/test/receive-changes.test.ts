@@ -18,7 +18,7 @@ const REPLICAS = [0, 1];
 const statusesOf = (hook: Hook) =>
   Promise.all(REPLICAS.map(async (replica) => (await rig.sendSigned(hook, { body: newBody(), replica })).status));
 
-test("[AUTH] [IN-17] a rotation, a deactivation, an edit and a deletion hold on every replica from their response on", async () => {
+test("[AUTH] [IN-17] a rotation, a deactivation, an edit and a deletion apply on every replica from their response on", async () => {
   const { url, id, secret } = await workspace.createHook({ limit: 10_000 });
   const hook = { url, id, secret };
   expect(await statusesOf(hook)).toEqual([202, 202]);

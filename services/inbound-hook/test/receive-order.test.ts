@@ -99,7 +99,7 @@ test.each(FAULTS.map((fault, index) => [fault.status, fault.error, index] as con
   },
 );
 
-test("[IN-28] a locked workspace gets 403 for its active hooks only, at once in both directions", async () => {
+test("[IN-28] a locked workspace gets 403 for its active hooks only, immediately in both directions", async () => {
   const [hook, inactive] = [await workspace.createHook(), await workspace.createHook()];
   await workspace.hooks.updateHook({ hookId: inactive.id, active: false });
   expect((await rig.sendSigned(hook)).status).toBe(202);

@@ -180,7 +180,7 @@ export const hexOf = (secret: string, body: string | Uint8Array) =>
 export const base64Of = (secret: string, body: string | Uint8Array) =>
   createHmac("sha256", secret).update(body).digest("base64");
 
-/** A body that is new each time it is asked for. */
+/** A new body at each call. */
 export function newBody(): string {
   bodies += 1;
   return JSON.stringify({ text: createHash("sha256").update(String(bodies)).digest("hex") });

@@ -143,7 +143,7 @@ export declare type HookRun = Message<"toolgate.inbound_hook.v1.HookRun"> & {
   chatId: string;
 
   /**
-   * Who asked for it; empty for the first run.
+   * Email of the user who requested it; empty for the first run.
    *
    * @generated from field: string requested_by = 10;
    */

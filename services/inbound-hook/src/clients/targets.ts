@@ -4,7 +4,7 @@ import { type CheckHookTargetResponse, HookTargetService } from "@toolgate/gen/t
 
 /** What hook management needs to know about tools and assistants. */
 export interface Targets {
-  /** What a tool takes. With a body {"args": …}, also what a run would make of it. */
+  /** What a tool takes. With a body {"args": …}, also the arguments that a run would get, or their violations. */
   checkTool(
     workspaceId: string,
     tool: string,

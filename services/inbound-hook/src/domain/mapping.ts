@@ -16,8 +16,8 @@ export const PAYLOAD = "payload";
  * [IN-36..39] The arguments that a body gives to a hook's target, before the target's own rules are applied:
  *
  * - `fields`: the top-level fields of the body;
- * - `mapping`: each argument from the place that its pointer leads to; without such a place it is left out;
- * - `payload`: the whole body as the argument `payload`, and those of the pointers, which may name `payload` too.
+ * - `mapping`: each argument from the place that its pointer leads to; if there is none, it is left out;
+ * - `payload`: the whole body as the argument `payload`, and the arguments of the pointers, which may include `payload`.
  *
  * [IN-68] Names that begin with an underscore are left out: they belong to the server.
  */

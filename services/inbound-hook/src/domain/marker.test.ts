@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { holdsMarker } from "./marker.ts";
 
 it.each(['"{{"', '{"a":{"b":["x {{y"]}}', '{"a":{"{{b":1}}', '"\\u007b\\u007b"', '[["a{{{b"]]'])(
-  "[IN-44] %s holds the marker",
+  "[IN-44] %s contains the marker",
   (json) => expect(holdsMarker(JSON.parse(json))).toBe(true),
 );
 

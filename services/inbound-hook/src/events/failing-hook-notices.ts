@@ -2,7 +2,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import type { AdminNotices } from "@toolgate/service-host/admin-notices";
 import { claimFailingHooks, type FailingHook, settleFailingHook } from "../store/failing-hooks.ts";
 
-/** About hooks that were used and now fail every verification. */
+/** Notices about hooks that have accepted calls before, and whose calls now all fail verification. */
 export function failingHookNotices(pool: Pool): AdminNotices<FailingHook> {
   return {
     claim: (now) => claimFailingHooks(pool, now),

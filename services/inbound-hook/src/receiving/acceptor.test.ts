@@ -55,15 +55,15 @@ test("[IN-22] calls that arrive together share one transaction", async () => {
   expect(memory.batches.length).toBe(1);
 });
 
-test("[IN-22] [IN-23] of twins in one batch the first is stored, and the others get its id", async () => {
+test("[IN-22] [IN-23] of equal calls in one batch the first is stored, and the others get its id", async () => {
   const memory = memoryStore();
   const acceptor = createAcceptor(memory);
-  const [first, twin, third] = [newCall({ names: ["a"] }), newCall({ names: ["b", "a"] }), newCall({ names: ["b"] })];
-  const outcomes = await Promise.all([first, twin, third].map((call) => acceptor.accept(call)));
+  const [first, second, third] = [newCall({ names: ["a"] }), newCall({ names: ["b", "a"] }), newCall({ names: ["b"] })];
+  const outcomes = await Promise.all([first, second, third].map((call) => acceptor.accept(call)));
   expect(outcomes).toEqual([
     { deliveryId: first.id, isDuplicate: false },
     { deliveryId: first.id, isDuplicate: true },
-    // Its twin was not accepted, so it is new.
+    // The second call was not accepted, so this one is new.
     { deliveryId: third.id, isDuplicate: false },
   ]);
 });
@@ -104,7 +104,7 @@ test("[IN-22] a call that the database rejects fails alone", async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(calls.map((call) => (call === bad ? "rejected" : "fulfilled")));
 });
 
-test("[IN-22] without a database every waiting call fails, and beyond a bound at once", async () => {
+test("[IN-22] without a database every waiting call fails, and beyond a bound immediately", async () => {
   const { promise: down, reject } = Promise.withResolvers<never>();
   let stores = 0;
   const acceptor = createAcceptor({

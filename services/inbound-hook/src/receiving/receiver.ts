@@ -19,7 +19,7 @@ export type Outcome =
   | { kind: "refused"; reason: RefusalReason; retryAfterSeconds?: number };
 
 export interface Receiver {
-  /** Decides about a call at the URL that ends with `segment`. Rejects when it could not be stored. */
+  /** Decides about a hook call at the URL that ends with `segment`. Rejects when the call could not be stored. */
   receive(segment: string, call: ReceivedCall): Promise<Outcome>;
 }
 
@@ -33,7 +33,7 @@ interface ReceiverDependencies {
   now: () => Date;
 }
 
-/** What the state of a hook says about a call, before its limit and its body are looked at. */
+/** Whether a hook in its current state accepts a call, before its limit and its body are checked. */
 type Judgement = { refused: false; signedAt: number | undefined } | { refused: true; reason: RefusalReason };
 
 export function createReceiver(dependencies: ReceiverDependencies): Receiver {

@@ -20,7 +20,7 @@ export interface ChatServer extends AsyncDisposable {
   url: string;
   transport: Transport;
   assistants: Assistant[];
-  /** The runs that were asked for. */
+  /** The runs that were requested. */
   requests: RunForHookRequest[];
   /** What a released assistant does; by default it replies "done". */
   run: (request: RunForHookRequest) => Promise<RunForHookResponse["outcome"]>;

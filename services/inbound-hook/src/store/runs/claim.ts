@@ -4,7 +4,7 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ArgumentSource } from "../../domain/mapping.ts";
 
-/** A delivery whose target may be started now, with everything that this needs. */
+/** A hook delivery whose target may be started now, with everything that the start needs. */
 export interface ClaimedDelivery {
   deliveryId: string;
   /** When the call was received. */
@@ -44,7 +44,7 @@ interface Claim {
 
 /**
  * Claims due deliveries of a lane, at most `maxGroups` times the cap. Each becomes a run that is "running" until
- * `leaseUntil`. All of that is on disk when this resolves: whatever happens next, no delivery runs twice without a trace.
+ * `leaseUntil`. All of that is on disk when this resolves, so whatever happens next, every run is in the log.
  */
 export type ClaimDeliveries = (request: { now: Date; leaseUntil: Date; maxGroups: number }) => Promise<Claim>;
 
