@@ -10,7 +10,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
 import { parseBody } from "../../domain/body.ts";
 import { mapArguments } from "../../domain/mapping.ts";
-import { holdsMarker } from "../../domain/marker.ts";
+import { containsMarker } from "../../domain/marker.ts";
 import { findHook, type HookRow } from "../../store/hooks.ts";
 import { findDelivery } from "../../store/log/read.ts";
 import { checkedArguments } from "../hooks/check-target.ts";
@@ -80,5 +80,5 @@ async function checkAssistantData(
   { args }: Mapped,
 ) {
   if (!(await targets.isAssistantReleased(workspaceId, target.name))) return { violations: [NOT_RELEASED] };
-  return holdsMarker(args) ? { violations: [MARKER] } : { argsJson: JSON.stringify(redact(args)) };
+  return containsMarker(args) ? { violations: [MARKER] } : { argsJson: JSON.stringify(redact(args)) };
 }
