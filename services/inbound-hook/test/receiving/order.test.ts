@@ -1,6 +1,6 @@
 import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { TestWorkspace } from "./hook-rig.ts";
+import type { TestWorkspace } from "../hook-rig.ts";
 import {
   earlyInMinute,
   type HookRequest,
@@ -8,7 +8,7 @@ import {
   newBody,
   type ReceiveRig,
   startReceiveRig,
-} from "./receive-rig.ts";
+} from "../receive-rig.ts";
 
 let rig: ReceiveRig;
 let workspace: TestWorkspace;

@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { testPostgres } from "@toolgate/testbed/servers";
 import { expect, test } from "vitest";
-import { earlyInMinute, newBody, startReceiveRig } from "./receive-rig.ts";
+import { earlyInMinute, newBody, startReceiveRig } from "../receive-rig.ts";
 
 test("[IN-22] [IN-31] while Postgres is down calls get 503 and are not stored; afterwards a repeat is accepted", async () => {
   await using postgres = await testPostgres();

@@ -5,8 +5,8 @@ import { sign } from "@toolgate/webhook-signing/sign";
 import { Webhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CreateHookInit, TestWorkspace } from "./hook-rig.ts";
-import { base64Of, newBody, type ReceiveRig, startReceiveRig } from "./receive-rig.ts";
+import type { CreateHookInit, TestWorkspace } from "../hook-rig.ts";
+import { base64Of, newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
 let rig: ReceiveRig;
 let workspace: TestWorkspace;

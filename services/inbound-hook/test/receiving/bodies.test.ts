@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TestWorkspace } from "./hook-rig.ts";
-import { MAX_BODY_BYTES, newBody, type ReceiveRig, startReceiveRig } from "./receive-rig.ts";
+import type { TestWorkspace } from "../hook-rig.ts";
+import { MAX_BODY_BYTES, newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
 let rig: ReceiveRig;
 let workspace: TestWorkspace;

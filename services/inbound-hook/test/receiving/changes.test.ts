@@ -2,8 +2,8 @@ import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TestWorkspace } from "./hook-rig.ts";
-import { newBody, type ReceiveRig, startReceiveRig } from "./receive-rig.ts";
+import type { TestWorkspace } from "../hook-rig.ts";
+import { newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
 let rig: ReceiveRig;
 let workspace: TestWorkspace;

@@ -1,7 +1,7 @@
 import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestWorkspace } from "./hook-rig.ts";
-import { newBody, type ReceiveRig, startReceiveRig } from "./receive-rig.ts";
+import type { TestWorkspace } from "../hook-rig.ts";
+import { newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
 let rig: ReceiveRig;
 let workspace: TestWorkspace;
