@@ -37,3 +37,11 @@ export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObje
   }
   return Object.fromEntries([...args].filter(([name]) => !name.startsWith("_")));
 }
+
+/**
+ * [IN-61] What the target gets of a body. Without a setting, an assistant gets all of it: the server adds no arguments
+ * for it, so names with an underscore need not be left out.
+ */
+export function dataForTarget(kind: "tool" | "assistant", source: ArgumentSource, body: JsonObject): JsonObject {
+  return kind === "assistant" && source.from === "fields" ? body : mapArguments(source, body);
+}

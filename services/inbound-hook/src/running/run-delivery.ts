@@ -4,7 +4,7 @@ import { SpanKind, startSpan } from "@toolgate/telemetry/trace";
 import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
 import { parseBody } from "../domain/body.ts";
 import { loggedJson } from "../domain/logged-json.ts";
-import { type JsonObject, mapArguments } from "../domain/mapping.ts";
+import { dataForTarget, type JsonObject } from "../domain/mapping.ts";
 import { nextStart } from "../domain/next-start.ts";
 import type { Lane } from "../store/queue.ts";
 import type { ClaimedDelivery, ClaimedRun } from "../store/runs/claim.ts";
@@ -54,9 +54,7 @@ interface Input {
 function inputOf({ body, contentType, hook }: ClaimedRun, lane: Lane): Input | undefined {
   const parsed = parseBody(body, contentType, "");
   if (!parsed.ok) return undefined;
-  // [IN-61] The server adds no arguments for an assistant, so names with an underscore need not be left out.
-  const takesAll = lane === "assistant" && hook.arguments.from === "fields";
-  return { args: takesAll ? parsed.value : mapArguments(hook.arguments, parsed.value), isForm: parsed.isForm };
+  return { args: dataForTarget(lane, hook.arguments, parsed.value), isForm: parsed.isForm };
 }
 
 async function startAndRun(
