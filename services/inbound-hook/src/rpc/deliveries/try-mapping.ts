@@ -9,7 +9,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
 import { parseBody } from "../../domain/body.ts";
-import { mapArguments } from "../../domain/mapping.ts";
+import { dataForTarget } from "../../domain/mapping.ts";
 import { containsMarker } from "../../domain/marker.ts";
 import { findHook, type HookRow } from "../../store/hooks.ts";
 import { findDelivery } from "../../store/log/read.ts";
@@ -43,7 +43,7 @@ export const tryMapping: Handler<ReceiverContext, typeof HookDeliveryService.met
   const source = wanted ? await checkedArguments(context.targets, workspaceId, hook.target, wanted) : hook.arguments;
   const parsed = parseBody(bytes, contentType, "");
   if (!parsed.ok) return { violations: [NO_OBJECT] };
-  const mapped = { args: mapArguments(source, parsed.value), isForm: parsed.isForm };
+  const mapped = { args: dataForTarget(hook.target.kind, source, parsed.value), isForm: parsed.isForm };
   const check = hook.target.kind === "tool" ? checkToolArguments : checkAssistantData;
   return check(context, workspaceId, hook, mapped);
 };
