@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { describe, expect, test } from "vitest";
-import { runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
 
 interface Entry {
   actor: string;
@@ -63,6 +63,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     await hook("EndpointService/UpdateEndpoint", { endpointId, active: true });
     await hook("EndpointService/DeleteEndpoint", { endpointId });
     await expect(hook("EndpointService/DeleteEndpoint", { endpointId })).rejects.toThrow("404");
+    const incoming = await changeIncomingHook(toolgate);
     await expect(tool("DeleteTool", {})).rejects.toThrow("404");
 
     const expected = [
@@ -89,6 +90,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       `endpoint.deactivate ${endpointId} active`,
       `endpoint.activate ${endpointId} active`,
       `endpoint.delete ${endpointId}`,
+      "tool.create hooked description handler inbound_hook",
+      "tool.expose hooked inbound_hook",
+      ...incoming.expected,
     ];
     const entries = await eventually(async () => {
       const request = { pageSize: 100 };
@@ -103,10 +107,46 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     for (const { actor } of entries) expect(actor).toBe(toolgate.account.email);
     const stored = await toolgate.pool.query("select string_agg(a::text, ' ') as rows from key_auth.audit_entries a");
     const values = [SECRET, signing, rotated.secret, secret, customer.url, "a value", "a-token-in-a-path"];
+    values.push(...incoming.secrets);
     expect(values.filter((value) => stored.rows[0].rows.includes(value))).toEqual([]);
     const waiting = await toolgate.pool.query(
-      "select (select count(*) from tool_runner.audit_outbox) + (select count(*) from outbound_webhook.audit_outbox) as entries",
+      `select (select count(*) from tool_runner.audit_outbox) + (select count(*) from outbound_webhook.audit_outbox)
+         + (select count(*) from inbound_hook.audit_outbox) as entries`,
     );
     expect(waiting.rows[0].entries).toBe(0);
   });
 });
+
+/** Makes every change of an incoming hook; returns the expected entries and what they must not hold. */
+async function changeIncomingHook({ manage, saveTool, request }: RunningToolgate) {
+  const hooks = <T>(rpc: string, message: Record<string, unknown>) =>
+    manage<T>(`inbound_hook.v1.HookService/${rpc}`, message);
+  const deliveries = <T>(rpc: string, deliveryId: string) =>
+    manage<T>(`inbound_hook.v1.HookDeliveryService/${rpc}`, { deliveryId });
+  await saveTool("hooked", { inbound_hook: true, handler: "export default () => ({});" });
+  const made = await hooks<{ hook: { id: string }; url: string; secret: string }>("CreateHook", {
+    name: "h",
+    format: "HOOK_FORMAT_BEARER",
+    target: { tool: "hooked" },
+  });
+  const { id: hookId } = made.hook;
+  const authorization = `Bearer ${made.secret}`;
+  const { body } = await request(made.url, { method: "POST", headers: { authorization }, body: "{}" });
+  const deliveryId = String(body.delivery_id);
+  await eventually(async () => {
+    const { delivery } = await deliveries<{ delivery: { status: string } }>("GetHookDelivery", deliveryId);
+    return delivery.status === "HOOK_DELIVERY_STATUS_SUCCEEDED";
+  });
+  await deliveries("ReprocessHookDelivery", deliveryId);
+  await hooks("UpdateHook", { hookId, limit: 7 });
+  await hooks("UpdateHook", { hookId, active: false });
+  await hooks("UpdateHook", { hookId, active: true });
+  const rotated = await hooks<{ secret: string }>("RotateHookSecret", { hookId });
+  await hooks("DeleteHook", { hookId });
+  const actions = ["create", "reprocess", "edit", "deactivate", "activate", "rotate", "delete"];
+  const fields: Record<string, string> = { edit: " limit", activate: " active", deactivate: " active" };
+  return {
+    expected: actions.map((action) => `hook.${action} ${hookId}${fields[action] ?? ""}`),
+    secrets: [made.secret, rotated.secret, made.url.slice(-32)],
+  };
+}

@@ -40,6 +40,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     for (const status of [200, 200, 429]) expect((await toolgate.call("echo", secret)).status).toBe(status);
     expect((await toolgate.request("/no/such/path/echo")).status).toBe(404);
     await toolgate.request("/api/v1/openapi.json", { headers: { authorization: `Bearer ${secret}` } });
+    await callHook(toolgate);
     await eventually(() => toolgate.receiver.requests.length >= 2);
   });
   afterAll(() => toolgate[Symbol.asyncDispose]());
@@ -79,13 +80,30 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         2,
       );
       expect(sum(all, "toolgate_http_request_duration_seconds_count", 'route="none"', 'status="404"')).toBe(1);
-      expect(sum(all, "toolgate_rpc_duration_seconds_count", 'rpc="toolgate.tool_runner.v1.RunService/Run"')).toBe(2);
+      expect(sum(all, "toolgate_rpc_duration_seconds_count", 'rpc="toolgate.tool_runner.v1.RunService/Run"')).toBe(3);
       expect(sum(all, "toolgate_refusals_total", 'limiter="calls"')).toBe(1);
       expect(sum(all, "toolgate_attempt_duration_seconds_count", 'outcome="2xx"')).toBe(2);
       expect(sum(all, "toolgate_deliveries_ended_total", 'outcome="delivered"')).toBe(2);
+      expect(sum(all, "toolgate_hook_runs_ended_total", 'lane="tool"', 'outcome="succeeded"')).toBe(1);
+      expect(sum(all, "toolgate_hook_start_delay_seconds_count", 'lane="tool"')).toBe(1);
     });
   });
 });
+
+/** Triggers the tool once through a hook. */
+async function callHook({ manage, request }: RunningToolgate): Promise<void> {
+  const { url, secret } = await manage<{ url: string; secret: string }>("inbound_hook.v1.HookService/CreateHook", {
+    name: "echo",
+    format: "HOOK_FORMAT_BEARER",
+    target: { tool: "echo" },
+  });
+  const { status } = await request(new URL(url, "http://localhost").pathname, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}` },
+    body: "{}",
+  });
+  expect(status).toBe(202);
+}
 
 function sum(all: string, name: string, ...labels: string[]): number {
   const lines = all

@@ -34,9 +34,14 @@ export interface Things {
   deliveryId: string;
   replayId: string;
   executionId: string;
+  hookId: string;
+  hookDeliveryId: string;
   dataSourceUrl: string;
   receiverUrl: string;
 }
+
+/** The target of the hook. */
+export const HOOKED = `${MARKER}-hooked`;
 
 const EMITTING = `export default async (_, ctx) => {
   await ctx.writeToSheet("${MARKER}", "A1", [["${MARKER}"]]);
@@ -104,6 +109,7 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     range,
     ratePerSecond: 10,
   });
+  const { hookId, hookDeliveryId } = await receiveCall(toolgate);
   const executionId = await settled(toolgate, { keyId, replayId });
   return {
     keyId,
@@ -114,9 +120,39 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
     deliveryId: delivery.id,
     replayId,
     executionId,
+    hookId,
+    hookDeliveryId,
     dataSourceUrl: toolgate.databaseUrl,
     receiverUrl: `${toolgate.receiver.url}/elsewhere`,
   };
+}
+
+/** Makes a hook and sends it a call; resolves once its target has ended and the hook's row says when it came. */
+async function receiveCall(toolgate: RunningToolgate): Promise<{ hookId: string; hookDeliveryId: string }> {
+  const { manage } = toolgate;
+  await toolgate.saveTool(HOOKED, { inbound_hook: true, handler: `export default () => ({ text: "${MARKER}" });` });
+  const made = await manage<{ hook: { id: string }; url: string; secret: string }>(
+    "inbound_hook.v1.HookService/CreateHook",
+    { name: MARKER, format: "HOOK_FORMAT_BEARER", target: { tool: HOOKED } },
+  );
+  const hookId = made.hook.id;
+  const { body } = await toolgate.request(made.url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${made.secret}`, "x-delivery-id": MARKER },
+    body: JSON.stringify({ text: MARKER }),
+  });
+  const hookDeliveryId = String(body.delivery_id);
+  await eventually(async () => {
+    const { hook } = await manage<{ hook: { lastReceivedAt?: string } }>("inbound_hook.v1.HookService/GetHook", {
+      hookId,
+    });
+    const { delivery } = await manage<{ delivery: { status: string } }>(
+      "inbound_hook.v1.HookDeliveryService/GetHookDelivery",
+      { deliveryId: hookDeliveryId },
+    );
+    return hook.lastReceivedAt !== undefined && delivery.status === "HOOK_DELIVERY_STATUS_SUCCEEDED";
+  });
+  return { hookId, hookDeliveryId };
 }
 
 /** Resolves with the id of the run once all reported events are stored and nothing is under way. */
@@ -137,9 +173,12 @@ function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string
       {},
     );
     const actions = entries.map(({ action }) => action);
-    const audited = ["tool.expose", "endpoint.deactivate", "replay.start"].every((action) => actions.includes(action));
+    const audited = ["tool.expose", "endpoint.deactivate", "replay.start", "hook.create"].every((action) =>
+      actions.includes(action),
+    );
     const unsent = await toolgate.pool.query(
-      "select from tool_runner.audit_outbox union all select from outbound_webhook.audit_outbox",
+      `select from tool_runner.audit_outbox union all select from outbound_webhook.audit_outbox
+       union all select from inbound_hook.audit_outbox`,
     );
     const done = replay.state === "REPLAY_STATE_DONE" && !replay.outstanding && audited && unsent.rowCount === 0;
     return (done && calls.length > 0 && executions[0]?.id) || false;
@@ -151,7 +190,8 @@ async function storedOf({ pool }: RunningToolgate, workspace: string): Promise<s
   const { rows: tables } = await pool.query(
     `select a.attrelid::regclass::text as name from pg_attribute a join pg_class c on c.oid = a.attrelid
      where a.attname = 'workspace_id' and c.relkind in ('r', 'p') and not c.relispartition
-       and c.relnamespace in ('key_auth'::regnamespace, 'tool_runner'::regnamespace, 'outbound_webhook'::regnamespace)
+       and c.relnamespace in ('key_auth'::regnamespace, 'tool_runner'::regnamespace, 'outbound_webhook'::regnamespace,
+         'inbound_hook'::regnamespace)
      order by 1`,
   );
   const parts: string[] = [];

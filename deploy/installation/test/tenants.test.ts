@@ -2,13 +2,13 @@ import { MANAGED_SERVICES } from "@toolgate/gateway/http/management/management-r
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MARKER, type Tenants, type Things, twoTenants } from "./tenants-rig.ts";
+import { HOOKED, MARKER, type Tenants, type Things, twoTenants } from "./tenants-rig.ts";
 
 interface Attempt {
   /** The request of the first tenant, with its ids and names. */
   request: (things: Things) => Record<string, unknown>;
-  /** The response to the second tenant in its own workspace: not found, or its own data. */
-  foreign: 404 | 200;
+  /** The response to the second tenant in its own workspace: not found, its own data, or refused. */
+  foreign: 404 | 200 | 400;
 }
 
 const RANGE = { range: { from: new Date(Date.now() - 3_600_000).toISOString(), selection: "REPLAY_SELECTION_ALL" } };
@@ -25,6 +25,9 @@ const ofResting = (foreign: 404 | 200, more: (things: Things) => object = () => 
   request: (things) => ({ endpointId: things.restingEndpointId, ...more(things) }),
   foreign,
 });
+
+const ofHook = (more: object = {}): Attempt => ({ request: ({ hookId }) => ({ hookId, ...more }), foreign: 404 });
+const ofHookDelivery: Attempt = { request: ({ hookDeliveryId }) => ({ deliveryId: hookDeliveryId }), foreign: 404 };
 
 /** Every RPC that people may call in a workspace. The first tenant calls them in this order: deleting comes last. */
 const ATTEMPTS: Record<string, Attempt> = {
@@ -81,6 +84,23 @@ const ATTEMPTS: Record<string, Attempt> = {
   "tool_runner.v1.DataSourceService/DeleteSecret": named(404),
   "tool_runner.v1.DataSourceService/DeleteVariable": named(404),
   "tool_runner.v1.DataSourceService/DeleteSheet": named(404),
+  "inbound_hook.v1.HookService/ListHooks": listing,
+  "inbound_hook.v1.HookService/GetHook": ofHook(),
+  // Its target is not released in the other workspace.
+  "inbound_hook.v1.HookService/CreateHook": {
+    request: () => ({ name: MARKER, format: "HOOK_FORMAT_NATIVE", target: { tool: HOOKED } }),
+    foreign: 400,
+  },
+  "inbound_hook.v1.HookDeliveryService/ListHookDeliveries": listing,
+  "inbound_hook.v1.HookDeliveryService/GetHookDelivery": ofHookDelivery,
+  "inbound_hook.v1.HookDeliveryService/TryMapping": {
+    request: ({ hookId, hookDeliveryId }) => ({ hookId, deliveryId: hookDeliveryId }),
+    foreign: 404,
+  },
+  "inbound_hook.v1.HookDeliveryService/ReprocessHookDelivery": ofHookDelivery,
+  "inbound_hook.v1.HookService/UpdateHook": ofHook({ limit: 7 }),
+  "inbound_hook.v1.HookService/RotateHookSecret": ofHook(),
+  "inbound_hook.v1.HookService/DeleteHook": ofHook(),
   "outbound_webhook.v1.EventService/ListEventTypes": listing,
   "outbound_webhook.v1.DeliveryService/ListDeliveries": ofEndpoint(200),
   "outbound_webhook.v1.DeliveryService/GetDelivery": ofDelivery,
@@ -183,6 +203,7 @@ test("[MGMT] [WMGMT] the same requests work in the workspace that they belong to
 });
 
 /** Which data of the first tenant a response shows. */
-function shown(text: string, { keyId, eventId, deliveryId, executionId }: Things): string[] {
-  return [MARKER, "admin@example.test", keyId, eventId, deliveryId, executionId].filter((one) => text.includes(one));
+function shown(text: string, { keyId, eventId, deliveryId, executionId, hookId, hookDeliveryId }: Things): string[] {
+  const ids = [keyId, eventId, deliveryId, executionId, hookId, hookDeliveryId];
+  return [MARKER, "admin@example.test", ...ids].filter((one) => text.includes(one));
 }

@@ -76,7 +76,7 @@ export function banner(summary: RunSummary, runFile: string, topology: string): 
     "",
     ...(summary.hook
       ? [
-          `Send a signed call to an incoming hook, which runs ${summary.hook.tool}:`,
+          `Send a signed call to an incoming hook, which runs ${summary.hook.tool}; its webhook shows up here too:`,
           "",
           hookLine(summary, summary.hook),
           "",

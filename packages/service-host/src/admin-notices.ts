@@ -10,7 +10,7 @@ import type { Peers } from "./peers.ts";
 export interface AdminNotices<Notice extends { workspaceId: string }> {
   /** Claims what is due. What is not settled within a few minutes is due again. */
   claim(now: Date): Promise<Notice[]>;
-  /** The mail has been sent, or there is nobody to send it to. */
+  /** The email has been sent, or there is nobody to send it to. */
   settle(notice: Notice): Promise<void>;
   mailFor(notice: Notice): { subject: string; text: string };
 }
@@ -25,8 +25,8 @@ interface NoticeOptions {
 const NOTICES_EVERY_MS = 2_000;
 
 /**
- * Mails the admins of workspaces about what is due, until it is stopped. Needs the peer key-auth, which knows their
- * addresses. A mail that fails is sent again later. `resources` owns the connections to the mail server.
+ * Emails the admins of workspaces about what is due, until it is stopped. Needs the peer key-auth, which knows their
+ * addresses. An email that fails is sent again later. `resources` owns the connections to the SMTP server.
  */
 export function adminNoticeLoop<Notice extends { workspaceId: string }>(
   notices: AdminNotices<Notice>,

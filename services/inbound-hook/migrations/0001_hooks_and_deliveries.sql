@@ -1,5 +1,5 @@
 create table inbound_hook.hook (
-  -- A random number below 2^53, so that it tells nothing about how many hooks there are.
+  -- A random number below 2^53, so that it does not reveal how many hooks there are.
   id bigint primary key,
   workspace_id text collate "C" not null,
   -- The workspace's code.
@@ -26,7 +26,7 @@ create table inbound_hook.hook (
   deleted_at timestamptz,
   -- Of the last accepted call, written at most every few seconds.
   last_received_at timestamptz,
-  -- Calls that failed verification since the last accepted one, and when the first of them came.
+  -- Calls that failed verification since the last accepted one, and the time of the first of them.
   refused_in_a_row integer not null default 0,
   refused_since timestamptz,
   -- The refused_since that the workspace's admins were told about, and until when a process is telling them.
@@ -43,7 +43,7 @@ create table inbound_hook.delivery (
   id uuid not null,
   workspace_id text collate "C" not null,
   hook_id bigint not null,
-  -- Null when the sender gave none.
+  -- The sender's own id; null when it sent none.
   external_id text,
   status text not null default 'waiting' check (status in ('waiting', 'running', 'succeeded', 'failed', 'interrupted')),
   -- The exact bytes.
@@ -57,7 +57,7 @@ create table inbound_hook.delivery (
   -- Of the last run.
   duration_ms integer not null default 0,
   error text not null default '',
-  -- Email of who asked for the last run; empty for the first one.
+  -- Email of the user who requested the last run; empty for the first one.
   requested_by text not null default '',
   primary key (created_at, id)
 ) partition by range (created_at);
@@ -88,12 +88,12 @@ create table inbound_hook.run (
   error text not null default '',
   execution_id text not null default '',
   chat_id text not null default '',
-  -- Email of who asked for it; empty for the first run.
+  -- Email of the user who requested it; empty for the first run.
   requested_by text not null default '',
   primary key (created_at, delivery_id, number)
 ) partition by range (created_at);
 
--- What identifies an accepted call, hashed; kept as long as its delivery. Unique over all days, so not partitioned.
+-- Replay keys: what identifies an accepted call, hashed; kept as long as its delivery. Unique over all days, so not partitioned.
 create table inbound_hook.replay_key (
   hook_id bigint not null,
   key bytea not null,

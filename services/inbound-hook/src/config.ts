@@ -17,15 +17,15 @@ export interface ReceiverConfig extends NeedSettings<"redis" | "sealing-keys"> {
 
 /** What only the role runner needs. */
 export interface RunnerConfig {
-  /** Runs at once of this process. */
+  /** How many runs this process has at the same time, by lane. */
   toolConcurrency: number;
   assistantConcurrency: number;
-  /** Undefined when no mail is sent. */
+  /** Undefined when no email is sent. */
   mail: MailSettings | undefined;
 }
 
 export interface Config extends NeedSettings<"postgres" | "nats"> {
-  /** Of each lane. Who adds work must know them as well as who takes it. */
+  /** Of each lane. Receivers and runners both need them. */
   caps: QueueCaps;
   receiver: ReceiverConfig | undefined;
   runner: RunnerConfig | undefined;
@@ -59,7 +59,7 @@ function readReceiver(reader: EnvReader): ReceiverConfig {
   };
 }
 
-/** A process takes as many runs of a workspace as the workspace may have. */
+/** A process must have room for all runs that one workspace may have. */
 function readRunner(reader: EnvReader, perWorkspace: number): RunnerConfig {
   const concurrency = { fallback: Math.max(64, perWorkspace), min: perWorkspace, max: 10_000 };
   return {

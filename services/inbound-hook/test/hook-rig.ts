@@ -37,6 +37,8 @@ export interface RigOptions {
   instances?: (readonly ProcessRole[])[];
   smtpUrl?: string;
   overrides?: Overrides;
+  /** Of a PostgreSQL cluster that the test may stop; default: that of the test run. */
+  clusterUrl?: string;
 }
 
 export type CreateHookInit = Exclude<MessageInitShape<typeof CreateHookRequestSchema>, { $typeName: string }>;
@@ -81,7 +83,7 @@ export interface HookRig extends AsyncDisposable {
 export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   await using opening = new AsyncDisposableStack();
   const resources = opening.use(new AsyncDisposableStack());
-  const database = resources.use(await testDatabase());
+  const database = resources.use(await testDatabase(options.clusterUrl));
   const [nats, redis] = [resources.use(await testNats()), resources.use(await testRedis())];
   const pool = resources.adopt(createPool({ url: database.url, maxConnections: 4, applicationName: "test" }), (owned) =>
     owned.end(),

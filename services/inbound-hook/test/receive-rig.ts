@@ -1,14 +1,18 @@
 import { createHash, createHmac } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
+import { createEpochs } from "@toolgate/epoch/epoch";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { start as startGateway } from "@toolgate/gateway/service";
+import { lockWorkspace } from "@toolgate/key-auth/operator/workspaces";
 import { createLogger } from "@toolgate/service-host/logger";
 import { localPeers } from "@toolgate/service-host/rpc/local-peers";
+import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { type HookRig, type RigOptions, startHookRig } from "./hook-rig.ts";
 
 export const MAX_BODY_BYTES = 262_144;
 
-export interface HookAnswer {
+export interface HookResponse {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
@@ -32,14 +36,17 @@ export interface HookRequest {
 export interface ReceiveRig extends HookRig {
   baseUrl(replica?: number): string;
   /** One request over a new connection. */
-  send(url: string, request?: HookRequest): Promise<HookAnswer>;
+  send(url: string, request?: HookRequest): Promise<HookResponse>;
   /** The same, signed in the native format. */
-  sendSigned(hook: { url: string; secret: string }, request?: HookRequest & { at?: number }): Promise<HookAnswer>;
+  sendSigned(hook: { url: string; secret: string }, request?: HookRequest & { at?: number }): Promise<HookResponse>;
   /** The deliveries of a hook, oldest first. */
   deliveriesOf(hookId: bigint): Promise<StoredDelivery[]>;
   /** Deliveries that wait for a runner. */
   queued(hookId: bigint): Promise<string[]>;
+  /** What makes later calls repeats. */
   keysOf(hookId: bigint): Promise<number>;
+  /** As the operator does it. */
+  lock(workspace: { code: string }, locked: boolean): Promise<void>;
 }
 
 export interface StoredDelivery {
@@ -113,6 +120,17 @@ export async function startReceiveRig({
       );
       return rows[0].keys;
     },
+    async lock({ code }, locked) {
+      const redis = connectRedis({ url: rig.redis.url, name: "test", onError: () => {} });
+      try {
+        await untilReady(redis, 20_000);
+        const readPassword = async () => "";
+        const context = { pool: rig.pool, epochs: createEpochs(redis), readPassword, now: rig.clock.now };
+        await lockWorkspace(context, code, locked);
+      } finally {
+        redis.disconnect();
+      }
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -121,8 +139,8 @@ function exchange(
   baseUrl: string,
   path: string,
   { method = "POST", body = "", headers = {} }: HookRequest,
-): Promise<HookAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<HookAnswer>();
+): Promise<HookResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HookResponse>();
   const { hostname, port } = new URL(baseUrl);
   const length = method === "POST" && headers["transfer-encoding"] === undefined;
   const content = Buffer.from(body);
@@ -151,13 +169,18 @@ function exchange(
   return promise;
 }
 
+/** Resolves when at least this much is left of the clock minute, for tests that count within one. */
+export async function earlyInMinute(leftMs = 15_000): Promise<void> {
+  await eventually(() => Date.now() % 60_000 < 60_000 - leftMs, { deadlineMs: 20_000 + leftMs });
+}
+
 /** What the formats without a time have in their headers. */
 export const hexOf = (secret: string, body: string | Uint8Array) =>
   createHmac("sha256", secret).update(body).digest("hex");
 export const base64Of = (secret: string, body: string | Uint8Array) =>
   createHmac("sha256", secret).update(body).digest("base64");
 
-/** A body that is new each time it is asked for. */
+/** A new body at each call. */
 export function newBody(): string {
   bodies += 1;
   return JSON.stringify({ text: createHash("sha256").update(String(bodies)).digest("hex") });

@@ -122,6 +122,14 @@ describe("callers from inside", () => {
     expect(await orders()).toHaveLength(2);
   });
 
+  it("[IN-56] [IN-57] an assistant's tools may write for a hook only if its caller says so", async () => {
+    for (const readOnly of [true, false]) {
+      const assistant = { case: "chat", value: { ...CHAT.value, hop: 2, readOnly } } as Caller;
+      expect(await resultOf(assistant, "free_below", { sql: INSERT })).toMatchObject({ success: !readOnly });
+    }
+    expect(await orders()).toHaveLength(1);
+  });
+
   it("[EVT] free SQL in test mode returns its rows and is rolled back", async () => {
     const trying = { case: "chat", value: { ...CHAT.value, testMode: true } } as Caller;
     expect(await resultOf(trying, "free", { sql: INSERT })).toMatchObject({ value: { rows: [{ id: 1 }] } });

@@ -64,6 +64,9 @@ describe("messages", () => {
       ["tool_runner.v1.ToolService/SaveTool", { name: "a", definition: { [nul]: { deep: [1] } } }],
       ["tool_runner.v1.ExecutionService/ListExecutions", { tool: nul }],
       ["outbound_webhook.v1.EndpointService/CreateEndpoint", { url: `https://a.example/${nul}`, events: ["test"] }],
+      ["inbound_hook.v1.HookService/CreateHook", { name: nul }],
+      ["inbound_hook.v1.HookService/CreateHook", { name: "h", arguments: { mapping: { pointers: { [nul]: "" } } } }],
+      ["inbound_hook.v1.HookDeliveryService/ListHookDeliveries", { externalId: nul }],
       [LOGIN, { workspace: undefined, email: nul, password: "p" }],
     ];
     for (const [path, members] of cases) {
@@ -80,6 +83,8 @@ describe("messages", () => {
     ["key_auth.v1.KeyService/CreateKey", '"name":"k","allowed_network":["10.0.0.0/8"]', "allowed_network"],
     ["key_auth.v1.KeyService/CreateKey", '"name":"k","expiry":{"until":"2030-12-31"}', "until"],
     ["outbound_webhook.v1.DeliveryService/ListDeliveries", '"statuses":["FAILED"]', "FAILED"],
+    ["inbound_hook.v1.HookService/CreateHook", '"name":"h","format":"HOOK_FORMAT_NONE"', "HOOK_FORMAT_NONE"],
+    ["inbound_hook.v1.HookService/UpdateHook", '"hook_id":"1","target":{"tool":"t"}', "target"],
     [LIST_KEYS, '"__proto__":{"polluted":1}', "__proto__"],
     [LIST_KEYS, '"":1', ""],
   ])("an unknown field or value in %s is refused and named: {%s}", async (path, members, unknown) => {
@@ -179,6 +184,10 @@ describe("access", () => {
       .map((path) => `key_auth.v1.${path}`)
       .concat(
         ["RunService/Run", "RunService/RunCalls", "ToolService/CheckTools"].map((path) => `tool_runner.v1.${path}`),
+        "tool_runner.v1.HookTargetService/CheckHookTarget",
+        "key_auth.v1.WorkspaceService/GetWorkspaceLock",
+        "inbound_hook.v1.ReceiveService/Receive",
+        "inbound_hook.v1.ReceiveService/ReceiveCalls",
       );
     for (const path of paths) {
       const response = await call(path, "{}", [session, ["toolgate-internal-token", "guess"]]);

@@ -143,7 +143,7 @@ export declare type HookRun = Message<"toolgate.inbound_hook.v1.HookRun"> & {
   chatId: string;
 
   /**
-   * Who asked for it; empty for the first run.
+   * Email of the user who requested it; empty for the first run.
    *
    * @generated from field: string requested_by = 10;
    */
@@ -526,7 +526,8 @@ export declare const HookDeliveryService: GenService<{
     output: typeof ReprocessHookDeliveryResponseSchema;
   },
   /**
-   * Shows what the target would get, or which rules the arguments break. Runs nothing.
+   * Shows what the target would get, or which rules the arguments break. Runs nothing. Arguments that a hook cannot be
+   * saved with fail with invalid_argument.
    *
    * @generated from rpc toolgate.inbound_hook.v1.HookDeliveryService.TryMapping
    */

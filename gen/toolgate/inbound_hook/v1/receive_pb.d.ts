@@ -100,7 +100,7 @@ export declare type ReceiveResponse = Message<"toolgate.inbound_hook.v1.ReceiveR
     case: "acceptedDeliveryId";
   } | {
     /**
-     * Known already: the id of the original. HTTP 200.
+     * The hook has accepted the call before: the id of the original. HTTP 200.
      *
      * @generated from field: string duplicate_delivery_id = 2;
      */
@@ -209,7 +209,7 @@ export enum RefusalReason {
 export declare const RefusalReasonSchema: GenEnum<RefusalReason>;
 
 /**
- * Takes the calls that arrive at hook URLs.
+ * Receives hook calls.
  *
  * @generated from service toolgate.inbound_hook.v1.ReceiveService
  */

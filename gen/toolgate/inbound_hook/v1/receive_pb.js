@@ -53,7 +53,7 @@ export const RefusalReason = /*@__PURE__*/
   tsEnum(RefusalReasonSchema);
 
 /**
- * Takes the calls that arrive at hook URLs.
+ * Receives hook calls.
  *
  * @generated from service toolgate.inbound_hook.v1.ReceiveService
  */

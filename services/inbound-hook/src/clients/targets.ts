@@ -4,8 +4,12 @@ import { type CheckHookTargetResponse, HookTargetService } from "@toolgate/gen/t
 
 /** What hook management needs to know about tools and assistants. */
 export interface Targets {
-  /** What a tool takes. With a body {"args": …}, also what a run would make of it. */
-  checkTool(workspaceId: string, tool: string, body?: Uint8Array): Promise<CheckHookTargetResponse>;
+  /** What a tool takes. With a body {"args": …}, also the arguments that a run would get, or their violations. */
+  checkTool(
+    workspaceId: string,
+    tool: string,
+    call?: { body: Uint8Array; fromForm: boolean },
+  ): Promise<CheckHookTargetResponse>;
   /** Fails with failed_precondition in an installation without assistants. */
   isAssistantReleased(workspaceId: string, assistant: string): Promise<boolean>;
 }
@@ -17,8 +21,8 @@ export function createTargets({ toolRunner, chat }: { toolRunner: Transport; cha
   const tools = createClient(HookTargetService, toolRunner);
   const assistants = chat && createClient(AssistantRunService, chat);
   return {
-    checkTool(workspaceId, tool, body) {
-      return tools.checkHookTarget({ workspaceId, tool, ...(body && { body }) }, { timeoutMs: TIMEOUT_MS });
+    checkTool(workspaceId, tool, call) {
+      return tools.checkHookTarget({ workspaceId, tool, ...call }, { timeoutMs: TIMEOUT_MS });
     },
     async isAssistantReleased(workspaceId, assistant) {
       if (!assistants) throw new ConnectError("this installation has no assistants", Code.FailedPrecondition);

@@ -6,7 +6,7 @@ import { verifyStandard } from "@toolgate/webhook-signing/verify-standard";
 import type { Format, Preset } from "./hook.ts";
 import { onlyValueOf, type ReceivedCall } from "./received-call.ts";
 
-/** What a hook's calls are verified with. */
+/** What hook calls are verified with. */
 export interface Verification {
   format: Format;
   preset: Preset | null;
@@ -14,7 +14,7 @@ export interface Verification {
   toleranceSeconds: number;
 }
 
-/** A call whose sender has proved that it knows the secret. */
+/** A hook call whose sender has proved that it knows the secret. */
 export interface Authenticated {
   /** The time in the signature, in Unix seconds; undefined for formats without one. */
   signedAt: number | undefined;
@@ -48,7 +48,7 @@ export function authenticate(
   nowMs: number,
 ): Authenticated | undefined {
   const header = onlyValueOf(call, signatureHeader(hook));
-  // An empty secret could only be a fault, and would admit anyone.
+  // An empty secret can only be a fault; with it, anybody could sign.
   if (header === undefined || hook.secret === "") return undefined;
   const { format, secret, toleranceSeconds } = hook;
   const { body } = call;

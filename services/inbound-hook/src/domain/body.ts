@@ -3,7 +3,7 @@ import { parseForm } from "./form.ts";
 
 export type JsonObject = Record<string, unknown>;
 
-/** A form's values are texts, which the target may need as numbers or booleans. */
+/** `isForm`: the values are texts, although the target may need numbers or booleans. */
 export type ParsedBody = { ok: true; value: JsonObject; isForm: boolean } | { ok: false };
 
 const MAX_LEVELS = 64;

@@ -17,7 +17,7 @@ it.each([
   expect(JSON.parse(json)).toEqual(data);
 });
 
-it("[IN-64] [IN-65] whatever the data is, it stands between the tags, and the instructions on both sides", () => {
+it("[IN-64] [IN-65] whatever the data is, it is between the tags, and the instructions are on both sides", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const data = JSON.parse(JSON.stringify({ value }));

@@ -12,7 +12,7 @@ const MAX_NAME_CHARACTERS = 200;
 const MAX_POINTER_CHARACTERS = 1_000;
 const SHOWN_CHARACTERS = 80;
 
-/** [IN-40] What a hook gets that does not say: the whole body for a tool that takes it as `payload`, else its fields. */
+/** [IN-40] The default of a hook without `arguments`: the whole body for a tool that takes it as `payload`, else its fields. */
 export function defaultArguments(declared: readonly DeclaredArgument[]): ArgumentSource {
   return { from: takesPayload(declared) ? "payload" : "fields", pointers: {} };
 }

@@ -24,7 +24,7 @@ const FORMATS: Readonly<Record<Format, { secret: "ours" | "provider" | "either";
   standard_webhooks: { secret: "either", timed: true },
 };
 
-/** Whether the signatures of a format have a time, and so a tolerance. */
+/** Whether the signatures of a format have a time, and the hook therefore a tolerance. */
 export function hasTime(format: Format): boolean {
   return FORMATS[format].timed;
 }
@@ -52,7 +52,7 @@ export function presetViolation(format: Format, preset: Preset | undefined): str
   return preset === undefined || preset === FORMATS[format].preset ? undefined : "preset: not for this format";
 }
 
-/** [AUTH-20] [AUTH-21] Whether a format takes this secret of a provider; the empty text is none. Never repeats it. */
+/** [AUTH-20] [AUTH-21] Why a format does not take this secret of a provider; "" means none. Never contains the secret. */
 export function providerSecretViolation(format: Format, secret: string): string | undefined {
   const chosenBy = FORMATS[format].secret;
   if (secret === "") return chosenBy === "provider" ? "provider_secret: this format needs it" : undefined;
@@ -70,7 +70,7 @@ const SEGMENT_PREFIX = "hk_";
 const SEGMENT_BYTES = 24;
 const SHOWN_CHARACTERS = 4;
 
-/** Random, so that an id tells nothing about how many hooks there are; from 1, below 2^53. */
+/** Random, so that an id does not reveal how many hooks there are; from 1, below 2^53. */
 export function newHookId(): number {
   for (;;) {
     const id = Number(BigInt.asUintN(Number(ID_BITS), randomBytes(8).readBigUInt64BE()));

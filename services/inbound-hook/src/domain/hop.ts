@@ -3,8 +3,8 @@ const INTEGER = /^[0-9]+$/;
 const FIRST_LOOP_HOP = 2;
 
 /**
- * [LOOP-3] Whether a call continues a loop: the largest number in its hop headers, each of which may be a list, is 2 or
- * higher. Anything else than a number counts as 1, as does a missing header.
+ * [LOOP-3] Whether a hook call continues a loop: the largest number in its hop headers, each of which may be a list, is 2 or
+ * higher. A missing header, or one that is not a number, counts as 1.
  */
 export function isLoop(hopHeaders: readonly string[]): boolean {
   return hopHeaders

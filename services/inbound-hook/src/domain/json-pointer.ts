@@ -13,7 +13,7 @@ export function parsePointer(text: string): JsonPointer | undefined {
   return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** [IN-38] What the pointer leads to in a parsed JSON value. Not found: a name or an index that does not exist. */
+/** [IN-38] The value to which the pointer leads in a parsed JSON value; not found if a name or an index does not exist. */
 export function followPointer(
   pointer: JsonPointer,
   value: unknown,

@@ -1,4 +1,4 @@
-/** [IN-12] The most bytes of arguments, of a result or of a reply that the log keeps. */
+/** [IN-12] At most this many bytes of arguments, of a result or of a reply are in the log. */
 export const MAX_LOGGED_BYTES = 65_536;
 
 const MAX_UTF8_BYTES_PER_CHARACTER = 3;

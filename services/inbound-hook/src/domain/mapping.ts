@@ -16,8 +16,8 @@ export const PAYLOAD = "payload";
  * [IN-36..39] The arguments that a body gives to a hook's target, before the target's own rules are applied:
  *
  * - `fields`: the top-level fields of the body;
- * - `mapping`: each argument from the place that its pointer leads to; without such a place it is left out;
- * - `payload`: the whole body as the argument `payload`, and those of the pointers, which may name `payload` too.
+ * - `mapping`: each argument from the place that its pointer leads to; if there is none, it is left out;
+ * - `payload`: the whole body as the argument `payload`, and the arguments of the pointers, which may include `payload`.
  *
  * [IN-68] Names that begin with an underscore are left out: they belong to the server.
  */
@@ -36,4 +36,12 @@ export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObje
     }
   }
   return Object.fromEntries([...args].filter(([name]) => !name.startsWith("_")));
+}
+
+/**
+ * [IN-61] What the target gets of a body. Without a setting, an assistant gets all of it: the server adds no arguments
+ * for it, so names with an underscore need not be left out.
+ */
+export function dataForTarget(kind: "tool" | "assistant", source: ArgumentSource, body: JsonObject): JsonObject {
+  return kind === "assistant" && source.from === "fields" ? body : mapArguments(source, body);
 }

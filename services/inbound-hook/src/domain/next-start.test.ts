@@ -15,7 +15,7 @@ it("[IN-33] a target that could not be started is tried again after 1 s, 2 s, 4 
   expect(at.getTime() / 60_000).toBeCloseTo(59, -1);
 });
 
-it("[FAIR-5] what this process did not start is due at once, however often that happens", () => {
+it("[FAIR-5] what this process did not start is due immediately, however often that happens", () => {
   const now = new Date(5);
   expect(nextStart({ attempt: 1_000, reason: "", now })).toEqual({ againAt: now, nextAttempt: 1_000 });
 });

@@ -1,6 +1,6 @@
 import type { HookHeader } from "@toolgate/webhook-signing/hook-headers";
 
-/** A call as the gateway received it. */
+/** A hook call as the gateway received it. */
 export interface ReceivedCall {
   /** The raw bytes. */
   body: Uint8Array;
@@ -24,7 +24,7 @@ export function onlyValueOf(call: Headers, name: HookHeader): string | undefined
   return others.length === 0 ? value : undefined;
 }
 
-/** A header that may be missing; several are joined as if they were one list. */
+/** The value of a header that may be missing; if it was sent several times, the values as one list. */
 export function joinedValueOf(call: Headers, name: HookHeader): string {
   return valuesOf(call, name).join(", ");
 }

@@ -3,9 +3,9 @@ import type { JsonObject } from "./body.ts";
 import type { Format } from "./hook.ts";
 import { joinedValueOf, type ReceivedCall } from "./received-call.ts";
 
-/** What identifies a call to its hook. */
+/** What identifies a hook call among all calls of its hook. */
 interface Identity {
-  /** [AUTH-4] A call is a repeat when any of these was accepted before. None: every call is new. */
+  /** [AUTH-4] Replay keys: a call is a repeat if its hook has accepted any of them before. Without keys, every call is new. */
   keys: Buffer[];
   /** [IN-11] The sender's own id of the call; null when it sent none. */
   externalId: string | null;
@@ -21,7 +21,7 @@ interface AcceptableCall extends Pick<ReceivedCall, "headers" | "body"> {
 const MAX_ID_CHARACTERS = 255;
 const BEARER_ID_HEADERS = ["idempotency-key", "x-delivery-id", "x-request-id"] as const;
 
-/** The keys begin with what they are made of, so that no id can equal a body. */
+/** The text that is hashed begins with the kind of the key, so that the key of an id never equals that of a body. */
 export function identify(call: AcceptableCall): Identity {
   switch (call.format) {
     case "native": {
@@ -54,7 +54,7 @@ function identity(keys: Buffer[], id: string): Identity {
   return { keys: [...keys, hash("id", id)], externalId: storable(id) };
 }
 
-/** [AUTH-4] Over the time and the body instead of the header, whose text can be changed without becoming wrong. */
+/** [AUTH-4] Of the time and the body, because a header can be written differently and remain valid. */
 function signatureKey({ signedAt, body }: AcceptableCall): Buffer {
   return hash(`signature ${signedAt}`, body);
 }

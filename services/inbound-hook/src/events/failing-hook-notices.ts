@@ -2,7 +2,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import type { AdminNotices } from "@toolgate/service-host/admin-notices";
 import { claimFailingHooks, type FailingHook, settleFailingHook } from "../store/failing-hooks.ts";
 
-/** About hooks that were used and now fail every verification. */
+/** Notices about hooks that have accepted calls before, and whose calls now all fail verification. */
 export function failingHookNotices(pool: Pool): AdminNotices<FailingHook> {
   return {
     claim: (now) => claimFailingHooks(pool, now),
@@ -22,7 +22,7 @@ function noticeText(hook: FailingHook): { subject: string; text: string } {
       `last call at ${lastReceivedAt.toISOString()}.`,
       "",
       "Usually the secret was replaced on one side only, or the sender's clock is wrong. Under Manage, Webhooks you can",
-      "rotate the hook's secret. You get no further mail about it until it has accepted a call again.",
+      "rotate the hook's secret. You get no further email about it until it has accepted a call again.",
       "",
     ].join("\n"),
   };

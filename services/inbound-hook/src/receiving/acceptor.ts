@@ -2,19 +2,19 @@ import { createGroupCommit } from "@toolgate/event-bus/group-commit";
 import { isDataError } from "@toolgate/postgres/data-error";
 import type { AcceptedCall } from "../store/accept.ts";
 
-/** What became of a call: stored under its own id, or known already under another one. */
+/** How a hook call was accepted: stored under its own id, or a repeat of one that was stored under another id. */
 interface Acceptance {
   deliveryId: string;
   isDuplicate: boolean;
 }
 
 export interface Acceptor extends AsyncDisposable {
-  /** Resolves once the call is on disk. Rejects when that failed, or at once when too many calls are waiting. */
+  /** Resolves once the call is on disk. Rejects when that failed, or immediately when too many calls are waiting. */
   accept(call: AcceptedCall): Promise<Acceptance>;
 }
 
 interface AcceptorOptions {
-  /** Stores calls of which no two have a key of the same hook; returns the originals of those that are repeats. */
+  /** Stores calls. Two calls of one hook must not share a key. Returns, by id, the original delivery of each repeat. */
   store: (calls: readonly AcceptedCall[]) => Promise<ReadonlyMap<string, string>>;
 }
 
@@ -30,12 +30,12 @@ const MAX_BATCH_CALLS = 200;
 const MAX_BATCH_BYTES = 1024 * 1024;
 const MAX_WAITING_CALLS = 10_000;
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** The gateway waits a little longer: a call that it has given up must not be stored. */
+/** The gateway waits a little longer, so a call that it has cut is never stored. */
 const MAX_WAIT_MS = 5_000;
-/** A call without its body. */
+/** The size of a call without its body. */
 const CALL_BYTES = 500;
 
-/** [IN-22] [IN-23] Stores the calls that arrive together in one transaction. */
+/** [IN-22] [IN-23] Stores the hook calls that arrive together in one transaction. */
 export function createAcceptor({ store }: AcceptorOptions): Acceptor {
   const group = createGroupCommit<Pending>({
     commit: (batch) => commit(batch, store),
@@ -48,7 +48,7 @@ export function createAcceptor({ store }: AcceptorOptions): Acceptor {
   return {
     async accept(call) {
       const pending: Pending = { call, since: performance.now() };
-      // When the batch failed, a part of it may have been stored all the same.
+      // A part of a batch that failed may still have been stored.
       await group.add(pending).catch((error: unknown) => {
         pending.outcome ??= { error };
       });
@@ -66,7 +66,7 @@ async function commit(batch: Pending[], store: AcceptorOptions["store"]): Promis
   while (waiting.length > 0) {
     const { firsts, repeats } = separateRepeats(waiting);
     await storeEach(firsts, store);
-    // A repeat of a call that was stored is settled; the others are tried again.
+    // The repeat of a call that was just stored has its outcome; the others are tried again.
     waiting = repeats.filter(({ pending, first }) => !settleRepeat(pending, first)).map(({ pending }) => pending);
   }
 }

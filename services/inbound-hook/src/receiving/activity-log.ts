@@ -7,7 +7,7 @@ export interface ActivityLog {
   verified(hookId: number): void;
   /** [IN-26] The sender has not. */
   refused(hookId: number, at: Date): void;
-  /** Writes what has happened since the last time. What cannot be written is dropped: it only informs people. */
+  /** Writes what has happened since the last flush. If that fails, it is dropped: these figures only inform people. */
   flush(): Promise<void>;
 }
 

@@ -2,20 +2,20 @@ import { minuteWindow, secondsUntil } from "@toolgate/epoch/minute-window";
 import { parseIp } from "@toolgate/ip-address/ip-address";
 import { LRUCache } from "lru-cache";
 
-/** Failed calls per clock minute from one address that are told that they are not authentic. */
+/** Failed calls per minute and address that get a 401; later ones get a 429. */
 export const MAX_FAILURES_PER_MINUTE = 300;
-/** Addresses; those that have failed most recently are kept. */
+/** At most this many addresses are counted: those that have failed most recently. */
 const MAX_ADDRESSES = 20_000;
 const IPV6_NETWORK_GROUPS = 4;
 
 export interface FailureThrottle {
-  /** Counts a failed call. When its address has had its failures of the minute: seconds until the next minute. */
+  /** Counts a failed call. Returns the seconds until the next minute once the address has reached the maximum. */
   countFailure(clientIp: string): number | undefined;
 }
 
 /**
  * [IN] Slows a flood of calls without a valid signature, per address and in this process alone. It applies only to calls
- * that have failed: a correct call from the same address, such as a proxy's or a provider's, always goes on.
+ * that have failed: a correct call from the same address, such as a proxy's or a provider's, is never refused by it.
  */
 export function createFailureThrottle(now: () => number): FailureThrottle {
   const failures = new LRUCache<string, { minute: number; count: number }>({ max: MAX_ADDRESSES });

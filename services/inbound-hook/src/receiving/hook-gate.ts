@@ -7,7 +7,7 @@ import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
 import type { ReceivableRow } from "../store/receivable-hook.ts";
 import type { Admission, HookEpochs } from "./admission.ts";
 
-/** A hook with what is known only elsewhere. */
+/** A hook's row with its opened secret and its workspace's lock. */
 export interface ReceivableHook extends Omit<ReceivableRow, "secret"> {
   /** Opened; empty for an inactive hook. */
   secret: string;
@@ -15,7 +15,7 @@ export interface ReceivableHook extends Omit<ReceivableRow, "secret"> {
   locked: boolean;
 }
 
-/** A call that its hook, in its current state, has judged. */
+/** A hook call, judged by the current state of its hook. */
 interface JudgedCall<Judgement> {
   hook: ReceivableHook;
   judgement: Judgement;
@@ -39,20 +39,20 @@ interface HookGateDependencies extends Pick<EpochCacheOptions<HookEpochs, unknow
   loadRow: RowLoader<ReceivableRow>;
   openSecret: (row: ReceivableRow) => string;
   isWorkspaceLocked: IsWorkspaceLocked;
-  /** Told why Redis could not decide. */
+  /** Called with the reason why Redis could not decide. */
   onAdmissionError: (error: unknown) => void;
 }
 
-/** An epoch that changes between every two reads is a fault, not somebody editing. */
+/** An epoch that changes between every two reads is a fault, and not caused by edits. */
 const MAX_RELOADS = 5;
 const MAX_CACHED_HOOKS = 50_000;
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
-/** A hook without its secret. */
+/** The size of a hook without its secret. */
 const HOOK_BYTES = 500;
 
 /**
  * One round trip to Redis per call: a cached hook is used only while Redis has the epochs under which it was loaded, so
- * that an edit, a rotation, a deactivation and a lock hold on every replica from their response on. While Redis is down,
+ * that an edit, a rotation, a deactivation and a lock apply on every replica from their response on. While Redis is down,
  * every call reads Postgres and the limit is counted in this process.
  */
 export function createHookGate(dependencies: HookGateDependencies): HookGate {
@@ -86,7 +86,7 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
       const id = urlHash.toString("latin1");
       const cached = cache.peek(id);
       let hook = cached?.value;
-      // Without epochs, Redis is only asked for the current ones.
+      // Without epochs, Redis only returns the current ones.
       let epochs = hook && cached?.epoch;
       const ids = hook ?? (await loadRow(urlHash));
       if (!ids) return undefined;
@@ -109,7 +109,7 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
           continue;
         }
         if (reloads === 0) cacheLookups.add(1, { cache: "hooks", result: "hit" });
-        if (!hook || !judgement) throw new Error("a decision about epochs that nobody knew");
+        if (!hook || !judgement) throw new Error("Redis decided although no epochs were sent");
         if (decision.kind === "admitted") return { hook, judgement };
         return { hook, judgement, retryAfterSeconds: decision.retryAfterSeconds };
       }

@@ -28,7 +28,7 @@ interface ReceiverParts {
   onError: (what: string) => (error: unknown) => void;
 }
 
-/** What receives the calls at hook URLs. `resources` stores the calls that are waiting when it is disposed. */
+/** What receives hook calls. When `resources` is disposed, the waiting calls are stored first. */
 export function openReceiver(
   { pool, queuePool, queues, announceWork, now, redis, secretBox, isWorkspaceLocked, onError }: ReceiverParts,
   resources: AsyncDisposableStack,

@@ -1,7 +1,7 @@
 import { RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
+import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { ID_HEADERS } from "@toolgate/webhook-signing/hook-headers";
-import { v7 } from "uuid";
 import { authenticate } from "../domain/authentication.ts";
 import { parseBody } from "../domain/body.ts";
 import { hashSegment } from "../domain/hook.ts";
@@ -19,7 +19,7 @@ export type Outcome =
   | { kind: "refused"; reason: RefusalReason; retryAfterSeconds?: number };
 
 export interface Receiver {
-  /** Decides about a call at the URL that ends with `segment`. Rejects when it could not be stored. */
+  /** Decides about a hook call at the URL that ends with `segment`. Rejects when the call could not be stored. */
   receive(segment: string, call: ReceivedCall): Promise<Outcome>;
 }
 
@@ -33,7 +33,7 @@ interface ReceiverDependencies {
   now: () => Date;
 }
 
-/** What the state of a hook says about a call, before its limit and its body are looked at. */
+/** Whether a hook in its current state accepts a call, before its limit and its body are checked. */
 type Judgement = { refused: false; signedAt: number | undefined } | { refused: true; reason: RefusalReason };
 
 export function createReceiver(dependencies: ReceiverDependencies): Receiver {
@@ -77,7 +77,7 @@ async function accept(
   if (!body.ok) return refused(RefusalReason.INVALID_BODY);
   const { keys, externalId } = identify({ ...call, format: hook.format, value: body.value });
   const { deliveryId, isDuplicate } = await acceptor.accept({
-    id: v7({ msecs: call.receivedAt.getTime() }),
+    id: newTimedId(call.receivedAt),
     createdAt: call.receivedAt,
     lane: hook.lane,
     hookId: hook.id,

@@ -5,7 +5,7 @@ import type { RunnerConfig } from "../config.ts";
 import type { Context } from "../context.ts";
 import { failingHookNotices } from "../events/failing-hook-notices.ts";
 
-/** Part of the role runner: mails admins about hooks that fail every verification. None without a mail server. */
+/** Part of the role runner: emails admins about hooks that fail every verification. None without an SMTP server. */
 export function noticeLoops(
   { pool, now }: Context,
   { mail }: Pick<RunnerConfig, "mail">,
@@ -13,9 +13,9 @@ export function noticeLoops(
   resources: AsyncDisposableStack,
 ): Loop[] {
   if (!mail) {
-    log.warn("SMTP_URL is not set: mail about failing hooks waits");
+    log.warn("SMTP_URL is not set: email about failing hooks waits");
     return [];
   }
-  const onError = (error: unknown) => log.error({ err: error }, "notice mail");
+  const onError = (error: unknown) => log.error({ err: error }, "notice email");
   return [adminNoticeLoop(failingHookNotices(pool), { mail, peers, now, onError }, resources)];
 }

@@ -26,7 +26,7 @@ export function auditHook(db: Queryable, hook: Pick<HookRow, "id" | "name">, cha
   return writeAuditEntry(db, SCHEMA, { ...change, targetId: String(hook.id), target: hook.name });
 }
 
-/** Call it after the commit: from then on every replica loads the hook again. */
+/** Call it after the commit: once it resolves, every replica loads the hook again. */
 export async function announceChange({ epochs }: { epochs: Epochs }, hookId: number): Promise<void> {
   await epochs.raise(epochScope(hookId)).catch(() => {
     throw unavailable("done, but not confirmed everywhere yet: repeat the call");

@@ -6,6 +6,7 @@ import type { ReceiverContext } from "../context.ts";
 import { getHookDelivery } from "./deliveries/get-hook-delivery.ts";
 import { listHookDeliveries } from "./deliveries/list-hook-deliveries.ts";
 import { reprocessHookDelivery } from "./deliveries/reprocess-hook-delivery.ts";
+import { tryMapping } from "./deliveries/try-mapping.ts";
 import { createHook } from "./hooks/create-hook.ts";
 import { deleteHook } from "./hooks/delete-hook.ts";
 import { getHook } from "./hooks/get-hook.ts";
@@ -18,5 +19,8 @@ export function registerRoutes(router: ConnectRouter, context: ReceiverContext):
     HookService,
     bind(context, { createHook, listHooks, getHook, updateHook, deleteHook, rotateHookSecret }),
   );
-  router.service(HookDeliveryService, bind(context, { listHookDeliveries, getHookDelivery, reprocessHookDelivery }));
+  router.service(
+    HookDeliveryService,
+    bind(context, { listHookDeliveries, getHookDelivery, reprocessHookDelivery, tryMapping }),
+  );
 }

@@ -14,16 +14,16 @@ export interface LaneOptions {
   settle: SettleRuns;
   leases: Leases;
   run: RunDelivery;
-  /** [FAIR-4] Runs at once of a workspace, over all processes. */
+  /** [FAIR-4] Simultaneous runs of a workspace, over all processes. */
   perWorkspace: number;
-  /** Runs at once of this process; at least `perWorkspace`. */
+  /** Simultaneous runs of this process; at least `perWorkspace`. */
   concurrency: number;
   wakeUp: WakeUp;
   now: () => Date;
   onError: (error: unknown) => void;
 }
 
-/** How long a run counts as alive without a sign of its process. */
+/** A run whose process has not renewed its lease for this long counts as interrupted. */
 export const LEASE_MS = 60_000;
 const RENEW_AFTER_MS = 10_000;
 const SWEEP_EVERY_MS = 2_000;
@@ -50,7 +50,7 @@ export function laneLoops(options: LaneOptions): Loops {
     async commit(records) {
       await storeRuns(records, (some) => settle(some, now()));
       for (const { deliveryId } of records) running.delete(deliveryId);
-      // Even when nothing waits for the freed slots of the workspaces: this process has free places again.
+      // Also if no work waits for the freed slots of these workspaces: this process can now run other workspaces' work.
       wakeUp.signal();
     },
     maxItems: RESULTS_PER_BATCH,
@@ -78,8 +78,8 @@ export function laneLoops(options: LaneOptions): Loops {
   async function serve(stop: AbortSignal): Promise<void> {
     let claimedAtMs = Number.NEGATIVE_INFINITY;
     while (!stop.aborted) {
-      const restMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
-      if (restMs > 0) await sleep(restMs);
+      const waitMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
       claimedAtMs = performance.now();
       const places = Math.floor((concurrency - running.size) / perWorkspace);
       try {
@@ -94,7 +94,7 @@ export function laneLoops(options: LaneOptions): Loops {
     await results[Symbol.asyncDispose]();
   }
 
-  /** Own leases first, so that a pause of this process or of the database does not end its own runs. */
+  /** Renews before it looks for expired leases, so that after a pause a process does not interrupt its own runs. */
   async function keepLeases(): Promise<void> {
     const at = now().getTime();
     if (at - renewedAt >= RENEW_AFTER_MS) {

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient, type Transport } from "@connectrpc/co
 import { AssistantRunService, type RunForHookResponse } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
 import { fencedMessage } from "../domain/fence.ts";
 import { loggedError, loggedText } from "../domain/logged-json.ts";
-import { holdsMarker } from "../domain/marker.ts";
+import { containsMarker } from "../domain/marker.ts";
 import { failed, type RunEnd, type RunTarget } from "./run-target.ts";
 
 interface AssistantDependencies {
@@ -20,7 +20,7 @@ export function createRunAssistant({ chat, onError }: AssistantDependencies): Ru
   return async ({ deliveryId, createdAt, workspaceId, run, args }) => {
     if (!client) return failed("this installation has no assistants");
     // [IN-44]
-    if (holdsMarker(args)) return failed("the data: {{ is not allowed");
+    if (containsMarker(args)) return failed("the data: {{ is not allowed");
     const { hook, chatId, requestId } = run;
     const request = {
       workspaceId,

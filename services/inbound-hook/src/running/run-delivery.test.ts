@@ -44,7 +44,7 @@ function scene(changes: Partial<RunDeliveryDependencies> = {}) {
 
 const RUNNING = new AbortController().signal;
 
-it("[FAIR-5] what has not started 20 s after its claim goes back to the queue, and is due at once", async () => {
+it("[FAIR-5] a run that has not started 20 s after its claim goes back to the queue, and is due immediately", async () => {
   for (const [waitedMs, started] of [
     [20_000, 1],
     [20_001, 0],

@@ -4,7 +4,7 @@ import { SpanKind, startSpan } from "@toolgate/telemetry/trace";
 import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
 import { parseBody } from "../domain/body.ts";
 import { loggedJson } from "../domain/logged-json.ts";
-import { type JsonObject, mapArguments } from "../domain/mapping.ts";
+import { dataForTarget, type JsonObject } from "../domain/mapping.ts";
 import { nextStart } from "../domain/next-start.ts";
 import type { Lane } from "../store/queue.ts";
 import type { ClaimedDelivery, ClaimedRun } from "../store/runs/claim.ts";
@@ -20,10 +20,10 @@ export interface RunDeliveryDependencies {
   onError: (error: unknown) => void;
 }
 
-/** Starts the target of a claimed delivery and resolves with how that ended. Once `stop` fires, nothing starts. */
+/** Starts the target of a claimed hook delivery and resolves with how the run ended. Once `stop` fires, nothing starts. */
 export type RunDelivery = (delivery: ClaimedDelivery, stop: AbortSignal) => Promise<RunRecord>;
 
-/** [FAIR-5] What has not started this long after its claim goes back to the queue. */
+/** [FAIR-5] A run that has not started this long after its claim goes back to the queue. */
 const START_WITHIN_MS = 20_000;
 
 export function createRunDelivery(deps: RunDeliveryDependencies): RunDelivery {
@@ -50,13 +50,11 @@ interface Input {
   isForm: boolean;
 }
 
-/** Undefined when the body cannot be read, which was checked when it was received. */
+/** Undefined when the body cannot be read. That is not expected, because it was checked when it was received. */
 function inputOf({ body, contentType, hook }: ClaimedRun, lane: Lane): Input | undefined {
   const parsed = parseBody(body, contentType, "");
   if (!parsed.ok) return undefined;
-  // [IN-61] An assistant has no arguments of the server: it gets all of the body.
-  const takesAll = lane === "assistant" && hook.arguments.from === "fields";
-  return { args: takesAll ? parsed.value : mapArguments(hook.arguments, parsed.value), isForm: parsed.isForm };
+  return { args: dataForTarget(lane, hook.arguments, parsed.value), isForm: parsed.isForm };
 }
 
 async function startAndRun(

@@ -21,7 +21,7 @@ export type RunEnd =
   /** It can be started again without running twice. */
   | { outcome: "not-started"; reason: string };
 
-/** Runs a tool or an assistant for a hook. Failures of the target are results; it never rejects for them. */
+/** Runs a tool or an assistant for a hook. A failure of the target is a result, not a rejection. */
 export type RunTarget = (input: TargetInput) => Promise<RunEnd>;
 
 export function failed(error: string, ran = { durationMs: 0, executionId: "" }): RunEnd {

@@ -75,7 +75,7 @@ function violationsText({ violations }: InvalidArguments): string {
   return loggedError(violations.map(({ field, message }) => `${field || "the arguments"}: ${message}`).join("; "));
 }
 
-/** Only a call that provably did not reach the tool may be repeated. */
+/** Only a call that certainly did not reach the tool may be repeated. */
 function endOfFailedCall(error: unknown): RunEnd {
   const { code } = ConnectError.from(error);
   if (neverSent(error) || code === Code.Aborted) {

@@ -3,7 +3,7 @@ import { isDataError } from "@toolgate/postgres/data-error";
 import { pause } from "@toolgate/service-host/every";
 import type { RunRecord } from "../store/runs/settle.ts";
 
-/** Stores a batch; one by one if Postgres refuses its data, and then the refused ones without their texts. */
+/** Stores a batch. If Postgres refuses its data, stores the records one by one, and those that it refuses without their texts. */
 export async function storeRuns(
   records: readonly RunRecord[],
   settle: (records: readonly RunRecord[]) => Promise<unknown>,
@@ -25,7 +25,7 @@ export async function storeRuns(
 }
 
 const WAIT_MS = 500;
-/** Once the process was told to stop. Then the lease expires, and the run is marked as interrupted. */
+/** About 10 s: longest time to store results after a stop; after that the lease expires, and the run is interrupted. */
 const MAX_TRIES_WHILE_STOPPING = 20;
 const NEVER = new AbortController().signal;
 

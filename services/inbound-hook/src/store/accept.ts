@@ -5,7 +5,7 @@ import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipelin
 import type { Pool } from "@toolgate/postgres/pool";
 import { LANES, type Lane } from "./queue.ts";
 
-/** A verified call, to be stored as a delivery. */
+/** A verified hook call, to be stored as a hook delivery. */
 export interface AcceptedCall {
   /** UUID v7 of `createdAt`. */
   id: string;
@@ -13,7 +13,7 @@ export interface AcceptedCall {
   lane: Lane;
   hookId: number;
   workspaceId: string;
-  /** [AUTH-4] What makes a later call a repeat. */
+  /** [AUTH-4] Replay keys. */
   keys: readonly Buffer[];
   externalId: string | null;
   body: Uint8Array;
@@ -27,8 +27,8 @@ export interface AcceptedCall {
  * Stores calls with their replay keys and queues them, in one transaction and one round trip. No two of them may have a
  * key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not stored.
  *
- * The locks of the workspaces' queues come first, so that a twin on another replica is seen once its transaction has
- * ended. They are released before the commit is on disk, but this resolves only afterwards.
+ * The locks of the workspaces' queues come first, so that the same call on another replica is seen once its transaction
+ * has ended. They are released before the commit is on disk, but this resolves only afterwards.
  */
 export function createAccept(pool: Pool, queues: Readonly<Record<Lane, FairQueue>>) {
   const texts = { tool: acceptText(queues.tool), assistant: acceptText(queues.assistant) };

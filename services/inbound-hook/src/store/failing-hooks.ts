@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
-/** A hook that was used and now fails every verification, which the workspace's admins have to be told about. */
+/** A hook that has accepted calls before, and whose calls now all fail verification; the workspace's admins are told. */
 export interface FailingHook {
   hookId: number;
   name: string;
@@ -21,8 +21,8 @@ const REFUSED_IN_A_ROW = 20;
 const REFUSED_FOR_MS = 3_600_000;
 
 /**
- * Claims hooks that have failed every verification 20 times in a row or for an hour; those not settled in time are due
- * again. The failures since one moment (`refused_since`) are told once: an accepted call ends them.
+ * Claims hooks whose calls have all failed verification, 20 in a row or for an hour; those not settled in time are due
+ * again. Admins get one email per series of failures (`refused_since`); an accepted call ends the series.
  */
 export async function claimFailingHooks(db: Queryable, now: Date): Promise<FailingHook[]> {
   const { rows } = await db.query(

@@ -5,7 +5,7 @@ export interface HookActivity {
   hookId: number;
   /** Of the last call that was stored. */
   acceptedAt: Date | undefined;
-  /** Whether a call was verified; then `refused` counts those after the last one that was. */
+  /** Whether a call was verified; if so, `refused` counts only the calls after the last verified one. */
   verified: boolean;
   refused: number;
   /** Of the first call that `refused` counts. */

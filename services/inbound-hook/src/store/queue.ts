@@ -2,7 +2,7 @@ import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 
 export const SCHEMA = "inbound_hook";
 
-/** [IN-66] Each lane has a queue of its own, so that long runs of assistants do not hold up tools. */
+/** [IN-66] Each lane has a queue of its own, so that long runs of assistants do not delay tools. */
 export type Lane = "tool" | "assistant";
 export const LANES: readonly Lane[] = ["tool", "assistant"];
 

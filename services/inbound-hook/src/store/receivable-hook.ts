@@ -2,14 +2,14 @@ import type { Queryable } from "@toolgate/postgres/pool";
 import type { Format, Preset } from "../domain/hook.ts";
 import type { Lane } from "./queue.ts";
 
-/** What receiving a call needs to know about its hook. */
+/** What must be known about a hook to receive its calls. */
 export interface ReceivableRow {
   urlHash: Buffer;
   id: number;
   workspaceId: string;
   format: Format;
   preset: Preset | null;
-  /** The kind of its target. */
+  /** Equals the kind of its target. */
   lane: Lane;
   limit: number;
   toleranceSeconds: number;

@@ -5,7 +5,7 @@ import { SCHEMA } from "./queue.ts";
 const DAY_MS = 86_400_000;
 /** Days of the hook log. [IN-14] */
 export const RETENTION_DAYS = 30;
-/** Enough for the creation of partitions to fail for a few days. */
+/** So many that the creation of partitions may fail for a few days. */
 const DAYS_AHEAD = 4;
 /** Number of an advisory lock; any that no other lock has. */
 const PARTITIONS_LOCK = 7_318_431;
@@ -14,7 +14,8 @@ const ROWS_PER_DELETE = 10_000;
 
 /** Creates the partitions of the coming days and drops what is past retention. Safe to repeat, on any number of replicas. */
 export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - RETENTION_DAYS * DAY_MS);
+  // The start of a day, so that replay keys live as long as the deliveries of their partition.
+  const before = new Date(Math.floor(now.getTime() / DAY_MS - RETENTION_DAYS) * DAY_MS);
   await inTransaction(pool, async (db) => {
     // Replicas that create and drop partitions at the same time would disturb each other.
     await db.query("select pg_advisory_xact_lock($1)", [PARTITIONS_LOCK]);
@@ -24,7 +25,7 @@ export async function maintainPartitions(pool: Pool, now: Date): Promise<void> {
   for (const table of [`${SCHEMA}.delivery`, `${SCHEMA}.run`]) await dropDailyPartitions(pool, { table, before });
   // The log shows a hook's name as long as it has deliveries.
   await pool.query(`delete from ${SCHEMA}.hook where deleted_at < $1`, [new Date(before.getTime() - DAY_MS)]);
-  // A key outlives no delivery: after that, the same call is a new one.
+  // Replay keys are kept as long as their hook deliveries; after that, the same call is a new one.
   for (;;) {
     const { rowCount } = await pool.query(
       `delete from ${SCHEMA}.replay_key where (hook_id, key) in (

@@ -11,10 +11,10 @@ import { readBytes } from "../request-bytes.ts";
 
 /** [IN-21] */
 const MAX_BODY_BYTES = 262_144;
-/** What any hook's URL ends with. Everything else is no hook, so nobody has to be asked. */
+/** How the URL of every hook ends. A URL that ends otherwise gets its 404 without a call of inbound-hook. */
 const SEGMENT = /^hk_[A-Za-z0-9_-]{1,64}$/;
-/** Failures that the sender may repeat the call after. */
-const PASSING: readonly Code[] = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];
+/** Temporary failures, after which the sender may repeat the call. */
+const TEMPORARY: readonly Code[] = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];
 
 interface HookContext {
   receiveHook: ReceiveHook;
@@ -39,7 +39,7 @@ async function receive({ receiveHook, log }: HookContext, request: FastifyReques
   const { "*": hook } = request.params as { "*": string };
   if (!SEGMENT.test(hook)) return NOT_FOUND;
   const { bytes, fault } = await readBytes(request.raw, MAX_BODY_BYTES);
-  // Nobody is there any more.
+  // The sender has gone, so nobody reads this response.
   if (fault === "cut-short") return BAD_REQUEST;
   try {
     const response = await receiveHook({
@@ -54,10 +54,10 @@ async function receive({ receiveHook, log }: HookContext, request: FastifyReques
   } catch (error) {
     // The URL is a part of the credentials, so it is not logged.
     log.error({ err: error }, "hook call failed");
-    return isPassing(error) ? HOOK_UNAVAILABLE : INTERNAL_ERROR;
+    return isTemporary(error) ? HOOK_UNAVAILABLE : INTERNAL_ERROR;
   }
 }
 
-function isPassing(error: unknown): boolean {
-  return error instanceof ConnectError && PASSING.includes(error.code);
+function isTemporary(error: unknown): boolean {
+  return error instanceof ConnectError && TEMPORARY.includes(error.code);
 }

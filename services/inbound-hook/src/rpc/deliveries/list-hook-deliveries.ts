@@ -27,7 +27,7 @@ export const listHookDeliveries: Handler<
   const limit = pageSize(request.pageSize);
   const before = parsePageToken<{ before: string }>(request.pageToken, { before: CURSOR.uuid })?.before;
   if (before !== undefined && !createdAtOf(before)) throw invalidArgument("page_token: not a token of this list");
-  // Otherwise, the time that the search takes would show how busy another workspace's hook is.
+  // Otherwise, the duration of the search would reveal how busy another workspace's hook is.
   if (filter.hookId !== undefined && !(await isHookOf(pool, filter.workspaceId, filter.hookId))) return {};
   const { ids, next } = await searchLog(pool, (db) => scansFor(db, filter), {
     limit,

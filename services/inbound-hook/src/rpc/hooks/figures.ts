@@ -3,7 +3,7 @@ import { countDeliveries, type HookFigures } from "../../store/hook-figures.ts";
 
 const DAY_MS = 86_400_000;
 
-/** The figures of the last 24 hours, by hook. */
+/** The figures of hook deliveries in the last 24 hours, by hook. */
 export async function figuresOf(
   { pool, now }: Pick<Context, "pool" | "now">,
   hooks: readonly { id: number }[],

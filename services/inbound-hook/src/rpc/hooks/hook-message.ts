@@ -27,7 +27,7 @@ const PRESETS = { stripe: HookPreset.STRIPE, shopify: HookPreset.SHOPIFY } as co
   HookPreset
 >;
 
-/** [IN-5] Without a default: the caller names the format. */
+/** [IN-5] There is no default: the caller must name the format. */
 export function formatOf(value: HookFormat): Format {
   const format = (Object.keys(FORMATS) as Format[]).find((name) => FORMATS[name] === value);
   if (!format) throw invalidArgument("format: must be one of the formats");

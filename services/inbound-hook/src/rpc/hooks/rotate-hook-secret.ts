@@ -32,7 +32,7 @@ export const rotateHookSecret: Handler<ReceiverContext, typeof HookService.metho
   return { secret: providerSecret === "" ? secret : "" };
 };
 
-/** Checks first that Redis responds. Otherwise the rotation would fail after its commit, and the new secret would be lost. */
+/** Checks first that Redis responds. Otherwise the rotation could fail after its commit, and the caller would not get the new secret. */
 async function assertAnnounceable({ epochs }: ReceiverContext, hookId: number): Promise<void> {
   await epochs.raise(epochScope(hookId)).catch(() => {
     throw unavailable("not rotated: the change could not be announced to every replica");

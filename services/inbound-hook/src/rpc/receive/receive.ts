@@ -14,7 +14,7 @@ export type ReceiveHandler = CallHandler<ReceiveRequest, ReceiveResponse>;
 
 interface ReceiveContext {
   receiver: Receiver;
-  /** Told why a call could not be decided. */
+  /** Called with the reason why no decision about a hook call was possible. */
   onError: (error: unknown) => void;
 }
 

@@ -6,7 +6,7 @@ import { LANES, SCHEMA } from "../queue.ts";
 
 /** Statuses with an index, because few deliveries have them. */
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatus> = new Set(["failed", "interrupted"]);
-/** Most queue items that are read to find what waits or runs; if there are more, the log itself is searched. */
+/** At most this many queue items are read to find what waits or runs; if there are more, the log itself is searched. */
 const MAX_ITEMS_READ = 1_000;
 const ALL_ROWS = `${SCHEMA}.delivery d`;
 
@@ -79,7 +79,7 @@ function ofOwner(filter: DeliveryFilter, bind: Bind): string {
   return filter.hookId === undefined ? ofWorkspace(filter, bind) : `d.hook_id = ${bind(filter.hookId)}`;
 }
 
-/** The deliveries of the hook or workspace that wait or run, from the queues, which hold all of them. */
+/** The deliveries of the hook or workspace that wait or run, from the queues, which contain all of them. */
 async function queuedIds(db: Queryable, { workspaceId, hookId }: DeliveryFilter): Promise<string[] | "many"> {
   const ofHook = hookId === undefined ? "" : "and member_id = $3";
   const parts = LANES.flatMap((lane) =>

@@ -4,7 +4,7 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ArgumentSource } from "../../domain/mapping.ts";
 
-/** A delivery whose target may be started now, with everything that this needs. */
+/** A hook delivery whose target may be started now, with everything that the start needs. */
 export interface ClaimedDelivery {
   deliveryId: string;
   /** When the call was received. */
@@ -44,7 +44,7 @@ interface Claim {
 
 /**
  * Claims due deliveries of a lane, at most `maxGroups` times the cap. Each becomes a run that is "running" until
- * `leaseUntil`. All of that is on disk when this resolves: whatever happens next, no delivery runs twice without a trace.
+ * `leaseUntil`. All of that is on disk when this resolves, so whatever happens next, every run is in the log.
  */
 export type ClaimDeliveries = (request: { now: Date; leaseUntil: Date; maxGroups: number }) => Promise<Claim>;
 
@@ -59,14 +59,14 @@ started as (
 runs_started as (
   insert into inbound_hook.run (created_at, delivery_id, number, status, started_at, chat_id, requested_by)
   select started.created_at, started.id, started.runs, 'running', $1,
-    case h.target_kind when 'assistant' then started.chat_id else '' end, started.requested_by
-  from started join inbound_hook.hook h on h.id = started.hook_id
+    case when h.target_kind = 'assistant' then started.chat_id else '' end, started.requested_by
+  from started left join inbound_hook.hook h on h.id = started.hook_id
 )
 select claimed.item_id as "deliveryId", claimed.created_at as "createdAt", claimed.group_id as "workspaceId",
   claimed.attempt, started.runs as number, started.chat_id as "chatId", started.external_id as "externalId",
   started.body, started.content_type as "contentType", started.request_id as "requestId",
   h.id as "hookId", h.name, h.workspace, h.target_name as target, h.args_from as "from", h.pointers,
-  h.deleted_at is not null as deleted
+  h.id is null or h.deleted_at is not null as deleted
 from claimed
 left join started on started.created_at = claimed.created_at and started.id = claimed.item_id
 left join inbound_hook.hook h on h.id = started.hook_id

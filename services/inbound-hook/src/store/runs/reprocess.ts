@@ -5,7 +5,7 @@ import type { Queryable } from "@toolgate/postgres/pool";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { Lane } from "../queue.ts";
 
-/** A delivery that is to run again, and its hook. */
+/** The hook and the lane of a hook delivery that runs again. */
 export interface Reprocessing {
   hook: { id: number; name: string };
   lane: Lane;
@@ -16,12 +16,12 @@ type ReprocessResult = Reprocessing | "no-such-delivery" | "hook-deleted" | "not
 interface ReprocessRequest {
   workspaceId: string;
   deliveryId: string;
-  /** Email of who asked for it. */
+  /** Email of the user who requested it. */
   requestedBy: string;
   now: Date;
 }
 
-/** The log shows every run of a delivery at once. */
+/** The log shows all runs of a hook delivery in one response. */
 const MAX_RUNS = 100;
 
 /** [IN-13] Queues a delivery again, in the caller's transaction; its next claim starts the next run. */
@@ -43,7 +43,7 @@ export async function queueAgain(
   if (!hook) return "no-such-delivery";
   if (hook.deleted) return "hook-deleted";
   const queue = queues[hook.lane];
-  // While it is held, no claim and no result changes the delivery.
+  // While this lock is held, no claim and no result changes the delivery.
   for (const statement of makeAndLockGroups(queue.tables, [workspaceId])) await db.query(statement);
   const { rows } = await db.query(
     `select status, runs from inbound_hook.delivery where created_at = $1 and id = $2 and workspace_id = $3`,

@@ -4,12 +4,12 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 
-/** How a claimed delivery ended. */
+/** How the run of a claimed hook delivery ended. */
 export interface RunRecord {
   deliveryId: string;
   createdAt: Date;
   workspaceId: string;
-  /** Of the run; 0 when the delivery had expired. */
+  /** The run's number; 0 if the delivery had expired. */
   number: number;
   /** `returned`: the target was not started, and the delivery is due again at `againAt`. */
   outcome: "succeeded" | "failed" | "returned";
@@ -54,7 +54,7 @@ const settleText = (queue: FairQueue) => `with input as materialized (
     "againAt" timestamptz, "nextAttempt" integer, "durationMs" integer, args text, result text, error text,
     "executionId" text)
 ),
--- Those whose slot is still held for this run.
+-- Records whose slot is still held for their run.
 held as materialized (
   select input.*, q.group_id, q.member_id
   from input

@@ -2,8 +2,8 @@
 import { createLogger } from "@toolgate/service-host/logger";
 import { remotePeers } from "@toolgate/service-host/peers";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
-import type { Config } from "../src/config.ts";
-import { start } from "../src/service.ts";
+import type { Config } from "../../src/config.ts";
+import { start } from "../../src/service.ts";
 
 export interface RunnerProcessSettings {
   config: Config;

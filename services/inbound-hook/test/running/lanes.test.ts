@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { newBody } from "../receive-rig.ts";
 import { type ChatServer, createHold, startChat } from "./chat-server.ts";
-import { newBody } from "./receive-rig.ts";
 import { type RunRig, startRunRig, type TestHook } from "./run-rig.ts";
 
 let chat: ChatServer;
@@ -49,7 +49,7 @@ async function statuses(hook: TestHook): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map((row) => [row.status, row.count]));
 }
 
-test("[FAIR-4] at most 3 deliveries of a workspace run at once in a lane, over all processes", async () => {
+test("[FAIR-4] at most 3 hook deliveries of a workspace run at the same time in a lane, over all processes", async () => {
   const [first, second] = [await newAssistantHook(), await newAssistantHook()];
   await acceptMany(first.hook, 8);
   await eventually(() => hold.reached === 3);
@@ -63,7 +63,7 @@ test("[FAIR-4] at most 3 deliveries of a workspace run at once in a lane, over a
   await eventually(async () => (await statuses(second.hook)).succeeded === 8);
 });
 
-test("[FAIR-4] [IN-66] a thousand assistant runs hold up no tool of the same workspace", {
+test("[FAIR-4] [IN-66] a thousand assistant runs delay no tool of the same workspace", {
   timeout: 120_000,
 }, async () => {
   const { workspace, hook } = await newAssistantHook();

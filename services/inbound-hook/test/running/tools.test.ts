@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CreateHookInit, TestWorkspace } from "./hook-rig.ts";
+import type { CreateHookInit, TestWorkspace } from "../hook-rig.ts";
 import { type RunRig, startRunRig, type TestHook } from "./run-rig.ts";
 
 let rig: RunRig;
@@ -36,7 +36,7 @@ const parameters = (properties: JsonObject, required: string[] = []) => ({
   parameters: { type: "object", properties, required },
 });
 
-it("[IN-12] [IN-33] [IN-34] the target runs at once, and only the log has its result, error and duration", async () => {
+it("[IN-12] [IN-33] [IN-34] the target runs immediately, and only the log has its result, error and duration", async () => {
   const hook = await hookFor("logged", parameters(ANY));
   const id = await rig.accept(hook, { a: 1, password: "p", api_key: "k" });
   const { last, ...outcome } = await rig.ended(id, { deadlineMs: 20_000 });

@@ -7,9 +7,9 @@ import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { INTERNAL_TOKEN, type TestWorkspace } from "../hook-rig.ts";
+import { newBody } from "../receive-rig.ts";
 import { type ChatServer, createHold, startChat } from "./chat-server.ts";
-import { INTERNAL_TOKEN, type TestWorkspace } from "./hook-rig.ts";
-import { newBody } from "./receive-rig.ts";
 import { type RunRig, startRunRig, type TestHook } from "./run-rig.ts";
 import type { RunnerProcessSettings } from "./runner-process.ts";
 

@@ -4,8 +4,8 @@ import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Peers } from "@toolgate/service-host/peers";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestWorkspace } from "../hook-rig.ts";
 import { createHold } from "./chat-server.ts";
-import type { TestWorkspace } from "./hook-rig.ts";
 import { type RunRig, startRunRig } from "./run-rig.ts";
 
 let rig: RunRig;

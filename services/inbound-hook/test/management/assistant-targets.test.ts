@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { type Assistant, startChat } from "./chat-server.ts";
-import { startHookRig } from "./hook-rig.ts";
+import { startHookRig } from "../hook-rig.ts";
+import { type Assistant, startChat } from "../running/chat-server.ts";
 
 const ASSISTANT = { target: { target: { case: "assistant", value: "clerk" } } } as const;
 
@@ -31,6 +31,16 @@ test("[IN-6] [IN-47] [IN-55] an assistant is a target only if its definition rel
   const mapping = { source: { case: "mapping", value: { pointers: { anything: "/a" } } } } as const;
   const edited = await workspace.hooks.updateHook({ hookId: id, arguments: mapping });
   expect(edited.hook?.arguments).toMatchObject(mapping);
+
+  const tried = async (body: object) => {
+    const source = { case: "body", value: Buffer.from(JSON.stringify(body)) } as const;
+    const { argsJson, violations } = await workspace.deliveries.tryMapping({ hookId: id, source });
+    return violations[0]?.rule ?? JSON.parse(argsJson);
+  };
+  expect(await tried({ a: { text: "x", token: "t" } })).toEqual({ anything: { text: "x", token: "[entfernt]" } });
+  expect(await tried({ a: ["{{x"] })).toBe("marker");
+  own.released = false;
+  expect(await tried({ a: 1 })).toBe("released");
 });
 
 test("[IN-55] an installation without a chat service refuses assistants as targets", async () => {

@@ -5,8 +5,8 @@ import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sealingContext } from "../src/domain/hook.ts";
-import { type HookRig, startHookRig, type TestWorkspace } from "./hook-rig.ts";
+import { sealingContext } from "../../src/domain/hook.ts";
+import { type HookRig, startHookRig, type TestWorkspace } from "../hook-rig.ts";
 
 let rig: HookRig;
 let workspace: TestWorkspace;
@@ -189,6 +189,7 @@ test("[WMGMT] without Redis a change is stored, but says that it is not confirme
   }
   await eventually(() => hooks.updateHook({ hookId, active: false }));
   await eventually(() => hooks.deleteHook({ hookId: gone }));
-  await createEpochs(redis).raise("test");
+  // The connection of the test may take longer to come back than that of the service.
+  await eventually(() => createEpochs(redis).raise("test"));
   expect(await epochOf(hookId)).toBeGreaterThan(before);
 });

@@ -6,7 +6,7 @@ import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type HookRig, startHookRig, type TestWorkspace } from "./hook-rig.ts";
+import { type HookRig, startHookRig, type TestWorkspace } from "../hook-rig.ts";
 import { insertDeliveries, insertHookRow, type MadeDelivery } from "./log-rows.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,10 @@
+import { readFile } from "node:fs/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { HookFormat, HookPreset } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hashSegment, sealingContext } from "../src/domain/hook.ts";
-import { type CreateHookInit, type HookRig, PUBLIC_URL, startHookRig, type TestWorkspace } from "./hook-rig.ts";
+import { hashSegment, sealingContext } from "../../src/domain/hook.ts";
+import { type CreateHookInit, type HookRig, PUBLIC_URL, startHookRig, type TestWorkspace } from "../hook-rig.ts";
 
 const PROVIDER_SECRET = "provider-secret-1";
 const TIMED = [HookFormat.NATIVE, HookFormat.PROCESSOR, HookFormat.STANDARD_WEBHOOKS];
@@ -205,6 +206,12 @@ test("[IN-39] [IN-40] payload needs an argument of that name and of type object"
   expect(made.hook?.arguments).toMatchObject(withMore);
   // Preselected, because the tool takes it.
   expect((await workspace.createHook(target("takes-object"))).hook?.arguments?.source.case).toBe("payload");
+});
+
+test("[AUTH-19] the admins' page and the API recommend a signed format over bearer", async () => {
+  const textOf = (path: string) => readFile(new URL(`../../../../${path}`, import.meta.url), "utf8");
+  expect(await textOf("docs/admins.md")).toMatch(/Prefer a signed format to `HOOK_FORMAT_BEARER`/);
+  expect(await textOf("proto/toolgate/inbound_hook/v1/hook.proto")).toMatch(/prefer a signed format/);
 });
 
 test("[IN-48] [IN-50] [IN-51] a tool that is not released for hooks is refused as a target", async () => {

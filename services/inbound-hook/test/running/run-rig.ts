@@ -1,7 +1,7 @@
 import type { CreateHookResponse } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { eventually, type Patience } from "@toolgate/testbed/eventually";
-import type { RigOptions } from "./hook-rig.ts";
-import { type HookRequest, type ReceiveRig, startReceiveRig } from "./receive-rig.ts";
+import type { RigOptions } from "../hook-rig.ts";
+import { type HookRequest, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
 
 export type TestHook = CreateHookResponse & { id: bigint };
 

@@ -8,7 +8,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
-import { INTERNAL_TOKEN } from "./hook-rig.ts";
+import { INTERNAL_TOKEN } from "../hook-rig.ts";
 
 export interface Assistant {
   workspaceId: string;
@@ -20,7 +20,7 @@ export interface ChatServer extends AsyncDisposable {
   url: string;
   transport: Transport;
   assistants: Assistant[];
-  /** The runs that were asked for. */
+  /** The runs that were requested. */
   requests: RunForHookRequest[];
   /** What a released assistant does; by default it replies "done". */
   run: (request: RunForHookRequest) => Promise<RunForHookResponse["outcome"]>;

@@ -3,9 +3,9 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestWorkspace } from "../hook-rig.ts";
+import { newBody } from "../receive-rig.ts";
 import { type ChatServer, createHold, startChat } from "./chat-server.ts";
-import type { TestWorkspace } from "./hook-rig.ts";
-import { newBody } from "./receive-rig.ts";
 import { type RunRig, startRunRig } from "./run-rig.ts";
 
 let rig: RunRig;

@@ -1,0 +1,137 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseBody } from "./body.ts";
+
+const FORM = "application/x-www-form-urlencoded";
+const parse = (text: string | Uint8Array, type = "application/json", encoding = "") =>
+  parseBody(Buffer.from(text as string), type, encoding);
+const json = (text: string | Uint8Array) => parse(text);
+const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`;
+
+describe("JSON", () => {
+  test("[IN-19] an object is taken as it is, under any type but a form's", () => {
+    const value = { a: 1, b: [{ c: null }], ü: "🎉" };
+    for (const type of [
+      "application/json",
+      "",
+      "text/plain",
+      "application/cloudevents+json; charset=utf-8",
+      "x",
+      ";",
+    ]) {
+      expect(parse(JSON.stringify(value), type)).toEqual({ ok: true, value, isForm: false });
+    }
+  });
+
+  test.each([
+    "",
+    " ",
+    "[]",
+    '"x"',
+    "1",
+    "null",
+    "true",
+    "{",
+    '{"a":1}x',
+    "{'a':1}",
+    '{"a":1,}',
+    '{"a":NaN}',
+    '{"a":Infinity}',
+  ])("[IN-25] %j is not a JSON object", (text) => {
+    expect(json(text)).toEqual({ ok: false });
+  });
+
+  test("[IN-25] invalid UTF-8 and a byte order mark are refused", () => {
+    expect(json(Buffer.from('{"a":"\xff"}', "latin1"))).toEqual({ ok: false });
+    expect(json(Buffer.from('{"a":"\xed\xa0\x80"}', "latin1"))).toEqual({ ok: false });
+    expect(json('\ufeff{"a":1}')).toEqual({ ok: false });
+  });
+
+  test("[IN-25] of a member that occurs twice the last one counts", () => {
+    expect(json('{"a":1,"b":2,"a":3}')).toEqual({ ok: true, value: { b: 2, a: 3 }, isForm: false });
+  });
+
+  test("[IN-25] 64 levels pass and 65 do not, in objects and in arrays", () => {
+    expect(json(nested(64)).ok).toBe(true);
+    expect(json(nested(65)).ok).toBe(false);
+    expect(json(`{"a":${"[".repeat(63)}${"]".repeat(63)}}`).ok).toBe(true);
+    expect(json(`{"a":${"[".repeat(64)}${"]".repeat(64)}}`).ok).toBe(false);
+    expect(json("[".repeat(262_144)).ok).toBe(false);
+    expect(json(`{"a":${"[".repeat(131_000)}${"]".repeat(131_000)}}`).ok).toBe(false);
+  });
+
+  test("[IN-19] a member named __proto__ is data and changes no prototype", () => {
+    const parsed = json('{"__proto__":{"polluted":true}}');
+    expect(parsed.ok && Object.hasOwn(parsed.value, "__proto__")).toBe(true);
+    expect(parsed.ok && parsed.value.polluted).toBe(undefined);
+  });
+});
+
+describe("forms", () => {
+  const form = (text: string | Uint8Array, type = FORM) => parse(text, type);
+  const fields = (text: string) => {
+    const parsed = form(text);
+    return parsed.ok && parsed.isForm && parsed.value;
+  };
+
+  test("[IN-20] fields are texts, and a name that occurs several times is a list", () => {
+    expect(fields("a=1&b=x+y%21&a=2&c&=e&a=3&&d=%C3%BC")).toEqual({
+      a: ["1", "2", "3"],
+      b: "x y!",
+      c: "",
+      "": "e",
+      d: "ü",
+    });
+    expect(fields('payload={"a":1}')).toEqual({ payload: '{"a":1}' });
+    expect(fields("a=1=2&b=%2B%26%3D")).toEqual({ a: "1=2", b: "+&=" });
+    expect(fields("__proto__=x&__proto__=y")).toEqual(JSON.parse('{"__proto__":["x","y"]}'));
+  });
+
+  test("[IN-20] the type is recognised in any case and with parameters", () => {
+    for (const type of [FORM, FORM.toUpperCase(), `${FORM};charset=UTF-8`, ` ${FORM} ; x=y`]) {
+      expect(form("a=1", type)).toEqual({ ok: true, value: { a: "1" }, isForm: true });
+    }
+    expect(form("a=1", `${FORM}x`)).toEqual({ ok: false });
+  });
+
+  test("[IN-25] [IN-20] an empty form is an empty object, and one that is not UTF-8 is refused", () => {
+    expect(fields("")).toEqual({});
+    for (const bad of [Buffer.from("a=\xff", "latin1"), "a=%FF", "%ED%A0%80=1", "a=%C3"]) {
+      expect(form(bad)).toEqual({ ok: false });
+    }
+    expect(fields("a=100%&b=%zz&c=%4")).toEqual({ a: "100%", b: "%zz", c: "%4" });
+  });
+
+  test("[IN-20] what URLSearchParams writes is read back", () => {
+    const text = fc.string({ unit: "grapheme" });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text)), (pairs) => {
+        const params = new URLSearchParams(pairs);
+        const expected = Object.fromEntries(
+          [...new Set(params.keys())].map((name) => {
+            const values = params.getAll(name);
+            return [name, values.length === 1 ? values[0] : values];
+          }),
+        );
+        expect(fields(params.toString())).toEqual(expected);
+      }),
+    );
+  });
+});
+
+test("[IN-25] an encoded body is not decoded", () => {
+  for (const encoding of ["gzip", "deflate", "br", "x", "gzip, identity"]) {
+    expect(parse("{}", "application/json", encoding)).toEqual({ ok: false });
+    expect(parse("a=1", FORM, encoding)).toEqual({ ok: false });
+  }
+  expect(parse("{}", "application/json", "identity").ok).toBe(true);
+});
+
+test("[IN-25] no bytes under any type make parsing fail", () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), fc.oneof(fc.string(), fc.constant(FORM)), fc.string(), (bytes, type, encoding) => {
+      const parsed = parseBody(bytes, type, encoding);
+      if (parsed.ok) expect(typeof parsed.value).toBe("object");
+    }),
+  );
+});

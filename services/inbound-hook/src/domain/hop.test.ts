@@ -1,0 +1,20 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { isLoop } from "./hop.ts";
+
+test("[LOOP-3] the largest number decides, over repeated headers and lists", () => {
+  for (const headers of [["2"], ["3"], ["002"], [" 2 "], ["2, 2"], ["1, 2"], ["1", "2"], ["x, 7"], ["9".repeat(400)]]) {
+    expect(isLoop(headers)).toBe(true);
+  }
+});
+
+test("[LOOP-3] anything else than a number counts as if it were missing", () => {
+  for (const header of ["", "0", "1", "-2", "+2", "2.0", "2 2", "0x2", "1e9", "two", "２", "1, 1", ",", "2;q=1"]) {
+    expect(isLoop([header])).toBe(false);
+  }
+  expect(isLoop([])).toBe(false);
+});
+
+test("[LOOP-3] any number is compared by its value", () => {
+  fc.assert(fc.property(fc.nat(), (hop) => isLoop([String(hop)]) === hop >= 2));
+});

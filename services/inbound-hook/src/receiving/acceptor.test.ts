@@ -1,0 +1,140 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { newTimedId } from "@toolgate/postgres/timed-id";
+import { expect, test } from "vitest";
+import type { AcceptedCall } from "../store/accept.ts";
+import { createAcceptor } from "./acceptor.ts";
+
+const createdAt = new Date(1_780_000_000_000);
+
+function newCall(call: Partial<AcceptedCall> & { names?: string[] } = {}): AcceptedCall {
+  const { names = [], ...rest } = call;
+  return {
+    id: newTimedId(createdAt),
+    createdAt,
+    lane: "tool",
+    hookId: 1,
+    workspaceId: "w",
+    keys: names.map((name) => Buffer.from(name)),
+    externalId: null,
+    body: new Uint8Array(),
+    contentType: "",
+    headers: {},
+    requestId: "",
+    ...rest,
+  };
+}
+
+/** A store in memory that knows keys, as the table does. */
+function memoryStore(known: Record<string, string> = {}) {
+  const keys = new Map(Object.entries(known));
+  const batches: string[][] = [];
+  return {
+    batches,
+    keys,
+    store: async (calls: readonly AcceptedCall[]) => {
+      batches.push(calls.map(({ id }) => id));
+      const originals = new Map<string, string>();
+      for (const call of calls) {
+        const original = call.keys.map((key) => keys.get(key.toString())).find((id) => id !== undefined);
+        if (original) originals.set(call.id, original);
+        else for (const key of call.keys) keys.set(key.toString(), call.id);
+      }
+      return originals;
+    },
+  };
+}
+
+const dataError = (text: string) => Object.assign(new Error(text), { code: "22021" });
+
+test("[IN-22] calls that arrive together share one transaction", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor(memory);
+  const calls = Array.from({ length: 50 }, (_, n) => newCall({ names: [`k${n}`] }));
+  const outcomes = await Promise.all(calls.map((call) => acceptor.accept(call)));
+  expect(outcomes).toEqual(calls.map(({ id }) => ({ deliveryId: id, isDuplicate: false })));
+  expect(memory.batches.length).toBe(1);
+});
+
+test("[IN-22] [IN-23] of equal calls in one batch the first is stored, and the others get its id", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor(memory);
+  const [first, second, third] = [newCall({ names: ["a"] }), newCall({ names: ["b", "a"] }), newCall({ names: ["b"] })];
+  const outcomes = await Promise.all([first, second, third].map((call) => acceptor.accept(call)));
+  expect(outcomes).toEqual([
+    { deliveryId: first.id, isDuplicate: false },
+    { deliveryId: first.id, isDuplicate: true },
+    // The second call was not accepted, so this one is new.
+    { deliveryId: third.id, isDuplicate: false },
+  ]);
+});
+
+test("[AUTH-4] the same key at another hook is another call", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor(memory);
+  const calls = [newCall({ names: ["a"] }), newCall({ names: ["x"], hookId: 2 })];
+  expect((await Promise.all(calls.map((call) => acceptor.accept(call)))).map(({ isDuplicate }) => isDuplicate)).toEqual(
+    [false, false],
+  );
+});
+
+test("[IN-23] a repeat of a call that turns out to be known is judged on its own", async () => {
+  const memory = memoryStore({ a: "original" });
+  const acceptor = createAcceptor(memory);
+  const calls = [newCall({ names: ["a", "b"] }), newCall({ names: ["b"] }), newCall({ names: ["b"] })];
+  const outcomes = await Promise.all(calls.map((call) => acceptor.accept(call)));
+  expect(outcomes).toEqual([
+    { deliveryId: "original", isDuplicate: true },
+    { deliveryId: calls[1]?.id, isDuplicate: false },
+    { deliveryId: calls[1]?.id, isDuplicate: true },
+  ]);
+});
+
+test("[IN-22] a call that the database rejects fails alone", async () => {
+  const memory = memoryStore();
+  const bad = newCall({ names: ["bad"] });
+  const acceptor = createAcceptor({
+    async store(calls) {
+      if (calls.includes(bad)) throw dataError("bad row");
+      return memory.store(calls);
+    },
+  });
+  const calls = Array.from({ length: 20 }, () => newCall());
+  calls.splice(7, 0, bad);
+  const outcomes = await Promise.allSettled(calls.map((call) => acceptor.accept(call)));
+  expect(outcomes.map(({ status }) => status)).toEqual(calls.map((call) => (call === bad ? "rejected" : "fulfilled")));
+});
+
+test("[IN-22] without a database every waiting call fails, and beyond a bound immediately", async () => {
+  const { promise: down, reject } = Promise.withResolvers<never>();
+  let stores = 0;
+  const acceptor = createAcceptor({
+    store: () => {
+      stores += 1;
+      return down;
+    },
+  });
+  const body = new Uint8Array(262_144);
+  const accepts = Array.from({ length: 200 }, () => acceptor.accept(newCall({ body })).then(String, String));
+  const settled: string[] = [];
+  for (const accept of accepts) void accept.then((text) => settled.push(text));
+  await turn();
+  await turn();
+  expect(settled.length).toBeGreaterThan(0);
+  expect(settled.length).toBeLessThan(150);
+  expect(settled.every((text) => text.includes("overloaded"))).toBe(true);
+  reject(new Error("postgres is down"));
+  await Promise.all(accepts);
+  expect(settled.filter((text) => text.includes("postgres is down")).length).toBe(
+    200 - settled.filter((text) => text.includes("overloaded")).length,
+  );
+  expect(stores).toBeGreaterThan(1);
+});
+
+test("[IN-22] disposing stores the calls that wait", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor(memory);
+  const accepts = [acceptor.accept(newCall()), acceptor.accept(newCall())];
+  await acceptor[Symbol.asyncDispose]();
+  expect((await Promise.all(accepts)).every(({ isDuplicate }) => !isDuplicate)).toBe(true);
+  await expect(acceptor.accept(newCall())).rejects.toThrow("closed");
+});

@@ -1,0 +1,84 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  HookDeliveryService,
+  MappingViolationSchema,
+  TryMappingRequest,
+} from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
+import { createRedactor } from "@toolgate/redaction/redactor";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { ReceiverContext } from "../../context.ts";
+import { parseBody } from "../../domain/body.ts";
+import { dataForTarget } from "../../domain/mapping.ts";
+import { containsMarker } from "../../domain/marker.ts";
+import { findHook, type HookRow } from "../../store/hooks.ts";
+import { findDelivery } from "../../store/log/read.ts";
+import { checkedArguments } from "../hooks/check-target.ts";
+import { argumentsOf } from "../hooks/hook-message.ts";
+import { hookKey, invalidArgument, noSuchHook } from "../request-fields.ts";
+import { noSuchDelivery } from "./delivery-message.ts";
+
+type Violation = MessageInitShape<typeof MappingViolationSchema>;
+type Mapped = { args: Record<string, unknown>; isForm: boolean };
+
+/** [IN-21] What a call may send. */
+const MAX_BODY_BYTES = 262_144;
+const NOT_RELEASED: Violation = { rule: "released", message: "the target is not released for hooks" };
+const NO_OBJECT: Violation = { rule: "body", message: "the body is not a JSON object" };
+const MARKER: Violation = { rule: "marker", message: "{{ is not allowed" };
+
+const redact = createRedactor();
+
+export const tryMapping: Handler<ReceiverContext, typeof HookDeliveryService.method.tryMapping> = async (
+  context,
+  request,
+  call,
+) => {
+  const key = hookKey(principalOf(call), request.hookId);
+  const { workspaceId } = key;
+  const hook = await findHook(context.pool, key);
+  if (!hook) throw noSuchHook();
+  const { bytes, contentType } = await bodyOf(context, workspaceId, request);
+  const wanted = argumentsOf(request.arguments);
+  const source = wanted ? await checkedArguments(context.targets, workspaceId, hook.target, wanted) : hook.arguments;
+  const parsed = parseBody(bytes, contentType, "");
+  if (!parsed.ok) return { violations: [NO_OBJECT] };
+  const mapped = { args: dataForTarget(hook.target.kind, source, parsed.value), isForm: parsed.isForm };
+  const check = hook.target.kind === "tool" ? checkToolArguments : checkAssistantData;
+  return check(context, workspaceId, hook, mapped);
+};
+
+async function bodyOf({ pool }: ReceiverContext, workspaceId: string, { source, contentType }: TryMappingRequest) {
+  if (source.case === "body") {
+    if (source.value.byteLength > MAX_BODY_BYTES) throw invalidArgument(`body: at most ${MAX_BODY_BYTES} bytes`);
+    return { bytes: source.value, contentType };
+  }
+  if (source.case === undefined) throw invalidArgument("source: name a delivery or paste a body");
+  const found = await findDelivery(pool, workspaceId, source.value);
+  if (!found) throw noSuchDelivery();
+  return { bytes: found.body, contentType: found.contentType };
+}
+
+async function checkToolArguments(
+  { targets }: ReceiverContext,
+  workspaceId: string,
+  { target }: HookRow,
+  { args, isForm }: Mapped,
+) {
+  const body = Buffer.from(JSON.stringify({ args }));
+  const checked = await targets.checkTool(workspaceId, target.name, { body, fromForm: isForm });
+  if (!checked.released) return { violations: [NOT_RELEASED] };
+  const violations = checked.violations.map(({ field, rule, message }) => ({ field, rule, message }));
+  return { violations, argsJson: Buffer.from(checked.argsJson).toString() };
+}
+
+/** [IN-61] An assistant gets the mapped data as it is. */
+async function checkAssistantData(
+  { targets }: ReceiverContext,
+  workspaceId: string,
+  { target }: HookRow,
+  { args }: Mapped,
+) {
+  if (!(await targets.isAssistantReleased(workspaceId, target.name))) return { violations: [NOT_RELEASED] };
+  return containsMarker(args) ? { violations: [MARKER] } : { argsJson: JSON.stringify(redact(args)) };
+}

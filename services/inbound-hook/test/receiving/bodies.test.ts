@@ -1,0 +1,92 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestWorkspace } from "../hook-rig.ts";
+import { MAX_BODY_BYTES, newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
+
+let rig: ReceiveRig;
+let workspace: TestWorkspace;
+let hook: Awaited<ReturnType<TestWorkspace["createHook"]>>;
+beforeAll(async () => {
+  rig = await startReceiveRig();
+  workspace = await rig.newWorkspace();
+  hook = await workspace.createHook({ limit: 10_000 });
+});
+afterAll(() => rig?.[Symbol.asyncDispose]());
+
+const FORM = "application/x-www-form-urlencoded";
+const statusOf = async (body: string | Uint8Array, headers = {}) =>
+  (await rig.sendSigned(hook, { body, headers })).status;
+const ofSize = (bytes: number) => `{"a":"${"x".repeat(bytes - 8)}"}`;
+
+test("[IN-21] exactly 262144 bytes pass, and one more does not, with and without Content-Length", async () => {
+  const before = (await rig.deliveriesOf(hook.id)).length;
+  for (const headers of [{}, { "transfer-encoding": "chunked" }]) {
+    const passing = ofSize(MAX_BODY_BYTES - ("transfer-encoding" in headers ? 0 : 1));
+    expect(await statusOf(passing, headers)).toBe(202);
+    expect(await statusOf(ofSize(MAX_BODY_BYTES + 1), headers)).toBe(413);
+  }
+  expect(await statusOf(ofSize(MAX_BODY_BYTES), {})).toBe(200);
+  const stored = await rig.deliveriesOf(hook.id);
+  expect(stored.slice(before).map(({ body }) => body.length)).toEqual([MAX_BODY_BYTES - 1, MAX_BODY_BYTES]);
+});
+
+test("[IN-21] a body that says that it is too large gets its 413 before it is sent", async () => {
+  const { status } = await rig.sendSigned(hook, { body: "", headers: { "content-length": 10_000_000 } });
+  expect(status).toBe(413);
+});
+
+test("[IN-19] [IN-25] bodies that are not a JSON object get 400, and leave nothing behind", async () => {
+  const before = (await rig.deliveriesOf(hook.id)).length;
+  const bodies = [
+    "",
+    "[]",
+    '"x"',
+    "1",
+    "null",
+    "{",
+    '{"a":NaN}',
+    '\ufeff{"a":1}',
+    Buffer.from('{"a":"\xff"}', "latin1"),
+    `{"a":${"[".repeat(64)}${"]".repeat(64)}}`,
+    "[".repeat(MAX_BODY_BYTES),
+    gzipSync("{}"),
+  ];
+  for (const body of bodies) {
+    const response = await rig.sendSigned(hook, { body, headers: { "x-service-delivery": "same" } });
+    expect(response).toMatchObject({ status: 400, text: '{"success":false,"error":"Ungueltige Anfrage"}' });
+  }
+  expect((await rig.deliveriesOf(hook.id)).length).toBe(before);
+  // [AUTH] Only an accepted call is remembered, so that a corrected repeat works.
+  expect(await statusOf(newBody(), { "x-service-delivery": "same" })).toBe(202);
+});
+
+test("[IN-19] the type of a body matters only for forms", async () => {
+  for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x", "nonsense", "a/b; c", ""]) {
+    expect(await statusOf(newBody(), { "content-type": type })).toBe(202);
+  }
+});
+
+test("[IN-20] a form is taken like JSON, and its signature covers the bytes as they were sent", async () => {
+  const headers = { "content-type": `${FORM}; charset=utf-8` };
+  expect(await statusOf("b=%7B%22x%22%3A1%7D&a=1&a=2", headers)).toBe(202);
+  expect(await statusOf("", headers)).toBe(202);
+  expect(await statusOf("a=%ff", headers)).toBe(400);
+  const [stored] = (await rig.deliveriesOf(hook.id)).slice(-2);
+  expect(stored?.body.toString("utf8")).toBe("b=%7B%22x%22%3A1%7D&a=1&a=2");
+  expect(stored?.content_type).toBe(`${FORM}; charset=utf-8`);
+});
+
+test("[IN-25] a body with a content encoding is not decoded", async () => {
+  for (const encoding of ["gzip", "br", "deflate", "x"]) {
+    expect(await statusOf(newBody(), { "content-encoding": encoding })).toBe(400);
+    expect(await statusOf(gzipSync(newBody()), { "content-encoding": encoding })).toBe(400);
+  }
+  expect(await statusOf(newBody(), { "content-encoding": "identity" })).toBe(202);
+});
+
+test("[AUTH] an empty or malformed body with a wrong signature gets 401, not 400", async () => {
+  for (const body of ["", "{", gzipSync("{}")]) {
+    const response = await rig.send(hook.url, { body, headers: { "x-service-signature": "t=1,v1=00" } });
+    expect(response.status).toBe(401);
+  }
+});

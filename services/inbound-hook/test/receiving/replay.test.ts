@@ -1,0 +1,197 @@
+import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import { generateSecret } from "@toolgate/webhook-signing/secret";
+import { sign } from "@toolgate/webhook-signing/sign";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CreateHookInit, TestWorkspace } from "../hook-rig.ts";
+import { base64Of, type HookRequest, hexOf, newBody, type ReceiveRig, startReceiveRig } from "../receive-rig.ts";
+
+let rig: ReceiveRig;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  rig = await startReceiveRig({ replicas: 2 });
+  workspace = await rig.newWorkspace();
+});
+afterAll(() => rig?.[Symbol.asyncDispose]());
+
+const providerSecret = generateSecret();
+const now = () => Math.floor(rig.clock.now().getTime() / 1000);
+type Hook = { id: bigint; url: string; secret: string };
+
+const newHook = async (hook: CreateHookInit): Promise<Hook> => {
+  const made = await workspace.createHook({ limit: 10_000, ...hook });
+  return { ...made, secret: made.secret || providerSecret };
+};
+/** The delivery id after a status, so that a repeat shows its original. */
+async function responseTo(sent: Promise<{ status: number; body: Record<string, unknown> }>) {
+  const { status, body } = await sent;
+  return [status, body.delivery_id];
+}
+
+describe("native", () => {
+  const native = { format: HookFormat.NATIVE };
+
+  test("[AUTH-4] the same time and body are accepted once, however the header is written", async () => {
+    const hook = await newHook(native);
+    const [body, at] = [newBody(), now()];
+    const [, id] = await responseTo(rig.sendSigned(hook, { body, at }));
+    const v1 = sign(hook.secret, at, body).split("v1=")[1] ?? "";
+    for (const header of [
+      `t=${at},v1=${v1}`,
+      `v1=${v1.toUpperCase()},t=${at}`,
+      `t=${at},v1=${"0".repeat(64)},v1=${v1}`,
+    ]) {
+      const headers = { "x-service-signature": header, "x-service-delivery": `other ${header.length}` };
+      expect(await responseTo(rig.send(hook.url, { body, headers }))).toEqual([200, id]);
+    }
+    expect((await rig.sendSigned(hook, { body, at: at - 1 })).status).toBe(202);
+    expect((await rig.sendSigned(hook, { body: newBody(), at })).status).toBe(202);
+  });
+
+  test("[AUTH-5] a retry with a fresh time, or another body, is recognised by X-Service-Delivery", async () => {
+    const hook = await newHook(native);
+    const headers = { "x-service-delivery": "d1" };
+    const [, id] = await responseTo(rig.sendSigned(hook, { body: "{}", at: now() - 5, headers }));
+    expect(await responseTo(rig.sendSigned(hook, { body: "{}", headers }))).toEqual([200, id]);
+    expect(await responseTo(rig.sendSigned(hook, { body: newBody(), headers }))).toEqual([200, id]);
+  });
+
+  test("[AUTH-4] a repeat leaves no key of its own behind", async () => {
+    const hook = await newHook(native);
+    const [body, at] = [newBody(), now()];
+    await rig.sendSigned(hook, { body, at, headers: { "x-service-delivery": "first" } });
+    expect(await rig.keysOf(hook.id)).toBe(2);
+    await rig.sendSigned(hook, { body, at, headers: { "x-service-delivery": "second" } });
+    expect(await rig.keysOf(hook.id)).toBe(2);
+    const fresh = await rig.sendSigned(hook, { body: newBody(), headers: { "x-service-delivery": "second" } });
+    expect(fresh.status).toBe(202);
+  });
+
+  test("[AUTH] what one hook has accepted says nothing about another", async () => {
+    const [one, other] = [await newHook(native), await newHook(native)];
+    const headers = { "x-service-delivery": "d" };
+    expect((await rig.sendSigned(one, { headers })).status).toBe(202);
+    expect((await rig.sendSigned(other, { headers })).status).toBe(202);
+  });
+});
+
+describe("processor", () => {
+  const processor = { format: HookFormat.PROCESSOR, providerSecret };
+  const send = (hook: Hook, body: string, at = now(), headers = {}) =>
+    rig.send(hook.url, { body, headers: { "processor-signature": sign(providerSecret, at, body), ...headers } });
+
+  test("[AUTH-9] the same signature is accepted once", async () => {
+    const hook = await newHook(processor);
+    const at = now();
+    const [, id] = await responseTo(send(hook, "{}", at));
+    expect(await responseTo(send(hook, "{}", at))).toEqual([200, id]);
+    expect((await send(hook, "{}", at - 1)).status).toBe(202);
+  });
+
+  test("[AUTH-10] [IN-11] the event's id in the body counts, in JSON and in forms, and is the external id", async () => {
+    const hook = await newHook(processor);
+    const [, id] = await responseTo(send(hook, '{"id":"evt_1"}'));
+    expect(await responseTo(send(hook, '{"id":"evt_1","again":true}'))).toEqual([200, id]);
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    expect(await responseTo(send(hook, "id=evt_1", now(), form))).toEqual([200, id]);
+    expect((await rig.deliveriesOf(hook.id)).map(({ external_id }) => external_id)).toEqual(["evt_1"]);
+    for (const body of ['{"id":1,"n":1}', '{"id":1,"n":2}', '{"id":["evt_1"]}']) {
+      expect((await send(hook, body)).status).toBe(202);
+    }
+  });
+});
+
+test("[AUTH-13] shop: the same body is processed once, whatever the headers say", async () => {
+  const hook = await newHook({ format: HookFormat.SHOP, providerSecret });
+  const body = newBody();
+  const send = (text: string, headers = {}) =>
+    rig.send(hook.url, { body: text, headers: { "x-shop-hmac-sha256": base64Of(providerSecret, text), ...headers } });
+  const [, id] = await responseTo(send(body));
+  expect(await responseTo(send(body, { "x-shopify-webhook-id": "2", "x-request-id": "2" }))).toEqual([200, id]);
+  expect((await send(`${body} `)).status).toBe(202);
+  expect((await rig.deliveriesOf(hook.id)).map(({ external_id }) => external_id)).toEqual([null, null]);
+});
+
+describe("bearer", () => {
+  const send = ({ url, secret }: Hook, headers: Record<string, string>, body = "{}") =>
+    rig.send(url, { body, headers: { authorization: `Bearer ${secret}`, ...headers } });
+
+  test.each(["idempotency-key", "x-delivery-id", "x-request-id"])(
+    "[AUTH-15] [AUTH-16] [AUTH-17] %s identifies a call, also with another body",
+    async (header) => {
+      const hook = await newHook({ format: HookFormat.BEARER });
+      const [, id] = await responseTo(send(hook, { [header]: "one" }));
+      expect(await responseTo(send(hook, { [header]: "one" }, newBody()))).toEqual([200, id]);
+      expect((await send(hook, { [header]: "two" })).status).toBe(202);
+      expect((await rig.deliveriesOf(hook.id)).map(({ external_id }) => external_id)).toEqual(["one", "two"]);
+      const long = "x".repeat(300);
+      const [, longId] = await responseTo(send(hook, { [header]: long }));
+      expect(await responseTo(send(hook, { [header]: long }))).toEqual([200, longId]);
+      expect((await send(hook, { [header]: `${long}y` })).status).toBe(202);
+    },
+  );
+
+  test("[AUTH-15] [AUTH-16] [AUTH-17] of several ids only the first of that order counts", async () => {
+    const hook = await newHook({ format: HookFormat.BEARER });
+    const ids = (key: string, delivery: string, request: string) => ({
+      "idempotency-key": key,
+      "x-delivery-id": delivery,
+      "x-request-id": request,
+    });
+    const [, id] = await responseTo(send(hook, ids("a", "b", "c")));
+    expect(await responseTo(send(hook, ids("a", "x", "y")))).toEqual([200, id]);
+    expect((await send(hook, ids("z", "b", "c"))).status).toBe(202);
+    expect((await send(hook, { "x-delivery-id": "b", "x-request-id": "c" })).status).toBe(202);
+  });
+
+  test("[AUTH-18] without an id every call is new, and its age does not matter", async () => {
+    const hook = await newHook({ format: HookFormat.BEARER });
+    for (let call = 0; call < 3; call += 1) expect((await send(hook, {})).status).toBe(202);
+    expect(await rig.keysOf(hook.id)).toBe(0);
+  });
+});
+
+test("[AUTH] github: X-GitHub-Delivery identifies a call, and without it the body", async () => {
+  const hook = await newHook({ format: HookFormat.GITHUB, providerSecret });
+  const send = (body: string, headers = {}) => {
+    const signature = `sha256=${hexOf(providerSecret, body)}`;
+    return rig.send(hook.url, { body, headers: { "x-hub-signature-256": signature, ...headers } });
+  };
+  const [, id] = await responseTo(send("{}", { "x-github-delivery": "g1" }));
+  expect(await responseTo(send(newBody(), { "x-github-delivery": "g1" }))).toEqual([200, id]);
+  expect((await send("{}", { "x-github-delivery": "g2" })).status).toBe(202);
+  const [status, bare] = await responseTo(send("{}"));
+  expect(status).toBe(202);
+  expect(await responseTo(send("{}"))).toEqual([200, bare]);
+});
+
+test("[AUTH] a refused call is not remembered: once corrected it is accepted", async () => {
+  const hook = await newHook({ format: HookFormat.NATIVE });
+  const request: HookRequest = { body: newBody(), headers: { "x-service-delivery": "d" } };
+  expect((await rig.sendSigned({ ...hook, secret: generateSecret() }, request)).status).toBe(401);
+  expect((await rig.sendSigned(hook, { ...request, body: "no JSON" })).status).toBe(400);
+  expect(
+    (await rig.sendSigned(hook, { ...request, headers: { ...request.headers, "x-service-hop": "2" } })).status,
+  ).toBe(508);
+  expect(await rig.keysOf(hook.id)).toBe(0);
+  expect((await rig.sendSigned(hook, request)).status).toBe(202);
+});
+
+test("[IN-22] [IN-23] [AUTH-4] of simultaneous twins over two replicas exactly one is accepted, and all name it", async () => {
+  const hook = await newHook({ format: HookFormat.NATIVE });
+  for (let round = 0; round < 25; round += 1) {
+    const [body, at] = [newBody(), now()];
+    const same = Array.from({ length: 4 }, (_, n) => rig.sendSigned(hook, { body, at, replica: n % 2 }));
+    // These share only the delivery header with each other.
+    const retried = Array.from({ length: 4 }, (_, n) => {
+      const headers = { "x-service-delivery": `d${round}` };
+      return rig.sendSigned(hook, { body: newBody(), headers, replica: n % 2 });
+    });
+    for (const twins of [same, retried]) {
+      const responses = await Promise.all(twins);
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 202]);
+      expect(new Set(responses.map(({ body: { delivery_id: id } }) => id)).size).toBe(1);
+    }
+  }
+  expect((await rig.deliveriesOf(hook.id)).length).toBe(50);
+  expect((await rig.queued(hook.id)).length).toBe(50);
+});
