@@ -99,7 +99,7 @@ export const SERVICES = {
     schema: "inbound_hook",
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 8, min: 2, max: 100 },
-    peers: ["key-auth", "tool-runner"],
+    peers: ["key-auth", "tool-runner", "chat"],
     roles: {
       receiver: { servesRpcs: true, needs: ["postgres", "redis", "nats", "sealing-keys"] },
       // It runs targets. Their results come from other services, so it is given no keys.

@@ -1,4 +1,3 @@
-import type { Transport } from "@connectrpc/connect";
 import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
 import type { connectRedis } from "@toolgate/epoch/redis";
 import type { Bus } from "@toolgate/event-bus/connect";
@@ -69,14 +68,12 @@ interface ReceiverOptions {
   redis: ReturnType<typeof connectRedis>;
   onError: (what: string) => (error: unknown) => void;
   peers: Pick<Peers, "transport">;
-  /** Undefined in an installation without a chat service. */
-  chat: Transport | undefined;
 }
 
 /** `resources` owns what it opens. */
 export function createReceiverContext(
   context: Context,
-  { config, redis, peers, chat, onError }: ReceiverOptions,
+  { config, redis, peers, onError }: ReceiverOptions,
   resources: AsyncDisposableStack,
 ): ReceiverContext {
   const secretBox = createSecretBox({ keys: config.sealingKeys });
@@ -87,7 +84,7 @@ export function createReceiverContext(
     secretBox,
     isWorkspaceLocked,
     ...openReceiver({ ...context, redis, secretBox, isWorkspaceLocked, onError }, resources),
-    targets: createTargets({ toolRunner: peers.transport("tool-runner"), chat }),
+    targets: createTargets({ toolRunner: peers.transport("tool-runner"), chat: peers.transport("chat") }),
     publicUrl: config.publicUrl.replace(/\/+$/, ""),
   };
 }

@@ -1,4 +1,4 @@
-import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
@@ -21,16 +21,10 @@ export interface InboundHook extends Service {
   readonly hotCalls: { receive: ReceiveHandler };
 }
 
-/** For tests, and until there is a chat service. */
-export interface Overrides {
-  /** Reaches the service that runs assistants. */
-  chat?: Transport;
-}
-
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
 /** Starts the process roles that the configuration names. */
-export async function start(config: Config, host: ServiceHost, { chat }: Overrides = {}): Promise<InboundHook> {
+export async function start(config: Config, host: ServiceHost): Promise<InboundHook> {
   const { log } = host;
   const now = () => new Date(host.now());
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
@@ -39,10 +33,10 @@ export async function start(config: Config, host: ServiceHost, { chat }: Overrid
   await maintainPartitions(pool, now());
   const onIdleError = onError("postgres connection lost");
   const context = createContext({ config, pool, bus, onIdleError, now }, resources);
-  const receiver = await openReceiver(context, { config, host, chat }, resources);
+  const receiver = await openReceiver(context, { config, host }, resources);
   const notices = config.runner ? noticeLoops(context, config.runner, host, resources) : [];
   const runner = config.runner
-    ? runnerLoops(context, { config: config.runner, bus, log, peers: host.peers, chat }, resources)
+    ? runnerLoops(context, { config: config.runner, bus, log, peers: host.peers }, resources)
     : { producers: [] };
   const running = resources.use(
     startLoops({
@@ -73,7 +67,7 @@ export async function start(config: Config, host: ServiceHost, { chat }: Overrid
 /** Undefined for a process that only runs targets: it has neither Redis nor the keys. */
 async function openReceiver(
   context: Context,
-  { config, host, chat }: { config: Config; host: ServiceHost; chat: Transport | undefined },
+  { config, host }: { config: Config; host: ServiceHost },
   resources: AsyncDisposableStack,
 ): Promise<ReceiverContext | undefined> {
   const { receiver } = config;
@@ -81,7 +75,7 @@ async function openReceiver(
   const { log, peers } = host;
   const { redis } = await openConnections({ name: NAME, needs: ["redis"], log }, receiver, resources);
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
-  return createReceiverContext(context, { config: receiver, redis, peers, chat, onError }, resources);
+  return createReceiverContext(context, { config: receiver, redis, peers, onError }, resources);
 }
 
 function keepActivity({ activity }: ReceiverContext, signal: AbortSignal, onError: (error: unknown) => void) {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
-import { type Client, createClient } from "@connectrpc/connect";
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
 import {
   type CreateHookRequestSchema,
@@ -25,7 +25,7 @@ import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers"
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { start as startToolRunner } from "@toolgate/tool-runner/service";
 import type { Config, ProcessRole, RunnerConfig } from "../src/config.ts";
-import { type InboundHook, type Overrides, start } from "../src/service.ts";
+import { type InboundHook, start } from "../src/service.ts";
 
 export const INTERNAL_TOKEN = "internal-token-of-the-test";
 export const PUBLIC_URL = "https://gate.example";
@@ -36,7 +36,8 @@ export interface RigOptions {
   /** The instances of the service to run, each with these roles; the first serves the clients. Default: one with both. */
   instances?: (readonly ProcessRole[])[];
   smtpUrl?: string;
-  overrides?: Overrides;
+  /** Reaches the service that runs assistants. Default: it is down. */
+  chat?: Transport;
   /** Of a PostgreSQL cluster that the test may stop; default: that of the test run. */
   clusterUrl?: string;
 }
@@ -125,6 +126,10 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       mail: options.smtpUrl === undefined ? undefined : { smtpUrl: options.smtpUrl, from: "toolgate@gate.example" },
     },
   };
+  const { chat } = options;
+  const withChat: Peers = chat
+    ? { ...peers, transport: (name) => (name === "chat" ? chat : peers.transport(name)) }
+    : peers;
   const services: InboundHook[] = [];
   const startInstance: HookRig["start"] = async (roles, own = {}) => {
     const only = {
@@ -132,7 +137,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       receiver: roles.includes("receiver") ? config.receiver : undefined,
       runner: roles.includes("runner") && config.runner ? { ...config.runner, ...own.runner } : undefined,
     };
-    const service = resources.use(await start(only, { ...host, ...own.host }, options.overrides));
+    const service = resources.use(await start(only, { ...host, peers: withChat, ...own.host }));
     services.push(service);
     return service;
   };

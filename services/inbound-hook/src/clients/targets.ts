@@ -1,4 +1,4 @@
-import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { createClient, type Transport } from "@connectrpc/connect";
 import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
 import { type CheckHookTargetResponse, HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
 
@@ -10,22 +10,19 @@ export interface Targets {
     tool: string,
     call?: { body: Uint8Array; fromForm: boolean },
   ): Promise<CheckHookTargetResponse>;
-  /** Fails with failed_precondition in an installation without assistants. */
   isAssistantReleased(workspaceId: string, assistant: string): Promise<boolean>;
 }
 
 const TIMEOUT_MS = 5_000;
 
-/** `chat` is undefined in an installation without a chat service. */
-export function createTargets({ toolRunner, chat }: { toolRunner: Transport; chat: Transport | undefined }): Targets {
+export function createTargets({ toolRunner, chat }: { toolRunner: Transport; chat: Transport }): Targets {
   const tools = createClient(HookTargetService, toolRunner);
-  const assistants = chat && createClient(AssistantRunService, chat);
+  const assistants = createClient(AssistantRunService, chat);
   return {
     checkTool(workspaceId, tool, call) {
       return tools.checkHookTarget({ workspaceId, tool, ...call }, { timeoutMs: TIMEOUT_MS });
     },
     async isAssistantReleased(workspaceId, assistant) {
-      if (!assistants) throw new ConnectError("this installation has no assistants", Code.FailedPrecondition);
       const { exists, released } = await assistants.checkAssistant(
         { workspaceId, assistant },
         { timeoutMs: TIMEOUT_MS },

@@ -1,4 +1,3 @@
-import type { Transport } from "@connectrpc/connect";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
@@ -25,13 +24,11 @@ export interface RunnerOptions {
   bus: Bus;
   log: Logger;
   peers: Peers;
-  /** Undefined in an installation without a chat service. */
-  chat: Transport | undefined;
 }
 
 /** Runs the targets of accepted calls, in a lane for tools and one for assistants. */
 export function runnerLoops(context: Context, options: RunnerOptions, resources: AsyncDisposableStack): Loops {
-  const { config, bus, log, peers, chat } = options;
+  const { config, bus, log, peers } = options;
   const { queuePool, queues, now } = context;
   const redact = createRedactor();
   const isWorkspaceLocked = createIsWorkspaceLocked(peers.transport("key-auth"));
@@ -54,7 +51,7 @@ export function runnerLoops(context: Context, options: RunnerOptions, resources:
   };
   const warn = (error: unknown) => log.warn({ err: error }, "the target of a hook could not be run");
   const runTool = createRunTool({ run: peers.call(RunService.method.run), redact, onError: warn });
-  const runAssistant = createRunAssistant({ chat, onError: warn });
+  const runAssistant = createRunAssistant({ chat: peers.transport("chat"), onError: warn });
   const lanes = [
     lane("tool", config.toolConcurrency, runTool),
     lane("assistant", config.assistantConcurrency, runAssistant),

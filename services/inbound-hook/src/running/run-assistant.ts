@@ -6,8 +6,7 @@ import { containsMarker } from "../domain/marker.ts";
 import { failed, type RunEnd, type RunTarget } from "./run-target.ts";
 
 interface AssistantDependencies {
-  /** Undefined in an installation without a chat service. */
-  chat: Transport | undefined;
+  chat: Transport;
   onError: (error: unknown) => void;
 }
 
@@ -16,9 +15,8 @@ const TIMEOUT_MS = 600_000;
 
 /** [IN-60..63] Runs assistants, each in a chat of its own. The chat service checks the release. */
 export function createRunAssistant({ chat, onError }: AssistantDependencies): RunTarget {
-  const client = chat && createClient(AssistantRunService, chat);
+  const client = createClient(AssistantRunService, chat);
   return async ({ deliveryId, createdAt, workspaceId, run, args }) => {
-    if (!client) return failed("this installation has no assistants");
     // [IN-44]
     if (containsMarker(args)) return failed("the data: {{ is not allowed");
     const { hook, chatId, requestId } = run;

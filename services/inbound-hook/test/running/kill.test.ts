@@ -28,7 +28,7 @@ const processes: ChildProcess[] = [];
 
 beforeAll(async () => {
   chat = resources.use(await startChat());
-  rig = resources.use(await startRunRig({ overrides: { chat: chat.transport }, instances: [["receiver"]] }));
+  rig = resources.use(await startRunRig({ chat: chat.transport, instances: [["receiver"]] }));
   const keyAuth = resources.use(
     await startRpcServer({
       routes: (router) => rig.keyAuth.routes(router),

@@ -9,7 +9,7 @@ let rig: RunRig;
 let hold: ReturnType<typeof createHold>;
 beforeAll(async () => {
   chat = await startChat();
-  rig = await startRunRig({ overrides: { chat: chat.transport }, instances: [["receiver", "runner"], ["runner"]] });
+  rig = await startRunRig({ chat: chat.transport, instances: [["receiver", "runner"], ["runner"]] });
 });
 beforeEach(() => {
   hold = createHold();
@@ -80,7 +80,7 @@ test("[FAIR-4] [IN-66] a thousand assistant runs delay no tool of the same works
 });
 
 test("[FAIR-5] a lane that stops lets its runs end, starts nothing more, and leaves the rest to others", async () => {
-  await using alone = await startRunRig({ overrides: { chat: chat.transport } });
+  await using alone = await startRunRig({ chat: chat.transport });
   const { hook } = await newAssistantHook(alone);
   const running = await alone.accept(hook, newBody());
   await eventually(() => hold.reached === 1);
@@ -99,7 +99,7 @@ test("[FAIR-5] a lane that stops lets its runs end, starts nothing more, and lea
 });
 
 test("[IN-66] the lease of a long run is renewed, and the run ends as usual", async () => {
-  await using alone = await startRunRig({ overrides: { chat: chat.transport } });
+  await using alone = await startRunRig({ chat: chat.transport });
   const { hook } = await newAssistantHook(alone);
   const id = await alone.accept(hook, newBody());
   await eventually(() => hold.reached === 1);
@@ -120,7 +120,7 @@ test("[IN-66] the lease of a long run is renewed, and the run ends as usual", as
 });
 
 test("[IN-14] deliveries that expire while they wait free their slots and run nothing", async () => {
-  await using alone = await startRunRig({ overrides: { chat: chat.transport }, instances: [["receiver"]] });
+  await using alone = await startRunRig({ chat: chat.transport, instances: [["receiver"]] });
   const { hook } = await newAssistantHook(alone);
   const before = chat.requests.length;
   for (let count = 0; count < 4; count += 1) await alone.accept(hook, newBody());

@@ -13,7 +13,7 @@ let chat: ChatServer;
 let workspace: TestWorkspace;
 beforeAll(async () => {
   chat = await startChat();
-  rig = await startRunRig({ overrides: { chat: chat.transport } });
+  rig = await startRunRig({ chat: chat.transport });
   workspace = await rig.newWorkspace();
 });
 afterAll(async () => {

@@ -1,7 +1,6 @@
 // A process of the role runner, for tests that kill it. It ends when its parent does.
 import { createLogger } from "@toolgate/service-host/logger";
 import { remotePeers } from "@toolgate/service-host/peers";
-import { remoteTransport } from "@toolgate/service-host/rpc/transport";
 import type { Config } from "../../src/config.ts";
 import { start } from "../../src/service.ts";
 
@@ -14,7 +13,8 @@ export interface RunnerProcessSettings {
 
 const { config, internalToken, keyAuthUrl, chatUrl } = JSON.parse(process.argv[2] ?? "{}") as RunnerProcessSettings;
 const log = createLogger({ service: "inbound-hook", level: process.env.TEST_LOG_LEVEL ?? "silent" });
-const peers = remotePeers({ "key-auth": keyAuthUrl, "tool-runner": keyAuthUrl }, { log, internalToken });
-await start(config, { log, now: Date.now, peers }, { chat: remoteTransport(chatUrl, internalToken) });
+const urls = { "key-auth": keyAuthUrl, "tool-runner": keyAuthUrl, chat: chatUrl };
+const peers = remotePeers(urls, { log, internalToken });
+await start(config, { log, now: Date.now, peers });
 process.stdin.on("end", () => process.exit()).resume();
 process.stdout.write("started\n");
