@@ -6,8 +6,11 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Logger } from "@toolgate/service-host/logger";
+import type { Peers } from "@toolgate/service-host/peers";
+import { createDescribeTools, type DescribeTools } from "./clients/describe-tools.ts";
 import { createModelOf, type ModelOf } from "./clients/models.ts";
 import type { Config } from "./config.ts";
+import { type CheckBaseUrl, createBaseUrlCheck } from "./domain/model-server.ts";
 import type { ModelFile } from "./models/model.ts";
 import { LANES, SCHEMA } from "./store/queue.ts";
 import type { ClaimedTurn } from "./store/turns/claim.ts";
@@ -20,9 +23,13 @@ export interface Context {
   queuePool: Pool;
   secretBox: SecretBox;
   turns: Turns;
+  describeTools: DescribeTools;
+  checkBaseUrl: CheckBaseUrl;
   modelOf: ModelOf;
   /** The files of a turn's message. */
   readFiles(turn: ClaimedTurn): Promise<ModelFile[]>;
+  /** Fires when the process is to end: calls that wait for a turn end then. */
+  stopping: AbortSignal;
   now: () => Date;
 }
 
@@ -36,13 +43,15 @@ interface ContextOptions {
   pool: Pool;
   bus: Bus;
   log: Logger;
+  peers: Pick<Peers, "transport">;
+  stopping: AbortSignal;
   now: () => Date;
   overrides: Overrides;
 }
 
 /** `resources` owns what it opens. */
 export async function createContext(
-  { config, pool, bus, log, now, overrides }: ContextOptions,
+  { config, pool, bus, log, peers, stopping, now, overrides }: ContextOptions,
   resources: AsyncDisposableStack,
 ): Promise<Context> {
   const { databaseUrl: url, databaseConnections: maxConnections } = config;
@@ -67,8 +76,11 @@ export async function createContext(
     queuePool,
     secretBox,
     turns: createTurns({ pool, queuePool, turnsPerWorkspace: config.turnsPerWorkspace, bus, now }),
+    describeTools: createDescribeTools(peers.transport("tool-runner")),
+    checkBaseUrl: createBaseUrlCheck(config),
     modelOf: overrides.modelOf ?? createModelOf({ safeFetch, secretBox, onError }),
     readFiles: async () => [],
+    stopping,
     now,
   };
 }

@@ -23,7 +23,12 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   await using resources = new AsyncDisposableStack();
   const { pool, bus } = await openConnections({ name: NAME, needs: ["postgres", "nats"], log }, config, resources);
   await maintainPartitions(pool, now());
-  const context = await createContext({ config, pool, bus, log, now, overrides }, resources);
+  const stopping = new AbortController();
+  const { peers } = host;
+  const context = await createContext(
+    { config, pool, bus, log, peers, stopping: stopping.signal, now, overrides },
+    resources,
+  );
   const roles: Loops[] = [
     {
       producers: [
@@ -33,7 +38,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
       ],
     },
   ];
-  if (config.roles.has("worker")) roles.push(workerLoops(context, { config, bus, log, peers: host.peers }, resources));
+  if (config.roles.has("worker")) roles.push(workerLoops(context, { config, bus, log, peers }, resources));
   const running = resources.use(
     startLoops({
       producers: roles.flatMap(({ producers }) => producers),
@@ -48,7 +53,10 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
     async ready() {
       await pool.query("select 1");
     },
-    drain: () => running.stop(),
+    drain() {
+      stopping.abort();
+      return running.stop();
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

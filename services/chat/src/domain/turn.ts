@@ -58,7 +58,7 @@ export interface Ending {
   error?: { code: ErrorCode; message: string };
 }
 
-export type ErrorCode = "TOOL_FAILED" | "MODEL_FAILED" | "BUDGET_EXCEEDED" | "INTERNAL";
+export type ErrorCode = "TOOL_FAILED" | "MODEL_FAILED" | "BUDGET_EXCEEDED" | "NOT_RELEASED" | "INTERNAL";
 
 /** [CHAT] A turn that has to wait longer than this for those before it is refused. */
 export const MAX_WAIT_MS = 30_000;

@@ -1,4 +1,37 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
+import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
+import { deleteAssistant } from "./assistants/delete-assistant.ts";
+import { getAssistant } from "./assistants/get-assistant.ts";
+import { getChatSettings } from "./assistants/get-chat-settings.ts";
+import { listAssistantVersions } from "./assistants/list-assistant-versions.ts";
+import { listAssistants } from "./assistants/list-assistants.ts";
+import { saveAssistant } from "./assistants/save-assistant.ts";
+import { setDefaultAssistant } from "./assistants/set-default-assistant.ts";
+import { updateChatSettings } from "./assistants/update-chat-settings.ts";
+import { checkAssistant } from "./hooks/check-assistant.ts";
+import { runForHook } from "./hooks/run-for-hook.ts";
+import { deleteModel } from "./models/delete-model.ts";
+import { listModels } from "./models/list-models.ts";
+import { saveModel } from "./models/save-model.ts";
 
-export function registerRoutes(_router: ConnectRouter, _context: Context): void {}
+export function registerRoutes(router: ConnectRouter, context: Context): void {
+  router.service(
+    AssistantService,
+    bind(context, {
+      deleteAssistant,
+      getAssistant,
+      getChatSettings,
+      listAssistantVersions,
+      listAssistants,
+      saveAssistant,
+      setDefaultAssistant,
+      updateChatSettings,
+    }),
+  );
+  router.service(ModelService, bind(context, { deleteModel, listModels, saveModel }));
+  router.service(AssistantRunService, bind(context, { checkAssistant, runForHook }));
+}

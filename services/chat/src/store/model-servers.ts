@@ -27,3 +27,46 @@ join chat.model m on m.workspace_id = $1 and m.name = wanted.name order by wante
   });
   return rows;
 }
+
+/** A model with who saved it. */
+export interface ModelRow extends Omit<ModelServer, "apiKey"> {
+  hasApiKey: boolean;
+  savedAt: Date;
+  savedBy: string;
+}
+
+const ROW = `name, provider, base_url as "baseUrl", model, reads_files as "readsFiles", api_key is not null as "hasApiKey",
+  saved_at as "savedAt", saved_by as "savedBy"`;
+
+/** By name. */
+export async function listModels(db: Queryable, workspaceId: string): Promise<ModelRow[]> {
+  const { rows } = await db.query(`select ${ROW} from chat.model where workspace_id = $1 order by name`, [workspaceId]);
+  return rows;
+}
+
+/** Creates a model or replaces it. */
+export async function saveModel(
+  db: Queryable,
+  model: ModelServer & { workspaceId: string; savedAt: Date; savedBy: string },
+): Promise<ModelRow> {
+  const { workspaceId, name, provider, baseUrl, readsFiles, apiKey, savedAt, savedBy } = model;
+  const { rows } = await db.query(
+    `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, api_key, saved_at, saved_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     on conflict (workspace_id, name) do update set provider = excluded.provider, base_url = excluded.base_url,
+       model = excluded.model, reads_files = excluded.reads_files, api_key = excluded.api_key,
+       saved_at = excluded.saved_at, saved_by = excluded.saved_by
+     returning ${ROW}`,
+    [workspaceId, name, provider, baseUrl, model.model, readsFiles, apiKey, savedAt, savedBy],
+  );
+  return rows[0];
+}
+
+/** False when there was none. */
+export async function deleteModel(db: Queryable, workspaceId: string, name: string): Promise<boolean> {
+  const { rowCount } = await db.query("delete from chat.model where workspace_id = $1 and name = $2", [
+    workspaceId,
+    name,
+  ]);
+  return rowCount === 1;
+}

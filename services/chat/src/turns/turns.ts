@@ -9,11 +9,13 @@ import { v7 as uuidv7 } from "uuid";
 import { chatEvent, doneEvent, messageEvent, storedEvent } from "../domain/chat-event.ts";
 import { type ChatRow, findChat } from "../store/chats.ts";
 import { LANES, type Lane, laneQueue } from "../store/queue.ts";
+import type { TurnProgress } from "../store/turns/find.ts";
 import { createResetStore } from "../store/turns/reset.ts";
-import { createStartStore, type NewTurn, type StartOutcome } from "../store/turns/start.ts";
+import { createStartStore, type NewTurn, type StartOutcome, type TurnRef } from "../store/turns/start.ts";
 import { createPublishEvents, type PublishEvents } from "./live-events.ts";
 import { announceStop, stopTurn } from "./stop-turn.ts";
 import { wakeUpOf } from "./subjects.ts";
+import { untilEnded } from "./until-ended.ts";
 
 export type TurnRequest = Omit<NewTurn, "id" | "userEvent" | "requestId" | "traceparent">;
 
@@ -37,6 +39,8 @@ export interface Turns {
    * Cancels the turn that runs, and resolves once it has ended, at the latest after 10 s. False: no turn was running.
    */
   stop(chat: ChatOfOwner): Promise<boolean | "forbidden">;
+  /** Resolves once a turn has ended. Undefined when the signal fires first. */
+  untilEnded(turn: Pick<TurnRef, "id" | "chat">, signal: AbortSignal): Promise<TurnProgress | undefined>;
   /** Deletes the chat's messages and events and ends its turns. An unknown chat is no error. */
   reset(chat: ChatOfOwner): Promise<"reset" | "forbidden">;
   /** Undefined for a chat that does not exist. */
@@ -63,6 +67,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: Tu
   }
   return {
     find,
+    untilEnded: (turn, signal) => untilEnded({ pool, bus }, turn, signal),
     async start(request) {
       const at = now();
       const userEvent = storedEvent(messageEvent("user", request.message, at));

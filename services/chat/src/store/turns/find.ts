@@ -12,12 +12,15 @@ export interface TurnProgress {
   lastEventId: number;
   errorCode: string;
   errorMessage: string;
+  /** From its start to its end; 0 until then. */
+  durationMs: number;
 }
 
 export async function findTurn(db: Queryable, id: string): Promise<TurnProgress | undefined> {
   const { rows } = await db.query(
     `select id, chat, status, first_event_id as "firstEventId", last_event_id as "lastEventId",
-       error_code as "errorCode", error_message as "errorMessage"
+       error_code as "errorCode", error_message as "errorMessage",
+       coalesce(extract(epoch from ended_at - started_at) * 1000, 0)::integer as "durationMs"
      from chat.turn where id = $1`,
     [id],
   );

@@ -3,6 +3,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
+import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { MAX_WAITING_TURNS, type TurnStatus } from "../../domain/turn.ts";
 import { type Lane, ONLY_MEMBER } from "../queue.ts";
 
@@ -64,14 +65,17 @@ const LOCK_CHAT = "select id from chat.chat where workspace_id = $1 and chat_id 
 const ADD_TURN = `with target as (
   select id, owner, current_turn, last_event_id, last_turn from chat.chat where workspace_id = $1 and chat_id = $2
 ),
+wanted as (
+  select coalesce(nullif($5, ''), s.default_assistant, '${BUILT_IN_NAME}') as name, s.default_assistant as default
+  from (select) one left join chat.settings s on s.workspace_id = $1
+),
 assistant as (
-  select name from (
-    select name, deleted from chat.assistant
-    where workspace_id = $1
-      and name = coalesce(nullif($5, ''), (select default_assistant from chat.settings where workspace_id = $1))
-    order by version desc limit 1
-  ) newest
-  where not deleted
+  select wanted.name
+  from wanted left join lateral (
+    select deleted from chat.assistant a where a.workspace_id = $1 and a.name = wanted.name
+    order by a.version desc limit 1
+  ) newest on true
+  where not coalesce(newest.deleted, wanted.default is not null or wanted.name <> '${BUILT_IN_NAME}')
 ),
 earlier as (
   select t.id, t.status, t.first_event_id

@@ -5,6 +5,7 @@ import { announceWork } from "@toolgate/event-bus/wake-up";
 import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ModelOf } from "../../clients/models.ts";
+import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
 import { type Ending, MAX_ATTEMPTS } from "../../domain/turn.ts";
 import type { ModelFile, ModelTool } from "../../models/model.ts";
 import { findDefinition } from "../../store/assistants.ts";
@@ -45,6 +46,11 @@ const RETRY_MS = 250;
 const INTERNAL: Ending = {
   status: "failed",
   error: { code: "INTERNAL", message: "The answer could not be finished. Please try again." },
+};
+
+const NOT_RELEASED: Ending = {
+  status: "failed",
+  error: { code: "NOT_RELEASED", message: "The assistant is not released for hooks." },
 };
 
 /** Runs a claimed turn to its end, or until its control says to leave it. Never rejects. */
@@ -113,6 +119,11 @@ async function answer(
   const { workspaceId } = claimed;
   if (claimed.stopRequested) return { ending: { status: "stopped" }, suggestions: [] };
   if (claimed.attempt > MAX_ATTEMPTS) return { ending: INTERNAL, suggestions: [] };
+  if (claimed.lane === "hook") {
+    // [IN-58] Its assistant may have been changed since the turn was added.
+    if (!isReleasedForHooks(definition)) return { ending: NOT_RELEASED, suggestions: [] };
+    claimed.readOnly ||= runsReadOnlyForHooks(definition);
+  }
   if (!definition) return { ending: INTERNAL, suggestions: [] };
   const [tools, servers, files] = await Promise.all([
     definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],

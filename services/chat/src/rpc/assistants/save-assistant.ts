@@ -1,0 +1,72 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  type AssistantDefinition,
+  AssistantDefinitionSchema,
+  type AssistantService,
+} from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
+import type { Context } from "../../context.ts";
+import { definitionViolations, nameViolation } from "../../domain/assistants/check-definition.ts";
+import { changedFields, newlyExposed } from "../../domain/assistants/exposure.ts";
+import { findAssistant, insertAssistantVersion, listAssistants } from "../../store/assistants.ts";
+import { findModelServers } from "../../store/model-servers.ts";
+import { saveSettings } from "../../store/settings.ts";
+import { type Change, changeWorkspace, refuseIf } from "../change.ts";
+import { assistantMessage } from "./assistant-message.ts";
+
+const MAX_ASSISTANTS = 100;
+
+export const saveAssistant: Handler<Context, typeof AssistantService.method.saveAssistant> = async (
+  context,
+  { name, definition = create(AssistantDefinitionSchema), confirmExposure },
+  call,
+) => {
+  refuseIf(nameViolation(name), ...definitionViolations(definition));
+  const { workspaceId } = principalOf(call);
+  if (definition.tools.length > 0) {
+    const found = await context.describeTools(workspaceId, definition.tools);
+    refuseIf(missing("tool", definition.tools, found));
+  }
+  const assistant = await changeWorkspace(context, call, (change) =>
+    saveVersion(change, { name, definition, confirmExposure }),
+  );
+  return { assistant };
+};
+
+interface Saved {
+  name: string;
+  definition: AssistantDefinition;
+  confirmExposure: boolean;
+}
+
+/** [EXPO-3] [EXPO-4] Aborted is HTTP 409. */
+async function saveVersion(change: Change, { name, definition, confirmExposure }: Saved) {
+  const { client, principal, settings, now, audit } = change;
+  const { workspaceId, email } = principal;
+  refuseIf(missing("model", definition.models, await findModelServers(client, workspaceId, definition.models)));
+  const before = await findAssistant(client, workspaceId, name);
+  if (!before && (await listAssistants(client, workspaceId)).length >= MAX_ASSISTANTS)
+    throw new ConnectError(`at most ${MAX_ASSISTANTS} assistants`, Code.ResourceExhausted);
+  const exposed = newlyExposed(before?.definition, definition);
+  if (exposed.length > 0 && !confirmExposure)
+    throw new ConnectError(`newly exposed by ${exposed.join(", ")}: repeat with confirm_exposure=true`, Code.Aborted);
+  await audit(before ? "assistant.edit" : "assistant.create", name, changedFields(before?.definition, definition));
+  if (exposed.length > 0) await audit("assistant.expose", name, exposed);
+  // It takes the place of the built-in one.
+  const defaultAssistant = settings.defaultAssistant ?? name;
+  if (settings.defaultAssistant === null) await saveSettings(client, workspaceId, { ...settings, defaultAssistant });
+  const row = await insertAssistantVersion(client, { workspaceId, name, definition, savedAt: now, savedBy: email });
+  return assistantMessage(row, { defaultAssistant });
+}
+
+function missing(
+  what: "tool" | "model",
+  wanted: readonly string[],
+  found: readonly { name: string }[],
+): string | undefined {
+  const names = new Set(found.map(({ name }) => name));
+  const absent = wanted.filter((name) => !names.has(name));
+  return absent.length > 0 ? `${what}s: no such ${what}: ${absent.join(", ")}` : undefined;
+}

@@ -1,0 +1,81 @@
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import type { AssistantRunService, RunForHookRequest } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { unavailable } from "@toolgate/service-host/errors";
+import type { Handler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
+import { findDefinition } from "../../store/assistants.ts";
+import { findReply, type TurnProgress } from "../../store/turns/find.ts";
+import type { TurnRef } from "../../store/turns/start.ts";
+import type { ChatOfOwner } from "../../turns/turns.ts";
+
+/** Shorter than inbound-hook waits. */
+const RUN_WITHIN_MS = 540_000;
+/** A hook's chat has one message, so all its calls are the same turn. */
+const CLIENT_MESSAGE_ID = "hook";
+const HOOK_HOP = 2;
+
+/** [IN-55..63] Everything that a hook causes has hop 2. */
+export const runForHook: Handler<Context, typeof AssistantRunService.method.runForHook> = async (
+  context,
+  request,
+  call,
+) => {
+  const { workspaceId, chatId, hookId } = request;
+  const chat = { workspaceId, chatId, owner: `hook:${hookId}` };
+  const turn = await startTurn(context, request, chat);
+  if (turn === "not-released") return { outcome: { case: "notReleased", value: {} } };
+  const ended = await untilEnded(context, turn, chat, call);
+  const { status, errorCode, errorMessage, durationMs } = ended;
+  if (errorCode === "NOT_RELEASED") return { outcome: { case: "notReleased", value: {} } };
+  if (status === "completed") {
+    const reply = await findReply(context.pool, ended);
+    return { outcome: { case: "reply", value: reply }, durationMs };
+  }
+  return { outcome: { case: "error", value: errorMessage || STOPPED }, durationMs };
+};
+
+const STOPPED = "The assistant was stopped before it had replied.";
+
+async function startTurn(
+  { pool, turns }: Context,
+  { workspace, assistant, message }: RunForHookRequest,
+  chat: ChatOfOwner,
+): Promise<TurnRef | "not-released"> {
+  const definition = await findDefinition(pool, chat.workspaceId, assistant);
+  // [IN-58] [IN-59] A repeat of a call whose run has already started gets its reply in any case.
+  if (!isReleasedForHooks(definition) && !(await turns.find(chat))) return "not-released";
+  const outcome = await turns.start({
+    ...chat,
+    lane: "hook",
+    workspace,
+    userId: chat.owner,
+    message,
+    assistant,
+    clientMessageId: CLIENT_MESSAGE_ID,
+    fileId: "",
+    testMode: false,
+    // [IN-56] [IN-57]
+    readOnly: !definition || runsReadOnlyForHooks(definition),
+    hop: HOOK_HOP,
+  });
+  if ("turn" in outcome) return outcome.turn;
+  if (outcome.kind === "no-assistant") return "not-released";
+  throw new ConnectError("chat_id: the chat is not this hook's", Code.InvalidArgument);
+}
+
+async function untilEnded(
+  { turns, stopping }: Context,
+  turn: TurnRef,
+  chat: ChatOfOwner,
+  call: HandlerContext,
+): Promise<TurnProgress> {
+  const tooLong = AbortSignal.timeout(RUN_WITHIN_MS);
+  const ended = await turns.untilEnded(turn, AbortSignal.any([call.signal, stopping, tooLong]));
+  if (ended) return ended;
+  call.signal.throwIfAborted();
+  // The caller repeats the call, and another process waits for the same turn.
+  if (stopping.aborted) throw unavailable("the service is stopping: repeat the call");
+  await turns.stop(chat);
+  throw new ConnectError("the assistant did not reply in time", Code.DeadlineExceeded);
+}

@@ -1,0 +1,63 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
+import type { Handler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { apiKeyContext } from "../../domain/api-key-context.ts";
+import { nameViolation } from "../../domain/assistants/check-definition.ts";
+import { apiKeyViolation, modelViolation } from "../../domain/model-server.ts";
+import { findModelServers, listModels, type ModelServer, saveModel as saveRow } from "../../store/model-servers.ts";
+import { type Change, changeWorkspace, refuseIf } from "../change.ts";
+import { modelMessage, providerOf } from "./model-message.ts";
+
+const MAX_MODELS = 50;
+
+export const saveModel: Handler<Context, typeof ModelService.method.saveModel> = async (context, request, call) => {
+  const { name, model, apiKey, readsFiles } = request;
+  const provider = providerOf(request.provider);
+  refuseIf(nameViolation(name), modelViolation(model), apiKeyViolation(apiKey ?? ""));
+  if (!provider) throw new ConnectError("provider: not one that exists", Code.InvalidArgument);
+  const checked = await context.checkBaseUrl(request.baseUrl);
+  if (!checked.ok) throw new ConnectError(checked.violation, Code.InvalidArgument);
+  const server = { name, provider, baseUrl: checked.url, model, readsFiles };
+  const row = await changeWorkspace(context, call, async (change) => {
+    const { client, principal, now, audit } = change;
+    const { workspaceId, email } = principal;
+    const [before] = await findModelServers(client, workspaceId, [name]);
+    if (!before && (await listModels(client, workspaceId)).length >= MAX_MODELS)
+      throw new ConnectError(`at most ${MAX_MODELS} models`, Code.ResourceExhausted);
+    const sealed = sealedKey(context, change, server, before, apiKey);
+    await audit("model.save", name, changedFields(before, server, apiKey));
+    return saveRow(client, { ...server, apiKey: sealed, workspaceId, savedAt: now, savedBy: email });
+  });
+  return { model: modelMessage(row) };
+};
+
+type Server = Omit<ModelServer, "apiKey">;
+
+/** A stored key is sent only to the server that it was given for, so that nobody can have it sent to their own. */
+function sealedKey(
+  { secretBox }: Pick<Context, "secretBox">,
+  { principal: { workspaceId } }: Change,
+  { name, baseUrl }: Server,
+  before: ModelServer | undefined,
+  apiKey: string | undefined,
+): Buffer | null {
+  if (apiKey === "") return null;
+  if (apiKey !== undefined) return secretBox.seal(apiKey, apiKeyContext(workspaceId, name));
+  if (!before?.apiKey) return null;
+  if (new URL(before.baseUrl).origin !== new URL(baseUrl).origin)
+    throw new ConnectError("api_key: needed, because base_url names another server", Code.InvalidArgument);
+  return before.apiKey;
+}
+
+const FIELDS = [
+  ["provider", "provider"],
+  ["base_url", "baseUrl"],
+  ["model", "model"],
+  ["reads_files", "readsFiles"],
+] as const;
+
+function changedFields(before: ModelServer | undefined, after: Server, apiKey: string | undefined): string[] {
+  const changed = FIELDS.filter(([, field]) => before?.[field] !== after[field]).map(([name]) => name);
+  return apiKey === undefined ? changed : [...changed, "api_key"];
+}

@@ -1,0 +1,28 @@
+import type { Bus } from "@toolgate/event-bus/connect";
+import { createWakeUp } from "@toolgate/event-bus/wake-up";
+import type { Pool } from "@toolgate/postgres/pool";
+import { hasEnded } from "../domain/turn.ts";
+import { findTurn, type TurnProgress } from "../store/turns/find.ts";
+import { followEvents } from "./live-events.ts";
+
+/** Makes up for notices that were lost. */
+const POLL_MS = 2_000;
+
+/** Resolves once a turn has ended. Undefined when the signal fires first. */
+export async function untilEnded(
+  { pool, bus }: { pool: Pool; bus: Bus },
+  turn: { id: string; chat: number },
+  signal: AbortSignal,
+): Promise<TurnProgress | undefined> {
+  const wakeUp = createWakeUp();
+  using _following = followEvents(bus, turn.chat, ({ events }) => {
+    // A turn that is refused has no event.
+    if (events.length === 0 || events.some(({ event }) => event.case === "done")) wakeUp.signal();
+  });
+  while (!signal.aborted) {
+    const found = await findTurn(pool, turn.id);
+    if (found && hasEnded(found.status)) return found;
+    await wakeUp.wait(POLL_MS, signal);
+  }
+  return undefined;
+}

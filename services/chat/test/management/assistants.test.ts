@@ -1,0 +1,223 @@
+import { randomUUID } from "node:crypto";
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ChatRig, startChatRig } from "../chat-rig.ts";
+import { keepAuditEntries, shortEntries } from "./audit-entries.ts";
+import { type Clients, clientsOf } from "./clients.ts";
+
+let rig: ChatRig;
+beforeAll(async () => {
+  rig = await startChatRig();
+  await keepAuditEntries(rig.pool);
+});
+afterAll(() => rig[Symbol.asyncDispose]());
+
+/** A user of a workspace that has saved nothing. */
+function newWorkspace(): Clients & { workspaceId: string } {
+  const workspaceId = randomUUID();
+  return { workspaceId, ...clientsOf(rig, { workspaceId }) };
+}
+
+test("[CHAT] a workspace has the built-in assistant until it saves its first one, which becomes the default", async () => {
+  const { workspaceId, assistants } = newWorkspace();
+  const builtIn = { name: "assistant", version: 0, isDefault: true, savedBy: "" };
+  expect((await assistants.listAssistants({})).assistants).toMatchObject([builtIn]);
+  expect((await assistants.getAssistant({ name: "assistant" })).assistant).toMatchObject(builtIn);
+  expect((await assistants.listAssistantVersions({ name: "assistant" })).versions).toMatchObject([builtIn]);
+  rig.model.answer((call) => {
+    call.text("Hello.");
+    call.finish();
+  });
+  for (const assistant of ["", "assistant"])
+    await rig.untilDone(await rig.send(`built-in-${assistant}`, "Hi", { workspaceId, assistant }));
+  expect(rig.model.calls.at(-1)?.request.instructions).toMatch(/assistant of this workspace/);
+  await expect(assistants.deleteAssistant({ name: "assistant" })).rejects.toMatchObject({ code: Code.NotFound });
+
+  const saved = await assistants.saveAssistant({ name: "sales", definition: { instructions: "Sell." } });
+  expect(saved.assistant).toMatchObject({
+    name: "sales",
+    version: 1,
+    isDefault: true,
+    savedBy: "manager@example.test",
+  });
+  expect((await assistants.listAssistants({})).assistants.map(({ name }) => name)).toEqual(["sales"]);
+  await expect(assistants.getAssistant({ name: "assistant" })).rejects.toMatchObject({ code: Code.NotFound });
+  const gone = rig.request("gone", "Hi", { workspaceId, assistant: "assistant" });
+  expect(await rig.turns.start(gone)).toEqual({ kind: "no-assistant" });
+  await rig.untilDone(await rig.send("sales", "Hi", { workspaceId }));
+  expect(rig.model.calls.at(-1)?.request.instructions).toMatch(/Sell\./);
+});
+
+test("[CHAT] each save is a version, and the next turn uses the newest", async () => {
+  const { workspaceId, assistants } = newWorkspace();
+  for (const instructions of ["One.", "Two."])
+    await assistants.saveAssistant({ name: "a", definition: { instructions, suggestions: ["More"] } });
+  const { versions } = await assistants.listAssistantVersions({ name: "a" });
+  expect(versions.map(({ version, definition }) => [version, definition?.instructions])).toEqual([
+    [2, "Two."],
+    [1, "One."],
+  ]);
+  expect((await assistants.getAssistant({ name: "a" })).assistant).toMatchObject({
+    version: 2,
+    definition: { instructions: "Two.", suggestions: ["More"], inboundHook: false },
+  });
+  rig.model.answer((call) => {
+    call.text("ok");
+    call.finish();
+  });
+  await rig.untilDone(await rig.send("versions", "Hi", { workspaceId }));
+  expect(rig.model.calls.at(-1)?.request.instructions).toMatch(/Two\./);
+});
+
+test("[EXPO-1] [EXPO-3] [EXPO-4] flags for hooks need a confirmation when they are newly set, and nothing is saved without it", async () => {
+  const { workspaceId, assistants } = newWorkspace();
+  const definition = { instructions: "secret text", inboundHook: true };
+  const refused = { code: Code.Aborted, rawMessage: expect.stringContaining("inbound_hook") };
+  await expect(assistants.saveAssistant({ name: "a", definition })).rejects.toMatchObject(refused);
+  expect((await assistants.listAssistants({})).assistants).toMatchObject([{ version: 0 }]);
+  expect(await shortEntries(rig.pool, workspaceId)).toEqual([]);
+  await assistants.saveAssistant({ name: "a", definition, confirmExposure: true });
+  // [EXPO-5] It stays on.
+  await assistants.saveAssistant({ name: "a", definition: { ...definition, greeting: "Hi" } });
+  const both = { ...definition, inboundHookWrite: true };
+  await expect(assistants.saveAssistant({ name: "a", definition: both })).rejects.toMatchObject({
+    rawMessage: "newly exposed by inbound_hook_write: repeat with confirm_exposure=true",
+  });
+  await assistants.saveAssistant({ name: "a", definition: both, confirmExposure: true });
+  // [EXPO-6]
+  await assistants.saveAssistant({ name: "a", definition: { instructions: "secret text" } });
+  await expect(assistants.saveAssistant({ name: "a", definition })).rejects.toMatchObject(refused);
+  expect(await shortEntries(rig.pool, workspaceId)).toEqual([
+    "assistant.create a instructions inbound_hook",
+    "assistant.expose a inbound_hook",
+    "assistant.edit a greeting",
+    "assistant.edit a greeting inbound_hook_write",
+    "assistant.expose a inbound_hook_write",
+    "assistant.edit a inbound_hook inbound_hook_write",
+  ]);
+});
+
+test("[EXPO-3] a deleted assistant that is saved again counts as new", async () => {
+  const { assistants } = newWorkspace();
+  await assistants.saveAssistant({ name: "other" });
+  const released = { name: "a", definition: { inboundHook: true } };
+  await assistants.saveAssistant({ ...released, confirmExposure: true });
+  await assistants.deleteAssistant({ name: "a" });
+  await expect(assistants.getAssistant({ name: "a" })).rejects.toMatchObject({ code: Code.NotFound });
+  await expect(assistants.saveAssistant(released)).rejects.toMatchObject({ code: Code.Aborted });
+  const again = await assistants.saveAssistant({ ...released, confirmExposure: true });
+  expect(again.assistant?.version).toBe(2);
+});
+
+test("[CHAT] the default assistant can be changed, and is not deleted", async () => {
+  const { workspaceId, assistants } = newWorkspace();
+  for (const name of ["a", "b"])
+    await assistants.saveAssistant({ name, definition: { instructions: `I am ${name}.` } });
+  await expect(assistants.deleteAssistant({ name: "a" })).rejects.toMatchObject({ code: Code.FailedPrecondition });
+  await expect(assistants.setDefaultAssistant({ name: "nobody" })).rejects.toMatchObject({ code: Code.NotFound });
+  await assistants.setDefaultAssistant({ name: "b" });
+  await assistants.deleteAssistant({ name: "a" });
+  await expect(assistants.setDefaultAssistant({ name: "a" })).rejects.toMatchObject({ code: Code.NotFound });
+  await expect(assistants.deleteAssistant({ name: "a" })).rejects.toMatchObject({ code: Code.NotFound });
+  expect((await assistants.listAssistants({})).assistants).toMatchObject([{ name: "b", isDefault: true }]);
+  expect(await shortEntries(rig.pool, workspaceId)).toEqual([
+    "assistant.create a instructions",
+    "assistant.create b instructions",
+    "assistant.default b",
+    "assistant.delete a",
+  ]);
+});
+
+test("[CHAT] a definition with a tool or a model that does not exist is refused", async () => {
+  const { assistants } = clientsOf(rig);
+  await rig.tools.saveTool("known", { description: "d", handler: "export default () => 1;" });
+  await assistants.saveAssistant({ name: "tooled", definition: { tools: ["known"] } });
+  const refused = (rawMessage: string) => ({ code: Code.InvalidArgument, rawMessage });
+  await expect(
+    assistants.saveAssistant({ name: "tooled", definition: { tools: ["known", "unknown"] } }),
+  ).rejects.toMatchObject(refused("tools: no such tool: unknown"));
+  await expect(assistants.saveAssistant({ name: "tooled", definition: { models: ["unknown"] } })).rejects.toMatchObject(
+    refused("models: no such model: unknown"),
+  );
+  const foreign = newWorkspace();
+  await expect(
+    foreign.assistants.saveAssistant({ name: "tooled", definition: { tools: ["known"] } }),
+  ).rejects.toMatchObject(refused("tools: no such tool: known"));
+});
+
+test.each([
+  ["a name with a space", { name: "a b" }],
+  ["no name", { name: "" }],
+  ["a long name", { name: "x".repeat(65) }],
+  ["long instructions", { definition: { instructions: "x".repeat(32_001) } }],
+  ["a long greeting", { definition: { greeting: "x".repeat(2_001) } }],
+  ["too many suggestions", { definition: { suggestions: Array.from({ length: 11 }, (_, index) => `${index}`) } }],
+  ["a blank suggestion", { definition: { suggestions: [" "] } }],
+  ["too many models", { definition: { models: Array.from({ length: 6 }, (_, index) => `${index}`) } }],
+  ["too many tools", { definition: { tools: Array.from({ length: 101 }, (_, index) => `${index}`) } }],
+  ["a tool twice", { definition: { tools: ["a", "a"] } }],
+])("[CHAT] %s is refused with its field", async (_, request) => {
+  const { assistants } = newWorkspace();
+  await expect(assistants.saveAssistant({ name: "a", ...request })).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+    rawMessage: expect.stringMatching(/^(name|instructions|greeting|suggestions|models|tools): /),
+  });
+});
+
+test("[CHAT] saves that come together each get a version of their own, and one default results", async () => {
+  const { assistants } = newWorkspace();
+  const names = ["a", "a", "a", "b", "b", "c"];
+  await Promise.all(names.map((name) => assistants.saveAssistant({ name })));
+  const { versions } = await assistants.listAssistantVersions({ name: "a" });
+  expect(versions.map(({ version }) => version)).toEqual([3, 2, 1]);
+  const listed = (await assistants.listAssistants({})).assistants;
+  expect(listed.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  expect(listed.filter(({ isDefault }) => isDefault)).toHaveLength(1);
+});
+
+test("[MGMT] [WMGMT] members read, and only managers change", async () => {
+  const { assistants, models } = clientsOf(rig, { role: "member" });
+  await assistants.listAssistants({});
+  await assistants.getChatSettings({});
+  await models.listModels({});
+  const denied = { code: Code.PermissionDenied };
+  await expect(assistants.saveAssistant({ name: "a" })).rejects.toMatchObject(denied);
+  await expect(assistants.setDefaultAssistant({ name: "a" })).rejects.toMatchObject(denied);
+  await expect(assistants.deleteAssistant({ name: "a" })).rejects.toMatchObject(denied);
+  await expect(assistants.updateChatSettings({ tokensPerDay: 1n })).rejects.toMatchObject(denied);
+  await expect(models.saveModel({ name: "a" })).rejects.toMatchObject(denied);
+  await expect(models.deleteModel({ name: "a" })).rejects.toMatchObject(denied);
+});
+
+test("[CHAT] the budget refuses turns once it is used, and origins are listed as browsers send them", async () => {
+  const { workspaceId, assistants } = newWorkspace();
+  expect((await assistants.getChatSettings({})).settings).toMatchObject({ tokensPerDay: 0n, allowedOrigins: [] });
+  const origins = ["https://www.example.com"];
+  const { settings } = await assistants.updateChatSettings({ tokensPerDay: 10n, allowedOrigins: { origins } });
+  expect(settings).toMatchObject({ tokensPerDay: 10n, allowedOrigins: origins, tokensToday: 0n });
+  // What is not set stays.
+  await assistants.updateChatSettings({ tokensPerDay: 12n });
+  expect((await assistants.getChatSettings({})).settings).toMatchObject({ tokensPerDay: 12n, allowedOrigins: origins });
+  rig.model.answer((call) => {
+    call.text("ok");
+    call.finish();
+  });
+  await rig.untilDone(await rig.send("budget", "Hi", { workspaceId }));
+  expect((await assistants.getChatSettings({})).settings).toMatchObject({ tokensToday: 15n });
+  const turn = await rig.send("budget", "Hi again", { workspaceId });
+  await rig.untilDone(turn);
+  expect(await rig.status(turn)).toBe("failed");
+  await assistants.updateChatSettings({ allowedOrigins: { origins: [] } });
+  expect((await assistants.getChatSettings({})).settings?.allowedOrigins).toEqual([]);
+  await expect(assistants.updateChatSettings({ allowedOrigins: { origins: ["*"] } })).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+  });
+  await expect(assistants.updateChatSettings({ tokensPerDay: 2n ** 64n - 1n })).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+  });
+  expect(await shortEntries(rig.pool, workspaceId)).toEqual([
+    "chat_settings.edit chat settings tokens_per_day allowed_origins",
+    "chat_settings.edit chat settings tokens_per_day",
+    "chat_settings.edit chat settings allowed_origins",
+  ]);
+});

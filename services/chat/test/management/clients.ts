@@ -1,0 +1,51 @@
+import { type Client, createClient } from "@connectrpc/connect";
+import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
+import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
+import { createLogger } from "@toolgate/service-host/logger";
+import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import { localTransport } from "@toolgate/service-host/rpc/transport";
+import type { Service } from "@toolgate/service-host/service";
+import type { ChatRig } from "../chat-rig.ts";
+
+const INTERNAL_TOKEN = "internal-token-of-the-test";
+
+export interface Clients {
+  assistants: Client<typeof AssistantService>;
+  models: Client<typeof ModelService>;
+}
+
+interface User {
+  role?: MemberRole;
+  /** Default: the rig's. */
+  workspaceId?: string;
+}
+
+/** What one user may call. */
+export function clientsOf(rig: ChatRig, { role = "manager", workspaceId = rig.tools.workspaceId }: User = {}): Clients {
+  const principal = { userId: role, email: `${role}@example.test`, workspaceId, workspace: "acme", role };
+  const headers = { [PRINCIPAL_HEADER]: encodePrincipal(principal) };
+  const transport = transportOf(rig.services[0]);
+  return {
+    assistants: withHeaders(createClient(AssistantService, transport), headers),
+    models: withHeaders(createClient(ModelService, transport), headers),
+  };
+}
+
+/** What inbound-hook calls. */
+export function assistantRuns(rig: ChatRig, service = rig.services[0]): Client<typeof AssistantRunService> {
+  return createClient(AssistantRunService, transportOf(service));
+}
+
+function transportOf(service: Service | undefined) {
+  const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
+  return localTransport((router) => service?.routes(router), log, INTERNAL_TOKEN);
+}
+
+/** The principal of a management call comes from the gateway, in a header. */
+// biome-ignore lint/suspicious/noExplicitAny: every method of a client takes a request and options
+function withHeaders<C extends Record<string, any>>(client: C, headers: Record<string, string>): C {
+  return new Proxy(client, {
+    get: (target, name: string) => (request: unknown) => target[name]?.(request, { headers }),
+  });
+}
