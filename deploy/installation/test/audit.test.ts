@@ -64,6 +64,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     await hook("EndpointService/DeleteEndpoint", { endpointId });
     await expect(hook("EndpointService/DeleteEndpoint", { endpointId })).rejects.toThrow("404");
     const incoming = await changeIncomingHook(toolgate);
+    const chat = await changeAssistants(toolgate);
     await expect(tool("DeleteTool", {})).rejects.toThrow("404");
 
     const expected = [
@@ -93,6 +94,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       "tool.create hooked description handler inbound_hook",
       "tool.expose hooked inbound_hook",
       ...incoming.expected,
+      ...chat,
     ];
     const entries = await eventually(async () => {
       const request = { pageSize: 100 };
@@ -111,7 +113,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(values.filter((value) => stored.rows[0].rows.includes(value))).toEqual([]);
     const waiting = await toolgate.pool.query(
       `select (select count(*) from tool_runner.audit_outbox) + (select count(*) from outbound_webhook.audit_outbox)
-         + (select count(*) from inbound_hook.audit_outbox) as entries`,
+         + (select count(*) from inbound_hook.audit_outbox) + (select count(*) from chat.audit_outbox) as entries`,
     );
     expect(waiting.rows[0].entries).toBe(0);
   });
@@ -149,4 +151,35 @@ async function changeIncomingHook({ manage, saveTool, request }: RunningToolgate
     expected: actions.map((action) => `hook.${action} ${hookId}${fields[action] ?? ""}`),
     secrets: [made.secret, rotated.secret, made.url.slice(-32)],
   };
+}
+
+/** Makes every change of assistants, models and chat settings; returns the expected entries. */
+async function changeAssistants({ manage, receiver }: RunningToolgate): Promise<string[]> {
+  const assistants = (rpc: string, message: Record<string, unknown>) =>
+    manage(`chat.v1.AssistantService/${rpc}`, message);
+  const models = (rpc: string, message: Record<string, unknown>) => manage(`chat.v1.ModelService/${rpc}`, message);
+  const model = { provider: "MODEL_PROVIDER_ANTHROPIC", baseUrl: `${receiver.url}/a-token-in-a-path`, model: "m" };
+  await models("SaveModel", { name: "m", ...model, apiKey: SECRET });
+  const definition = { instructions: "a value", models: ["m"] };
+  await assistants("SaveAssistant", { name: "a", definition });
+  const released = { ...definition, inboundHook: true };
+  await expect(assistants("SaveAssistant", { name: "a", definition: released })).rejects.toThrow("409");
+  await expect(models("DeleteModel", { name: "m" })).rejects.toThrow("400");
+  await assistants("SaveAssistant", { name: "a", definition: released, confirmExposure: true });
+  await assistants("SaveAssistant", { name: "b" });
+  await assistants("SetDefaultAssistant", { name: "b" });
+  await assistants("DeleteAssistant", { name: "a" });
+  await models("DeleteModel", { name: "m" });
+  await assistants("UpdateChatSettings", { tokensPerDay: "1000", allowedOrigins: { origins: ["https://a.test"] } });
+  return [
+    "model.save m provider base_url model reads_files api_key",
+    "assistant.create a instructions models",
+    "assistant.edit a inbound_hook",
+    "assistant.expose a inbound_hook",
+    "assistant.create b",
+    "assistant.default b",
+    "assistant.delete a",
+    "model.delete m",
+    "chat_settings.edit chat settings tokens_per_day allowed_origins",
+  ];
 }

@@ -43,6 +43,9 @@ export interface Things {
 /** The target of the hook. */
 export const HOOKED = `${MARKER}-hooked`;
 
+/** An assistant that is not the default, so that it can be deleted. */
+export const SPARE_ASSISTANT = `${MARKER}-spare`;
+
 const EMITTING = `export default async (_, ctx) => {
   await ctx.writeToSheet("${MARKER}", "A1", [["${MARKER}"]]);
   await ctx.emitWebhook("${MARKER}", { text: "${MARKER}" });
@@ -91,6 +94,12 @@ async function makeThings(toolgate: RunningToolgate): Promise<Things> {
   await data("SaveSecret", { name: MARKER, value: "a-long-secret", hosts: [`${MARKER}.test`] });
   await data("SaveVariable", { variable: { name: MARKER, value: MARKER } });
   await toolgate.saveTool(MARKER, { external_api: true, external_api_write: true, handler: EMITTING });
+  const model = { provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE", baseUrl: toolgate.receiver.url, model: MARKER };
+  await manage("chat.v1.ModelService/SaveModel", { name: MARKER, ...model, apiKey: "a-long-secret" });
+  for (const name of [MARKER, SPARE_ASSISTANT]) {
+    const definition = { instructions: MARKER, tools: [MARKER] };
+    await manage("chat.v1.AssistantService/SaveAssistant", { name, definition });
+  }
   const { id: keyId, secret } = await toolgate.createKey({ name: MARKER, tools: [MARKER] });
   const { id: endpointId } = await toolgate.createEndpoint(["custom.*"], `/${MARKER}`);
   const { id: restingEndpointId } = await toolgate.createEndpoint(["custom.*"], `/${MARKER}/rests`);
@@ -173,12 +182,13 @@ function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string
       {},
     );
     const actions = entries.map(({ action }) => action);
-    const audited = ["tool.expose", "endpoint.deactivate", "replay.start", "hook.create"].every((action) =>
-      actions.includes(action),
+    const audited = ["tool.expose", "endpoint.deactivate", "replay.start", "hook.create", "assistant.create"].every(
+      (action) => actions.includes(action),
     );
     const unsent = await toolgate.pool.query(
       `select from tool_runner.audit_outbox union all select from outbound_webhook.audit_outbox
-       union all select from inbound_hook.audit_outbox`,
+       union all select from inbound_hook.audit_outbox
+       union all select from chat.audit_outbox`,
     );
     const done = replay.state === "REPLAY_STATE_DONE" && !replay.outstanding && audited && unsent.rowCount === 0;
     return (done && calls.length > 0 && executions[0]?.id) || false;
@@ -191,7 +201,7 @@ async function storedOf({ pool }: RunningToolgate, workspace: string): Promise<s
     `select a.attrelid::regclass::text as name from pg_attribute a join pg_class c on c.oid = a.attrelid
      where a.attname = 'workspace_id' and c.relkind in ('r', 'p') and not c.relispartition
        and c.relnamespace in ('key_auth'::regnamespace, 'tool_runner'::regnamespace, 'outbound_webhook'::regnamespace,
-         'inbound_hook'::regnamespace)
+         'inbound_hook'::regnamespace, 'chat'::regnamespace)
      order by 1`,
   );
   const parts: string[] = [];

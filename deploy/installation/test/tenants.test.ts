@@ -2,7 +2,7 @@ import { MANAGED_SERVICES } from "@toolgate/gateway/http/management/management-r
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { HOOKED, MARKER, type Tenants, type Things, twoTenants } from "./tenants-rig.ts";
+import { HOOKED, MARKER, SPARE_ASSISTANT, type Tenants, type Things, twoTenants } from "./tenants-rig.ts";
 
 interface Attempt {
   /** The request of the first tenant, with its ids and names. */
@@ -84,6 +84,29 @@ const ATTEMPTS: Record<string, Attempt> = {
   "tool_runner.v1.DataSourceService/DeleteSecret": named(404),
   "tool_runner.v1.DataSourceService/DeleteVariable": named(404),
   "tool_runner.v1.DataSourceService/DeleteSheet": named(404),
+  "chat.v1.AssistantService/ListAssistants": listing,
+  "chat.v1.AssistantService/GetAssistant": named(404),
+  "chat.v1.AssistantService/ListAssistantVersions": named(404),
+  "chat.v1.AssistantService/SaveAssistant": {
+    request: () => ({ name: MARKER, definition: { instructions: "other" } }),
+    foreign: 200,
+  },
+  "chat.v1.AssistantService/SetDefaultAssistant": named(200),
+  "chat.v1.AssistantService/DeleteAssistant": { request: () => ({ name: SPARE_ASSISTANT }), foreign: 404 },
+  "chat.v1.AssistantService/GetChatSettings": { request: () => ({}), foreign: 200 },
+  "chat.v1.AssistantService/UpdateChatSettings": { request: () => ({ tokensPerDay: "7" }), foreign: 200 },
+  "chat.v1.ModelService/ListModels": listing,
+  "chat.v1.ModelService/SaveModel": {
+    request: ({ receiverUrl }) => ({
+      name: MARKER,
+      provider: "MODEL_PROVIDER_ANTHROPIC",
+      baseUrl: receiverUrl,
+      model: "other",
+      apiKey: "another-secret",
+    }),
+    foreign: 200,
+  },
+  "chat.v1.ModelService/DeleteModel": named(404),
   "inbound_hook.v1.HookService/ListHooks": listing,
   "inbound_hook.v1.HookService/GetHook": ofHook(),
   // Its target is not released in the other workspace.
@@ -167,14 +190,18 @@ test("[MGMT] [WMGMT] every list shows a workspace its own things and no other's"
   const { first, second } = tenants;
   const lists = Object.keys(ATTEMPTS).filter((rpc) => /\/(List|Count)/.test(rpc));
   for (const rpc of lists) {
-    const filter = { ListKeyCalls: { keyId: first.keyId }, ListToolVersions: { name: MARKER } };
+    const filter = {
+      ListKeyCalls: { keyId: first.keyId },
+      ListToolVersions: { name: MARKER },
+      ListAssistantVersions: { name: MARKER },
+    };
     const request = filter[rpc.split("/")[1] as keyof typeof filter] ?? {};
     const own = await first.ask(rpc, request);
     expect([rpc, own.status, own.text === "{}"]).toEqual([rpc, 200, false]);
     const foreign = await second.ask(rpc, request);
     expect([rpc, shown(foreign.text, first)]).toEqual([rpc, []]);
-    // A new workspace already has logins in its audit log, and lists the event types.
-    if (foreign.status === 200 && !/ListAuditEntries|ListEventTypes/.test(rpc))
+    // A new workspace already has logins in its audit log, the built-in assistant, and lists the event types.
+    if (foreign.status === 200 && !/ListAuditEntries|ListEventTypes|ListAssistants/.test(rpc))
       expect([rpc, foreign.text]).toEqual([rpc, "{}"]);
   }
 });

@@ -67,6 +67,8 @@ describe("messages", () => {
       ["inbound_hook.v1.HookService/CreateHook", { name: nul }],
       ["inbound_hook.v1.HookService/CreateHook", { name: "h", arguments: { mapping: { pointers: { [nul]: "" } } } }],
       ["inbound_hook.v1.HookDeliveryService/ListHookDeliveries", { externalId: nul }],
+      ["chat.v1.AssistantService/SaveAssistant", { name: "a", definition: { instructions: nul } }],
+      ["chat.v1.ModelService/SaveModel", { name: "m", apiKey: nul }],
       [LOGIN, { workspace: undefined, email: nul, password: "p" }],
     ];
     for (const [path, members] of cases) {
@@ -85,6 +87,8 @@ describe("messages", () => {
     ["outbound_webhook.v1.DeliveryService/ListDeliveries", '"statuses":["FAILED"]', "FAILED"],
     ["inbound_hook.v1.HookService/CreateHook", '"name":"h","format":"HOOK_FORMAT_NONE"', "HOOK_FORMAT_NONE"],
     ["inbound_hook.v1.HookService/UpdateHook", '"hook_id":"1","target":{"tool":"t"}', "target"],
+    ["chat.v1.AssistantService/SaveAssistant", '"name":"a","definition":{"inbound_hooks":true}', "inbound_hooks"],
+    ["chat.v1.ModelService/SaveModel", '"name":"m","provider":"OPENAI"', "OPENAI"],
     [LIST_KEYS, '"__proto__":{"polluted":1}', "__proto__"],
     [LIST_KEYS, '"":1', ""],
   ])("an unknown field or value in %s is refused and named: {%s}", async (path, members, unknown) => {
@@ -188,6 +192,8 @@ describe("access", () => {
         "key_auth.v1.WorkspaceService/GetWorkspaceLock",
         "inbound_hook.v1.ReceiveService/Receive",
         "inbound_hook.v1.ReceiveService/ReceiveCalls",
+        "chat.v1.AssistantRunService/CheckAssistant",
+        "chat.v1.AssistantRunService/RunForHook",
       );
     for (const path of paths) {
       const response = await call(path, "{}", [session, ["toolgate-internal-token", "guess"]]);

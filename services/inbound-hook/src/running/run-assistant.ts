@@ -16,7 +16,7 @@ const TIMEOUT_MS = 600_000;
 /** [IN-60..63] Runs assistants, each in a chat of its own. The chat service checks the release. */
 export function createRunAssistant({ chat, onError }: AssistantDependencies): RunTarget {
   const client = createClient(AssistantRunService, chat);
-  return async ({ deliveryId, createdAt, workspaceId, run, args }) => {
+  return async ({ deliveryId, createdAt, workspaceId, run, args, stop }) => {
     // [IN-44]
     if (containsMarker(args)) return failed("the data: {{ is not allowed");
     const { hook, chatId, requestId } = run;
@@ -34,8 +34,10 @@ export function createRunAssistant({ chat, onError }: AssistantDependencies): Ru
       requestId,
     };
     try {
-      return endOf(await client.runForHook(request, { timeoutMs: TIMEOUT_MS }));
+      return endOf(await client.runForHook(request, { timeoutMs: TIMEOUT_MS, signal: stop }));
     } catch (error) {
+      // The assistant goes on. Another process repeats the call with the same chat id, and gets its reply.
+      if (stop.aborted) return { outcome: "not-started", reason: "" };
       onError(error);
       return endOfFailedCall(error);
     }

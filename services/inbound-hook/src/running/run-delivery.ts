@@ -78,7 +78,7 @@ async function startAndRun(
   if (stop.aborted || now().getTime() - claimedAt > START_WITHIN_MS) return { outcome: "not-started", reason: "" };
   if (run.number === 1 && attempt === 1)
     hookStartDelay.record((now().getTime() - createdAt.getTime()) / 1_000, { lane });
-  return runTarget({ deliveryId, createdAt, workspaceId, run, ...input });
+  return runTarget({ deliveryId, createdAt, workspaceId, run, ...input, stop });
 }
 
 function recordOf(

@@ -12,6 +12,8 @@ export interface TargetInput {
   args: JsonObject;
   /** The arguments come from a form, so all of them are texts. */
   isForm: boolean;
+  /** Fires when this process is to end. */
+  stop: AbortSignal;
 }
 
 /** How a start of a target ended; texts as the log keeps them. */

@@ -79,23 +79,24 @@ test("[FAIR-4] [IN-66] a thousand assistant runs delay no tool of the same works
   expect(await statuses(hook)).toEqual({ succeeded: 3, failed: 997 });
 });
 
-test("[FAIR-5] a lane that stops lets its runs end, starts nothing more, and leaves the rest to others", async () => {
+test("[FAIR-5] [IN-60] a process that stops starts nothing more, and others wait for the assistants that it has started", async () => {
   await using alone = await startRunRig({ chat: chat.transport });
   const { hook } = await newAssistantHook(alone);
+  const from = chat.requests.length;
   const running = await alone.accept(hook, newBody());
   await eventually(() => hold.reached === 1);
-  let drained = false;
-  const draining = alone.services[0]?.drain().then(() => {
-    drained = true;
-  });
+  await alone.services[0]?.drain();
   const waiting = await alone.accept(hook, newBody());
-  expect(drained).toBe(false);
-  hold.release();
-  await draining;
-  expect(await alone.outcomeOf(running)).toMatchObject({ status: "succeeded" });
+  expect(await alone.outcomeOf(running)).toMatchObject({ status: "waiting" });
   expect(await alone.outcomeOf(waiting)).toMatchObject({ status: "waiting", runs: [] });
   await alone.start(["runner"]);
+  await eventually(() => hold.reached === 3);
+  hold.release();
+  expect(await alone.ended(running)).toMatchObject({ status: "succeeded", last: { number: 1 } });
   expect(await alone.ended(waiting)).toMatchObject({ status: "succeeded" });
+  const asked = chat.requests.slice(from).filter(({ deliveryId }) => deliveryId === running);
+  expect(asked).toHaveLength(2);
+  expect(new Set(asked.map(({ chatId }) => chatId)).size).toBe(1);
 });
 
 test("[IN-66] the lease of a long run is renewed, and the run ends as usual", async () => {
