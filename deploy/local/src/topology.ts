@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { migrateAll } from "@toolgate/installation/migrate";
 import { readAllConfigs, startSingle } from "@toolgate/installation/single";
 import { canOpenInstallation } from "@toolgate/key-auth/operator/provision";
@@ -81,6 +82,7 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
     SEALING_KEYS: sealingKeys,
     ALLOWED_TARGETS: settings.allowedTargets.join(","),
     TARGET_CA_FILE: settings.targetCaFile ?? receiverCaFile(settings.dataDir),
+    CHAT_FILES: join(settings.dataDir, "chat-files"),
     // The demo workspace's data is in a server on this machine.
     ALLOWED_DATA_SOURCES: "127.0.0.0/8,::1/128",
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("OTEL_"))),

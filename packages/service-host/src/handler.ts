@@ -1,4 +1,10 @@
-import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescMethodClientStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 
 /**
@@ -11,8 +17,22 @@ export type Handler<Context, Method extends DescMethodUnary> = (
   call: HandlerContext,
 ) => Promise<MessageInitShape<Method["output"]>>;
 
+/** An RPC that responds with a stream. */
+export type StreamHandler<Context, Method extends DescMethodServerStreaming> = (
+  context: Context,
+  request: MessageShape<Method["input"]>,
+  call: HandlerContext,
+) => AsyncIterable<MessageInitShape<Method["output"]>>;
+
+/** An RPC whose request is a stream. */
+export type UploadHandler<Context, Method extends DescMethodClientStreaming> = (
+  context: Context,
+  requests: AsyncIterable<MessageShape<Method["input"]>>,
+  call: HandlerContext,
+) => Promise<MessageInitShape<Method["output"]>>;
+
 // biome-ignore lint/suspicious/noExplicitAny: each handler has its own request and response types.
-type AnyHandler<Context> = (context: Context, request: any, call: HandlerContext) => Promise<any>;
+type AnyHandler<Context> = (context: Context, request: any, call: HandlerContext) => any;
 
 type Bound<Handlers> = {
   [Name in keyof Handlers]: Handlers[Name] extends (context: never, ...call: infer Call) => infer Response

@@ -122,17 +122,20 @@ create table chat.tool_call (
 
 create table chat.file (
   id uuid primary key,
-  workspace_id text collate "C" not null,
   user_id text not null,
   name text not null,
-  content_type text not null,
-  size bigint not null,
+  -- As its content shows; application/octet-stream for one that no model reads.
+  content_type text not null default 'application/octet-stream',
+  -- 0 until it is stored completely.
+  size bigint not null default 0,
   created_at timestamptz not null,
-  -- Null until a message uses it.
+  -- Both null until a message uses it.
+  workspace_id text collate "C",
   turn uuid
 );
 
 create index file_age on chat.file (created_at);
+create index file_of_user on chat.file (user_id);
 
 create table chat.assistant (
   workspace_id text collate "C" not null,
@@ -166,6 +169,8 @@ create table chat.settings (
   tokens_per_day bigint not null default 0,
   allowed_origins text[] not null default '{}'
 );
+
+create index settings_allowed_origins on chat.settings using gin (allowed_origins);
 
 -- Tokens used, per day in UTC and model.
 create table chat.usage (

@@ -11,6 +11,9 @@ import { createDescribeTools, type DescribeTools } from "./clients/describe-tool
 import { createModelOf, type ModelOf } from "./clients/models.ts";
 import type { Config } from "./config.ts";
 import { type CheckBaseUrl, createBaseUrlCheck } from "./domain/model-server.ts";
+import { createFiles, type Files } from "./files/files.ts";
+import { openFolderStore } from "./files/folder-store.ts";
+import { createFollowers, type Followers } from "./followers/followers.ts";
 import type { ModelFile } from "./models/model.ts";
 import { LANES, SCHEMA } from "./store/queue.ts";
 import type { ClaimedTurn } from "./store/turns/claim.ts";
@@ -30,6 +33,8 @@ export interface Context {
   readFiles(turn: ClaimedTurn): Promise<ModelFile[]>;
   /** Fires when the process is to end: calls that wait for a turn end then. */
   stopping: AbortSignal;
+  followers: Followers;
+  files: Files;
   now: () => Date;
 }
 
@@ -71,6 +76,9 @@ export async function createContext(
     }),
   );
   const onError = (error: Error) => log.warn({ err: error }, "model");
+  const objects = config.filesFolder === "" ? undefined : await openFolderStore(config.filesFolder);
+  const files = createFiles({ pool, objects, now });
+  const onCatchUpError = (error: unknown) => log.error({ err: error }, "chats not read");
   return {
     pool,
     queuePool,
@@ -79,8 +87,10 @@ export async function createContext(
     describeTools: createDescribeTools(peers.transport("tool-runner")),
     checkBaseUrl: createBaseUrlCheck(config),
     modelOf: overrides.modelOf ?? createModelOf({ safeFetch, secretBox, onError }),
-    readFiles: async () => [],
     stopping,
+    readFiles: ({ fileId }) => (fileId === null ? Promise.resolve([]) : files.read(fileId)),
+    followers: resources.use(createFollowers({ bus, pool, onError: onCatchUpError })),
+    files,
     now,
   };
 }

@@ -5,6 +5,7 @@ import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
 import { type Config, readConfig } from "./config.ts";
 import { createContext, type Overrides } from "./context.ts";
+import { apiLoops } from "./roles/api.ts";
 import { workerLoops } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
@@ -38,6 +39,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
       ],
     },
   ];
+  if (config.roles.has("api")) roles.push(apiLoops(context, onError("expired files")));
   if (config.roles.has("worker")) roles.push(workerLoops(context, { config, bus, log, peers }, resources));
   const running = resources.use(
     startLoops({
@@ -53,9 +55,11 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
     async ready() {
       await pool.query("select 1");
     },
-    drain() {
+    async drain() {
       stopping.abort();
-      return running.stop();
+      // Their callers continue at another process.
+      context.followers.close();
+      await running.stop();
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -176,11 +176,14 @@ export declare type SuggestionsEvent = Message<"toolgate.chat.v1.SuggestionsEven
 export declare const SuggestionsEventSchema: GenMessage<SuggestionsEvent>;
 
 /**
+ * Also a detail of RPC errors.
+ *
  * @generated from message toolgate.chat.v1.ErrorEvent
  */
 export declare type ErrorEvent = Message<"toolgate.chat.v1.ErrorEvent"> & {
   /**
-   * TOOL_FAILED, MODEL_FAILED, CHAT_BUSY, BUDGET_EXCEEDED, INTERNAL
+   * Of turns: TOOL_FAILED, MODEL_FAILED, BUDGET_EXCEEDED, INTERNAL. Of RPCs: INVALID_PARAMETERS, CHAT_BUSY, NO_ASSISTANT,
+   * FILE_TOO_LARGE, INVALID_FILE, TOO_MANY_FILES.
    *
    * @generated from field: string code = 1;
    */
@@ -346,6 +349,13 @@ export declare type StreamAnswerRequest = Message<"toolgate.chat.v1.StreamAnswer
    * @generated from field: string assistant = 7;
    */
   assistant: string;
+
+  /**
+   * Only events with a higher id, for a caller that joins its turn again.
+   *
+   * @generated from field: uint64 after_event_id = 8;
+   */
+  afterEventId: bigint;
 };
 
 /**
@@ -359,9 +369,18 @@ export declare const StreamAnswerRequestSchema: GenMessage<StreamAnswerRequest>;
  */
 export declare type StreamAnswerResponse = Message<"toolgate.chat.v1.StreamAnswerResponse"> & {
   /**
+   * The first one is the user's message.
+   *
    * @generated from field: toolgate.chat.v1.ChatEvent event = 1;
    */
   event?: ChatEvent | undefined;
+
+  /**
+   * Read from the database, so that many more may follow at once.
+   *
+   * @generated from field: bool replayed = 2;
+   */
+  replayed: boolean;
 };
 
 /**
@@ -461,8 +480,8 @@ export declare type ResumeRequest = Message<"toolgate.chat.v1.ResumeRequest"> & 
   chatId: string;
 
   /**
-   * Exactly one of them. after_event_id: every event with a higher id. since: whole messages created later, without gaps
-   * in between.
+   * Exactly one of them. after_event_id: every event with a higher id. since: whole messages created later, and the calls
+   * of tools between them; then every event of the running turn.
    *
    * @generated from oneof toolgate.chat.v1.ResumeRequest.from
    */
@@ -517,13 +536,20 @@ export declare type ResumeResponse = Message<"toolgate.chat.v1.ResumeResponse"> 
     case: "end";
   } | {
     /**
-     * The first item of a resume by event id: the chat's last event, and whether a turn is running.
+     * The first item: the chat's last event, and whether a turn is running.
      *
      * @generated from field: toolgate.chat.v1.ResumeStart start = 3;
      */
     value: ResumeStart;
     case: "start";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Read from the database, so that many more may follow at once.
+   *
+   * @generated from field: bool replayed = 4;
+   */
+  replayed: boolean;
 };
 
 /**
@@ -591,18 +617,25 @@ export declare type GetHistoryRequest = Message<"toolgate.chat.v1.GetHistoryRequ
   chatId: string;
 
   /**
-   * Only messages before this event id; 0: up to the newest.
+   * Only messages before this event id, the newest of them; 0: up to the newest.
    *
    * @generated from field: uint64 before = 3;
    */
   before: bigint;
 
   /**
-   * 1 to 1000; 0: all.
+   * 1 to 1000; 0: 1000.
    *
    * @generated from field: uint32 limit = 4;
    */
   limit: number;
+
+  /**
+   * Only messages after this event id, the oldest of them. Not together with before.
+   *
+   * @generated from field: optional uint64 after = 5;
+   */
+  after?: bigint | undefined;
 };
 
 /**
@@ -621,11 +654,18 @@ export declare type GetHistoryResponse = Message<"toolgate.chat.v1.GetHistoryRes
   messages: HistoryMessage[];
 
   /**
-   * Pass as before to read older ones; 0 when there are none.
+   * Pass as before to read older ones; 0 when there are none, and for a page after an event.
    *
    * @generated from field: uint64 next_before = 2;
    */
   nextBefore: bigint;
+
+  /**
+   * Pass as after to read newer ones; 0 when there are none, and for a page before an event.
+   *
+   * @generated from field: uint64 next_after = 3;
+   */
+  nextAfter: bigint;
 };
 
 /**
@@ -780,9 +820,11 @@ export declare const UploadFileRequestSchema: GenMessage<UploadFileRequest>;
  */
 export declare type FileHeader = Message<"toolgate.chat.v1.FileHeader"> & {
   /**
-   * @generated from field: string workspace = 1;
+   * The user's id.
+   *
+   * @generated from field: string user_id = 1;
    */
-  workspace: string;
+  userId: string;
 
   /**
    * Without folders; at most 255 characters.
@@ -790,11 +832,6 @@ export declare type FileHeader = Message<"toolgate.chat.v1.FileHeader"> & {
    * @generated from field: string name = 2;
    */
   name: string;
-
-  /**
-   * @generated from field: string content_type = 3;
-   */
-  contentType: string;
 };
 
 /**
@@ -823,6 +860,47 @@ export declare type UploadFileResponse = Message<"toolgate.chat.v1.UploadFileRes
  * Use `create(UploadFileResponseSchema)` to create a new message.
  */
 export declare const UploadFileResponseSchema: GenMessage<UploadFileResponse>;
+
+/**
+ * @generated from message toolgate.chat.v1.CheckOriginRequest
+ */
+export declare type CheckOriginRequest = Message<"toolgate.chat.v1.CheckOriginRequest"> & {
+  /**
+   * Such as https://www.example.com
+   *
+   * @generated from field: string origin = 1;
+   */
+  origin: string;
+
+  /**
+   * Empty: any workspace.
+   *
+   * @generated from field: string workspace_id = 2;
+   */
+  workspaceId: string;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.CheckOriginRequest.
+ * Use `create(CheckOriginRequestSchema)` to create a new message.
+ */
+export declare const CheckOriginRequestSchema: GenMessage<CheckOriginRequest>;
+
+/**
+ * @generated from message toolgate.chat.v1.CheckOriginResponse
+ */
+export declare type CheckOriginResponse = Message<"toolgate.chat.v1.CheckOriginResponse"> & {
+  /**
+   * @generated from field: bool allowed = 1;
+   */
+  allowed: boolean;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.CheckOriginResponse.
+ * Use `create(CheckOriginResponseSchema)` to create a new message.
+ */
+export declare const CheckOriginResponseSchema: GenMessage<CheckOriginResponse>;
 
 /**
  * Chats of a user with a workspace's assistant. A chat belongs to the workspace and the user who created it: others get
@@ -864,7 +942,7 @@ export declare const ChatService: GenService<{
     output: typeof ResumeResponseSchema;
   },
   /**
-   * All messages, oldest first, or a page of them.
+   * A page of messages, oldest first. It ends early when it is larger than 1 MB.
    *
    * @generated from rpc toolgate.chat.v1.ChatService.GetHistory
    */
@@ -895,7 +973,8 @@ export declare const ChatService: GenService<{
     output: typeof StopTurnResponseSchema;
   },
   /**
-   * Stores a file for one later message of the same user. It expires after a day if no message uses it.
+   * Stores a file for one later message of the same user, of at most 20 MB. It expires after an hour if no message uses it.
+   * Internal, because the workspace is not known yet: a form may send the file before any other field.
    *
    * @generated from rpc toolgate.chat.v1.ChatService.UploadFile
    */
@@ -903,6 +982,16 @@ export declare const ChatService: GenService<{
     methodKind: "client_streaming";
     input: typeof UploadFileRequestSchema;
     output: typeof UploadFileResponseSchema;
+  },
+  /**
+   * Whether pages of an origin may call the chat API of a workspace.
+   *
+   * @generated from rpc toolgate.chat.v1.ChatService.CheckOrigin
+   */
+  checkOrigin: {
+    methodKind: "unary";
+    input: typeof CheckOriginRequestSchema;
+    output: typeof CheckOriginResponseSchema;
   },
 }>;
 

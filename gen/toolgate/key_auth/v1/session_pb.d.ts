@@ -286,6 +286,11 @@ export declare type AuthorizeResponse = Message<"toolgate.key_auth.v1.AuthorizeR
    * @generated from field: toolgate.key_auth.v1.Role role = 5;
    */
   role: Role;
+
+  /**
+   * @generated from field: bool workspace_locked = 6;
+   */
+  workspaceLocked: boolean;
 };
 
 /**

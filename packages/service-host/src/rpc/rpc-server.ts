@@ -13,7 +13,7 @@ import type { Readiness } from "../process/readiness.ts";
 import { healthService } from "./health.ts";
 import { followStreams } from "./open-streams.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
-import { MAX_MESSAGE_BYTES, serverInterceptors } from "./transport.ts";
+import { MAX_MESSAGE_BYTES, MAX_SESSION_MEMORY_MB, MAX_STREAMS, serverInterceptors } from "./transport.ts";
 
 interface RpcServerOptions {
   routes: (router: ConnectRouter) => void;
@@ -51,7 +51,8 @@ export async function startRpcServer({
   const closing = new AbortController();
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer(
-    { settings: { maxConcurrentStreams: 1000 } },
+    // A gateway has a stream for each of its clients' streams, all on one connection.
+    { settings: { maxConcurrentStreams: MAX_STREAMS }, maxSessionMemory: MAX_SESSION_MEMORY_MB },
     connectNodeAdapter({
       routes: (router) => {
         routes(router);

@@ -14,6 +14,10 @@ import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts"
 
 /** The largest message between services: a tool call's body or result, and its frame. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Streams at once on one connection: more than the connections of a gateway. */
+export const MAX_STREAMS = 25_000;
+/** Node refuses new streams on a connection that uses more. */
+export const MAX_SESSION_MEMORY_MB = 512;
 const RPC_TIMEOUT_MS = 15_000;
 /** Longer than any unary call may take. */
 const OLD_CONNECTION_MS = 60_000;
@@ -60,7 +64,7 @@ function transportTo(baseUrl: string, internalToken: string): Transport {
 
 /** Connects with its first call. */
 function connectionTo(baseUrl: string, internalToken: string): { transport: Transport; session: Http2SessionManager } {
-  const session = new Http2SessionManager(baseUrl);
+  const session = new Http2SessionManager(baseUrl, undefined, { maxSessionMemory: MAX_SESSION_MEMORY_MB });
   const transport = createGrpcTransport({
     baseUrl,
     sessionManager: session,

@@ -1,6 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
@@ -12,6 +13,14 @@ import { listAssistants } from "./assistants/list-assistants.ts";
 import { saveAssistant } from "./assistants/save-assistant.ts";
 import { setDefaultAssistant } from "./assistants/set-default-assistant.ts";
 import { updateChatSettings } from "./assistants/update-chat-settings.ts";
+import { checkOrigin } from "./chats/check-origin.ts";
+import { getHistory } from "./chats/get-history.ts";
+import { resetChat } from "./chats/reset-chat.ts";
+import { resume } from "./chats/resume.ts";
+import { sendMessage } from "./chats/send-message.ts";
+import { stopTurn } from "./chats/stop-turn.ts";
+import { streamAnswer } from "./chats/stream-answer.ts";
+import { uploadFile } from "./chats/upload-file.ts";
 import { checkAssistant } from "./hooks/check-assistant.ts";
 import { runForHook } from "./hooks/run-for-hook.ts";
 import { deleteModel } from "./models/delete-model.ts";
@@ -19,6 +28,10 @@ import { listModels } from "./models/list-models.ts";
 import { saveModel } from "./models/save-model.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
+  router.service(
+    ChatService,
+    bind(context, { checkOrigin, getHistory, resetChat, resume, sendMessage, stopTurn, streamAnswer, uploadFile }),
+  );
   router.service(
     AssistantService,
     bind(context, {

@@ -18,11 +18,20 @@ export async function findChat(db: Queryable, workspaceId: string, chatId: strin
   return rows[0];
 }
 
-/** The last event ids of many chats at once, for those that follow them. */
-export async function lastEventIds(db: Queryable, chats: readonly number[]): Promise<Map<number, number>> {
-  const { rows } = await db.query(
-    'select id, last_event_id as "lastEventId" from chat.chat where id = any($1::bigint[])',
-    [chats],
-  );
-  return new Map(rows.map((row) => [row.id, row.lastEventId]));
+/** How far a chat is. */
+export interface ChatPosition {
+  lastEventId: number;
+  /** The turn that runs or may start. */
+  currentTurn: string | null;
+}
+
+/** The positions of many chats at once, for those that follow them. */
+export async function chatPositions(db: Queryable, chats: readonly number[]): Promise<Map<number, ChatPosition>> {
+  const { rows } = await db.query({
+    name: "chat_positions",
+    text: `select id, last_event_id as "lastEventId", current_turn as "currentTurn"
+from chat.chat where id = any($1::bigint[])`,
+    values: [chats],
+  });
+  return new Map(rows.map((row) => [row.id, row]));
 }

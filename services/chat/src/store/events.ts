@@ -16,3 +16,34 @@ export async function readEvents(db: Queryable, chat: number, after: number, lim
   });
   return rows.map(({ id, turn, event }) => ({ turn, event: chatEvent(id, event) }));
 }
+
+/** First bytes of a stored event, which say its kind. */
+const TEXT = 0x12;
+const TOOL_KINDS = [0x1a, 0x22];
+
+/** The starts and ends of tools' calls within a range of ids, in order. */
+export async function readToolEvents(db: Queryable, chat: number, from: number, to: number): Promise<StoredEvent[]> {
+  const { rows } = await db.query({
+    name: "read_tool_events",
+    text: `select id, turn, event from chat.event
+where chat = $1 and id between $2 and $3 and get_byte(event, 0) = any($4::integer[]) order by id`,
+    values: [chat, from, to, TOOL_KINDS],
+  });
+  return rows.map(({ id, turn, event }) => ({ turn, event: chatEvent(id, event) }));
+}
+
+/** The id of each turn's last text within a range of ids. Events are kept for a few days only. */
+export async function readLastTexts(
+  db: Queryable,
+  chat: number,
+  from: number,
+  to: number,
+): Promise<Map<string, number>> {
+  const { rows } = await db.query({
+    name: "read_last_texts",
+    text: `select turn, max(id) as id from chat.event
+where chat = $1 and id between $2 and $3 and get_byte(event, 0) = ${TEXT} group by turn`,
+    values: [chat, from, to],
+  });
+  return new Map(rows.map(({ turn, id }) => [turn, id]));
+}

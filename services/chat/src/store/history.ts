@@ -26,15 +26,29 @@ export async function readHistory(
   return rows.reverse();
 }
 
-/** Messages that were created later than `since`, oldest first, that follow the event id `after`. */
+/** The oldest messages of a chat after an event id, oldest first. */
+export async function readHistoryAfter(
+  db: Queryable,
+  chat: number,
+  { after, limit }: { after: number; limit: number },
+): Promise<HistoryRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from chat.message where chat = $1 and event_id > $2 order by event_id limit $3`,
+    [chat, after, limit],
+  );
+  return rows;
+}
+
+/** Messages that were created later than `since`, oldest first, with event ids after `after` and up to `upTo`. */
 export async function readMessagesSince(
   db: Queryable,
   chat: number,
-  { since, after = 0, limit }: { since: Date; after?: number; limit: number },
+  { since, after, upTo, limit }: { since: Date; after: number; upTo: number; limit: number },
 ): Promise<HistoryRow[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from chat.message where chat = $1 and created_at > $2 and event_id > $3 order by event_id limit $4`,
-    [chat, since, after, limit],
+    `select ${COLUMNS} from chat.message
+     where chat = $1 and created_at > $2 and event_id > $3 and event_id <= $4 order by event_id limit $5`,
+    [chat, since, after, upTo, limit],
   );
   return rows;
 }

@@ -15,11 +15,15 @@ export function createPublishEvents(bus: Bus): PublishEvents {
   };
 }
 
-/** Calls back with the new events of a chat, until disposed. */
-export function followEvents(bus: Bus, chat: number, callback: (events: ChatEvents) => void): Disposable {
+/** Calls back with the new events of a chat and their size, until disposed. */
+export function followEvents(
+  bus: Bus,
+  chat: number,
+  callback: (events: ChatEvents, bytes: number) => void,
+): Disposable {
   const subscription = bus.nc.subscribe(eventsSubject(chat), {
     callback: (error, message) => {
-      if (!error) callback(fromBinary(ChatEventsSchema, message.data));
+      if (!error) callback(fromBinary(ChatEventsSchema, message.data), message.data.length);
     },
   });
   return { [Symbol.dispose]: () => subscription.unsubscribe() };

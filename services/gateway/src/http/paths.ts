@@ -8,6 +8,23 @@ export const MCP_PATH = "/mcp";
 export const PULL_PATH = "/api/v1/webhooks/endpoints/:id/pull";
 export const ACKNOWLEDGE_PATH = "/api/v1/webhooks/endpoints/:id/acknowledge";
 
+/** [CHAT-2] The paths of chats, each with its one method. */
+export const CHAT_PATHS = {
+  "/chat/index": "POST",
+  "/chat/stream": "GET",
+  "/chat/resume": "GET",
+  "/chat/history": "GET",
+  "/chat/reset": "POST",
+  "/chat/stop": "POST",
+} as const;
+
+export type ChatPath = keyof typeof CHAT_PATHS;
+
+/** Whether this routable target is a path of chats. */
+export function isChatTarget(url: string): boolean {
+  return Object.hasOwn(CHAT_PATHS, pathOf(url));
+}
+
 /** Whether a hook may be at this routable target. */
 export function isHookTarget(url: string): boolean {
   return pathOf(url).startsWith(HOOKS_PATH);
@@ -21,6 +38,7 @@ export function allowedMethod(url: string): "GET" | "POST" | undefined {
   if (path.startsWith(TOOLS_PATH) || path.startsWith(HOOKS_PATH)) return "POST";
   if (path === MCP_PATH || SIGNED_PULL.test(path)) return "POST";
   if (path === EVENT_TYPES_PATH || path.startsWith(`${EVENT_TYPES_PATH}/`)) return "GET";
+  if (Object.hasOwn(CHAT_PATHS, path)) return CHAT_PATHS[path as ChatPath];
   return path === OPENAPI_PATH || path === DECLARATIONS_PATH ? "GET" : undefined;
 }
 

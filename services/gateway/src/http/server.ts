@@ -5,14 +5,16 @@ import type { ReceiveHook } from "../clients/inbound-hook.ts";
 import { createDescribeTools } from "../clients/tool-descriptions.ts";
 import type { CallContext, Context } from "../context.ts";
 import { routableTarget } from "../domain/addresses.ts";
+import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
 import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
+import { chatRoutes } from "./chat/chat-routes.ts";
 import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
 import { hookRoutes } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
-import { allowedMethod, isHookTarget } from "./paths.ts";
+import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
 import { toolRoutes } from "./tools/tool-call.ts";
@@ -39,7 +41,7 @@ export interface HttpServerOptions {
   log: Logger;
 }
 
-/** The one server that the internet reaches. It sends no CORS header anywhere ([TOOL-38], [TOOL-39]). */
+/** The one server that the internet reaches. Only the paths of chats send CORS headers ([TOOL-38], [TOOL-39]). */
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const { calls, peers, trustedProxies, requestTimeoutMs, log } = options;
   const context: Context = {
@@ -76,6 +78,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     const url = request.raw.url ?? "";
     const allow = allowedMethod(url);
     if (!allow) return sendResponse(reply, NOT_FOUND);
+    if (isChatTarget(url)) return sendResponse(reply.header("allow", allow), CHAT_METHOD_NOT_ALLOWED);
     // [IN-15] Hooks have nothing to do with keys.
     if (isHookTarget(url)) return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
     return rejectMethod(context, request, reply, allow);
@@ -97,6 +100,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(eventTypeRoutes(context));
   await app.register(pullRoutes(context, peers.transport("outbound-webhook")));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
+  await app.register(chatRoutes({ chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), log }));
   await app.register(managementRoutes(peers, log));
   return app;
 }

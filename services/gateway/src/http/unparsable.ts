@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { newRequestId } from "@toolgate/telemetry/request-id";
 import { routableTarget } from "../domain/addresses.ts";
+import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
 import {
   type ApiResponse,
   BAD_REQUEST,
@@ -10,7 +11,7 @@ import {
   NOT_FOUND,
   REQUEST_TIMEOUT,
 } from "../domain/responses.ts";
-import { allowedMethod } from "./paths.ts";
+import { allowedMethod, isChatTarget } from "./paths.ts";
 
 /** The HTTP parser's error, with the bytes that it could not parse and its position in them. */
 type ServerError = Error & { code?: string; rawPacket?: unknown; bytesParsed?: number };
@@ -49,6 +50,8 @@ function unknownMethod({ rawPacket, bytesParsed = 0 }: ServerError): ApiResponse
   const line = rawPacket.toString("latin1", start, start + MAX_REQUEST_LINE_BYTES);
   const target = REQUEST_LINE.exec(line)?.[1];
   if (target === undefined) return BAD_REQUEST;
-  const allow = allowedMethod(routableTarget(target));
-  return allow ? { ...METHOD_NOT_ALLOWED, headers: { Allow: allow } } : NOT_FOUND;
+  const local = routableTarget(target);
+  const allow = allowedMethod(local);
+  if (!allow) return NOT_FOUND;
+  return { ...(isChatTarget(local) ? CHAT_METHOD_NOT_ALLOWED : METHOD_NOT_ALLOWED), headers: { Allow: allow } };
 }

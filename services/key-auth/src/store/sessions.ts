@@ -50,6 +50,8 @@ export interface SessionRow {
   /** Null if the user does not belong to the workspace, or it does not exist. */
   workspaceId: string | null;
   role: MemberRole | null;
+  /** Of the workspace; null without one. */
+  locked: boolean | null;
 }
 
 /** The session with the user's role in one workspace. Undefined if there is none or it has expired. */
@@ -61,7 +63,7 @@ export async function findSession(
 ): Promise<SessionRow | undefined> {
   const { column, value } = columnOf(reference);
   const found = await db.query(
-    `select s.id, u.id as "userId", u.email, s.expires_at as "expiresAt", m.workspace_id as "workspaceId", m.role
+    `select s.id, u.id as "userId", u.email, s.expires_at as "expiresAt", m.workspace_id as "workspaceId", m.role, w.locked
      from key_auth.sessions s
      join key_auth.users u on u.id = s.user_id
      left join key_auth.workspaces w on w.code = $2

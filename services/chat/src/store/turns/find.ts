@@ -10,6 +10,8 @@ export interface TurnProgress {
   firstEventId: number;
   /** 0 until it has ended. */
   lastEventId: number;
+  /** The time of its end; before that, of its start. */
+  endedAt: Date;
   errorCode: string;
   errorMessage: string;
   /** From its start to its end; 0 until then. */
@@ -19,7 +21,7 @@ export interface TurnProgress {
 export async function findTurn(db: Queryable, id: string): Promise<TurnProgress | undefined> {
   const { rows } = await db.query(
     `select id, chat, status, first_event_id as "firstEventId", last_event_id as "lastEventId",
-       error_code as "errorCode", error_message as "errorMessage",
+       coalesce(ended_at, created_at) as "endedAt", error_code as "errorCode", error_message as "errorMessage",
        coalesce(extract(epoch from ended_at - started_at) * 1000, 0)::integer as "durationMs"
      from chat.turn where id = $1`,
     [id],
@@ -36,4 +38,25 @@ export async function findReply(db: Queryable, { id, chat }: Pick<TurnProgress, 
     [id, chat],
   );
   return rows[0]?.content ?? "";
+}
+
+/** The chat's newest turn that has not ended. Undefined when there is none. */
+export async function findNewestOpenTurn(db: Queryable, chat: number): Promise<{ number: number } | undefined> {
+  const { rows } = await db.query(
+    `select number from chat.turn where chat = $1 and status in ('waiting', 'ready', 'running')
+     order by number desc limit 1`,
+    [chat],
+  );
+  return rows[0];
+}
+
+/** Whether a turn of the chat that has at most this number has not ended. */
+export async function hasOpenTurn(db: Queryable, chat: number, upToNumber: number): Promise<boolean> {
+  const { rows } = await db.query(
+    `select exists (
+       select from chat.turn where chat = $1 and number <= $2 and status in ('waiting', 'ready', 'running')
+     ) as found`,
+    [chat, upToNumber],
+  );
+  return rows[0].found;
 }

@@ -89,9 +89,9 @@ allowed as (
     and (select count(*) from chat.turn t where t.chat = target.id and t.status = 'waiting') < ${MAX_WAITING_TURNS}
 ),
 used_file as (
-  update chat.file f set turn = $7
+  update chat.file f set turn = $7, workspace_id = $1
   from allowed
-  where f.id = nullif($8, '')::uuid and f.workspace_id = $1 and f.user_id = $9 and f.turn is null
+  where f.id = nullif($8, '')::uuid and f.user_id = $9 and f.turn is null and f.size > 0
   returning f.name
 ),
 added as (

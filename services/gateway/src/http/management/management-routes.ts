@@ -10,6 +10,7 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
@@ -32,7 +33,10 @@ import { upstreamResponse } from "../upstream-response.ts";
 
 /** The proto services that have RPCs for people, each with the service that serves it. */
 export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] = SERVICE_NAMES.flatMap((name) =>
-  SERVICES[name].rpcs.filter((rpc) => callableFromOutside(rpc).length > 0).map((rpc) => [name, rpc] as const),
+  SERVICES[name].rpcs
+    // Chats have paths of their own, which check more.
+    .filter((rpc) => callableFromOutside(rpc).length > 0 && rpc !== ChatService)
+    .map((rpc) => [name, rpc] as const),
 );
 
 const MAX_BYTES = 2 * 1024 * 1024;

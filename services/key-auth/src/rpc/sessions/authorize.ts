@@ -8,7 +8,7 @@ export const authorize: Handler<Context, typeof SessionService.method.authorize>
   context,
   { token, workspace },
 ) => {
-  const { userId, email, workspaceId, role } = await sessionOf(context, token, workspace);
+  const { userId, email, workspaceId, role, locked } = await sessionOf(context, token, workspace);
   if (!workspaceId || !role) throw new ConnectError("no such workspace", Code.NotFound);
-  return { userId, email, workspaceId, workspace, role: ROLE[role] };
+  return { userId, email, workspaceId, workspace, role: ROLE[role], workspaceLocked: locked ?? true };
 };

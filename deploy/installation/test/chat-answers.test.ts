@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectDense, kindsOf, textOf } from "./chat-client.ts";
+import { type ChatFrontDoor, openChat } from "./chat-front-door.ts";
+import type { TopologyKind } from "./running-toolgate.ts";
+
+const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
+  let door: ChatFrontDoor;
+  beforeAll(async () => {
+    door = await openChat(kind);
+  });
+  afterAll(() => door[Symbol.asyncDispose]());
+
+  test("[CHAT-12] [CHAT-13] [CHAT-14] a message gets the whole answer as HTML, as history has it", async () => {
+    const answer = await door.post("/chat/index", { chat_id: "send", message: "greet Ada" });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+    const { reply, receipt } = answer.body as { reply: string; receipt: Record<string, unknown> };
+    expect(reply).toMatch(/^<p>.*Hello, Ada/s);
+    expect(receipt).toMatchObject({ stopped: false, tools: [{ tool: "greet", success: true }], suppressed: [] });
+    const history = await door.history("send");
+    expect(history).toEqual([
+      { role: "user", content: "greet Ada", created: expect.stringMatching(ISO) },
+      { role: "assistant", content: reply, created: expect.stringMatching(ISO) },
+    ]);
+  });
+
+  test("[CHAT-15] [CHAT-16] [CHAT-36] a stream delivers the answer as events with dense ids, and history has the same text", async () => {
+    const stream = await door.stream({ chat_id: "stream", message: "greet Ada" });
+    expect(stream.status).toBe(200);
+    expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(stream.headers.get("x-accel-buffering")).toBe("no");
+    expect(stream.headers.get("content-encoding")).toBeNull();
+    expect(stream.headers.get("cache-control")).toContain("no-store");
+    const events = await stream.ended;
+    expectDense(stream.ids);
+    for (const { id } of events) expect(id).toMatch(/^\d+$/);
+    const messages = events.filter(({ event }) => event === "message");
+    expect(messages.length).toBeGreaterThan(1);
+    for (const { data } of messages)
+      expect(data).toEqual({ role: "assistant", content: expect.any(String), created: expect.stringMatching(ISO) });
+    const history = await door.history("stream");
+    expect(history.map(({ content }) => content)).toEqual(["greet Ada", textOf(events)]);
+    const sent = await door.post("/chat/index", { chat_id: "stream-2", message: "greet Ada" });
+    expect(sent.body.reply).toBe(textOf(events));
+  });
+
+  test("[CHAT-37] [CHAT-38] [CHAT-42] a stream tells of tools without their arguments, and ends with done", async () => {
+    const stream = await door.stream({ chat_id: "tools", message: "greet Ada" });
+    const events = await stream.ended;
+    const kinds = kindsOf(events);
+    expect(kinds.filter((name) => name !== "message")).toEqual(["tool_start", "tool_complete", "suggestions", "done"]);
+    const start = events.find(({ event }) => event === "tool_start")?.data;
+    expect(start).toEqual({ id: expect.any(String), tool: "greet" });
+    expect(events.find(({ event }) => event === "tool_complete")?.data).toEqual({
+      id: start.id,
+      tool: "greet",
+      success: true,
+      duration_ms: expect.any(Number),
+    });
+    expect(events.at(-1)?.data).toMatchObject({ resumed: false, receipt: { tools: [{ tool: "greet" }] } });
+  });
+
+  test("[CHAT-39] suggestions are on the stream only", async () => {
+    const events = await (await door.stream({ chat_id: "suggest", message: "hello" })).ended;
+    const suggestions = events.filter(({ event }) => event === "suggestions");
+    expect(suggestions.map(({ data }) => data)).toEqual([{ items: ["greet Ada", "run long_report"] }]);
+    const sent = await door.post("/chat/index", { chat_id: "suggest", message: "hello" });
+    expect(Object.keys(sent.body).sort()).toEqual(["receipt", "reply"]);
+    expect(sent.text).not.toContain("run long_report");
+  });
+
+  test("[CHAT-53] a failed tool that the model explains is no failure, and no internal message leaves", async () => {
+    const events = await (await door.stream({ chat_id: "broken", message: "run broken" })).ended;
+    expect(events.find(({ event }) => event === "tool_complete")?.data).toMatchObject({ success: false });
+    expect(kindsOf(events)).not.toContain("error");
+    expect(JSON.stringify(events)).not.toContain("internal detail");
+    const sent = await door.post("/chat/index", { chat_id: "broken", message: "run broken" });
+    expect({ status: sent.status, reply: typeof sent.body.reply }).toEqual({ status: 200, reply: "string" });
+  });
+
+  test("[CHAT-41] [CHAT-51] [CHAT-52] a failed turn is an error event before done, and a 500 in the same form", async () => {
+    const { pool } = door.toolgate;
+    await pool.query("update chat.settings set tokens_per_day = 1 where workspace_id = $1", [door.workspaceId]);
+    try {
+      await pool.query(
+        `insert into chat.usage (workspace_id, day, model, input_tokens) values ($1, (now() at time zone 'UTC')::date, 'x', 5)
+         on conflict (workspace_id, day, model) do update set input_tokens = 5`,
+        [door.workspaceId],
+      );
+      const events = await (await door.stream({ chat_id: "failed", message: "hello" })).ended;
+      expect(kindsOf(events)).toEqual(["error", "done"]);
+      const error = { error: { code: "BUDGET_EXCEEDED", message: expect.any(String) } };
+      expect(events[0]?.data).toEqual(error);
+      const sent = await door.post("/chat/index", { chat_id: "failed", message: "hello" });
+      expect({ status: sent.status, body: sent.body }).toEqual({ status: 500, body: error });
+    } finally {
+      await pool.query("update chat.settings set tokens_per_day = 0 where workspace_id = $1", [door.workspaceId]);
+    }
+  });
+
+  test("[CHAT-31] [CHAT-32] reset clears the history and keeps the id, and event ids go on", async () => {
+    const first = await (await door.stream({ chat_id: "reset", message: "hello" })).ended;
+    const answer = await door.post("/chat/reset", { chat_id: "reset" });
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { success: true } });
+    expect(await door.history("reset")).toEqual([]);
+    const next = await door.stream({ chat_id: "reset", message: "hello again" });
+    const events = await next.ended;
+    expect(Number(next.ids[0])).toBe(Number(first.at(-1)?.id) + 1);
+    expect(kindsOf(events).at(-1)).toBe("done");
+    expect((await door.history("reset")).map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect((await door.post("/chat/reset", { chat_id: "never-used" })).body).toEqual({ success: true });
+  });
+
+  test("[CHAT-31] a reset ends the running turn, whose answer is not stored", async () => {
+    const stream = await door.stream({ chat_id: "reset-run", message: "run long_report" });
+    await stream.until(({ event }) => event === "message");
+    expect((await door.post("/chat/reset", { chat_id: "reset-run" })).status).toBe(200);
+    const events = await stream.ended;
+    expect(kindsOf(events).at(-1)).toBe("done");
+    expect(await door.history("reset-run")).toEqual([]);
+  });
+
+  test("[CHAT] stop ends the running turn before it answers, and keeps the partial answer", async () => {
+    const stream = await door.stream({ chat_id: "stop", message: "run long_report" });
+    await stream.until(({ event }) => event === "message");
+    const stopped = await door.post("/chat/stop", { chat_id: "stop" });
+    expect(stopped.body).toEqual({ success: true, stopped: true });
+    const history = await door.history("stop");
+    const events = await stream.ended;
+    expect(events.at(-1)?.data).toMatchObject({ resumed: false, receipt: { stopped: true } });
+    expect(history.map(({ content }) => content)).toEqual(["run long_report", textOf(events)]);
+    expect(textOf(events)).not.toContain("line number 59");
+    expect((await door.post("/chat/stop", { chat_id: "stop" })).body).toEqual({ success: true, stopped: false });
+    expect((await door.post("/chat/stop", { chat_id: "never-used" })).body).toEqual({ success: true, stopped: false });
+  });
+
+  test("[CHAT] a repeated message with the same client_message_id or Idempotency-Key is one turn", async () => {
+    const message = { chat_id: "once", message: "greet Ada", client_message_id: "m-1" };
+    const answers = await Promise.all([1, 2, 3].map(() => door.post("/chat/index", message)));
+    expect(new Set(answers.map(({ body }) => body.reply)).size).toBe(1);
+    expect(await door.history("once")).toHaveLength(2);
+    const again = await (await door.stream(message)).ended;
+    expect(textOf(again)).toBe(answers[0]?.body.reply);
+    const headers = { ...door.user.headers, "idempotency-key": "k-1" };
+    await door.post("/chat/index", { chat_id: "once", message: "hello" }, headers);
+    await (await door.stream({ chat_id: "once", message: "hello" }, headers)).ended;
+    expect(await door.history("once")).toHaveLength(4);
+  });
+
+  test("[CHAT] two messages at once are answered one after the other", async () => {
+    const [one, two] = await Promise.all([
+      door.stream({ chat_id: "both", message: "greet Ada" }),
+      door.stream({ chat_id: "both", message: "greet Bob" }),
+    ]);
+    const [first, second] = await Promise.all([one.ended, two.ended]);
+    expect(textOf(first)).toContain("Hello, Ada");
+    expect(textOf(second)).toContain("Hello, Bob");
+    const roles = (await door.history("both")).map(({ role }) => role);
+    expect(roles).toEqual(["user", "assistant", "user", "assistant"]);
+    const ids = [...one.ids, ...two.ids].sort((a, b) => Number(a) - Number(b));
+    expectDense(ids);
+  });
+});

@@ -1,0 +1,118 @@
+import { type EventStream, openStream } from "./chat-client.ts";
+import {
+  type CallResponse,
+  type RunningToolgate,
+  runToolgate,
+  type Setup,
+  type TopologyKind,
+} from "./running-toolgate.ts";
+
+/** Words of a long answer of the built-in model, which streams them one by one. */
+const ITEMS = 60;
+
+const TOOLS: Record<string, Record<string, unknown>> = {
+  greet: {
+    description: "Greets a person.",
+    parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+    handler: "export default async ({ name }) => ({ greeting: `Hello, ${name}` });",
+  },
+  long_report: {
+    description: "Returns many lines.",
+    parameters: { type: "object", properties: {} },
+    handler: `export default async () => ({ lines: Array.from({ length: ${ITEMS} }, (_, n) => "line number " + n) });`,
+  },
+  broken: {
+    description: "Always fails.",
+    parameters: { type: "object", properties: {} },
+    handler: 'export default async () => { throw new Error("internal detail"); };',
+  },
+};
+
+export interface ChatUser {
+  /** Of a JWT. */
+  headers: { authorization: string };
+}
+
+/** An installation whose workspace has an assistant with tools and the built-in model. */
+export interface ChatFrontDoor extends AsyncDisposable {
+  toolgate: RunningToolgate;
+  workspaceId: string;
+  tenant: string;
+  /** The workspace's administrator. */
+  user: ChatUser;
+  signIn(account: { email: string; password: string }): Promise<ChatUser>;
+  /** A path with the workspace and these parameters. */
+  url(path: string, parameters: Record<string, string>): string;
+  stream(parameters: Record<string, string>, headers?: Record<string, string>): Promise<EventStream>;
+  resume(parameters: Record<string, string>, headers?: Record<string, string>): Promise<EventStream>;
+  get(path: string, parameters: Record<string, string>, headers?: Record<string, string>): Promise<CallResponse>;
+  post(path: string, body: Record<string, unknown>, headers?: Record<string, string>): Promise<CallResponse>;
+  // biome-ignore lint/suspicious/noExplicitAny: JSON.
+  history(chatId: string): Promise<any[]>;
+}
+
+export async function openChat(kind: TopologyKind, setup: Setup = {}): Promise<ChatFrontDoor> {
+  const toolgate = await runToolgate(kind, setup);
+  const { baseUrl, pool, account } = toolgate;
+  const tenant = account.workspace;
+  for (const [name, definition] of Object.entries(TOOLS)) await toolgate.saveTool(name, definition);
+  const { rows } = await pool.query("select id from key_auth.workspaces where code = $1", [tenant]);
+  const workspaceId: string = rows[0].id;
+  await saveAssistant(toolgate, workspaceId);
+  const signIn = async ({ email, password }: { email: string; password: string }): Promise<ChatUser> => {
+    const { body } = await toolgate.request("/toolgate.key_auth.v1.SessionService/Login", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ email, password, tokenKind: "TOKEN_KIND_JWT" }),
+    });
+    return { headers: { authorization: `Bearer ${body.token}` } };
+  };
+  const user = await signIn(account);
+  const url = (path: string, parameters: Record<string, string>) =>
+    `${path}?${new URLSearchParams({ tenant, ...parameters })}`;
+  const open = (path: string, parameters: Record<string, string>, headers: Record<string, string> = user.headers) =>
+    openStream(baseUrl + url(path, parameters), headers);
+  const get: ChatFrontDoor["get"] = (path, parameters, headers = user.headers) =>
+    toolgate.request(url(path, parameters), { headers });
+  return {
+    toolgate,
+    workspaceId,
+    tenant,
+    user,
+    signIn,
+    url,
+    stream: (parameters, headers) => open("/chat/stream", parameters, headers),
+    resume: (parameters, headers) => open("/chat/resume", parameters, headers),
+    get,
+    post: (path, body, headers = user.headers) =>
+      toolgate.request(path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify({ tenant, ...body }),
+      }),
+    async history(chatId) {
+      const { status, body, text } = await get("/chat/history", { chat_id: chatId });
+      if (status !== 200) throw new Error(`history: ${status} ${text}`);
+      return body.messages as unknown[];
+    },
+    [Symbol.asyncDispose]: () => toolgate[Symbol.asyncDispose](),
+  };
+}
+
+async function saveAssistant({ pool }: RunningToolgate, workspaceId: string): Promise<void> {
+  const definition = {
+    instructions: "Help.",
+    tools: Object.keys(TOOLS),
+    suggestions: ["greet Ada", "run long_report"],
+  };
+  await pool.query(
+    `insert into chat.assistant (workspace_id, name, version, definition, saved_at, saved_by)
+     values ($1, 'helper', 1, $2, now(), 'test')`,
+    [workspaceId, JSON.stringify(definition)],
+  );
+  await pool.query(
+    `insert into chat.settings (workspace_id, default_assistant) values ($1, 'helper')
+     on conflict (workspace_id) do update set default_assistant = 'helper'`,
+    [workspaceId],
+  );
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { MAX_FILE_BYTES } from "@toolgate/chat-rules/message-rules";
+import type { Pool } from "@toolgate/postgres/pool";
+import { ChatRefusal } from "../domain/chat-error.ts";
+import { mediaTypeOf, SIGNATURE_BYTES } from "../domain/media-type.ts";
+import type { ModelFile } from "../models/model.ts";
+import { addFile, completeFile, deleteFiles, findExpiredFiles, findFile } from "../store/files.ts";
+import type { ObjectStore } from "./object-store.ts";
+
+/** The files that users attach to messages. */
+export interface Files {
+  /** [CHAT-11] Throws a ChatRefusal for a file that is empty or too large. */
+  store(file: { userId: string; name: string }, chunks: AsyncIterable<Uint8Array>): Promise<StoredFile>;
+  /** The file of a message; none when it has expired. */
+  read(id: string): Promise<ModelFile[]>;
+  /** Deletes what is no longer needed. */
+  expire(): Promise<void>;
+}
+
+export interface StoredFile {
+  id: string;
+  size: number;
+}
+
+interface FilesOptions {
+  pool: Pool;
+  /** Undefined: this installation stores no files. */
+  objects: ObjectStore | undefined;
+  now: () => Date;
+}
+
+const UNUSED_MS = 60 * 60 * 1000;
+const RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+const MAX_USER_BYTES = 1024 * 1024 * 1024;
+const EXPIRED_AT_ONCE = 100;
+
+export function createFiles({ pool, objects, now }: FilesOptions): Files {
+  async function remove(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await objects?.delete(id);
+    await deleteFiles(pool, ids);
+  }
+  return {
+    async store({ userId, name }, chunks) {
+      if (!objects) throw new ChatRefusal("INVALID_FILE", "file: this installation stores no files");
+      const id = randomUUID();
+      const limits = { maxUserBytes: MAX_USER_BYTES, assumedBytes: MAX_FILE_BYTES };
+      if (!(await addFile(pool, { id, userId, name, now: now(), ...limits })))
+        throw new ChatRefusal("TOO_MANY_FILES", "file: your files of the last 30 days take too much space");
+      const measured = measure(chunks);
+      try {
+        await objects.write(id, measured.chunks());
+        await completeFile(pool, id, measured.size(), mediaTypeOf(measured.start()));
+      } catch (error) {
+        await remove([id]);
+        throw error;
+      }
+      return { id, size: measured.size() };
+    },
+    async read(id) {
+      const [file, data] = await Promise.all([findFile(pool, id), objects?.read(id)]);
+      return file && data ? [{ name: file.name, mediaType: file.contentType, data }] : [];
+    },
+    async expire() {
+      for (;;) {
+        const at = now().getTime();
+        const [unusedBefore, before] = [new Date(at - UNUSED_MS), new Date(at - RETENTION_MS)];
+        const ids = await findExpiredFiles(pool, { unusedBefore, before, limit: EXPIRED_AT_ONCE });
+        await remove(ids);
+        if (ids.length < EXPIRED_AT_ONCE) return;
+      }
+    },
+  };
+}
+
+/** Passes chunks on, and remembers their size and how they begin. Throws when there are too many bytes, or none. */
+function measure(source: AsyncIterable<Uint8Array>) {
+  let size = 0;
+  let start = Buffer.alloc(0);
+  return {
+    size: () => size,
+    start: () => start,
+    async *chunks(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of source) {
+        size += chunk.length;
+        if (size > MAX_FILE_BYTES) throw new ChatRefusal("FILE_TOO_LARGE", "file: at most 20 MB");
+        if (start.length < SIGNATURE_BYTES) start = Buffer.concat([start, chunk.subarray(0, SIGNATURE_BYTES)]);
+        yield chunk;
+      }
+      if (size === 0) throw new ChatRefusal("INVALID_FILE", "file: empty");
+    },
+  };
+}

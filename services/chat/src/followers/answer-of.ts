@@ -1,0 +1,31 @@
+import type { ErrorEvent, TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { Pool } from "@toolgate/postgres/pool";
+import type { TurnRef } from "../store/turns/start.ts";
+import type { Followers } from "./followers.ts";
+import { turnEvents } from "./turn-events.ts";
+
+/** The end of a turn. */
+export interface TurnAnswer {
+  /** HTML; empty when the turn failed. */
+  reply: string;
+  error?: ErrorEvent;
+  receipt?: TurnReceipt;
+}
+
+/** Waits for the whole answer of a turn. Throws a ChatRefusal when the turn was not started. */
+export async function answerOf(
+  source: { pool: Pool; followers: Followers },
+  turn: TurnRef,
+  signal: AbortSignal,
+): Promise<TurnAnswer> {
+  let reply = "";
+  let error: ErrorEvent | undefined;
+  let receipt: TurnReceipt | undefined;
+  for await (const { event } of turnEvents(source, turn, 0, signal)) {
+    const { case: kind, value } = event.event;
+    if (kind === "message" && value.role === "assistant") reply += value.content;
+    if (kind === "error") error = value;
+    if (kind === "done") receipt = value.receipt;
+  }
+  return { reply: error ? "" : reply, ...(error && { error }), ...(receipt && { receipt }) };
+}

@@ -1,0 +1,184 @@
+import type { Pool } from "@toolgate/postgres/pool";
+import { unavailable } from "@toolgate/service-host/errors";
+import { chatEventGaps } from "@toolgate/telemetry/instruments";
+import type { ChatPosition } from "../store/chats.ts";
+import { readEvents, type StoredEvent } from "../store/events.ts";
+
+/** The next events of a chat. */
+export interface FollowedEvents {
+  /** In order. Empty when the chat is at a point that the follower did not expect; see `expects`. */
+  events: StoredEvent[];
+  /** Read from the database, so that many more may follow at once. */
+  replayed: boolean;
+}
+
+interface FollowerOptions {
+  /** The chat's row. */
+  chat: number;
+  pool: Pool;
+  /** Settles once live events arrive. */
+  subscribed: Promise<void>;
+  onDispose: (follower: Follower) => void;
+}
+
+const PAGE = 500;
+/** Live events that a reader has not taken. Beyond this they are read from the database again. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+
+/**
+ * Reads the events of a chat from one id on: from the database what is there, then live what follows. The ids are those of
+ * the chat's events, each once. What the broker loses is read from the database.
+ */
+export class Follower implements Disposable {
+  /**
+   * Whether the chat may have this current turn while nothing new comes. If not, `next` returns no events, so that its
+   * caller can find out what happened.
+   */
+  expects: (currentTurn: string | null) => boolean = () => true;
+  readonly #chat: number;
+  readonly #pool: Pool;
+  readonly #subscribed: Promise<void>;
+  readonly #onDispose: (follower: Follower) => void;
+  #lastId = 0;
+  #live: StoredEvent[] = [];
+  #liveBytes = 0;
+  #stale = true;
+  #noticed = false;
+  #awaited: string | undefined;
+  #closed = false;
+  #wake = () => {};
+
+  constructor(options: FollowerOptions) {
+    this.#chat = options.chat;
+    this.#pool = options.pool;
+    this.#subscribed = options.subscribed;
+    this.#onDispose = options.onDispose;
+  }
+
+  /** Of the last event that `next` returned. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
+  /** Continues after this event id. */
+  seek(after: number): void {
+    this.#awaited = undefined;
+    this.#lastId = after;
+    this.#stale = true;
+  }
+
+  /** Waits for the next events. Rejects when the signal fires or the service stops. */
+  async next(signal: AbortSignal): Promise<FollowedEvents> {
+    await this.#subscribed;
+    for (;;) {
+      this.#throwIfOver(signal);
+      if (this.#stale) {
+        const events = await this.#read();
+        if (events.length > 0) return { events, replayed: true };
+        continue;
+      }
+      const events = this.#take();
+      if (events.length > 0) return { events, replayed: false };
+      if (this.#stale) continue;
+      if (this.#noticed) {
+        this.#noticed = false;
+        return { events: [], replayed: true };
+      }
+      await this.#changed(signal);
+    }
+  }
+
+  /**
+   * Waits until something may have become of a turn that waits: its first event, its end without one, or a regular check.
+   * Rejects like `next`.
+   */
+  async untilNoticed(turn: string, signal: AbortSignal): Promise<void> {
+    this.#awaited = turn;
+    this.expects = () => false;
+    await this.#subscribed;
+    while (!this.#noticed) {
+      this.#throwIfOver(signal);
+      await this.#changed(signal);
+    }
+    this.#noticed = false;
+  }
+
+  /** Takes live events, which may be repeated or have gaps. Without events: a turn has ended that never had one. */
+  receive(events: readonly StoredEvent[], bytes: number): void {
+    if (events.length === 0 || events[0]?.turn === this.#awaited) this.#noticed = true;
+    this.#live.push(...events);
+    this.#liveBytes += bytes;
+    if (this.#liveBytes > MAX_BUFFERED_BYTES) {
+      this.#forget();
+      this.#stale = true;
+    }
+    this.#wake();
+  }
+
+  /** Takes the chat's position as the database has it. */
+  compare({ lastEventId, currentTurn }: ChatPosition): void {
+    const newest = Number(this.#live.at(-1)?.event.id ?? 0);
+    const isBehind = lastEventId > Math.max(this.#lastId, newest);
+    const isUnexpected = !this.expects(currentTurn);
+    if (isBehind) this.#stale = true;
+    if (isUnexpected) this.#noticed = true;
+    if (isBehind || isUnexpected) this.#wake();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  [Symbol.dispose](): void {
+    this.#onDispose(this);
+  }
+
+  #throwIfOver(signal: AbortSignal): void {
+    signal.throwIfAborted();
+    if (this.#closed) throw unavailable("the service is stopping, try again");
+  }
+
+  async #read(): Promise<StoredEvent[]> {
+    this.#stale = false;
+    const newest = Number(this.#live.at(-1)?.event.id ?? 0);
+    const events = await readEvents(this.#pool, this.#chat, this.#lastId, PAGE);
+    if (events.length === PAGE) this.#stale = true;
+    // What was published before the read, and is not in the database, was deleted since.
+    const last = Number(events.at(-1)?.event.id ?? newest);
+    this.#lastId = Math.max(this.#lastId, last);
+    return events;
+  }
+
+  /** The live events that follow the last one. Before a gap it takes none, and the database is read. */
+  #take(): StoredEvent[] {
+    const events = this.#live.filter(({ event }) => event.id > this.#lastId);
+    this.#forget();
+    let next = this.#lastId + 1;
+    const inOrder = events.every(({ event }) => Number(event.id) === next++);
+    if (inOrder) {
+      this.#lastId += events.length;
+      return events;
+    }
+    chatEventGaps.add(1);
+    this.#stale = true;
+    return [];
+  }
+
+  #forget(): void {
+    this.#live = [];
+    this.#liveBytes = 0;
+  }
+
+  #changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener("abort", done);
+        this.#wake = () => {};
+        resolve();
+      };
+      this.#wake = done;
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+}

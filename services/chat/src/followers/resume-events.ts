@@ -1,0 +1,77 @@
+import type { Pool } from "@toolgate/postgres/pool";
+import { type ChatRow, chatPositions } from "../store/chats.ts";
+import { readEvents } from "../store/events.ts";
+import { findNewestOpenTurn, findTurn, hasOpenTurn } from "../store/turns/find.ts";
+import type { Followers } from "./followers.ts";
+import { messagesSince } from "./messages-since.ts";
+import type { SentEvent } from "./turn-events.ts";
+
+interface ResumeSource {
+  pool: Pool;
+  followers: Followers;
+}
+
+const PAGE = 500;
+
+/**
+ * The events of a chat after an id. While a turn runs, unless `replayOnly`, also those that follow, until the turns that
+ * the chat has now are over.
+ */
+export async function* eventsAfter(
+  source: ResumeSource,
+  chat: ChatRow,
+  { after, replayOnly }: { after: number; replayOnly: boolean },
+  signal: AbortSignal,
+): AsyncGenerator<SentEvent> {
+  if (chat.currentTurn !== null && !replayOnly) return yield* untilIdle(source, chat, after, signal);
+  let last = after;
+  while (last < chat.lastEventId) {
+    const page = await readEvents(source.pool, chat.id, last, PAGE);
+    for (const { event } of page) {
+      last = Number(event.id);
+      if (last <= chat.lastEventId) yield { event, replayed: true };
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+/** Whole messages that are newer than `since`, then every event of the turn that runs. */
+export async function* eventsSince(
+  source: ResumeSource,
+  chat: ChatRow,
+  { since, replayOnly }: { since: Date; replayOnly: boolean },
+  signal: AbortSignal,
+): AsyncGenerator<SentEvent> {
+  const running = chat.currentTurn === null ? undefined : await findTurn(source.pool, chat.currentTurn);
+  const upTo = running && running.firstEventId > 0 ? running.firstEventId : chat.lastEventId;
+  yield* messagesSince(source.pool, chat.id, since, upTo);
+  if (running && !replayOnly) yield* untilIdle(source, chat, upTo, signal);
+}
+
+async function* untilIdle(
+  source: ResumeSource,
+  chat: ChatRow,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<SentEvent> {
+  const { pool, followers } = source;
+  using follower = followers.follow(chat.id);
+  follower.seek(after);
+  follower.expects = (currentTurn) => currentTurn !== null;
+  const newest = await findNewestOpenTurn(pool, chat.id);
+  if (newest === undefined) {
+    // All turns have ended since the chat was read.
+    const ended = (await chatPositions(pool, [chat.id])).get(chat.id) ?? chat;
+    return yield* eventsAfter(source, { ...chat, ...ended, currentTurn: null }, { after, replayOnly: true }, signal);
+  }
+  const isOver = async () => !(await hasOpenTurn(pool, chat.id, newest.number));
+  for (;;) {
+    const { events, replayed } = await follower.next(signal);
+    for (const { event } of events) {
+      yield { event, replayed };
+      const mayBeLast = event.event.case === "done" && Number(event.id) > chat.lastEventId;
+      if (mayBeLast && (await isOver())) return;
+    }
+    if (events.length === 0 && (await isOver())) return;
+  }
+}

@@ -1,0 +1,12 @@
+import { runEvery } from "@toolgate/service-host/every";
+import type { Loops } from "@toolgate/service-host/loops";
+import type { Context } from "../context.ts";
+
+const EXPIRE_FILES_EVERY_MS = 10 * 60 * 1000;
+
+/** What runs beside the RPCs. */
+export function apiLoops({ followers, files }: Context, onError: (error: unknown) => void): Loops {
+  return {
+    producers: [followers.catchUp, (signal) => runEvery(EXPIRE_FILES_EVERY_MS, signal, () => files.expire(), onError)],
+  };
+}

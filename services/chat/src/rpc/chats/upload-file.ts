@@ -1,0 +1,36 @@
+import { MAX_FILE_NAME_CHARACTERS } from "@toolgate/chat-rules/message-rules";
+import type { ChatService, UploadFileRequest } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { UploadHandler } from "@toolgate/service-host/handler";
+import type { Context } from "../../context.ts";
+import { ChatRefusal } from "../../domain/chat-error.ts";
+import { rpcError } from "./refusals.ts";
+
+/** [CHAT-11] */
+export const uploadFile: UploadHandler<Context, typeof ChatService.method.uploadFile> = async ({ files }, requests) => {
+  try {
+    const parts = requests[Symbol.asyncIterator]();
+    const { value: first } = await parts.next();
+    const header = first?.part.case === "header" ? first.part.value : undefined;
+    if (!header || header.userId === "") throw new ChatRefusal("INVALID_FILE", "file: no header");
+    const { id, size } = await files.store({ userId: header.userId, name: safeName(header.name) }, chunksOf(parts));
+    return { fileId: id, size: BigInt(size) };
+  } catch (error) {
+    throw rpcError(error);
+  }
+};
+
+async function* chunksOf(parts: AsyncIterator<UploadFileRequest>): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { done, value } = await parts.next();
+    if (done) return;
+    if (value.part.case !== "chunk") throw new ChatRefusal("INVALID_FILE", "file: more than one header");
+    yield value.part.value;
+  }
+}
+
+/** Without folders and control characters. */
+function safeName(name: string): string {
+  const base = name.split(/[/\\]/).at(-1) ?? "";
+  const printable = base.replace(/[\p{Cc}\p{Cs}]/gu, "").slice(0, MAX_FILE_NAME_CHARACTERS);
+  return printable.trim() === "" ? "file" : printable.toWellFormed();
+}

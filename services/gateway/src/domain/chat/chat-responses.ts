@@ -1,0 +1,43 @@
+import type { ApiResponse } from "../responses.ts";
+
+/** [CHAT-48] [CHAT-49] [CHAT-50] [CHAT-51] Codes of the gateway's own; others come from chat. */
+type OwnCode =
+  | "INVALID_PARAMETERS"
+  | "UNAUTHENTICATED"
+  | "FORBIDDEN"
+  | "WORKSPACE_LOCKED"
+  | "METHOD_NOT_ALLOWED"
+  | "INTERNAL";
+
+/** [CHAT-52] [CHAT-53] [CHAT-54] */
+export function chatError(status: number, code: string, message: string): ApiResponse {
+  return { status, body: Buffer.from(JSON.stringify({ error: { code, message } })) };
+}
+
+function own(status: number, code: OwnCode, message: string): ApiResponse {
+  return chatError(status, code, message);
+}
+
+export const CHAT_UNAUTHENTICATED: ApiResponse = {
+  ...own(401, "UNAUTHENTICATED", "log in first"),
+  headers: { "www-authenticate": "Bearer" },
+};
+/** The same for a workspace that does not exist. */
+export const CHAT_FORBIDDEN = own(403, "FORBIDDEN", "no access to this workspace");
+export const CHAT_OF_ANOTHER_USER = own(403, "FORBIDDEN", "no access to this chat");
+export const CHAT_NOT_SAME_ORIGIN = own(
+  403,
+  "FORBIDDEN",
+  "a request with the session cookie must come from a page of this server, with X-CSRF-Token unless it only reads",
+);
+export const CHAT_WORKSPACE_LOCKED = own(403, "WORKSPACE_LOCKED", "this workspace is locked");
+export const CHAT_METHOD_NOT_ALLOWED = own(405, "METHOD_NOT_ALLOWED", "method not allowed");
+export const CHAT_INTERNAL = own(500, "INTERNAL", "internal error, please try again");
+
+export function invalidChatRequest(message: string): ApiResponse {
+  return own(400, "INVALID_PARAMETERS", message);
+}
+
+export function chatResult(members: Record<string, unknown>): ApiResponse {
+  return { status: 200, body: Buffer.from(JSON.stringify(members)) };
+}

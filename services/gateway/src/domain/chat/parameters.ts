@@ -1,0 +1,160 @@
+import { chatIdFault, clientMessageIdFault, MAX_PAGE, messageFault } from "@toolgate/chat-rules/message-rules";
+import { parseInstant } from "./instant.ts";
+
+/** The parameters of a chat request and what is wrong with the first wrong one. */
+export interface Checked<T> {
+  values: T;
+  /** The workspace's code, as far as it is known; also when there is a fault. */
+  tenant: string;
+  fault?: string | undefined;
+}
+
+const FLAGS = new Map<unknown, boolean>([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
+/** More than any event id. */
+const COUNTER = /^\d{1,15}$/;
+
+/** Reads parameters, and keeps the first fault. */
+export class ParameterReader {
+  fault: string | undefined;
+  readonly #values: Readonly<Record<string, unknown>>;
+  readonly #isText: boolean;
+
+  /** `isText`: from a query or a form, where every value is text. */
+  constructor(values: Readonly<Record<string, unknown>>, { isText }: { isText: boolean }) {
+    this.#values = values;
+    this.#isText = isText;
+  }
+
+  /** [CHAT-7] */
+  tenant(): string {
+    const tenant = this.text("tenant");
+    if (tenant === "") this.check("tenant: missing");
+    return tenant;
+  }
+
+  /** [CHAT-5] */
+  chatId(): string {
+    const chatId = this.text("chat_id");
+    this.check(chatId === "" ? "chat_id: missing" : chatIdFault(chatId));
+    return chatId;
+  }
+
+  /** Empty when it is absent. */
+  text(name: string): string {
+    const value = this.#values[name];
+    if (value === undefined || value === null) return "";
+    if (typeof value === "string") return value;
+    this.check(`${name}: must be one text`);
+    return "";
+  }
+
+  /** [CHAT-9] Undefined when it is absent. */
+  flag(name: string): boolean | undefined {
+    const value = this.#values[name];
+    if (value === undefined || value === null || (this.#isText && value === "")) return undefined;
+    const flag = this.#isText ? FLAGS.get(value) : value;
+    if (typeof flag === "boolean") return flag;
+    this.check(this.#isText ? `${name}: true, false, 1 or 0` : `${name}: true or false`);
+    return undefined;
+  }
+
+  /** A whole number that is not negative; undefined when it is absent. */
+  counter(name: string): number | undefined {
+    const value = this.text(name);
+    if (value === "") return undefined;
+    if (COUNTER.test(value)) return Number(value);
+    this.check(`${name}: must be a whole number`);
+    return undefined;
+  }
+
+  check(fault: string | undefined): void {
+    this.fault ??= fault;
+  }
+
+  /** Whether the request has a parameter of this name. */
+  has(name: string): boolean {
+    return this.#values[name] !== undefined;
+  }
+}
+
+/** A message that a user sends. */
+export interface SentMessage {
+  chatId: string;
+  message: string;
+  testMode: boolean;
+  clientMessageId: string;
+  assistant: string;
+}
+
+/** `idempotencyKey`: of the header, for requests without client_message_id. */
+export function sentMessage(reader: ParameterReader, idempotencyKey: string): Checked<SentMessage> {
+  const tenant = reader.tenant();
+  const chatId = reader.chatId();
+  const message = reader.text("message");
+  reader.check(messageFault(message));
+  const testMode = reader.flag("test_mode") ?? false;
+  const clientMessageId = reader.text("client_message_id") || idempotencyKey;
+  reader.check(clientMessageIdFault(clientMessageId));
+  // Half a surrogate pair cannot be sent on.
+  const values = {
+    chatId,
+    message: message.toWellFormed(),
+    testMode,
+    clientMessageId,
+    assistant: reader.text("assistant"),
+  };
+  return { values, tenant, fault: reader.fault };
+}
+
+/** From where a client resumes: an event id, or else a point in time. */
+export interface ResumePoint {
+  chatId: string;
+  after: number | undefined;
+  since: Date | undefined;
+  replayOnly: boolean;
+}
+
+/** [CHAT-17] [CHAT-19] [CHAT-20] The header wins over the query, and an id over the time. */
+export function resumePoint(reader: ParameterReader, lastEventIdHeader: string | undefined): Checked<ResumePoint> {
+  const tenant = reader.tenant();
+  const chatId = reader.chatId();
+  const after = eventCounter(reader, lastEventIdHeader);
+  const given = reader.text("since");
+  const since = given === "" ? undefined : parseInstant(given);
+  if (given !== "" && !since) reader.check("since: must be a timestamp in ISO 8601");
+  if (given === "" && after === undefined) reader.check("since: missing");
+  const follow = reader.flag("follow") ?? true;
+  return { values: { chatId, after, since, replayOnly: !follow }, tenant, fault: reader.fault };
+}
+
+/** [CHAT-21] A header that is not a number is ignored. */
+export function eventCounter(reader: ParameterReader, header: string | undefined): number | undefined {
+  const inQuery = reader.counter("last_event_id");
+  return header !== undefined && COUNTER.test(header) ? Number(header) : inQuery;
+}
+
+export interface HistoryPage {
+  chatId: string;
+  before: number | undefined;
+  limit: number | undefined;
+}
+
+export function historyPage(reader: ParameterReader): Checked<HistoryPage> {
+  const tenant = reader.tenant();
+  const chatId = reader.chatId();
+  const before = reader.counter("before");
+  const limit = reader.counter("limit");
+  if (limit !== undefined && (limit < 1 || limit > MAX_PAGE)) reader.check(`limit: from 1 to ${MAX_PAGE}`);
+  return { values: { chatId, before, limit }, tenant, fault: reader.fault };
+}
+
+export function chatNamed(reader: ParameterReader): Checked<{ chatId: string }> {
+  const tenant = reader.tenant();
+  const chatId = reader.chatId();
+  return { values: { chatId }, tenant, fault: reader.fault };
+}

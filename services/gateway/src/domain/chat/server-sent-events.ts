@@ -1,0 +1,64 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ChatEvent, TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+
+/** How soon a browser connects again. */
+const RETRY_MS = 1_000;
+
+/** [CHAT-36] Comments keep connections through proxies open. */
+export const HEARTBEAT = ": heartbeat\n\n";
+export const RETRY = `retry: ${RETRY_MS}\n\n`;
+
+/** Sets the id from which a client resumes, without an event. */
+export function idOnly(id: bigint | number): string {
+  return `id: ${id}\n\n`;
+}
+
+function eventText(id: bigint | number, name: string, data: unknown): string {
+  return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** An event other than done, as a client gets it. */
+export function serverSentEvent({ id, event }: Pick<ChatEvent, "id" | "event">): string {
+  switch (event.case) {
+    case "message": {
+      const { role, content, created } = event.value;
+      return eventText(id, "message", { role, content, created: created && timestampDate(created).toISOString() });
+    }
+    case "toolStart":
+      return eventText(id, "tool_start", { id: event.value.id, tool: event.value.tool });
+    case "toolComplete": {
+      const { id: call, tool, success, durationMs } = event.value;
+      return eventText(id, "tool_complete", { id: call, tool, success, duration_ms: durationMs });
+    }
+    case "suggestions":
+      return eventText(id, "suggestions", { items: event.value.items });
+    case "error":
+      return eventText(id, "error", { error: { code: event.value.code, message: event.value.message } });
+    default:
+      // An event that this gateway does not know.
+      return idOnly(id);
+  }
+}
+
+/** [CHAT-42] [CHAT-45] [CHAT-46] The last event of every stream. */
+export function doneEvent(
+  id: bigint | number,
+  resumed: { resumed: false } | { resumed: true; count: number },
+  receipt: TurnReceipt | undefined,
+): string {
+  return eventText(id, "done", { ...resumed, ...(receipt && { receipt: receiptJson(receipt) }) });
+}
+
+/** What a turn used. */
+export function receiptJson(receipt: TurnReceipt): Record<string, unknown> {
+  const { model, inputTokens, outputTokens, durationMs, tools, suppressed, stopped } = receipt;
+  return {
+    model,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    duration_ms: durationMs,
+    tools: tools.map(({ tool, success, durationMs: toolMs }) => ({ tool, success, duration_ms: toolMs })),
+    suppressed,
+    stopped,
+  };
+}

@@ -1,0 +1,81 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { AuthorizeResponse } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { encodePrincipal, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import {
+  CHAT_FORBIDDEN,
+  CHAT_NOT_SAME_ORIGIN,
+  CHAT_UNAUTHENTICATED,
+  CHAT_WORKSPACE_LOCKED,
+  invalidChatRequest,
+} from "../../domain/chat/chat-responses.ts";
+import type { Checked } from "../../domain/chat/parameters.ts";
+import type { ApiResponse } from "../../domain/responses.ts";
+import { sendResponse } from "../key-api.ts";
+import { memberRoleOf } from "../sessions/login-of-request.ts";
+import type { ChatLogin } from "./chat-login.ts";
+import type { ChatContext } from "./context.ts";
+import { allowOrigin } from "./cors.ts";
+
+/** A request that may go on to chat. */
+export interface Admitted<T> {
+  values: T;
+  /** For calls of chat. */
+  headers: Record<string, string>;
+}
+
+interface Question<T> {
+  login: ChatLogin | undefined;
+  checked: Checked<T>;
+}
+
+/** [CHAT] Refuses in this order: 401, 400, 403. Undefined when a refusal has been sent. */
+export async function admit<T>(
+  context: ChatContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { login, checked }: Question<T>,
+): Promise<Admitted<T> | undefined> {
+  const user = login && (await authorize(context, login.token, checked.tenant));
+  const refusal = refusalOf(login, user, checked.fault);
+  await allowOrigin(context, request, reply, user?.workspaceId ?? "");
+  if (refusal || !user) {
+    sendResponse(reply, refusal ?? CHAT_UNAUTHENTICATED);
+    return undefined;
+  }
+  const { userId, email, workspaceId, workspace } = user;
+  const role = memberRoleOf(user.role) ?? "member";
+  const principal = encodePrincipal({ userId, email, workspaceId, workspace, role });
+  return { values: checked.values, headers: { [PRINCIPAL_HEADER]: principal } };
+}
+
+/** Of a user without access to the workspace: without its id. */
+type User = Pick<AuthorizeResponse, "userId" | "email" | "workspaceId" | "workspace" | "role" | "workspaceLocked">;
+
+const NO_ACCESS: User = { userId: "", email: "", workspaceId: "", workspace: "", role: 0, workspaceLocked: false };
+
+/** Undefined when the token is not valid. */
+async function authorize({ sessions }: ChatContext, token: string, tenant: string): Promise<User | undefined> {
+  // Postgres cannot store NUL, so there is no such workspace.
+  const workspace = tenant.includes("\0") ? "" : tenant.toWellFormed();
+  try {
+    return await sessions.authorize({ token, workspace });
+  } catch (error) {
+    const { code } = ConnectError.from(error);
+    if (code === Code.Unauthenticated) return undefined;
+    if (code === Code.NotFound) return NO_ACCESS;
+    throw error;
+  }
+}
+
+function refusalOf(
+  login: ChatLogin | undefined,
+  user: User | undefined,
+  fault: string | undefined,
+): ApiResponse | undefined {
+  if (!login || !user) return CHAT_UNAUTHENTICATED;
+  if (fault !== undefined) return invalidChatRequest(fault);
+  if (!login.isProven) return CHAT_NOT_SAME_ORIGIN;
+  if (user.workspaceId === "" || !memberRoleOf(user.role)) return CHAT_FORBIDDEN;
+  return user.workspaceLocked ? CHAT_WORKSPACE_LOCKED : undefined;
+}

@@ -1,0 +1,28 @@
+import type { FastifyRequest } from "fastify";
+import { cookieToken } from "../../domain/session-cookie.ts";
+import { isSecure, loginOfRequest } from "../sessions/login-of-request.ts";
+
+export interface ChatLogin {
+  token: string;
+  /** [CHAT-33] A browser adds the cookie to any request, so it needs a proof that one of our own pages made it. */
+  isProven: boolean;
+}
+
+/** [CHAT-34] The login of a request; a token in the header decides, whatever the cookie is. */
+export function chatLogin(request: FastifyRequest, { changesState }: { changesState: boolean }): ChatLogin | undefined {
+  const login = loginOfRequest(request);
+  if (login.kind === "token") return { token: login.token, isProven: true };
+  if (login.kind === "none") return undefined;
+  const token = cookieToken(request.headers.cookie, isSecure(request)) ?? "";
+  // A form of another site can make a POST, and no EventSource can send a CSRF token.
+  const isProven = request.method === "GET" && (!changesState || isSameOrigin(request));
+  return { token, isProven };
+}
+
+function isSameOrigin(request: FastifyRequest): boolean {
+  const { "sec-fetch-site": site, origin, referer } = request.headers;
+  if (site !== undefined) return site === "same-origin";
+  const from = origin ?? referer;
+  const own = `${request.protocol}://${request.host}`;
+  return from !== undefined && (from === own || from.startsWith(`${own}/`));
+}

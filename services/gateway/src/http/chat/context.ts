@@ -1,0 +1,15 @@
+import type { Client } from "@connectrpc/connect";
+import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import type { Logger } from "@toolgate/service-host/logger";
+import type { AllowedOrigins } from "./allowed-origins.ts";
+import type { OpenStreams } from "./open-streams.ts";
+
+/** What the routes of chats need. */
+export interface ChatContext {
+  chat: Client<typeof ChatService>;
+  sessions: Client<typeof SessionService>;
+  origins: AllowedOrigins;
+  streams: OpenStreams;
+  log: Logger;
+}

@@ -1,0 +1,79 @@
+import { Readable } from "node:stream";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { GetHistoryResponse, HistoryMessage } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { chatResult } from "../../domain/chat/chat-responses.ts";
+import { type HistoryPage, historyPage } from "../../domain/chat/parameters.ts";
+import { sendResponse } from "../key-api.ts";
+import { type Admitted, admit } from "./admission.ts";
+import { chatLogin } from "./chat-login.ts";
+import type { ChatContext } from "./context.ts";
+import { queryParameters } from "./request-parameters.ts";
+import { failureResponse } from "./upstream.ts";
+
+const TIMEOUT_MS = 15_000;
+
+/** [CHAT-25] [CHAT-26] GET /chat/history: all messages, or with `before` or `limit` a page of them. */
+export async function showHistory(
+  context: ChatContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const login = chatLogin(request, { changesState: false });
+  const checked = historyPage(queryParameters(request));
+  const admitted = await admit(context, request, reply, { login, checked });
+  if (!admitted) return reply;
+  try {
+    const { before, limit } = admitted.values;
+    if (before !== undefined || limit !== undefined) return await showPage(context, reply, admitted);
+    const read = pageReader(context, admitted);
+    const first = await read(0n);
+    reply.header("content-type", "application/json; charset=utf-8");
+    return reply.send(Readable.from(wholeHistory(read, first)));
+  } catch (error) {
+    return sendResponse(reply, failureResponse(context, error));
+  }
+}
+
+async function showPage(
+  { chat }: ChatContext,
+  reply: FastifyReply,
+  { values, headers }: Admitted<HistoryPage>,
+): Promise<FastifyReply> {
+  const { chatId, before, limit } = values;
+  const request = { chatId, before: BigInt(before ?? 0), limit: limit ?? 0 };
+  const page = await chat.getHistory(request, { headers, timeoutMs: TIMEOUT_MS });
+  const nextBefore = page.nextBefore === 0n ? null : Number(page.nextBefore);
+  return sendResponse(reply, chatResult({ messages: page.messages.map(entryOf), next_before: nextBefore }));
+}
+
+type ReadPage = (after: bigint) => Promise<GetHistoryResponse>;
+
+function pageReader({ chat }: ChatContext, { values, headers }: Admitted<HistoryPage>): ReadPage {
+  return (after) => chat.getHistory({ chatId: values.chatId, after }, { headers, timeoutMs: TIMEOUT_MS });
+}
+
+/** Page by page, so that no long history has to fit in memory. */
+async function* wholeHistory(read: ReadPage, first: GetHistoryResponse): AsyncGenerator<string> {
+  let page = first;
+  let separator = '{"messages":[';
+  for (;;) {
+    for (const message of page.messages) {
+      yield separator + JSON.stringify(entryOf(message));
+      separator = ",";
+    }
+    if (page.nextAfter === 0n) break;
+    page = await read(page.nextAfter);
+  }
+  yield separator === "," ? "]}" : `${separator}]}`;
+}
+
+/** [CHAT-27] [CHAT-28] [CHAT-29] */
+function entryOf({ role, content, created, files }: HistoryMessage): Record<string, unknown> {
+  return {
+    role,
+    content,
+    created: created && timestampDate(created).toISOString(),
+    ...(files.length > 0 && { files }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from "fastify";
+import { ParameterReader } from "../../domain/chat/parameters.ts";
+import { isJsonObject } from "../../domain/json.ts";
+import { IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
+import { readBytes } from "../request-bytes.ts";
+
+const MAX_JSON_BYTES = 512 * 1024;
+const JSON_TYPE = /^application\/json *(;|$)/i;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+export function queryParameters(request: FastifyRequest): ParameterReader {
+  return new ParameterReader(request.query as Record<string, unknown>, { isText: true });
+}
+
+/** [CHAT-3] */
+export async function jsonParameters(request: FastifyRequest, contentType: string): Promise<ParameterReader> {
+  const { bytes, fault } = await readBytes(request.raw, MAX_JSON_BYTES);
+  const body = parsed(bytes);
+  const reader = new ParameterReader(isJsonObject(body) ? body : {}, { isText: false });
+  if (!JSON_TYPE.test(contentType)) reader.check("Content-Type: must be application/json");
+  if (fault === "too-large") reader.check(`body: larger than ${MAX_JSON_BYTES} bytes`);
+  if (!isJsonObject(body)) reader.check("body: must be a JSON object");
+  // [CHAT-11] A file needs a form.
+  if (reader.has("file")) reader.check("file: only in multipart/form-data");
+  return reader;
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The Idempotency-Key header, which does the same as client_message_id. */
+export function idempotencyKeyOf(request: FastifyRequest, reader: ParameterReader): string {
+  const { key, violation } = readIdempotencyKey(request.headers[IDEMPOTENCY_KEY_HEADER]);
+  if (violation) reader.check(`Idempotency-Key: ${violation.message}`);
+  return key;
+}
+
+/** [CHAT-19] What a browser sends when it connects again. */
+export function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
+  const value = headers["last-event-id"];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { UploadFileRequestSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { CHAT_UNAUTHENTICATED, chatError, chatResult } from "../../domain/chat/chat-responses.ts";
+import { type ParameterReader, sentMessage } from "../../domain/chat/parameters.ts";
+import { receiptJson } from "../../domain/chat/server-sent-events.ts";
+import type { ApiResponse } from "../../domain/responses.ts";
+import { sendResponse } from "../key-api.ts";
+import { admit } from "./admission.ts";
+import { type ChatLogin, chatLogin } from "./chat-login.ts";
+import type { ChatContext } from "./context.ts";
+import { allowOrigin } from "./cors.ts";
+import { readForm } from "./form.ts";
+import { idempotencyKeyOf, jsonParameters } from "./request-parameters.ts";
+import { failureResponse, NO_TIMEOUT, repeated } from "./upstream.ts";
+
+const FORM_TYPE = /^multipart\/form-data *(;|$)/i;
+
+/** [CHAT-3] [CHAT-12] [CHAT-13] POST /chat/index: one message, and the whole answer as the response. */
+export async function sendMessage(
+  context: ChatContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const left = new AbortController();
+  reply.raw.once("close", () => left.abort());
+  const { signal } = left;
+  const login = chatLogin(request, { changesState: true });
+  // Nothing is read for nobody.
+  const sent = login && (await readSent(context, request, login, signal));
+  if (!sent) {
+    await allowOrigin(context, request, reply, "");
+    return sendResponse(reply, CHAT_UNAUTHENTICATED);
+  }
+  const checked = sentMessage(sent.reader, idempotencyKeyOf(request, sent.reader));
+  const admitted = await admit(context, request, reply, { login, checked });
+  if (!admitted) return reply;
+  if (sent.refusal) return sendResponse(reply, sent.refusal);
+  const { values, headers } = admitted;
+  const message = {
+    ...values,
+    // The call may have to be repeated, and must not become two turns.
+    clientMessageId: values.clientMessageId || randomUUID(),
+    fileId: sent.fileId ?? "",
+  };
+  try {
+    const call = () => context.chat.sendMessage(message, { headers, signal, timeoutMs: NO_TIMEOUT });
+    const { reply: html, error, receipt } = await repeated(call, signal);
+    if (error) return sendResponse(reply, chatError(500, error.code, error.message));
+    return sendResponse(reply, chatResult({ reply: html, ...(receipt && { receipt: receiptJson(receipt) }) }));
+  } catch (error) {
+    return sendResponse(reply, failureResponse(context, error, signal));
+  }
+}
+
+interface Sent {
+  reader: ParameterReader;
+  fileId?: string | undefined;
+  /** Why its file was not taken. */
+  refusal?: ApiResponse | undefined;
+}
+
+/** Undefined when the login is not valid. */
+async function readSent(
+  context: ChatContext,
+  request: FastifyRequest,
+  { token, isProven }: ChatLogin,
+  signal: AbortSignal,
+): Promise<Sent | undefined> {
+  const { bodyType } = request;
+  if (!FORM_TYPE.test(bodyType)) return { reader: await jsonParameters(request, bodyType) };
+  const userId = await userOf(context, token);
+  if (userId === undefined) return undefined;
+  return readForm(
+    request,
+    bodyType,
+    isProven ? (name, chunks) => storeFile(context, userId, name, chunks, signal) : undefined,
+  );
+}
+
+/** The workspace is not known before the form has been read. */
+async function userOf({ sessions }: ChatContext, token: string): Promise<string | undefined> {
+  try {
+    return (await sessions.getSession({ token })).userId;
+  } catch (error) {
+    if (ConnectError.from(error).code === Code.Unauthenticated) return undefined;
+    throw error;
+  }
+}
+
+async function storeFile(
+  context: ChatContext,
+  userId: string,
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<string | ApiResponse> {
+  async function* parts() {
+    yield create(UploadFileRequestSchema, { part: { case: "header", value: { userId, name: name.toWellFormed() } } });
+    for await (const chunk of chunks) yield create(UploadFileRequestSchema, { part: { case: "chunk", value: chunk } });
+  }
+  try {
+    return (await context.chat.uploadFile(parts(), { signal, timeoutMs: NO_TIMEOUT })).fileId;
+  } catch (error) {
+    return failureResponse(context, error, signal);
+  }
+}

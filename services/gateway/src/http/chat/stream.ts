@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { eventCounter, type SentMessage, sentMessage } from "../../domain/chat/parameters.ts";
+import { doneEvent, idOnly, serverSentEvent } from "../../domain/chat/server-sent-events.ts";
+import { type Admitted, admit } from "./admission.ts";
+import { chatLogin } from "./chat-login.ts";
+import type { ChatContext } from "./context.ts";
+import { endFailed } from "./end-failed.ts";
+import { idempotencyKeyOf, lastEventIdOf, queryParameters } from "./request-parameters.ts";
+import { resumeReconnected } from "./resume.ts";
+import { SseStream } from "./sse-stream.ts";
+import { continued, NO_TIMEOUT } from "./upstream.ts";
+
+/** [CHAT-15] [CHAT-16] GET /chat/stream: one message, and the answer as events. */
+export async function streamAnswer(
+  context: ChatContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const reader = queryParameters(request);
+  const after = eventCounter(reader, lastEventIdOf(request));
+  // A browser's EventSource that connects again repeats the whole request, which must not start another turn.
+  if (after !== undefined) return resumeReconnected(context, request, reply, { reader, after });
+  const login = chatLogin(request, { changesState: true });
+  if (reader.has("file")) reader.check("file: only in POST /chat/index");
+  const checked = sentMessage(reader, idempotencyKeyOf(request, reader));
+  const admitted = await admit(context, request, reply, { login, checked });
+  return admitted ? stream(context, reply, admitted) : reply;
+}
+
+async function stream(
+  context: ChatContext,
+  reply: FastifyReply,
+  { values, headers }: Admitted<SentMessage>,
+): Promise<FastifyReply> {
+  const sse = new SseStream(reply, "answer", context.streams);
+  const { signal } = sse;
+  const clientMessageId = values.clientMessageId || randomUUID();
+  let last = 0n;
+  const open = () =>
+    context.chat.streamAnswer(
+      { ...values, clientMessageId, afterEventId: last },
+      { headers, signal, timeoutMs: NO_TIMEOUT },
+    );
+  try {
+    for await (const { event, replayed } of continued(open, signal)) {
+      if (!event) continue;
+      last = event.id;
+      const { case: kind, value } = event.event;
+      const isOwnMessage = kind === "message" && value.role === "user";
+      if (kind === "done") {
+        await sse.send(doneEvent(event.id, { resumed: false }, value.receipt), { replayed });
+        sse.end();
+        continue;
+      }
+      // The client has its own message. Its id is where the client resumes when the connection breaks before the answer.
+      await sse.send(isOwnMessage ? idOnly(event.id) : serverSentEvent(event), { replayed });
+    }
+  } catch (error) {
+    return endFailed(context, reply, sse, error);
+  }
+  return reply;
+}

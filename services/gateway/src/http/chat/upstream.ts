@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import {
+  CHAT_FORBIDDEN,
+  CHAT_INTERNAL,
+  CHAT_OF_ANOTHER_USER,
+  CHAT_UNAUTHENTICATED,
+  chatError,
+  invalidChatRequest,
+} from "../../domain/chat/chat-responses.ts";
+import type { ApiResponse } from "../../domain/responses.ts";
+import type { ChatContext } from "./context.ts";
+
+/** Without a limit of time: an answer takes as long as its model. */
+export const NO_TIMEOUT = 0;
+
+/** Failures of the connection or of the process at its other end, after which the same call may succeed. */
+const PASSING: readonly Code[] = [
+  Code.Unavailable,
+  Code.Aborted,
+  Code.Internal,
+  Code.Unknown,
+  Code.Canceled,
+  Code.DeadlineExceeded,
+];
+const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
+
+/**
+ * The items of a stream of chat. When the connection breaks, `open` is called again, and must continue after the items
+ * that came before, so that the client notices nothing. `signal`: the client has left.
+ */
+export async function* continued<T>(open: () => AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      for await (const item of open()) {
+        failures = 0;
+        yield item;
+      }
+      return;
+    } catch (error) {
+      await waitOrThrow(error, failures, signal);
+    }
+  }
+}
+
+/** A call of chat that may be repeated. */
+export async function repeated<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      await waitOrThrow(error, failures, signal);
+    }
+  }
+}
+
+async function waitOrThrow(error: unknown, failures: number, signal: AbortSignal): Promise<void> {
+  const failure = ConnectError.from(error);
+  const wait = WAITS_MS[failures];
+  const isRefusal = failure.findDetails(ErrorEventSchema).length > 0;
+  if (signal.aborted || wait === undefined || isRefusal || !PASSING.includes(failure.code)) throw error;
+  await sleep(wait, undefined, { signal }).catch(() => {});
+}
+
+/** The response to a call that chat has refused, or that failed. Nothing is logged once the client has left. */
+export function failureResponse({ log }: ChatContext, error: unknown, signal?: AbortSignal): ApiResponse {
+  const failure = ConnectError.from(error);
+  const [detail] = failure.findDetails(ErrorEventSchema);
+  if (detail) return chatError(400, detail.code, detail.message);
+  switch (failure.code) {
+    case Code.PermissionDenied:
+      return CHAT_OF_ANOTHER_USER;
+    case Code.NotFound:
+      return CHAT_FORBIDDEN;
+    case Code.Unauthenticated:
+      return CHAT_UNAUTHENTICATED;
+    case Code.InvalidArgument:
+      return invalidChatRequest(failure.rawMessage);
+    default:
+      if (!signal?.aborted) log.error({ err: error }, "chat request failed unexpectedly");
+      return CHAT_INTERNAL;
+  }
+}
