@@ -14,7 +14,7 @@ const TOOLS: Record<string, Record<string, unknown>> = {
   greet: {
     description: "Greets a person.",
     parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
-    handler: "export default async ({ name }) => ({ greeting: `Hello, ${name}` });",
+    handler: 'export default async ({ name }) => ({ greeting: "Hello, " + name });',
   },
   long_report: {
     description: "Returns many lines.",
@@ -27,6 +27,8 @@ const TOOLS: Record<string, Record<string, unknown>> = {
     handler: 'export default async () => { throw new Error("internal detail"); };',
   },
 };
+
+const SUGGESTIONS = ["greet Ada", "run long_report"];
 
 export interface ChatUser {
   /** Of a JWT. */
@@ -58,7 +60,7 @@ export async function openChat(kind: TopologyKind, setup: Setup = {}): Promise<C
   for (const [name, definition] of Object.entries(TOOLS)) await toolgate.saveTool(name, definition);
   const { rows } = await pool.query("select id from key_auth.workspaces where code = $1", [tenant]);
   const workspaceId: string = rows[0].id;
-  await saveAssistant(toolgate, workspaceId);
+  await saveAssistant(toolgate, Object.keys(TOOLS));
   const signIn = async ({ email, password }: { email: string; password: string }): Promise<ChatUser> => {
     const { body } = await toolgate.request("/toolgate.key_auth.v1.SessionService/Login", {
       method: "POST",
@@ -99,20 +101,9 @@ export async function openChat(kind: TopologyKind, setup: Setup = {}): Promise<C
   };
 }
 
-async function saveAssistant({ pool }: RunningToolgate, workspaceId: string): Promise<void> {
-  const definition = {
-    instructions: "Help.",
-    tools: Object.keys(TOOLS),
-    suggestions: ["greet Ada", "run long_report"],
-  };
-  await pool.query(
-    `insert into chat.assistant (workspace_id, name, version, definition, saved_at, saved_by)
-     values ($1, 'helper', 1, $2, now(), 'test')`,
-    [workspaceId, JSON.stringify(definition)],
-  );
-  await pool.query(
-    `insert into chat.settings (workspace_id, default_assistant) values ($1, 'helper')
-     on conflict (workspace_id) do update set default_assistant = 'helper'`,
-    [workspaceId],
-  );
+/** Makes an assistant with the built-in model the default of the workspace. */
+export async function saveAssistant({ manage }: RunningToolgate, tools: readonly string[]): Promise<void> {
+  const definition = { instructions: "Help.", tools, suggestions: SUGGESTIONS };
+  await manage("chat.v1.AssistantService/SaveAssistant", { name: "tester", definition });
+  await manage("chat.v1.AssistantService/SetDefaultAssistant", { name: "tester" });
 }

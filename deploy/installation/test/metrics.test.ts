@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
+import { openChat } from "./chat-front-door.ts";
+import type { RunningToolgate, TopologyKind } from "./running-toolgate.ts";
 
 const PAGE = new URL("../../../docs/observability.md", import.meta.url);
 /** Present only after a failure. */
@@ -10,10 +11,11 @@ const AFTER_FAULTS = [
   "toolgate_sandbox_children_ended_total",
   "toolgate_turn_takeovers_total",
   "toolgate_model_errors_total",
+  "toolgate_chat_event_gaps_total",
 ];
 const ONLY_SPLIT = /^toolgate_call_stream/;
 /** Values of the test: a label that has one would grow with the number of customers. */
-const CUSTOMER_VALUES = /echo|w-[0-9a-f]{8}|apikey|example\.test/;
+const CUSTOMER_VALUES = /echo|greet|w-[0-9a-f]{8}|apikey|example\.test/;
 
 /** Names and label names of the documented metrics; a name may end in `*`. */
 async function documented(): Promise<Map<string, string[]>> {
@@ -29,7 +31,9 @@ async function documented(): Promise<Map<string, string[]>> {
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
   let toolgate: RunningToolgate;
   beforeAll(async () => {
-    toolgate = await runToolgate(kind);
+    const door = await openChat(kind);
+    ({ toolgate } = door);
+    await (await door.stream({ chat_id: "any", message: "greet Ada" })).ended;
     await toolgate.saveTool("echo", {
       external_api: true,
       webhook_event: true,

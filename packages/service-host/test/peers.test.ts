@@ -54,7 +54,7 @@ test("a service without the handler of one of its hot calls does not start", () 
 
 test("the URLs of required peers must be set, those of optional ones only where they are called", async () => {
   expect(() => readPeerUrls({}, "gateway")).toThrow(
-    "configuration: KEY_AUTH_URL is missing; TOOL_RUNNER_URL is missing; INBOUND_HOOK_URL is missing; OUTBOUND_WEBHOOK_URL is missing",
+    "configuration: KEY_AUTH_URL is missing; TOOL_RUNNER_URL is missing; CHAT_URL is missing; INBOUND_HOOK_URL is missing; OUTBOUND_WEBHOOK_URL is missing",
   );
   const urls = readPeerUrls({}, "outbound-webhook");
   await using peers = remotePeers(urls, options);
