@@ -84,7 +84,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         2,
       );
       expect(sum(all, "toolgate_http_request_duration_seconds_count", 'route="none"', 'status="404"')).toBe(1);
-      expect(sum(all, "toolgate_rpc_duration_seconds_count", 'rpc="toolgate.tool_runner.v1.RunService/Run"')).toBe(3);
+      expect(sum(all, "toolgate_rpc_duration_seconds_count", 'rpc="toolgate.tool_runner.v1.RunService/Run"')).toBe(4);
+      expect(sum(all, "toolgate_turns_ended_total", 'lane="chat"', 'outcome="completed"')).toBe(1);
+      expect(sum(all, "toolgate_chat_streams_ended_total", 'kind="answer"', 'outcome="done"')).toBe(1);
       expect(sum(all, "toolgate_refusals_total", 'limiter="calls"')).toBe(1);
       expect(sum(all, "toolgate_attempt_duration_seconds_count", 'outcome="2xx"')).toBe(2);
       expect(sum(all, "toolgate_deliveries_ended_total", 'outcome="delivered"')).toBe(2);

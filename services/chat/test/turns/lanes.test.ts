@@ -11,7 +11,8 @@ describe("lanes of turns", () => {
     rig = await startChatRig({ config: { turnsPerWorker: 1, turnsPerWorkspace: 1 } });
     for (const chatId of ["a", "b"]) await rig.send(chatId, "Hi");
     await rig.model.call(0);
-    const hook = { lane: "hook" as const, owner: "hook:7", hop: 2 as const, readOnly: true };
+    await rig.saveAssistant("released", { inboundHook: true });
+    const hook = { lane: "hook" as const, owner: "hook:7", hop: 2 as const, readOnly: true, assistant: "released" };
     const turn = await rig.send("hook_7_1_x", "Data", hook);
     const call = await rig.model.call(1);
     expect(call.request.messages).toMatchObject([{ text: "Data" }]);
