@@ -91,6 +91,18 @@ export interface SentMessage {
   assistant: string;
 }
 
+/** A message whose answer is streamed. */
+export interface StreamedMessage extends SentMessage {
+  /** For a client that joins its turn again: only events with a higher id. */
+  after: number;
+}
+
+export function streamedMessage(reader: ParameterReader, idempotencyKey: string): Checked<StreamedMessage> {
+  const after = reader.counter("after_event_id") ?? 0;
+  const { values, tenant, fault } = sentMessage(reader, idempotencyKey);
+  return { values: { ...values, after }, tenant, fault };
+}
+
 /** `idempotencyKey`: of the header, for requests without client_message_id. */
 export function sentMessage(reader: ParameterReader, idempotencyKey: string): Checked<SentMessage> {
   const tenant = reader.tenant();

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { eventCounter, type SentMessage, sentMessage } from "../../domain/chat/parameters.ts";
+import { eventCounter, type StreamedMessage, streamedMessage } from "../../domain/chat/parameters.ts";
 import { doneEvent, idOnly, serverSentEvent } from "../../domain/chat/server-sent-events.ts";
 import { type Admitted, admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
@@ -23,7 +23,7 @@ export async function streamAnswer(
   if (after !== undefined) return resumeReconnected(context, request, reply, { reader, after });
   const login = chatLogin(request, { changesState: true });
   if (reader.has("file")) reader.check("file: only in POST /chat/index");
-  const checked = sentMessage(reader, idempotencyKeyOf(request, reader));
+  const checked = streamedMessage(reader, idempotencyKeyOf(request, reader));
   const admitted = await admit(context, request, reply, { login, checked });
   return admitted ? stream(context, reply, admitted) : reply;
 }
@@ -31,12 +31,12 @@ export async function streamAnswer(
 async function stream(
   context: ChatContext,
   reply: FastifyReply,
-  { values, headers }: Admitted<SentMessage>,
+  { values, headers }: Admitted<StreamedMessage>,
 ): Promise<FastifyReply> {
   const sse = new SseStream(reply, "answer", context.streams);
   const { signal } = sse;
   const clientMessageId = values.clientMessageId || randomUUID();
-  let last = 0n;
+  let last = BigInt(values.after);
   const open = () =>
     context.chat.streamAnswer(
       { ...values, clientMessageId, afterEventId: last },
