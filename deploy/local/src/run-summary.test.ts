@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { banner, curlLine, hookLine, type RunSummary, writeRunFile } from "./run-summary.ts";
+import { banner, chatLine, curlLine, hookLine, type RunSummary, writeRunFile } from "./run-summary.ts";
 
 const HOOK = {
   path: "/api/v1/hooks/hk_abc",
@@ -15,6 +15,8 @@ const HOOK = {
   body: { customer: "Ada", city: "Bern", amount: 1 },
 };
 
+const CHAT = { assistant: "assistant", message: "Ada's city report for Bern" };
+
 const REPORT: RunSummary = {
   baseUrl: "http://127.0.0.1:8080",
   workspace: "demo",
@@ -22,6 +24,7 @@ const REPORT: RunSummary = {
   apiKey: "svc_live_abc",
   example: { tool: "shipping_quote", args: { weight_kg: 2 } },
   hook: HOOK,
+  chat: CHAT,
   servers: {
     databaseUrl: "postgres://o:p@127.0.0.1:1/t",
     natsUrl: "nats://127.0.0.1:2",
@@ -46,6 +49,7 @@ test("run.json has the promised keys and only its owner may read it, also when i
       tool: "add_order",
       body: { customer: "Ada", city: "Bern", amount: 1 },
     },
+    chat: { url: "http://127.0.0.1:8080/chat/stream", ...CHAT },
     servers: {
       database_url: "postgres://o:p@127.0.0.1:1/t",
       nats_url: "nats://127.0.0.1:2",
@@ -91,12 +95,32 @@ test("the hook's curl line signs exactly the body that it sends", async () => {
   );
 });
 
-test("the banner names base URL, login, key, the call and the call of the hook", () => {
+test("the chat's line logs in, and asks with the token that it got", async () => {
+  const login = '{"token":"a.b-c_d","expiresAt":"2030-01-01T00:00:00Z"}';
+  const curl = `curl() { case "$*" in *Login*) printf '%s' '${login}';; *) printf '%s\\0' "$@";; esac; }`;
+  const { stdout } = await promisify(execFile)("sh", ["-c", `${curl}; ${chatLine(REPORT, CHAT)}`]);
+  const sent = stdout.split("\0").slice(0, -1);
+  expect(sent).toEqual([
+    "-N",
+    "-G",
+    "http://127.0.0.1:8080/chat/stream",
+    "-H",
+    "Authorization: Bearer a.b-c_d",
+    "--data-urlencode",
+    "tenant=demo",
+    "--data-urlencode",
+    expect.stringMatching(/^chat_id=demo-\d+$/),
+    "--data-urlencode",
+    `message=${CHAT.message}`,
+  ]);
+});
+
+test("the banner names base URL, login, key, the call, the call of the hook and the chat", () => {
   const text = banner(REPORT, "/data/run.json", "split");
-  const calls = [curlLine(REPORT), hookLine(REPORT, HOOK)];
+  const calls = [curlLine(REPORT), hookLine(REPORT, HOOK), chatLine(REPORT, CHAT)];
   for (const part of [REPORT.baseUrl, REPORT.admin.email, REPORT.admin.password, REPORT.apiKey, ...calls]) {
     expect(text).toContain(part);
   }
-  const { hook: _, ...older } = REPORT;
-  expect(banner(older, "/data/run.json", "split")).not.toContain("openssl");
+  const { hook: _, chat: __, ...older } = REPORT;
+  expect(banner(older, "/data/run.json", "split")).not.toMatch(/openssl|chat/);
 });

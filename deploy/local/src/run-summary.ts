@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { writeKept } from "@toolgate/local-servers/kept-file";
+import type { DemoChat } from "./demo/chat.ts";
 import type { DemoHook } from "./demo/hook.ts";
 
 /** What is needed for a first call. */
@@ -10,6 +11,7 @@ export type RunSummary = {
   readonly apiKey: string;
   readonly example: { readonly tool: string; readonly args: Record<string, unknown> };
   readonly hook?: DemoHook;
+  readonly chat?: DemoChat;
   /** The servers it uses, for operator commands. */
   readonly servers: { readonly databaseUrl: string; readonly natsUrl: string; readonly redisUrl: string };
 };
@@ -30,6 +32,9 @@ export async function writeRunFile(dataDir: string, summary: RunSummary): Promis
         tool: summary.hook.tool,
         body: summary.hook.body,
       },
+    }),
+    ...(summary.chat && {
+      chat: { url: `${summary.baseUrl}/chat/stream`, assistant: summary.chat.assistant, message: summary.chat.message },
     }),
     servers: {
       database_url: summary.servers.databaseUrl,
@@ -54,6 +59,17 @@ export function hookLine(summary: RunSummary, hook: DemoHook): string {
   const signature = `$(printf '%s' "$T.$BODY" | openssl dgst -sha256 -hmac ${quote(hook.secret)} -r | cut -d' ' -f1)`;
   const call = `curl -i ${quote(hookUrl(summary, hook))} -H 'Content-Type: application/json'`;
   return `BODY=${quote(JSON.stringify(hook.body))}; T=$(date +%s); ${call} -H "X-Service-Signature: t=$T,v1=${signature}" -d "$BODY"`;
+}
+
+/** Logs in for a JWT and asks the demo's assistant, whose answer is streamed; to be pasted into a shell. */
+export function chatLine({ baseUrl, workspace, admin }: RunSummary, { message }: DemoChat): string {
+  const login = JSON.stringify({ email: admin.email, password: admin.password, tokenKind: "TOKEN_KIND_JWT" });
+  const url = `${baseUrl}/toolgate.key_auth.v1.SessionService/Login`;
+  const answer = `curl -s ${quote(url)} -H 'Content-Type: application/json' -d ${quote(login)}`;
+  const token = `$(${answer} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
+  const fields = [quote(`tenant=${workspace}`), '"chat_id=demo-$(date +%s)"', quote(`message=${message}`)];
+  const data = fields.map((field) => `--data-urlencode ${field}`).join(" ");
+  return `TOKEN=${token}; curl -N -G ${quote(`${baseUrl}/chat/stream`)} -H "Authorization: Bearer $TOKEN" ${data}`;
 }
 
 function hookUrl({ baseUrl }: RunSummary, { path }: DemoHook): string {
@@ -81,6 +97,9 @@ export function banner(summary: RunSummary, runFile: string, topology: string): 
           hookLine(summary, summary.hook),
           "",
         ]
+      : []),
+    ...(summary.chat
+      ? ["Ask the assistant, which calls a tool and streams its answer:", "", chatLine(summary, summary.chat), ""]
       : []),
   ].join("\n");
 }

@@ -75,13 +75,16 @@ test("the demo keeps the password of its administrator, whatever happens to it",
   expect(resumed).toEqual({ ...made, apiKey: expect.stringMatching(/^svc_/), hook });
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual(resumed);
 
-  // The file of a version without hooks.
-  const { hook: _, ...older } = resumed;
+  // The file of a version without hooks and assistants.
+  const { hook: _, chat: __, ...older } = resumed;
   await writeFile(file, JSON.stringify(older));
   const upgraded = await seedDemo(seed);
-  expect(upgraded).toEqual({ ...older, hook });
+  expect(upgraded).toEqual({ ...older, hook, chat: made.chat });
   expect(await seedDemo(seed)).toEqual(upgraded);
   expect(await hooks()).toBe(1);
+  expect((await pool.query("select name, version from chat.assistant")).rows).toEqual([
+    { name: "assistant", version: 1 },
+  ]);
 
   // The file is lost.
   await rm(file);

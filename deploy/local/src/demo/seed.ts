@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isProvisioned, provisionNew } from "@toolgate/key-auth/operator/provision";
 import { readKept, writeKept } from "@toolgate/local-servers/kept-file";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { type DemoChat, makeDemoChat } from "./chat.ts";
 import { prepareDemoData } from "./demo-data.ts";
 import { type DemoHook, makeDemoHook } from "./hook.ts";
 import { loginTo, type Management } from "./management.ts";
@@ -17,8 +18,9 @@ type SeedResult = {
   admin: { email: string; password: string };
   apiKey: string;
   example: { tool: string; args: Record<string, unknown> };
-  /** Undefined if an older version made the demo and its password has been changed since. */
+  /** Both undefined if an older version made the demo and its password has been changed since. */
   hook?: DemoHook;
+  chat?: DemoChat;
 };
 
 /** Incomplete after a start that was interrupted. */
@@ -47,11 +49,11 @@ export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   const manage = await loginTo(input.baseUrl, { workspace: account.workspace, ...account.admin });
   const made = isNew ? undefined : complete(kept);
   if (made && !manage) return { ...made, admin: { ...made.admin, password: CHANGED } };
-  if (made?.hook) return made;
+  if (made?.hook && made.chat) return made;
   if (!manage) throw new Error(lostPassword(account.admin.email, file));
-  // A version without hooks made the rest.
-  const rest = made ?? { ...account, ...(await makeDemo(manage, input)) };
-  const demo = { ...rest, hook: await makeDemoHook(manage) };
+  // An older version made the rest.
+  const rest: SeedResult = made ?? { ...account, ...(await makeDemo(manage, input)) };
+  const demo = { ...rest, hook: rest.hook ?? (await makeDemoHook(manage)), chat: await makeDemoChat(manage) };
   await writeKept(file, demo);
   return demo;
 }
