@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_BODY_BYTES } from "./envelope.ts";
-import { checkEvent, newEventId, type ReportedEvent, storageTime } from "./incoming-event.ts";
+import { checkEvent, newEventId, type PublishedEvent, storageTime } from "./incoming-event.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = new Date("2026-11-15T12:34:56.789Z");
 
-const reported = (change: Partial<ReportedEvent> = {}): ReportedEvent => ({
+const reported = (change: Partial<PublishedEvent> = {}): PublishedEvent => ({
   eventId: newEventId(),
   workspaceId: "w",
   workspace: "acme",
@@ -16,7 +16,7 @@ const reported = (change: Partial<ReportedEvent> = {}): ReportedEvent => ({
   hop: 1,
   ...change,
 });
-const bodyOf = (change: Partial<ReportedEvent>) => {
+const bodyOf = (change: Partial<PublishedEvent>) => {
   const check = checkEvent(reported(change), NOW);
   return check.ok ? check.event.body.toString() : check.reason;
 };

@@ -5,7 +5,7 @@ import type { TraceContext } from "@toolgate/telemetry/trace";
 import { envelopeBytes } from "./envelope.ts";
 
 /** An event as it arrives from another service. */
-export interface ReportedEvent {
+export interface PublishedEvent {
   eventId: string;
   workspaceId: string;
   workspace: string;
@@ -45,7 +45,7 @@ export const MAX_DAYS_LATE = 2;
 const MAX_DAYS_EARLY = 1;
 
 /** Decides whether a message is a well-formed event of the catalogue, and builds what is stored. */
-export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
+export function checkEvent(reported: PublishedEvent, now: Date): EventCheck {
   if (!EVENT_ID.test(reported.eventId)) return refuse("event_id must be evt_ and 32 hex characters");
   if (!isSubscribable(reported.type)) return refuse("type is not in the catalogue");
   if (!isIdentity(reported.workspaceId) || !isIdentity(reported.workspace)) return refuse("workspace is malformed");
