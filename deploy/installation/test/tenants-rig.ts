@@ -52,12 +52,12 @@ const EMITTING = `export default async (_, ctx) => {
 export async function twoTenants(): Promise<Tenants> {
   const toolgate = await runToolgate("single");
   const { email, password, workspace } = toolgate.account;
-  const first = { workspace, manage: toolgate.manage, ask: await asking(toolgate, { email, password }, workspace) };
+  const first = { workspace, manage: toolgate.manage, ask: await callerOf(toolgate, { email, password }, workspace) };
   const account = { email: "admin@second.test", password: "a password", workspace: `s-${randomUUID().slice(0, 8)}` };
   await provision(toolgate.pool, { ...account, role: "admin" });
   const manage = await loginTo(toolgate.baseUrl, account);
   if (!manage) throw new Error("the second administrator cannot log in");
-  const second = { workspace: account.workspace, manage, ask: await asking(toolgate, account, account.workspace) };
+  const second = { workspace: account.workspace, manage, ask: await callerOf(toolgate, account, account.workspace) };
   return {
     toolgate,
     first: { ...first, ...(await makeThings(toolgate)) },
@@ -67,7 +67,7 @@ export async function twoTenants(): Promise<Tenants> {
   };
 }
 
-async function asking(
+async function callerOf(
   toolgate: RunningToolgate,
   { email, password }: { email: string; password: string },
   workspace: string,

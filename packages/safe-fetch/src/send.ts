@@ -6,7 +6,7 @@ import type { ConnectionLimits } from "./connection.ts";
 import { Connection } from "./connection.ts";
 import type { ExchangeOutcome, Stop } from "./exchange.ts";
 import { exchange } from "./exchange.ts";
-import type { KeptConnections } from "./kept-connections.ts";
+import type { IdleConnections } from "./idle-connections.ts";
 import type { FetchMethod } from "./request-rules.ts";
 import { refuseRequest } from "./request-rules.ts";
 import type { Resolver } from "./resolve.ts";
@@ -33,7 +33,7 @@ export type SendRequest = {
   /** Body bytes after which reading stops. */
   maxResponseBytes: number;
   /** Sends with the same key may follow each other on one connection; without a key the connection is used once. */
-  poolKey?: string;
+  reuseKey?: string;
   /**
    * Whether the request may be sent a second time when a kept connection turns out to have been closed by the other
    * side before it responded. Default: GET, HEAD and OPTIONS only.
@@ -47,7 +47,7 @@ type SendContext = {
   resolver: Resolver;
   allowList: AllowList;
   secureContext: SecureContext;
-  kept: KeptConnections;
+  kept: IdleConnections;
   connectionLimits: ConnectionLimits;
 };
 
@@ -76,8 +76,8 @@ async function sendTo(
   stop: Stop,
   log: TimingLog,
 ): Promise<SafeFetchResult> {
-  const { poolKey } = request;
-  const key = poolKey === undefined ? undefined : `${target.url.origin} ${poolKey}`;
+  const { reuseKey } = request;
+  const key = reuseKey === undefined ? undefined : `${target.url.origin} ${reuseKey}`;
   for (let attempt = 0; ; attempt++) {
     const kept = key === undefined || attempt >= MAX_STALE_CONNECTIONS ? undefined : context.kept.take(key, addresses);
     const opened = kept ?? (await open(context, target, addresses, stop, log));
@@ -116,7 +116,7 @@ function toDispatch(request: SendRequest, { url }: TargetUrl) {
     method: request.method,
     headers: request.headers,
     body: request.body ?? null,
-    ...(request.poolKey === undefined ? { reset: true } : {}),
+    ...(request.reuseKey === undefined ? { reset: true } : {}),
   };
 }
 

@@ -8,7 +8,7 @@ export const MAX_FAILURES_OF_NETWORK = 10;
 export const MAX_ACCOUNT_FAILURES = 100;
 /** Failures on all accounts, after which a network has to wait. */
 export const MAX_ADDRESS_FAILURES = 100;
-/** Failures are forgotten after this time. It starts again with the failure that reaches the maximum. */
+/** Failures are forgotten after this time. The time starts again when the maximum is reached. */
 export const LOCKOUT_S = 15 * 60;
 
 export type Attempt = { kind: "allowed" } | { kind: "refused"; retryAfterS: number };
@@ -25,7 +25,7 @@ export interface Counted {
  */
 export interface LoginThrottle {
   begin(counted: readonly Counted[]): Promise<Attempt>;
-  /** Resets the first counter (account and network), and no longer counts this attempt in the others. */
+  /** Sets the first counter (account and network) to 0 and takes this attempt out of the others. */
   succeeded(counted: readonly Counted[]): Promise<void>;
 }
 

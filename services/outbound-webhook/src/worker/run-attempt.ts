@@ -46,7 +46,7 @@ async function sendAttempt(
     body: attempt.body,
     deadlineMs: attemptDeadlineMs,
     maxResponseBytes: MAX_RESPONSE_BYTES,
-    poolKey: String(attempt.endpointId),
+    reuseKey: String(attempt.endpointId),
     // Without this, a kept connection that the receiver has closed would delay the delivery by a minute. [OUT-57]
     repeatable: true,
   });
