@@ -64,8 +64,8 @@ what receivers got, and what the logs contain.
 
 ## By victim
 
-A call and its events count for the kill in whose time the call was made: from up to 0.9 s before the kill until calls and
-webhooks work again. Webhooks of earlier calls count for the kill before, even when this kill delays them.
+A call, its events and their deliveries belong to the kill during which the call was made: from up to 0.9 s before the kill
+until calls and webhooks work again. Webhooks of earlier calls belong to the kill before, even when this kill delays them.
 
 ${table(
   ["Victim", "kills", "calls", "accepted", "events", "deliveries", "lost", "twice", "twice %", "stuck"],

@@ -271,8 +271,8 @@ export declare const PublicApiCallerSchema: GenMessage<PublicApiCaller>;
 /**
  * An incoming hook triggers a tool: inbound_hook or external_api releases it, async never. Read-only unless
  * inbound_hook_write or external_api_write. The tool gets args._webhook. Its custom events carry hop 2, and
- * tool.completed is not reported. {{ in any text or name of a declared argument violates the rule "marker". A run that certainly did not start fails with
- * aborted and may be repeated. With workspace_epoch 0 the newest definitions are used.
+ * tool.completed is not reported. {{ in any text or name of a declared argument violates the rule "marker". A run that
+ * certainly did not start fails with aborted and may be repeated. With workspace_epoch 0 the newest definitions are used.
  *
  * @generated from message toolgate.tool_runner.v1.HookCaller
  */
