@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 
 /**
  * Values loaded from Postgres that are valid for an epoch. A caller that knows a newer epoch gets a newly loaded value;
- * callers that ask at the same time share one load. Values are loaded again after `RELOAD_AFTER_MS`; while that fails
+ * simultaneous callers share one load. Values are loaded again after `RELOAD_AFTER_MS`; while that fails
  * and the epoch stays the same, the old value is used for up to `KEEP_FOR_MS`.
  */
 interface EpochCache<Epoch, T> {

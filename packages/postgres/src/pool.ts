@@ -88,7 +88,7 @@ export function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T
   return withClient(pool, (client, discard) => transactionOn(client, discard, () => work(client)));
 }
 
-/** As `inTransaction`, on a client that the caller has borrowed. `discard` is told when the rollback fails. */
+/** As `inTransaction`, on a client that the caller has borrowed. `discard` is called when the rollback fails. */
 export async function transactionOn<T>(
   client: Queryable,
   discard: (reason: Error) => void,

@@ -6,7 +6,7 @@ import type { Loop } from "./loops.ts";
 import type { MailSettings } from "./outgoing.ts";
 import type { Peers } from "./peers.ts";
 
-/** What the admins of workspaces have to be told by email. */
+/** What the admins of workspaces are told by email. */
 export interface AdminNotices<Notice extends { workspaceId: string }> {
   /** Claims what is due. What is not settled within a few minutes is due again. */
   claim(now: Date): Promise<Notice[]>;

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 
 /**
  * [IN-20] The fields of a form: a text each, or a list of texts for a name that occurs several times. Undefined when a
- * percent-encoded name or value is not UTF-8. A `%` without two hexadecimal digits stands for itself.
+ * percent-encoded name or value is not UTF-8. A `%` without two hexadecimal digits remains as it is.
  */
 export function parseForm(text: string): Record<string, string | string[]> | undefined {
   const fields = new Map<string, string | string[]>();

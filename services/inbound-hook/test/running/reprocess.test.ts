@@ -28,7 +28,7 @@ const refusal = (code: Code, text: RegExp) =>
     `${Code[code]} ${text}`,
   );
 
-test("[IN-13] [IN-58] a delivery is processed again under its id, with the stored body and the current release", async () => {
+test("[IN-13] [IN-58] a delivery is reprocessed under its id, with the stored body and the current release", async () => {
   await workspace.saveTool("again", {
     inbound_hook: true,
     handler: 'export default () => { throw new Error("first"); };',
@@ -58,7 +58,7 @@ test("[IN-13] [IN-58] a delivery is processed again under its id, with the store
   expect((await rig.sendSigned(hook, { body: newBody() })).status).toBe(202);
 });
 
-test("[IN-13] every re-processing is in the audit log", async () => {
+test("[IN-13] every reprocessing is in the audit log", async () => {
   const hook = await workspace.createHook({ name: "Audited" });
   const id = await rig.accept(hook, { text: "a" });
   await rig.ended(id);
@@ -70,7 +70,7 @@ test("[IN-13] every re-processing is in the audit log", async () => {
   expect(entry).toMatchObject({ target: "Audited", actor: "admin@example.test" });
 });
 
-test("[IN-13] a delivery that waits or runs is not processed again, even by simultaneous requests", async () => {
+test("[IN-13] a delivery that waits or runs is not reprocessed, even by simultaneous requests", async () => {
   const hold = createHold();
   chat.run = async () => {
     await hold.wait();
@@ -94,7 +94,7 @@ test("[IN-13] a delivery that waits or runs is not processed again, even by simu
   expect(await rig.ended(running)).toMatchObject({ status: "succeeded", runs: [{ number: 1 }, { number: 2 }] });
 });
 
-test("[IN-13] nothing is processed again for a locked workspace, a deleted hook, or another workspace", async () => {
+test("[IN-13] nothing is reprocessed for a locked workspace, a deleted hook, or another workspace", async () => {
   const other = await rig.newWorkspace();
   const hook = await other.createHook();
   const id = await rig.accept(hook, { text: "a" });

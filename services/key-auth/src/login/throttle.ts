@@ -99,20 +99,20 @@ export function withFallback(
   second: LoginThrottle,
   onError: (error: unknown) => void,
 ): LoginThrottle {
-  const ask = async <T>(question: (throttle: LoginThrottle) => Promise<T>): Promise<T> => {
+  const useEither = async <T>(work: (throttle: LoginThrottle) => Promise<T>): Promise<T> => {
     try {
-      return await question(first);
+      return await work(first);
     } catch (error) {
       onError(error);
-      return question(second);
+      return work(second);
     }
   };
   return {
     async begin(counted) {
-      const attempt = await ask((throttle) => throttle.begin(counted));
+      const attempt = await useEither((throttle) => throttle.begin(counted));
       if (attempt.kind === "refused") refusals.add(1, { limiter: "sign-ins" });
       return attempt;
     },
-    succeeded: (counted) => ask((throttle) => throttle.succeeded(counted)),
+    succeeded: (counted) => useEither((throttle) => throttle.succeeded(counted)),
   };
 }

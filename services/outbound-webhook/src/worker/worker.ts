@@ -23,7 +23,7 @@ export interface WorkerOptions {
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
-  /** Told how many attempts of a message were too late to be made. */
+  /** Called with how many attempts of a message were too late to be made. */
   onTooLate: (attempts: number) => void;
   /** Default 9 s. */
   ackWaitMs?: number;

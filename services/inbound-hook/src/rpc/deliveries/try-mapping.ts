@@ -21,7 +21,7 @@ import { noSuchDelivery } from "./delivery-message.ts";
 type Violation = MessageInitShape<typeof MappingViolationSchema>;
 type Mapped = { args: Record<string, unknown>; isForm: boolean };
 
-/** [IN-21] What a call may send. */
+/** [IN-21] The largest body of a hook call. */
 const MAX_BODY_BYTES = 262_144;
 const NOT_RELEASED: Violation = { rule: "released", message: "the target is not released for hooks" };
 const NO_OBJECT: Violation = { rule: "body", message: "the body is not a JSON object" };
