@@ -55,7 +55,7 @@ describe("native", () => {
     expect(await responseTo(rig.sendSigned(hook, { body: newBody(), headers }))).toEqual([200, id]);
   });
 
-  test("[AUTH-4] a repeat leaves no key of its own behind", async () => {
+  test("[AUTH-4] a repeat stores no replay key", async () => {
     const hook = await newHook(native);
     const [body, at] = [newBody(), now()];
     await rig.sendSigned(hook, { body, at, headers: { "x-service-delivery": "first" } });
@@ -66,7 +66,7 @@ describe("native", () => {
     expect(fresh.status).toBe(202);
   });
 
-  test("[AUTH] what one hook has accepted says nothing about another", async () => {
+  test("[AUTH] a call that one hook has accepted is new to another hook", async () => {
     const [one, other] = [await newHook(native), await newHook(native)];
     const headers = { "x-service-delivery": "d" };
     expect((await rig.sendSigned(one, { headers })).status).toBe(202);
