@@ -47,9 +47,10 @@ bench-large: setup ## Measures management on tables of 10 million rows, writes b
 	@exec node bench/run.ts --only large
 
 faults: export FAULT_REPORT := bench/FAULTS.md
+faults: export HOOK_FAULT_REPORT := bench/HOOK-FAULTS.md
 faults: export FAULT_ROUNDS ?= 20
-faults: setup ## Kills each process and server 20 times under load and counts, writes bench/FAULTS.md (FAULT_ROUNDS)
-	@exec vitest run deploy/installation/test/faults/faults.test.ts
+faults: setup ## Kills each process and server 20 times under load and counts, writes bench/FAULTS.md and HOOK-FAULTS.md (FAULT_ROUNDS)
+	@exec vitest run --no-file-parallelism deploy/installation/test/faults/faults.test.ts deploy/installation/test/faults/hooks
 
 fuzz: export FUZZ_CASES ?= 100000
 fuzz: export FUZZ_SEED := $(or $(FUZZ_SEED),$(shell date +%s))
