@@ -58,8 +58,8 @@ class ClosingPool extends pg.Pool {
 }
 
 /**
- * A connection pool, whose `end` resolves once its connections are closed. bigint comes back as a number: every bigint
- * of this project is an identity, a count or milliseconds, all below 2^53.
+ * A connection pool, whose `end` resolves once its connections are closed. bigint comes back as a number: every bigint of
+ * this project is an identity, a count or milliseconds, all below 2^53.
  */
 export function createPool(options: PoolOptions): Pool {
   const pool = new ClosingPool({

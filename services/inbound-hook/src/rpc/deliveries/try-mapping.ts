@@ -13,7 +13,7 @@ import { dataForTarget } from "../../domain/mapping.ts";
 import { containsMarker } from "../../domain/marker.ts";
 import { findHook, type HookRow } from "../../store/hooks.ts";
 import { findDelivery } from "../../store/log/read.ts";
-import { checkedArguments } from "../hooks/check-target.ts";
+import { argumentsIfReleased } from "../hooks/check-target.ts";
 import { argumentsOf } from "../hooks/hook-message.ts";
 import { hookKey, invalidArgument, noSuchHook } from "../request-fields.ts";
 import { noSuchDelivery } from "./delivery-message.ts";
@@ -40,7 +40,8 @@ export const tryMapping: Handler<ReceiverContext, typeof HookDeliveryService.met
   if (!hook) throw noSuchHook();
   const { bytes, contentType } = await bodyOf(context, workspaceId, request);
   const wanted = argumentsOf(request.arguments);
-  const source = wanted ? await checkedArguments(context.targets, workspaceId, hook.target, wanted) : hook.arguments;
+  const source = wanted ? await argumentsIfReleased(context.targets, workspaceId, hook.target, wanted) : hook.arguments;
+  if (!source) return { violations: [NOT_RELEASED] };
   const parsed = parseBody(bytes, contentType, "");
   if (!parsed.ok) return { violations: [NO_OBJECT] };
   const mapped = { args: dataForTarget(hook.target.kind, source, parsed.value), isForm: parsed.isForm };
