@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults gen format bench bench-large clean clean-data
+.PHONY: help setup run watch debug test check unit integration faults fuzz gen format bench bench-large clean clean-data
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -47,9 +47,15 @@ bench-large: setup ## Measures management on tables of 10 million rows, writes b
 	@exec node bench/run.ts --only large
 
 faults: export FAULT_REPORT := bench/FAULTS.md
+faults: export HOOK_FAULT_REPORT := bench/HOOK-FAULTS.md
 faults: export FAULT_ROUNDS ?= 20
-faults: setup ## Kills each process and server 20 times under load and counts, writes bench/FAULTS.md (FAULT_ROUNDS)
-	@exec vitest run deploy/installation/test/faults/faults.test.ts
+faults: setup ## Kills each process and server 20 times under load and counts, writes bench/FAULTS.md and HOOK-FAULTS.md (FAULT_ROUNDS)
+	@exec vitest run --no-file-parallelism deploy/installation/test/faults/faults.test.ts deploy/installation/test/faults/hooks
+
+fuzz: export FUZZ_CASES ?= 100000
+fuzz: export FUZZ_SEED := $(or $(FUZZ_SEED),$(shell date +%s))
+fuzz: setup ## Sends 100,000 random calls to hooks and checks what they caused (FUZZ_CASES, FUZZ_SEED)
+	@exec vitest run deploy/installation/test/fuzz
 
 clean: ## Removes packages and tools; data stays
 	@rm -rf node_modules .tools coverage

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Debian packages as root, without questions and without starting their services.
+# Installs Debian packages as root, non-interactively and without starting their services.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 

@@ -7,8 +7,8 @@ export type PacerData = { startMs: number; tickMs: number; untilMs: number };
 const { startMs, tickMs, untilMs } = workerData as PacerData;
 const cell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 for (let tick = 0; startMs + tick * tickMs < untilMs; ) {
-  const restMs = startMs + tick * tickMs - monotonicMs();
-  if (restMs > 0) Atomics.wait(cell, 0, 0, restMs);
+  const waitMs = startMs + tick * tickMs - monotonicMs();
+  if (waitMs > 0) Atomics.wait(cell, 0, 0, waitMs);
   parentPort?.postMessage(0);
   // Ticks that were slept through are left out: their calls are due with the next one.
   tick = Math.max(tick + 1, Math.ceil((monotonicMs() - startMs) / tickMs));

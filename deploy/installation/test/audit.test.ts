@@ -121,7 +121,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
 });
 
-/** Makes every change of an incoming hook; returns the expected entries and what they must not hold. */
+/** Makes every change of an incoming hook; returns the expected entries and what they must not contain. */
 async function changeIncomingHook({ manage, saveTool, request }: RunningToolgate) {
   const hooks = <T>(rpc: string, message: Record<string, unknown>) =>
     manage<T>(`inbound_hook.v1.HookService/${rpc}`, message);

@@ -11,7 +11,7 @@ interface Tenant {
   workspace: string;
   manage: Management;
   /** The raw response, in the tenant's own workspace unless the request names another. */
-  ask(rpc: string, request: object): Promise<CallResponse>;
+  call(rpc: string, request: object): Promise<CallResponse>;
 }
 
 /** Two workspaces of one installation, each with an administrator; the first has one of everything. */
@@ -55,12 +55,12 @@ const EMITTING = `export default async (_, ctx) => {
 export async function twoTenants(): Promise<Tenants> {
   const toolgate = await runToolgate("single");
   const { email, password, workspace } = toolgate.account;
-  const first = { workspace, manage: toolgate.manage, ask: await asking(toolgate, { email, password }, workspace) };
+  const first = { workspace, manage: toolgate.manage, call: await callerOf(toolgate, { email, password }, workspace) };
   const account = { email: "admin@second.test", password: "a password", workspace: `s-${randomUUID().slice(0, 8)}` };
   await provision(toolgate.pool, { ...account, role: "admin" });
   const manage = await loginTo(toolgate.baseUrl, account);
   if (!manage) throw new Error("the second administrator cannot log in");
-  const second = { workspace: account.workspace, manage, ask: await asking(toolgate, account, account.workspace) };
+  const second = { workspace: account.workspace, manage, call: await callerOf(toolgate, account, account.workspace) };
   return {
     toolgate,
     first: { ...first, ...(await makeThings(toolgate)) },
@@ -70,11 +70,11 @@ export async function twoTenants(): Promise<Tenants> {
   };
 }
 
-async function asking(
+async function callerOf(
   toolgate: RunningToolgate,
   { email, password }: { email: string; password: string },
   workspace: string,
-): Promise<Tenant["ask"]> {
+): Promise<Tenant["call"]> {
   const post = (rpc: string, body: object, token?: string) =>
     toolgate.request(`/toolgate.${rpc}`, {
       method: "POST",

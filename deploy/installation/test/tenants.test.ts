@@ -179,7 +179,7 @@ test("[MGMT-4] [WMGMT-4] a user who is not a member of a workspace gets 404 from
   const { first, second } = tenants;
   const before = await tenants.stored();
   for (const [rpc, { request }] of Object.entries(ATTEMPTS)) {
-    const response = await second.ask(rpc, { ...request(first), workspace: first.workspace });
+    const response = await second.call(rpc, { ...request(first), workspace: first.workspace });
     expect([rpc, response.status]).toEqual([rpc, 404]);
     expect(shown(response.text, first)).toEqual([]);
   }
@@ -196,9 +196,9 @@ test("[MGMT] [WMGMT] every list shows a workspace its own things and no other's"
       ListAssistantVersions: { name: MARKER },
     };
     const request = filter[rpc.split("/")[1] as keyof typeof filter] ?? {};
-    const own = await first.ask(rpc, request);
+    const own = await first.call(rpc, request);
     expect([rpc, own.status, own.text === "{}"]).toEqual([rpc, 200, false]);
-    const foreign = await second.ask(rpc, request);
+    const foreign = await second.call(rpc, request);
     expect([rpc, shown(foreign.text, first)]).toEqual([rpc, []]);
     // A new workspace already has logins in its audit log, the built-in assistant, and lists the event types.
     if (foreign.status === 200 && !/ListAuditEntries|ListEventTypes|ListAssistants/.test(rpc))
@@ -211,11 +211,11 @@ test("[MGMT] [WMGMT] [KEY-19] with the ids and names of another workspace every 
   const before = await tenants.stored();
   const attempts = Object.entries(ATTEMPTS);
   for (const [rpc, { request, foreign }] of attempts.filter(([rpc]) => !makes(rpc))) {
-    const response = await second.ask(rpc, request(first));
+    const response = await second.call(rpc, request(first));
     expect([rpc, response.status, shown(response.text, first)]).toEqual([rpc, foreign, []]);
   }
   for (const [rpc, { request, foreign }] of attempts.filter(([rpc]) => makes(rpc))) {
-    const response = await second.ask(rpc, request(first));
+    const response = await second.call(rpc, request(first));
     expect([rpc, response.status]).toEqual([rpc, foreign]);
   }
   expect(await tenants.stored()).toBe(before);
@@ -224,7 +224,7 @@ test("[MGMT] [WMGMT] [KEY-19] with the ids and names of another workspace every 
 test("[MGMT] [WMGMT] the same requests work in the workspace that they belong to", async () => {
   const { first } = tenants;
   for (const [rpc, { request }] of Object.entries(ATTEMPTS)) {
-    const response = await first.ask(rpc, request(first));
+    const response = await first.call(rpc, request(first));
     expect([rpc, response.status]).toEqual([rpc, 200]);
   }
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readKept, writeKept } from "@toolgate/local-servers/kept-file";
+import { loadJson, saveJson } from "@toolgate/local-servers/saved-json";
 
 /** The secrets that the services of one installation share. */
 type InstallationSecrets = {
@@ -14,12 +14,12 @@ const SECRET_BYTES = 32;
 /** The secrets of a data folder, made at the first start. */
 export async function installationSecrets(dataDir: string): Promise<InstallationSecrets> {
   const file = join(dataDir, "secrets.json");
-  const kept = await readKept<InstallationSecrets>(file);
+  const kept = await loadJson<InstallationSecrets>(file);
   if (kept) return kept;
   const secrets = {
     internalToken: randomBytes(SECRET_BYTES).toString("base64url"),
     sealingKeys: `1:${randomBytes(SECRET_BYTES).toString("base64")}`,
   };
-  await writeKept(file, secrets);
+  await saveJson(file, secrets);
   return secrets;
 }

@@ -27,7 +27,7 @@ function runningFor(timesMs: number[], failures: number[] = []) {
         if (failures.includes(starts)) throw new Error("no");
       },
     },
-    upkeep: {
+    options: {
       log: (line: string) => void lines.push(line),
       signal: stop.signal,
       wait: async (ms: number) => void waits.push(ms),
@@ -37,20 +37,20 @@ function runningFor(timesMs: number[], failures: number[] = []) {
 }
 
 test("starts again with waits that double up to 10 s", async () => {
-  const { subject, upkeep, waits } = runningFor(Array(9).fill(0));
-  await keepRunning(subject, upkeep);
+  const { subject, options, waits } = runningFor(Array(9).fill(0));
+  await keepRunning(subject, options);
   expect(waits).toEqual([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000]);
 });
 
 test("waits briefly again after 30 s without a failure", async () => {
-  const { subject, upkeep, waits } = runningFor([0, 0, 29_999, 30_000, 0]);
-  await keepRunning(subject, upkeep);
+  const { subject, options, waits } = runningFor([0, 0, 29_999, 30_000, 0]);
+  await keepRunning(subject, options);
   expect(waits).toEqual([200, 400, 800, 200, 400]);
 });
 
 test("continues when a start fails, and reports both", async () => {
-  const { subject, upkeep, lines } = runningFor([0, 0], [1]);
-  await keepRunning(subject, upkeep);
+  const { subject, options, lines } = runningFor([0, 0], [1]);
+  await keepRunning(subject, options);
   expect(lines).toEqual([
     "redis ended unexpectedly (exit code 1), starting it again in 0.2 s",
     "redis could not be started: no",
@@ -60,7 +60,7 @@ test("continues when a start fails, and reports both", async () => {
 });
 
 test("leaves a process alone that ends after the watch was stopped", async () => {
-  const { subject, upkeep, waits, lines } = runningFor([]);
-  await keepRunning(subject, upkeep);
+  const { subject, options, waits, lines } = runningFor([]);
+  await keepRunning(subject, options);
   expect([waits, lines]).toEqual([[], []]);
 });

@@ -12,7 +12,7 @@ type Restartable = {
   restart(): Promise<void>;
 };
 
-type Upkeep = {
+type RestartOptions = {
   readonly log: (line: string) => void;
   /** Ends the watch; the process may end after that. */
   readonly signal: AbortSignal;
@@ -24,8 +24,8 @@ type Upkeep = {
  * Starts `subject` again whenever it ends, until `signal`. The wait before a start doubles from 0.2 s to 10 s, and is
  * short again once it has run for 30 s.
  */
-export async function keepRunning(subject: Restartable, upkeep: Upkeep): Promise<void> {
-  const { log, signal, wait = pause, nowMs = () => performance.now() } = upkeep;
+export async function keepRunning(subject: Restartable, options: RestartOptions): Promise<void> {
+  const { log, signal, wait = pause, nowMs = () => performance.now() } = options;
   let waitMs = FIRST_WAIT_MS;
   while (!signal.aborted) {
     const since = nowMs();

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { writeKept } from "@toolgate/local-servers/kept-file";
+import { saveJson } from "@toolgate/local-servers/saved-json";
 import type { DemoChat } from "./demo/chat.ts";
 import type { DemoHook } from "./demo/hook.ts";
 
@@ -42,7 +42,7 @@ export async function writeRunFile(dataDir: string, summary: RunSummary): Promis
       redis_url: summary.servers.redisUrl,
     },
   };
-  await writeKept(file, content);
+  await saveJson(file, content);
   return file;
 }
 

@@ -40,7 +40,7 @@ describe("the time given to a stop", () => {
 describe("work that a stop interrupts", () => {
   const never = new Promise(() => {});
   const calm = new AbortController().signal;
-  const stop = AbortSignal.abort(new Error("asked to stop"));
+  const stop = AbortSignal.abort(new Error("told to stop"));
 
   test("is waited for while nobody asks to stop, and passes its error on", async () => {
     expect(await unlessStopped(Promise.resolve(1), { stop: calm, stopNow: calm }, 1)).toBe(1);
@@ -48,14 +48,14 @@ describe("work that a stop interrupts", () => {
     await expect(unlessStopped(failing, { stop: calm, stopNow: calm }, 1)).rejects.toThrow("no");
   });
 
-  test("has some more time after the request, and none when asked to stop immediately", async () => {
+  test("has some more time after the request, and none when told to stop immediately", async () => {
     expect(await unlessStopped(Promise.resolve(1), { stop, stopNow: calm }, 60_000)).toBe(1);
-    await expect(unlessStopped(never, { stop, stopNow: calm }, 1)).rejects.toThrow("asked to stop");
-    await expect(unlessStopped(never, { stop, stopNow: stop }, 60_000)).rejects.toThrow("asked to stop");
+    await expect(unlessStopped(never, { stop, stopNow: calm }, 1)).rejects.toThrow("told to stop");
+    await expect(unlessStopped(never, { stop, stopNow: stop }, 60_000)).rejects.toThrow("told to stop");
   });
 
   test("ends with the request when it fails because of it", async () => {
     const failing = Promise.reject(new Error("cut off"));
-    await expect(unlessStopped(failing, { stop, stopNow: calm }, 60_000)).rejects.toThrow("asked to stop");
+    await expect(unlessStopped(failing, { stop, stopNow: calm }, 60_000)).rejects.toThrow("told to stop");
   });
 });

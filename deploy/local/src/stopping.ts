@@ -15,9 +15,9 @@ export function listenForStop(source: NodeJS.EventEmitter, nowMs: () => number):
   const onSignal = () => {
     if (!stop.signal.aborted) {
       firstMs = nowMs();
-      stop.abort(new Error("asked to stop"));
+      stop.abort(new Error("told to stop"));
     } else if (nowMs() - firstMs >= SAME_REQUEST_MS) {
-      stopNow.abort(new Error("asked to stop immediately"));
+      stopNow.abort(new Error("told to stop immediately"));
     }
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) source.on(name, onSignal);

@@ -115,22 +115,19 @@ describe("make run", () => {
     expect(lines.filter((line) => line.includes("ended unexpectedly"))).toEqual([]);
   });
 
-  test.each(["startTopology", "seedDemo"] as const)(
-    "cuts %s short when it is asked to stop meanwhile",
-    async (name) => {
-      const reached = Promise.withResolvers<void>();
-      const never = () => {
-        reached.resolve();
-        return new Promise<never>(() => {});
-      };
-      const { run, stop, livePids } = await prepare({ [name]: never });
-      const running = run();
-      await reached.promise;
-      stop.abort(new Error("asked to stop"));
-      await expect(running).rejects.toThrow("asked to stop");
-      expect(await livePids()).toEqual([]);
-    },
-  );
+  test.each(["startTopology", "seedDemo"] as const)("cuts %s short when it is told to stop meanwhile", async (name) => {
+    const reached = Promise.withResolvers<void>();
+    const never = () => {
+      reached.resolve();
+      return new Promise<never>(() => {});
+    };
+    const { run, stop, livePids } = await prepare({ [name]: never });
+    const running = run();
+    await reached.promise;
+    stop.abort(new Error("told to stop"));
+    await expect(running).rejects.toThrow("told to stop");
+    expect(await livePids()).toEqual([]);
+  });
 
   test("stops what a killed run left running, even servers that are given to this run", async () => {
     const { config, control, stop, announced, livePids, events } = await prepare();

@@ -45,7 +45,7 @@ export async function runAuditRelay(
 ): Promise<void> {
   const { pool, schema, signal, onError } = options;
   const table = `${schema}.audit_outbox`;
-  using _ = measureQueue(pool, { lane: table, table, due: "at" });
+  using _ = measureQueue(pool, { queue: table, table, due: "at" });
   const relayAll = async () => {
     while (!signal.aborted && (await relayAuditEntries(options)) === ENTRIES_PER_MESSAGE);
   };

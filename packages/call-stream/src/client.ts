@@ -39,7 +39,7 @@ type CallStreamOptions<I extends DescMessage, O extends DescMessage> = {
   readonly resolveEveryMs?: number;
   /** Aborting it closes the client like disposing does. */
   readonly signal?: AbortSignal;
-  /** Told why a stream was lost or a lookup failed, for the log; the client recovers without help. */
+  /** Called with the reason why a stream was lost or a lookup failed, for the log; the client recovers without help. */
   readonly onError: ErrorListener;
 };
 

@@ -10,7 +10,7 @@ import { observeRpc } from "./measure.ts";
 type DirectCallOptions = {
   /** Full name of the RPC, for metrics. */
   readonly rpc: string;
-  /** Told about failures that callers see only as an opaque `internal`. */
+  /** Called with failures that callers see only as an opaque `internal`. */
   readonly onError: ErrorListener;
   /** Handlers running at a time; further calls fail with `resource_exhausted`. Default 4096. */
   readonly maxInFlight?: number;

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Failure } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import { MAX_FAILURE_MESSAGE_CHARS } from "./limits.ts";
 
-/** Told about every failure that callers see only as an opaque `internal`. */
+/** Called with every failure that callers see only as an opaque `internal`. */
 export type ErrorListener = (error: unknown) => void;
 
 const FIRST_CODE: number = Code.Canceled;

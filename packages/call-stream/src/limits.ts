@@ -1,7 +1,7 @@
 /** Calls that one stream serves at a time, and that one client has open at a time, unless configured otherwise. */
 export const DEFAULT_MAX_IN_FLIGHT = 4096;
 
-/** Longest time that a server works on a call, even if the client asks for more. */
+/** Longest time that a server works on a call, even if the client allows more. */
 export const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 
 /** Largest batch that is read: the usual message limit of gRPC. */
@@ -28,7 +28,7 @@ export const SWEEP_PERIOD_MS = 20;
 /** A draining server refuses new calls after this time. */
 export const DEFAULT_DRAIN_GRACE_MS = 2_000;
 
-/** Longest time that a call waits while no stream is up, before its caller is told that the service is down. */
+/** Longest time that a call waits while no stream is up, before it fails because the service is down. */
 export const DEFAULT_MAX_WAIT_MS = 10_000;
 
 /** Time for a stream to come up before the attempt counts as failed. */

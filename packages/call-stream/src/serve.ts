@@ -21,7 +21,7 @@ type ServeOptions<I extends DescMessage, O extends DescMessage> = {
   readonly method: DescMethodUnary<I, O>;
   readonly handler: CallHandler<MessageShape<I>, MessageShape<O>>;
   readonly limits?: ServeLimits;
-  /** Told about failures that callers see only as an opaque `internal`. */
+  /** Called with failures that callers see only as an opaque `internal`. */
   readonly onError: ErrorListener;
   /**
    * Aborting it drains: every stream announces `going_away`, finishes the calls that are open or on their way, and

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 
 /**
  * Values loaded from Postgres that are valid for an epoch. A caller that knows a newer epoch gets a newly loaded value;
- * callers that ask at the same time share one load. Values are loaded again after `RELOAD_AFTER_MS`; while that fails
+ * simultaneous callers share one load. Values are loaded again after `RELOAD_AFTER_MS`; while that fails
  * and the epoch stays the same, the old value is used for up to `KEEP_FOR_MS`.
  */
 interface EpochCache<Epoch, T> {
@@ -39,7 +39,7 @@ export const KEEP_FOR_MS = 600_000;
 /** Pause between two attempts to reload a value. */
 export const RETRY_AFTER_MS = 1_000;
 /** How long a caller waits for a reload before it gets the cached value. */
-const RELOAD_PATIENCE_MS = 1_000;
+const RELOAD_WAIT_MS = 1_000;
 const ENTRY_BYTES = 500;
 
 interface Entry<Epoch, T> {
@@ -97,7 +97,7 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
 
   async function reload(key: string, epoch: Epoch, load: () => Promise<T>): Promise<T> {
     try {
-      return await withinPatience(loadOnce(key, epoch, load));
+      return await withTimeout(loadOnce(key, epoch, load));
     } catch (error) {
       const kept = entries.peek(key);
       if (!kept || !isCurrent(kept.epoch, epoch)) throw error;
@@ -124,9 +124,9 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
   };
 }
 
-async function withinPatience<T>(loading: Promise<T>): Promise<T> {
+async function withTimeout<T>(loading: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("the reload takes too long")), RELOAD_PATIENCE_MS);
+  const timer = setTimeout(() => reject(new Error("the reload takes too long")), RELOAD_WAIT_MS);
   try {
     return await Promise.race([loading, late]);
   } finally {

@@ -13,8 +13,8 @@ export interface RedisOptions {
 }
 
 /**
- * A connection that keeps reconnecting and pipelines the commands of one tick. While Redis is down, commands fail at
- * once instead of queueing, so that callers can decide what to do without it.
+ * A connection that keeps reconnecting and pipelines the commands of one tick. While Redis is down, commands fail
+ * immediately instead of queueing, so that callers can decide what to do without it.
  */
 export function connectRedis({ url, name, onError }: RedisOptions): Redis {
   const redis = new Redis(url, {

@@ -61,8 +61,8 @@ const RETRY_WAIT_MS = 50;
 
 /**
  * Publishes one message and waits until the broker has written it. Repeats it under the same message id when the
- * connection is lost; creates the stream again after a wipe. Rejects with the last failure after `deadlineMs`, and at
- * once when repeating cannot help: the message is too large for the broker, or the bus is closed.
+ * connection is lost; creates the stream again after a wipe. Rejects with the last failure after `deadlineMs`, and
+ * immediately when repeating cannot help: the message is too large for the broker, or the bus is closed.
  */
 export function publishDurably(
   bus: Bus,

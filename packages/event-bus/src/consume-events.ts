@@ -18,7 +18,7 @@ export function listenersHeader(names: string): MsgHdrs {
 
 /**
  * `consumeBatches` for one listener of events. Each message is a WorkspaceEventBatch. An event may arrive late or more
- * than once, so the listener deduplicates by its id and calls `reportSettled` once the event is in its database.
+ * than once, so the listener deduplicates by its id and calls `announceSettled` once the event is in its database.
  */
 export function consumeEvents({ listener, handle, ...options }: ConsumeEventsOptions): Promise<void> {
   return consumeBatches({

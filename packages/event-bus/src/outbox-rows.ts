@@ -1,5 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
-import type { SettledReport } from "./settled-reports.ts";
+import type { SettledNotice } from "./settled-notices.ts";
 
 /** A row of the table. */
 export interface OutboxRow {
@@ -69,11 +69,11 @@ export async function postpone(
 export async function settleRows(
   db: Queryable,
   schema: string,
-  reports: readonly SettledReport[],
+  notices: readonly SettledNotice[],
   required: readonly string[],
 ): Promise<void> {
   const listenersOf = new Map<string, Set<string>>();
-  for (const { listener, eventIds } of reports) {
+  for (const { listener, eventIds } of notices) {
     if (!required.includes(listener)) continue;
     for (const id of eventIds) listenersOf.set(id, (listenersOf.get(id) ?? new Set()).add(listener));
   }
@@ -89,12 +89,12 @@ export async function settleRows(
 }
 
 /**
- * Two statements, so that of two simultaneous reports the later one sees both and deletes the event.
+ * Two statements, so that of two simultaneous notices the later one sees both and deletes the event.
  */
 async function noteSettled(
   db: Queryable,
   schema: string,
-  { listener, eventIds }: SettledReport,
+  { listener, eventIds }: SettledNotice,
   required: readonly string[],
 ): Promise<void> {
   await db.query(

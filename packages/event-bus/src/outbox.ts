@@ -15,11 +15,11 @@ import { listenersHeader } from "./consume-events.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { EVENT_LISTENERS, type EventListener, requiredListeners } from "./listeners.ts";
 import { claimDue, type DueRow, deleteRows, insertRows, type OutboxRow, postpone, settleRows } from "./outbox-rows.ts";
-import { receiveSettledReports } from "./settled-reports.ts";
+import { receiveSettledNotices } from "./settled-notices.ts";
 
 /**
- * Events that a service must not lose, kept in its own Postgres schema until every required listener has reported that
- * it has them. An accepted event thus survives a crash at any point, and a wiped broker.
+ * Events that a service must not lose, kept in its own Postgres schema until a settled notice of every required listener says
+ * that it has them. An accepted event thus survives a crash at any point, and a wiped broker.
  */
 export interface Outbox extends AsyncDisposable {
   /**
@@ -80,11 +80,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
       void sent.finally(() => publishing.delete(sent));
     },
   });
-  const measure = measureQueue(pool, { lane: `${schema}.outbox`, table: `${schema}.outbox`, due: "publish_after" });
-  const settled = receiveSettledReports({
+  const measure = measureQueue(pool, { queue: `${schema}.outbox`, table: `${schema}.outbox`, due: "publish_after" });
+  const settled = receiveSettledNotices({
     bus,
     source,
-    settle: (reports) => settleRows(pool, schema, reports, required),
+    settle: (notices) => settleRows(pool, schema, notices, required),
     onError,
   });
   return {

@@ -3,7 +3,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
 import type { EventListener } from "../src/listeners.ts";
-import { reportSettled } from "../src/settled-reports.ts";
+import { announceSettled } from "../src/settled-notices.ts";
 import { ensureStreams } from "../src/streams.ts";
 import { event, outboxRig, SOURCE } from "./outbox-rig.ts";
 
@@ -22,11 +22,11 @@ test("every listener gets every event, which stays in the outbox until the last 
   await eventually(() => expect([one, other]).toEqual([["evt_1"], ["evt_1"]]));
   await eventually(async () => expect(await rig.settledBy("evt_1")).toEqual(["one"]));
   // A repeated report counts once. Reports are handled in order, so it was handled when evt_2 is settled.
-  reportSettled(rig.bus, `events.${SOURCE}`, settled(ONE, ["evt_1"]));
+  announceSettled(rig.bus, `events.${SOURCE}`, settled(ONE, ["evt_1"]));
   await rig.outbox.add(event("evt_2"));
   await eventually(async () => expect(await rig.settledBy("evt_2")).toEqual(["one"]));
   expect(await rig.settledBy("evt_1")).toEqual(["one"]);
-  reportSettled(rig.bus, `events.${SOURCE}`, settled(OTHER, ["evt_1", "evt_2"]));
+  announceSettled(rig.bus, `events.${SOURCE}`, settled(OTHER, ["evt_1", "evt_2"]));
   await eventually(async () => expect(await rig.rows()).toEqual([]));
   expect(rig.errors).toEqual([]);
 });
@@ -77,7 +77,7 @@ test("reports that reach two replicas at the same time leave no event behind", a
   const added = ids("", 300);
   await Promise.all(added.map((id) => rig.outbox.add(event(id))));
   for (const id of added)
-    for (const listener of [ONE, OTHER]) reportSettled(rig.bus, `events.${SOURCE}`, settled(listener, [id]));
+    for (const listener of [ONE, OTHER]) announceSettled(rig.bus, `events.${SOURCE}`, settled(listener, [id]));
   await eventually(async () => expect(await rig.rows()).toEqual([]));
   expect(rig.errors).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { type Bus, connectBus } from "../src/connect.ts";
 import { consumeEvents } from "../src/consume-events.ts";
 import type { EventListener } from "../src/listeners.ts";
 import { createOutbox, type Outbox } from "../src/outbox.ts";
-import { reportSettled } from "../src/settled-reports.ts";
+import { announceSettled } from "../src/settled-notices.ts";
 import { ensureStreams } from "../src/streams.ts";
 
 export const SOURCE = "source";
@@ -63,7 +63,7 @@ export async function outboxRig(listeners: readonly EventListener[] = [RECEIVER]
         for (const { data, subject } of messages) {
           const eventIds = fromBinary(WorkspaceEventBatchSchema, data).events.map((one) => one.eventId);
           received.push(...eventIds);
-          if (settle) reportSettled(on, subject, { listener: listener.name, eventIds });
+          if (settle) announceSettled(on, subject, { listener: listener.name, eventIds });
         }
       },
     });

@@ -5,7 +5,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
 import { runOutboxSweeper } from "../src/outbox.ts";
-import { reportSettled } from "../src/settled-reports.ts";
+import { announceSettled } from "../src/settled-notices.ts";
 import { event, outboxRig, RECEIVER, SOURCE } from "./outbox-rig.ts";
 
 const HOUR_MS = 3_600_000;
@@ -87,7 +87,7 @@ test("a lost report only costs a repeated publish", async () => {
   await eventually(() => expect(received).toEqual(["evt_1"]));
   await rig.outbox.sweep(later(31_000));
   await eventually(() => expect(received).toEqual(["evt_1", "evt_1"]));
-  reportSettled(rig.bus, `events.${SOURCE}`, { listener: RECEIVER.name, eventIds: ["evt_1"] });
+  announceSettled(rig.bus, `events.${SOURCE}`, { listener: RECEIVER.name, eventIds: ["evt_1"] });
   await eventually(async () => expect(await rig.rows()).toEqual([]));
 });
 
@@ -147,7 +147,7 @@ test("a malformed report stops nothing", async () => {
   rig.bus.nc.publish(`settled.${SOURCE}`, new Uint8Array([0xff, 0xff, 0xff]));
   await eventually(() => expect(rig.errors.length).toBe(1));
   await rig.outbox.add(event("evt_1"));
-  reportSettled(rig.bus, `events.${SOURCE}`, { listener: RECEIVER.name, eventIds: ["evt_1"] });
+  announceSettled(rig.bus, `events.${SOURCE}`, { listener: RECEIVER.name, eventIds: ["evt_1"] });
   await eventually(async () => expect(await rig.rows()).toEqual([]));
 });
 

@@ -9,6 +9,7 @@ const DOTTED_TAIL = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
 
 const IPV6_GROUPS = 8;
 const IPV6_GROUPS_KEPT = 3;
+const IPV6_GROUPS_OF_CLIENT = 4;
 
 /**
  * Reads one plain address; IPv4-mapped IPv6 (`::ffff:a.b.c.d`) is the IPv4 address inside. Undefined for anything else:
@@ -37,6 +38,12 @@ export function shortIp(address: string): string {
   if (ip instanceof ipaddr.IPv4) return `${ip.octets.slice(0, 3).join(".")}.0`;
   const kept = ip.parts.slice(0, IPV6_GROUPS_KEPT);
   return new ipaddr.IPv6([...kept, ...Array(IPV6_GROUPS - IPV6_GROUPS_KEPT).fill(0)]).toString();
+}
+
+/** Who is counted as one client: an IPv4 address, or an IPv6 /64, because whoever has one address usually has all of it. */
+export function networkOf(address: string): string {
+  const ip = parseIp(address);
+  return ip instanceof ipaddr.IPv6 ? `${ip.parts.slice(0, IPV6_GROUPS_OF_CLIENT).join(":")}::` : address;
 }
 
 function withoutZone(address: string): string {

@@ -6,8 +6,8 @@ import { openLog } from "./log-file.ts";
 const SCRIPT = fileURLToPath(new URL("../apt-install.sh", import.meta.url));
 
 /**
- * Installs Debian packages without questions and without starting their services; as root, or through `sudo` when
- * that asks for no password. False when there is no apt-get, no right to use it, or when it failed (see `logFile`).
+ * Installs Debian packages non-interactively and without starting their services; as root, or through `sudo` when that
+ * needs no password. False when there is no apt-get, no right to use it, or when it failed (see `logFile`).
  */
 export async function aptInstall(packages: string[], logFile: string, log: (line: string) => void): Promise<boolean> {
   if (!(await succeeds("apt-get", ["--version"]))) return false;

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generate } from "selfsigned";
-import { readKept, writeKept } from "./kept-file.ts";
+import { loadJson, saveJson } from "./saved-json.ts";
 
 const VALID_MS = 3_650 * 24 * 3_600 * 1_000;
 const CLOCK_SKEW_MS = 24 * 3_600 * 1_000;
@@ -47,11 +47,11 @@ export async function makeLoopbackCertificate(now: Date): Promise<LoopbackCertif
 /** The certificate kept in `folder`, made at the first call; `ca.pem` there contains only the authority. */
 export async function keptCertificate(folder: string, now: Date): Promise<LoopbackCertificate> {
   const file = join(folder, "certificate.json");
-  const kept = await readKept<LoopbackCertificate>(file);
+  const kept = await loadJson<LoopbackCertificate>(file);
   if (kept) return kept;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const certificate = await makeLoopbackCertificate(now);
   await writeFile(join(folder, "ca.pem"), certificate.ca);
-  await writeKept(file, certificate);
+  await saveJson(file, certificate);
   return certificate;
 }

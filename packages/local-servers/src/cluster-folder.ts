@@ -112,7 +112,7 @@ export async function refuseForeignLink(wanted: string): Promise<void> {
   });
   const [own, owner] = [await realPath(wanted), await ownerOf(target)];
   if (owner === own) return;
-  // Without a mark, the name tells whose folder it is, unless it was chosen by hand.
+  // An unmarked folder belongs to the data folder in its name, unless a user chose the name.
   const name = basename(target);
   if (owner === undefined && (!name.startsWith("toolgate-") || name === (await fallbackName(wanted)))) return;
   throw new Error(

@@ -4,7 +4,7 @@ import { clusterFiles, refuseForeignLink } from "./cluster-folder.ts";
 import { stopLeftover } from "./server-process.ts";
 
 /**
- * Stops the servers that a former run left running on the data folder. If it is a copy, leaves the original's alone.
+ * Stops the servers that an earlier run left running on the data folder. If it is a copy, leaves the original's alone.
  */
 export async function stopLeftovers(dataDir: string): Promise<void> {
   const folder = await realpath(dataDir);

@@ -60,7 +60,7 @@ export function startRedis(settings: Settings): Promise<LocalServer> {
       `port ${port}`,
       "daemonize no",
       `pidfile ${JSON.stringify(pidFile)}`,
-      // Leaves the command line in the process title, by which the server of a former run is recognised.
+      // Leaves the command line in the process title, by which the server of an earlier run is recognised.
       "set-proc-title no",
       `dir ${JSON.stringify(folder)}`,
       "appendonly yes",

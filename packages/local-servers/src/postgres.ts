@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { clusterFiles, clusterFolder, clusterMajor } from "./cluster-folder.ts";
-import { readKept, writeKept } from "./kept-file.ts";
 import type { Ports } from "./ports.ts";
+import { loadJson, saveJson } from "./saved-json.ts";
 import { type Account, type LocalServer, startServer } from "./server-process.ts";
 
 const INITDB_TIMEOUT_MS = 120_000;
@@ -48,7 +48,7 @@ export async function startPostgres(settings: PostgresSettings): Promise<LocalSe
       logFile,
       stopSignal: "SIGINT",
       account,
-      passing: STILL_IN_USE,
+      transientError: STILL_IN_USE,
       arguments: (port) => ["-D", cluster, ...options(port, settings.durable ?? true)],
       ready: (port) => isPostgresReady(port, passwords, cluster),
       url: (port) => ownerUrl(port, passwords),
@@ -116,12 +116,12 @@ export type Passwords = { readonly superuser: string; readonly owner: string };
 /** Reads the passwords kept in `folder`; makes them when the cluster is new, as only then they can still be set. */
 export async function readPasswords(folder: string, isNew: boolean): Promise<Passwords> {
   const file = join(folder, "passwords.json");
-  const kept = await readKept<Passwords>(file);
+  const kept = await loadJson<Passwords>(file);
   if (kept) return kept;
   if (!isNew) throw new Error(`${file} is missing, so the cluster next to it cannot be opened`);
   const password = () => randomBytes(PASSWORD_BYTES).toString("hex");
   const passwords = { superuser: password(), owner: password() };
-  await writeKept(file, passwords);
+  await saveJson(file, passwords);
   return passwords;
 }
 

@@ -40,8 +40,8 @@ type ServerSpec = {
   /** True once this server, and not another program with its port, responds there. */
   ready(port: number): Promise<boolean>;
   url(port: number): string;
-  /** Log lines after which starting again helps, such as one about memory that a killed process still occupies. */
-  readonly passing?: RegExp;
+  /** Errors in the log that a second start may not have, such as one about memory that a killed process still occupies. */
+  readonly transientError?: RegExp;
 };
 
 const READY_DEADLINE_MS = 30_000;
@@ -52,8 +52,8 @@ const RETRY_WAIT_MS = 150;
 const MAX_PORTS_TRIED = 5;
 
 /**
- * Starts a server and waits until it is ready; after 30 s it fails with the end of the server's log. Anything that a
- * former run left behind on the same data is stopped first.
+ * Starts a server and waits until it is ready; after 30 s it fails with the end of the server's log. Anything that an
+ * earlier run left behind on the same data is stopped first.
  */
 export async function startServer(spec: ServerSpec, signal?: AbortSignal): Promise<LocalServer> {
   await stopLeftover(spec.pidFile, spec.identity, spec.stopSignal);
@@ -85,7 +85,7 @@ export async function stopLeftover(pidFile: string, identity: string, stopSignal
   if (await until(gone, { deadlineMs: STOP_GRACE_MS, everyMs: STOP_POLL_MS })) return;
   process.kill(pid, "SIGKILL");
   if (await until(gone, { deadlineMs: KILL_DEADLINE_MS, everyMs: STOP_POLL_MS })) return;
-  throw new Error(`process ${pid} of a former run does not end`);
+  throw new Error(`process ${pid} of an earlier run does not end`);
 }
 
 async function launchOnFreePort(spec: ServerSpec, signal: AbortSignal | undefined) {
@@ -117,7 +117,7 @@ async function launch(spec: ServerSpec, port: number, signal: AbortSignal | unde
     await child.end("SIGKILL", KILL_DEADLINE_MS);
     signal?.throwIfAborted();
     const tail = await readTail(spec.logFile, log.startBytes);
-    if (performance.now() >= end || !spec.passing?.test(tail)) {
+    if (performance.now() >= end || !spec.transientError?.test(tail)) {
       throw new Error(`${spec.name} did not start (${failure}); the end of ${spec.logFile}:\n${tail}`);
     }
     await sleep(RETRY_WAIT_MS);

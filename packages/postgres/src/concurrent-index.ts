@@ -26,10 +26,10 @@ export function isIndexMigration(text: string): boolean {
 }
 
 /**
- * Runs the statements of an index migration. Writers wait for a third of a second at most: on a partitioned table, which cannot have an index
- * built concurrently, each partition gets its own, and the table's consists of them. Safe to repeat after a crash: valid
- * indexes stay, and an invalid one, left behind by a build that was cut, is dropped and built again. `db` is one
- * connection without a statement timeout. Throws for any other statement.
+ * Runs the statements of an index migration. Writers wait for a third of a second at most: on a partitioned table, which
+ * cannot have an index built concurrently, each partition gets its own, and the table's consists of them. Safe to repeat
+ * after a crash: valid indexes stay, and an invalid one, left behind by a build that was cut, is dropped and built
+ * again. `db` is one connection without a statement timeout. Throws for any other statement.
  */
 export async function buildIndexes(db: Queryable, text: string): Promise<void> {
   const indexes = text.replaceAll(COMMENTS, "").split(END_OF_STATEMENT).map(parse);
@@ -61,7 +61,7 @@ async function build(db: Queryable, index: Index): Promise<void> {
   }
 }
 
-/** A statement that takes a moment, but needs a lock: whoever comes after it waits as long as it waits for the lock. */
+/** For a quick statement that needs a lock. While it waits for its lock, every later statement waits behind it. */
 async function withShortWaits(db: Queryable, statement: string): Promise<void> {
   await db.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
   for (;;) {

@@ -25,7 +25,7 @@ interface Rows {
 export type Scan = (step: ScanStep) => Rows;
 
 const DAY_MS = 86_400_000;
-/** Most rows that one search reads. */
+/** At most this many rows are read by one search. */
 export const MAX_ROWS_READ = 5_000;
 /** Rows of the first step; each further one takes four times as many. */
 const FIRST_STEP_ROWS = 500;

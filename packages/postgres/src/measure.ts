@@ -20,20 +20,20 @@ const READ_EVERY_MS = 5_000;
 const MAX_COUNTED = 10_000;
 
 /**
- * Measures a table of outstanding work: how many rows are due, up to 10,000, and how long the oldest has been. `due` is
- * the column of their times and needs an index; both names are constants of the caller, never input.
+ * Measures a table of outstanding work, under the name `queue`: how many rows are due, up to 10,000, and how long the oldest has been. `due` is
+ * the column of their times and needs an index; both names go into SQL, so they must be constants, never input.
  */
 export function measureQueue(
   pool: Pool,
-  { lane, table, due }: { lane: string; table: string; due: string },
+  { queue, table, due }: { queue: string; table: string; due: string },
 ): Disposable {
-  return measureDue(pool, lane, queueQuery(table, due));
+  return measureDue(pool, queue, queueQuery(table, due));
 }
 
 /** The same for the items of a fair queue that are not in flight. */
-export function measureFairQueue(pool: Pool, { lane, tables }: { lane: string; tables: string }): Disposable {
+export function measureFairQueue(pool: Pool, { queue, tables }: { queue: string; tables: string }): Disposable {
   assertTablesName(tables);
-  return measureDue(pool, lane, fairQueueQuery(tables));
+  return measureDue(pool, queue, fairQueueQuery(tables));
 }
 
 export function queueQuery(table: string, due: string): string {
@@ -64,13 +64,13 @@ function secondsSince(time: string): string {
   return `coalesce(extract(epoch from now() - ${time}), 0)::float8`;
 }
 
-function measureDue(pool: Pool, lane: string, query: string): Disposable {
+function measureDue(pool: Pool, queue: string, query: string): Disposable {
   const read = atMostEvery(READ_EVERY_MS, async () => {
     const { rows } = await pool.query(query);
     return rows[0] as { due: number; seconds: number };
   });
   const measures = new DisposableStack();
-  measures.use(queueDue.observe(async () => [[(await read()).due, { lane }]]));
-  measures.use(queueOldestDue.observe(async () => [[(await read()).seconds, { lane }]]));
+  measures.use(queueDue.observe(async () => [[(await read()).due, { queue }]]));
+  measures.use(queueOldestDue.observe(async () => [[(await read()).seconds, { queue }]]));
   return measures;
 }

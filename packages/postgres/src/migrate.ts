@@ -100,7 +100,10 @@ async function apply(client: Queryable, schema: string, { number, name, text }: 
   await client.query(`insert into ${schema}.migrations (number, name) values ($1, $2)`, [number, name]);
 }
 
-/** Asks again and again: a statement that waits for the lock would hold up the index that the lock's owner builds. */
+/**
+ * Tries again until it gets the lock, because a statement that waits for it would delay the index that the lock's owner
+ * builds.
+ */
 async function lockMigrations(client: Queryable): Promise<void> {
   for (;;) {
     const { rows } = await client.query("select pg_try_advisory_lock($1) as locked", [MIGRATION_LOCK]);

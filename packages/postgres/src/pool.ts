@@ -58,8 +58,8 @@ class ClosingPool extends pg.Pool {
 }
 
 /**
- * A connection pool, whose `end` resolves once its connections are closed. bigint comes back as a number: every bigint of this project is an identity, a count or
- * milliseconds, all below 2^53.
+ * A connection pool, whose `end` resolves once its connections are closed. bigint comes back as a number: every bigint of
+ * this project is an identity, a count or milliseconds, all below 2^53.
  */
 export function createPool(options: PoolOptions): Pool {
   const pool = new ClosingPool({
@@ -88,7 +88,7 @@ export function inTransaction<T>(pool: Pool, work: (client: Client) => Promise<T
   return withClient(pool, (client, discard) => transactionOn(client, discard, () => work(client)));
 }
 
-/** As `inTransaction`, on a client that the caller has borrowed. `discard` is told when the rollback fails. */
+/** As `inTransaction`, on a client that the caller has borrowed. `discard` is called when the rollback fails. */
 export async function transactionOn<T>(
   client: Queryable,
   discard: (reason: Error) => void,

@@ -21,6 +21,15 @@ const WORDS = [
 
 const redact = createRedactor();
 
+test("[EVT-31] names with an underscore can be kept; the secrets among them are still replaced", () => {
+  const keep = createRedactor({ underscored: "keep" });
+  const value = JSON.parse('{"_id":1,"__proto__":{"a":1},"_token":"t","n":{"_pwd":"p","_x":[]}}');
+  expect(JSON.stringify(keep(value))).toBe(
+    '{"_id":1,"__proto__":{"a":1},"_token":"[entfernt]","n":{"_pwd":"[entfernt]","_x":[]}}',
+  );
+  expect(redact(value)).toEqual({ n: {} });
+});
+
 /** As a JSON parser returns it: without -0. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 

@@ -30,15 +30,20 @@ type Verdict = "keep" | "remove" | "drop" | "count";
 /**
  * Makes the function that prepares arguments and results for the log and for events. It returns a copy in which the
  * values of secret-looking names are replaced [EVT-31] and names with a leading underscore are removed [EVT-32], at
- * every depth; anything nested deeper than 64 levels is removed as well.
+ * every depth; anything nested deeper than 64 levels is removed as well. With `underscored: "keep"`, names with a leading
+ * underscore are treated like any other, for data that a stranger has named.
  */
-export function createRedactor(): (value: unknown) => unknown {
+export function createRedactor({
+  underscored = "drop",
+}: {
+  underscored?: "drop" | "keep";
+} = {}): (value: unknown) => unknown {
   const known = new Map<string, Verdict>();
 
   function verdictOf(name: string): Verdict {
     const found = known.get(name);
     if (found !== undefined) return found;
-    const verdict = judge(name);
+    const verdict = underscored === "drop" && name.startsWith("_") ? "drop" : judge(name);
     if (name.length > MAX_KNOWN_NAME_CHARS) return verdict;
     if (known.size >= MAX_KNOWN_NAMES) known.clear();
     known.set(name, verdict);
@@ -53,7 +58,8 @@ export function createRedactor(): (value: unknown) => unknown {
     for (const name of Object.keys(value)) {
       const member = (value as Record<string, unknown>)[name];
       const verdict = verdictOf(name);
-      if (verdict === "keep") copy[name] = redact(member, levels - 1);
+      if (name === "__proto__" && verdict === "keep") define(copy, name, redact(member, levels - 1));
+      else if (verdict === "keep") copy[name] = redact(member, levels - 1);
       else if (verdict === "remove") copy[name] = REMOVED;
       else if (verdict === "count") copy[name] = isCount(member) ? member : REMOVED;
     }
@@ -63,8 +69,12 @@ export function createRedactor(): (value: unknown) => unknown {
   return (value) => redact(value, MAX_LEVELS);
 }
 
+/** An assignment would set the prototype. */
+function define(copy: object, name: string, value: unknown): void {
+  Object.defineProperty(copy, name, { value, enumerable: true, writable: true, configurable: true });
+}
+
 function judge(name: string): Verdict {
-  if (name.startsWith("_")) return "drop";
   const plain = name.toLowerCase().replace(SEPARATORS, "");
   if (!isSecret(plain)) return "keep";
   return isCountName(plain) ? "count" : "remove";

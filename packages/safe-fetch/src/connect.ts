@@ -9,7 +9,7 @@ import type { ConnectionFailure } from "./result.ts";
 import { classifyFailure } from "./result.ts";
 import type { TargetUrl } from "./target-url.ts";
 
-/** Most checked addresses of one name that are tried in one send. */
+/** At most this many checked addresses of one name are tried in one send. */
 const MAX_CONNECT_ATTEMPTS = 3;
 
 /** How connecting ended, with the phases in milliseconds; `phase` is the one that was stopped. */

@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import type { Connection } from "./connection.ts";
 import { type ConnectionFailure, classifyFailure, type Truncated } from "./result.ts";
 
-/** Most interim (1xx) responses before the final one. */
+/** At most this many interim (1xx) responses are accepted before the final one. */
 export const MAX_INTERIM_RESPONSES = 8;
 const FIRST_ALLOCATION_BYTES = 1_024;
 

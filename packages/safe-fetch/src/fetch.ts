@@ -1,7 +1,7 @@
 import { createSecureContext, getCACertificates } from "node:tls";
 import { parseAllowList } from "./allow-list.ts";
 import { Stop } from "./exchange.ts";
-import { KeptConnections } from "./kept-connections.ts";
+import { IdleConnections } from "./idle-connections.ts";
 import type { OpenRequest, OpenResult } from "./open.ts";
 import { open } from "./open.ts";
 import type { Resolver } from "./resolve.ts";
@@ -15,7 +15,7 @@ import type { TargetScheme } from "./target-url.ts";
 const MAX_RESPONSE_HEADER_BYTES = 16_384;
 /** Idle connections kept in all; the least recently used ones are closed first. */
 const MAX_IDLE_CONNECTIONS = 512;
-/** Idle connections kept for one origin and pool key. */
+/** Idle connections kept for one origin and reuse key. */
 const MAX_IDLE_CONNECTIONS_PER_KEY = 32;
 /** How long an idle connection is kept, in milliseconds; the server may announce a shorter time. */
 const IDLE_TIMEOUT_MS = 10_000;
@@ -54,7 +54,7 @@ export type SafeFetch = AsyncDisposable & {
 
 /** Makes a SafeFetch. Throws a TypeError for an allow-list entry that cannot be read. [SSRF-1..19, OUT-14, OUT-34, OUT-42] */
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
-  const kept = new KeptConnections({
+  const kept = new IdleConnections({
     maxIdle: options.maxIdleConnections ?? MAX_IDLE_CONNECTIONS,
     maxIdlePerKey: MAX_IDLE_CONNECTIONS_PER_KEY,
   });

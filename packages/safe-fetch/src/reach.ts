@@ -5,7 +5,7 @@ import { connectPinned } from "./connect.ts";
 import type { ConnectionLimits } from "./connection.ts";
 import { Connection } from "./connection.ts";
 import type { FailedExchange, Stop } from "./exchange.ts";
-import type { KeptConnections } from "./kept-connections.ts";
+import type { IdleConnections } from "./idle-connections.ts";
 import type { FetchMethod } from "./request-rules.ts";
 import { refuseRequest } from "./request-rules.ts";
 import type { Resolver } from "./resolve.ts";
@@ -28,7 +28,7 @@ export type RequestBasics = {
   headers: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
   /** Requests with the same key may follow each other on one connection; without a key the connection is used once. */
-  poolKey?: string;
+  reuseKey?: string;
   /**
    * Whether the request may be sent a second time when a kept connection turns out to have been closed by the other
    * side before it responded. Default: GET, HEAD and OPTIONS only.
@@ -42,7 +42,7 @@ export type ReachContext = {
   resolver: Resolver;
   allowList: AllowList;
   secureContext: SecureContext;
-  kept: KeptConnections;
+  kept: IdleConnections;
   connectionLimits: ConnectionLimits;
 };
 
@@ -92,8 +92,8 @@ async function exchangeWith<Outcome extends { kind: string; firstByteMs: number 
   log: TimingLog,
   exchange: Exchange<Outcome>,
 ): Promise<Reached<Outcome> | FetchFailure> {
-  const { poolKey } = request;
-  const key = poolKey === undefined ? undefined : `${target.url.origin} ${poolKey}`;
+  const { reuseKey } = request;
+  const key = reuseKey === undefined ? undefined : `${target.url.origin} ${reuseKey}`;
   for (let attempt = 0; ; attempt++) {
     const kept = key === undefined || attempt >= MAX_STALE_CONNECTIONS ? undefined : context.kept.take(key, addresses);
     const connection = kept ?? (await open(context, target, addresses, stop, log));
@@ -134,7 +134,7 @@ function toDispatch(request: RequestBasics, { url }: TargetUrl): Dispatcher.Disp
     method: request.method,
     headers: request.headers,
     body: request.body ?? null,
-    ...(request.poolKey === undefined ? { reset: true } : {}),
+    ...(request.reuseKey === undefined ? { reset: true } : {}),
   };
 }
 

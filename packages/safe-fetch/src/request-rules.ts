@@ -1,7 +1,7 @@
 /** Methods that may be sent. */
 export type FetchMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
-/** Most bytes of names and values of request headers together. */
+/** At most this many bytes are allowed for the names and values of request headers together. */
 const MAX_REQUEST_HEADER_BYTES = 32_768;
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -2,7 +2,7 @@ import { isPublicAddress } from "./address.ts";
 import type { AllowList } from "./allow-list.ts";
 import type { TargetUrl } from "./target-url.ts";
 
-/** Most addresses of one name; a name with more counts as not resolved. */
+/** At most this many addresses of one name are accepted; a name with more counts as not resolved. */
 export const MAX_ADDRESSES_PER_NAME = 256;
 
 /**

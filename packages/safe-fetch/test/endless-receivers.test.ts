@@ -44,7 +44,7 @@ test.each(FLOODS)("%s: reading stops, the connection is closed", async (_title, 
   const flood = floodWith(head, filler);
   await using receiver = await rawReceiver(flood.onSocket);
   await using safeFetch = loopbackFetch();
-  const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { poolKey: "k" }));
+  const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { reuseKey: "k" }));
   expect(result).toMatchObject(expected);
   if (result.kind === "response") expect(result.body.length).toBeLessThanOrEqual(LIMIT_BYTES);
   await eventually(() => receiver.open.size === 0);
@@ -56,7 +56,9 @@ test("[OUT] endless bytes after the response are not read, and their connection 
   await using receiver = await rawReceiver(flood.onSocket);
   await using safeFetch = loopbackFetch();
   for (let sent = 1; sent <= 3; sent++) {
-    const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { poolKey: "k", repeatable: true }));
+    const result = await safeFetch.send(
+      post(`http://127.0.0.1:${receiver.port}/`, { reuseKey: "k", repeatable: true }),
+    );
     expect(result).toMatchObject({ kind: "response", status: 200, body: Buffer.from("ok") });
     await eventually(() => receiver.open.size === 0);
     expect(receiver.opened()).toBe(sent);
@@ -105,7 +107,7 @@ test.each([
 ])("[OUT-34] a send to a receiver that drips %s ends at the deadline", async (_title, onSocket, expected) => {
   await using receiver = await rawReceiver(onSocket);
   await using safeFetch = loopbackFetch();
-  const changes = { poolKey: "k", deadlineMs: SHORT_DEADLINE_MS };
+  const changes = { reuseKey: "k", deadlineMs: SHORT_DEADLINE_MS };
   expect(await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, changes))).toMatchObject(expected);
   await eventually(() => receiver.open.size === 0);
 });

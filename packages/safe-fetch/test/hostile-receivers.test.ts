@@ -12,7 +12,7 @@ const SHORT_DEADLINE_MS = 300;
 async function sendTo(onSocket: (socket: Socket) => void, changes: Parameters<typeof post>[1] = {}) {
   await using receiver = await rawReceiver(onSocket);
   await using safeFetch = loopbackFetch();
-  const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { poolKey: "k", ...changes }));
+  const result = await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, { reuseKey: "k", ...changes }));
   for (const socket of receiver.open) socket.resume();
   if (result.kind !== "response" || result.truncated !== false) await eventually(() => receiver.open.size === 0);
   return result;

@@ -29,7 +29,7 @@ test("[SSRF-5] a kept connection is checked too: when the name turns private, th
   let addresses = ["127.0.0.2"];
   await using other = await httpReceiver((_request, response) => response.end(), "127.0.0.2");
   await using safeFetch = loopbackFetch({ resolver: async () => addresses, allowList: ["127.0.0.2"] });
-  const request = post(`http://rebind.example.net:${other.port}/`, { poolKey: "k" });
+  const request = post(`http://rebind.example.net:${other.port}/`, { reuseKey: "k" });
   expect((await safeFetch.send(request)).kind).toBe("response");
   addresses = ["127.0.0.1"];
   expect(await safeFetch.send(request)).toMatchObject({ kind: "refused", code: "address" });

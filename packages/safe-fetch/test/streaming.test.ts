@@ -69,7 +69,7 @@ test("a connection whose body was whole is used again, and one that was cancelle
     if (receiver.opened() === 1) response.end();
   });
   await using safeFetch = loopbackFetch();
-  const request = opening(receiver.port, { poolKey: "k" });
+  const request = opening(receiver.port, { reuseKey: "k" });
   expect(await readAll(await safeFetch.open(request))).toBe("x");
   await eventually(() => receiver.open.size === 1);
   const again = await safeFetch.open(request);

@@ -6,13 +6,13 @@ import type { Loop } from "./loops.ts";
 import type { MailSettings } from "./outgoing.ts";
 import type { Peers } from "./peers.ts";
 
-/** What the admins of workspaces have to be told by email. */
+/** What the admins of workspaces are told by email. */
 export interface AdminNotices<Notice extends { workspaceId: string }> {
   /** Claims what is due. What is not settled within a few minutes is due again. */
   claim(now: Date): Promise<Notice[]>;
   /** The email has been sent, or there is nobody to send it to. */
   settle(notice: Notice): Promise<void>;
-  mailFor(notice: Notice): { subject: string; text: string };
+  emailFor(notice: Notice): { subject: string; text: string };
 }
 
 interface NoticeOptions {
@@ -36,11 +36,11 @@ export function adminNoticeLoop<Notice extends { workspaceId: string }>(
   const workspaces = createClient(WorkspaceService, peers.transport("key-auth"));
   const sendMail = resources.use(createMailer(mail));
   const addressesOf = async (workspaceId: string) => (await workspaces.listAdminEmails({ workspaceId })).emails;
-  const mailDue = () => mailDueNotices(notices, { addressesOf, sendMail, now, onError });
-  return (signal) => runEvery(NOTICES_EVERY_MS, signal, mailDue, onError);
+  const emailDue = () => emailDueNotices(notices, { addressesOf, sendMail, now, onError });
+  return (signal) => runEvery(NOTICES_EVERY_MS, signal, emailDue, onError);
 }
 
-async function mailDueNotices<Notice extends { workspaceId: string }>(
+async function emailDueNotices<Notice extends { workspaceId: string }>(
   notices: AdminNotices<Notice>,
   options: {
     addressesOf: (workspaceId: string) => Promise<string[]>;
@@ -53,7 +53,7 @@ async function mailDueNotices<Notice extends { workspaceId: string }>(
   for (const notice of await notices.claim(now())) {
     try {
       const to = await addressesOf(notice.workspaceId);
-      if (to.length > 0) await sendMail({ to, hideRecipients: true, ...notices.mailFor(notice) });
+      if (to.length > 0) await sendMail({ to, hideRecipients: true, ...notices.emailFor(notice) });
       await notices.settle(notice);
     } catch (error) {
       onError(error);

@@ -25,7 +25,7 @@ export function readOutgoing(reader: EnvReader): OutgoingSettings {
   return { applicationHosts: reader.list("APPLICATION_HOSTS"), allowedTargets, targetCaFile };
 }
 
-/** Undefined when the service sends no mail. */
+/** Undefined when the service sends no email. */
 export function readMail(reader: EnvReader): MailSettings | undefined {
   const smtpUrl = reader.text("SMTP_URL", "");
   return smtpUrl === "" ? undefined : { smtpUrl, from: reader.text("MAIL_FROM") };

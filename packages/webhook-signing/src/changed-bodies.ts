@@ -13,8 +13,8 @@ const NEWLINE = Buffer.from("\n");
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The body with each of the usual changes made, and with each undone, because the pasted body may be either side's.
- * Never includes the body itself. Never throws.
+ * The body with each of the usual changes made, and with each undone, because the user may have pasted the sender's or
+ * the receiver's version. Never includes the body itself. Never throws.
  */
 export function changedBodies(body: Buffer): { mistake: BodyMistake; body: Buffer }[] {
   const latin = body.toString("latin1");

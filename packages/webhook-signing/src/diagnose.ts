@@ -6,7 +6,7 @@ import { DEFAULT_TOLERANCE_SECONDS, equalBytes } from "./verify.ts";
 /** Largest body that is diagnosed, in bytes. */
 export const MAX_DIAGNOSED_BYTES = 256 * 1024;
 
-/** Most bytes that are hashed for one diagnosis. */
+/** At most this many bytes are hashed for one diagnosis. */
 const MAX_HASHED_BYTES = 16 * 1024 * 1024;
 
 /** The endpoint's secret, what the receiver got, and its clock in Unix seconds. */

@@ -11,7 +11,7 @@ export const CREDENTIAL_HEADERS = [
   "webhook-signature",
 ] as const;
 
-/** Headers that identify a call, in lower case. They are stored with the delivery. */
+/** Headers that identify a hook call, in lower case. They are stored with the hook delivery. */
 export const ID_HEADERS = [
   "x-service-delivery",
   "x-github-delivery",
@@ -22,7 +22,7 @@ export const ID_HEADERS = [
   "x-shopify-webhook-id",
 ] as const;
 
-/** All headers of a call that decide what happens to it: the gateway passes on these and no others. */
+/** All headers that decide what happens to a hook call: the gateway passes on these and no others. */
 export const HOOK_HEADERS = [
   ...CREDENTIAL_HEADERS,
   ...ID_HEADERS,

@@ -1,7 +1,7 @@
 /** Longest signature header that is read at all, in UTF-16 units; a longer one is malformed. */
 export const MAX_SIGNATURE_HEADER_CHARS = 2_048;
 
-/** Most digits of `t` that are read, so that every accepted value is a safe integer. */
+/** At most this many digits of `t` are accepted, so that every accepted value is a safe integer. */
 const MAX_TIME_DIGITS = 15;
 
 /**

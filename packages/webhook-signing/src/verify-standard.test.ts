@@ -54,6 +54,37 @@ test("[AUTH] id and time are signed, and the time passes up to the tolerance in 
   }
 });
 
+test("[AUTH] an id that could contain a time is refused, so that the signed text is read in one way only", () => {
+  for (const odd of [`m.${now}`, "m.1", `m.${now}.x`, ".1"]) {
+    const headers = { id: odd, timestamp: String(now), signature: signStandard(secret, odd, now, body) };
+    expect(verifyStandard({ secret, headers, body, now })).toEqual({ ok: false, reason: "malformed" });
+  }
+  for (const plain of ["m.x1", "order.1a.2b", "1.x", "m.", "m1", "évt.x"]) {
+    const headers = { id: plain, timestamp: String(now), signature: signStandard(secret, plain, now, body) };
+    expect(verifyStandard({ secret, headers, body, now }).ok, plain).toBe(true);
+  }
+});
+
+test("[AUTH] one signature is valid for one id, time and body, however the signed text is split", () => {
+  const part = fc.stringMatching(/^[a-z0-9.]{0,8}$/);
+  const time = fc.integer({ min: 1, max: 99 });
+  fc.assert(
+    fc.property(part, time, fc.array(fc.oneof(part, time.map(String)), { maxLength: 5 }), (sent, at, rest) => {
+      const text = rest.join(".");
+      const signature = signStandard(secret, sent, at, text);
+      const signed = `${sent}.${at}.${text}`;
+      const readings = [];
+      for (const found of signed.matchAll(/\.(?=([0-9]+)\.)/g)) {
+        const headers = { id: signed.slice(0, found.index), timestamp: found[1] ?? "", signature };
+        const rest = signed.slice(found.index + headers.timestamp.length + 2);
+        if (verifyStandard({ secret, headers, body: rest, now: 50 }).ok) readings.push(headers);
+      }
+      expect(readings.length).toBeLessThanOrEqual(1);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 test("[AUTH] missing parts, and a secret that is not base64, verify nothing", () => {
   for (const missing of [{ id: "" }, { timestamp: "" }, { timestamp: "1e9" }, { timestamp: "-1" }]) {
     expect(verifyWith(missing)).toEqual({ ok: false, reason: "malformed" });

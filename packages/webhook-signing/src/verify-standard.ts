@@ -4,6 +4,11 @@ import { decodeSecret, SECRET_PREFIX } from "./secret.ts";
 import { DEFAULT_TOLERANCE_SECONDS, equalBytes, type VerifyResult } from "./verify.ts";
 
 const VERSION = "v1,";
+/**
+ * What `<id>.<time>.<body>` is signed as does not say where the id ends. Without such ids, no part of a time or a body
+ * can be passed off as part of the id, nor the other way round.
+ */
+const ID_LOOKS_LIKE_TIME = /\.[0-9]+(?:\.|$)/;
 
 /** The three headers of Standard Webhooks, as received. */
 export interface StandardHeaders {
@@ -18,8 +23,8 @@ export interface StandardHeaders {
 /**
  * Verifies the headers of Standard Webhooks over the raw body; `now` is the receiver's clock in Unix seconds. The key is
  * the base64 in the secret, with or without `whsec_`; a secret of another form verifies nothing. Any one matching `v1`
- * suffices, and other versions are ignored. A time exactly `toleranceSeconds` away passes, in both directions. Compares
- * in constant time. Never throws.
+ * suffices, and other versions are ignored. A time exactly `toleranceSeconds` away passes, in both directions. An id in which
+ * only digits follow a full stop, up to the next one or the end, is malformed. Compares in constant time. Never throws.
  */
 export function verifyStandard(input: {
   secret: string;
@@ -32,8 +37,9 @@ export function verifyStandard(input: {
   const { id, timestamp, signature } = headers;
   const unixTime = parseUnixTime(timestamp);
   const key = keyOf(secret);
-  if (id === "" || unixTime === undefined || key === undefined || signature.length > MAX_SIGNATURE_HEADER_CHARS)
+  if (id === "" || ID_LOOKS_LIKE_TIME.test(id) || unixTime === undefined || key === undefined)
     return { ok: false, reason: "malformed" };
+  if (signature.length > MAX_SIGNATURE_HEADER_CHARS) return { ok: false, reason: "malformed" };
   // Negated, so that NaN is refused.
   if (!(Math.abs(now - unixTime) <= toleranceSeconds)) return { ok: false, reason: "outside-tolerance" };
   const hmac = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body);

@@ -65,7 +65,7 @@ export async function createContext(
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "chat queue"));
   for (const lane of LANES)
-    resources.use(measureFairQueue(pool, { lane: `${lane} turns`, tables: `${SCHEMA}.${lane}_queue` }));
+    resources.use(measureFairQueue(pool, { queue: `${lane} turns`, tables: `${SCHEMA}.${lane}_queue` }));
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const safeFetch = resources.use(
     createSafeFetch({

@@ -29,12 +29,14 @@ create table inbound_hook.hook (
   -- Calls that failed verification since the last accepted one, and the time of the first of them.
   refused_in_a_row integer not null default 0,
   refused_since timestamptz,
+  last_refused_at timestamptz,
   -- The refused_since that the workspace's admins were told about, and until when a process is telling them.
   notified_since timestamptz,
   notifying_until timestamptz
 ) with (fillfactor = 70);
 
 create index hook_of_workspace on inbound_hook.hook (workspace_id) where deleted_at is null;
+create index hook_created on inbound_hook.hook (workspace_id, created_at);
 create index hook_refused on inbound_hook.hook (refused_since) where refused_since is not null;
 
 -- The id is a UUID of version 7 whose time is created_at: the id alone gives the partition.
@@ -64,7 +66,8 @@ create table inbound_hook.delivery (
 
 -- The log is read newest first, which is by id: ids begin with the time.
 create index delivery_newest on inbound_hook.delivery (workspace_id, id);
-create index delivery_newest_of_hook on inbound_hook.delivery (hook_id, id);
+-- With created_at, a hook's deliveries of a day are counted in the index alone.
+create index delivery_newest_of_hook on inbound_hook.delivery (hook_id, id) include (created_at);
 create index delivery_by_request on inbound_hook.delivery (workspace_id, request_id, id);
 create index delivery_by_external_id on inbound_hook.delivery (workspace_id, external_id, id) where external_id is not null;
 

@@ -59,7 +59,7 @@ export function createContext(
   resources.use(measurePool(queuePool, "inbound-hook queue"));
   const queues = { tool: laneQueue("tool", config.caps), assistant: laneQueue("assistant", config.caps) };
   for (const lane of LANES)
-    resources.use(measureFairQueue(pool, { lane: `hook ${lane}s`, tables: queues[lane].tables }));
+    resources.use(measureFairQueue(pool, { queue: `hook ${lane}s`, tables: queues[lane].tables }));
   return { pool, queuePool, queues, announceWork: (lane) => announceWork(bus, wakeUpOf(lane)), now };
 }
 

@@ -6,18 +6,18 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { createContext } from "./context.ts";
 import { consumeAuditRecords } from "./events/audit-records.ts";
-import { maintainTables } from "./events/upkeep.ts";
+import { maintainTables } from "./events/daily-job.ts";
 import { consumeUsageRecords } from "./events/usage-records.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type VerifyHandler, verifyHandler } from "./rpc/verify.ts";
 
 const NAME = "key-auth";
-const UPKEEP_EVERY_MS = 3_600_000;
+const DAILY_JOB_EVERY_MS = 3_600_000;
 
 /** For tests. */
 export interface Overrides {
-  /** Pause between two runs of the daily upkeep, which is safe to repeat. */
-  upkeepEveryMs?: number;
+  /** Pause between two runs of the daily job, which is safe to repeat. */
+  dailyJobEveryMs?: number;
 }
 
 export interface KeyAuth extends Service {
@@ -32,15 +32,15 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   await using resources = new AsyncDisposableStack();
   const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const secretBox = createSecretBox({ keys: config.sealingKeys });
-  const upkeep = () => maintainTables(pool, secretBox, new Date(now()));
-  await upkeep();
+  const dailyJob = () => maintainTables(pool, secretBox, new Date(now()));
+  await dailyJob();
   const context = createContext({ pool, redis, secretBox, host }, resources);
   const running = resources.use(
     startLoops({
       producers: [
         (signal) => consumeUsageRecords({ bus, pool, now, signal, onError: onError("usage records") }),
         (signal) => consumeAuditRecords({ bus, pool, signal, onError: onError("audit records") }),
-        (signal) => runEvery(overrides.upkeepEveryMs ?? UPKEEP_EVERY_MS, signal, upkeep, onError("upkeep")),
+        (signal) => runEvery(overrides.dailyJobEveryMs ?? DAILY_JOB_EVERY_MS, signal, dailyJob, onError("daily job")),
       ],
     }),
   );

@@ -7,7 +7,7 @@ import { AuditBatchSchema } from "@toolgate/gen/toolgate/events/v1/audit_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pruneAuditLog } from "../src/events/upkeep.ts";
+import { pruneAuditLog } from "../src/events/daily-job.ts";
 import { provision } from "../src/operator/provision.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 

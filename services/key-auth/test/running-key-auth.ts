@@ -84,7 +84,7 @@ export interface Setup {
   natsUrl?: string;
   /** The clock of each replica. */
   now?: (replica: number) => number;
-  upkeepEveryMs?: number;
+  dailyJobEveryMs?: number;
 }
 
 /** Real key-auth replicas on one database, with a stand-in for tool-runner in the same process. */
@@ -93,7 +93,7 @@ export async function runKeyAuth({
   redisUrl,
   natsUrl,
   now,
-  upkeepEveryMs,
+  dailyJobEveryMs,
 }: Setup = {}): Promise<RunningKeyAuth> {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(await testDatabase());
@@ -129,7 +129,7 @@ export async function runKeyAuth({
   for (let index = 0; index < replicas; index += 1) {
     const config = { ...servers, databaseConnections: 4, sealingKeys };
     const host = { log, now: now ? () => now(index) : Date.now, peers };
-    const overrides = upkeepEveryMs !== undefined ? { upkeepEveryMs } : {};
+    const overrides = dailyJobEveryMs !== undefined ? { dailyJobEveryMs } : {};
     running.push(resources.use(await start(config, host, overrides)));
   }
   const transports = running.map((service) => localTransport(service.routes, log, INTERNAL_TOKEN));

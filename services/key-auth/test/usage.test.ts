@@ -19,7 +19,7 @@ import { testNats } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countPlan } from "../src/domain/call-buckets.ts";
-import { maintainPartitions } from "../src/events/upkeep.ts";
+import { maintainPartitions } from "../src/events/daily-job.ts";
 import { countCalls, insertUsage, USAGE_TABLE } from "../src/store/usage.ts";
 import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
@@ -141,7 +141,7 @@ test("[KEY-10] [KEY-13] a key keeps its last use and total when its calls are de
 
 test("[LOG-9] the service runs the daily job, which can also be run by hand", async () => {
   let ahead = 0;
-  await using keyAuth = await runKeyAuth({ now: () => Date.now() + ahead, upkeepEveryMs: 20 });
+  await using keyAuth = await runKeyAuth({ now: () => Date.now() + ahead, dailyJobEveryMs: 20 });
   const { rows } = await keyAuth.pool.query("select current_date::text as today");
   const partition = (days: number) => {
     const day = new Date(Date.parse(rows[0].today) + days * DAY_MS).toISOString().slice(0, 10);

@@ -2,7 +2,7 @@ alter table outbound_webhook.delivery drop constraint delivery_kind_check;
 alter table outbound_webhook.delivery add constraint delivery_kind_check
   check (kind in ('event', 'resend', 'test', 'replay')) not valid;
 
--- A first delivery whose event was sent again before it ended: when it succeeds, it has to update `undelivered`.
+-- True if the event was sent again before this first delivery ended. Its success must then update `undelivered`.
 alter table outbound_webhook.delivery add column repeated boolean not null default false;
 
 -- Values are taken under the lock of the workspace's queue group, so that within a workspace they are in the order of the

@@ -52,7 +52,7 @@ function readCore(reader: EnvReader): CoreConfig {
     caps: {
       perGroup: reader.integer("DELIVERIES_PER_WORKSPACE", { fallback: 5, min: 1, max: 1_000 }),
       perMember: reader.integer("DELIVERIES_PER_ENDPOINT", { fallback: 2, min: 1, max: 1_000 }),
-      failingPerGroup: reader.integer("FAILING_DELIVERIES_PER_WORKSPACE", { fallback: 2, min: 1, max: 1_000 }),
+      suspectPerGroup: reader.integer("FAILING_DELIVERIES_PER_WORKSPACE", { fallback: 2, min: 1, max: 1_000 }),
     },
   };
 }

@@ -51,7 +51,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
   const connection = { url, maxConnections, applicationName: "outbound-webhook", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "outbound-webhook queue"));
-  resources.use(measureFairQueue(pool, { lane: "deliveries", tables: QUEUE_TABLES }));
+  resources.use(measureFairQueue(pool, { queue: "deliveries", tables: QUEUE_TABLES }));
   const queue = deliveryQueue(caps);
   const replayWakeUp = createWakeUp();
   return {

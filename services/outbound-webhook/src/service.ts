@@ -40,7 +40,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const context = await openContext(config, host, { bus, now, resolver }, resources);
   const roles: Loops[] = [];
   if (context) {
-    roles.push(upkeepLoops(context, bus, host));
+    roles.push(maintenanceLoops(context, bus, host));
     if (config.roles.has("fan-out")) roles.push(fanOutLoops(context, bus, log));
     if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, { config, bus, log, peers }, resources));
   }
@@ -82,7 +82,7 @@ function hasCore(config: Config): config is Config & { core: CoreConfig } {
   return config.core !== undefined;
 }
 
-function upkeepLoops({ pool, now }: Context, bus: Bus, { log }: ServiceHost): Loops {
+function maintenanceLoops({ pool, now }: Context, bus: Bus, { log }: ServiceHost): Loops {
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   return {
     producers: [

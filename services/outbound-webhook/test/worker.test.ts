@@ -92,14 +92,14 @@ describe("a worker", () => {
   });
 
   it("[OUT-57] hands back attempts that another worker had before, because they may have been made", async () => {
-    const givenBack: string[] = [];
+    const handedBack: string[] = [];
     bus.nc.subscribe("attempts.done", {
       callback(_error, message) {
         for (const { deliveryId, number, givenBackNotAfterMs } of fromBinary(AttemptResultBatchSchema, message.data)
           .results) {
           expect(number).toBe(0);
           expect(givenBackNotAfterMs).toBeGreaterThan(0n);
-          givenBack.push(deliveryId);
+          handedBack.push(deliveryId);
         }
       },
     });
@@ -113,8 +113,8 @@ describe("a worker", () => {
     await (await bus.js.consumers.get("ATTEMPTS", "outbound-webhook-workers")).next();
     release();
     start({ concurrency: 4, ackWaitMs: 500 });
-    await eventually(() => givenBack.length === 2);
-    expect(givenBack).toEqual(["a", "b"]);
+    await eventually(() => handedBack.length === 2);
+    expect(handedBack).toEqual(["a", "b"]);
     await publish("c");
     await eventually(() => begun.length > 0);
     expect(begun).toEqual(["c"]);

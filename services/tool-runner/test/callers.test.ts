@@ -265,7 +265,7 @@ describe("callers from inside", () => {
     }
   });
 
-  it("[IN-33] a hook's run that provably did not start fails as aborted", async () => {
+  it("[IN-33] a hook's run that certainly did not start fails as aborted", async () => {
     await runner.saveTool("broken", { inbound_hook: true, handler: "export default () => ({});" });
     await runner.pool.query(
       `update tool_runner.tool_versions set definition = '{"handler":"("}' where name = 'broken'`,

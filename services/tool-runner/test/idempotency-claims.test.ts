@@ -7,9 +7,9 @@ import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maintainPartitions } from "../src/events/daily-partitions.ts";
 import { NotStarted } from "../src/execution/errors.ts";
-import { createIdempotency, type Idempotency, type Ran } from "../src/execution/idempotency.ts";
+import { createIdempotency, type EndedRun, type Idempotency } from "../src/execution/idempotency.ts";
 
-const RAN: Ran = {
+const RAN: EndedRun = {
   outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson: '{"success":true}' },
   durable: Promise.resolve(),
 };
@@ -33,7 +33,7 @@ describe("claims of idempotency keys", () => {
   });
 
   const newCall = () => ({
-    scope: { keyId: "1", tool: "t", idempotencyKey: randomUUID() },
+    idempotentCall: { keyId: "1", tool: "t", idempotencyKey: randomUUID() },
     body: Buffer.from("{}"),
     timeoutMs: 120,
     signal: () => new AbortController().signal,
@@ -47,7 +47,7 @@ describe("claims of idempotency keys", () => {
   });
 
   it("[TOOL] a run that failed unexpectedly, or whose log record was lost, may have had effects and is not repeated", async () => {
-    const unsafe = async (): Promise<Ran> => ({ ...RAN, durable: Promise.reject(new Error("no broker")) });
+    const unsafe = async (): Promise<EndedRun> => ({ ...RAN, durable: Promise.reject(new Error("no broker")) });
     for (const run of [failing(new Error("unexpected")), unsafe]) {
       const call = newCall();
       await expect(idempotency.once(call, run)).rejects.toThrow();
@@ -58,12 +58,12 @@ describe("claims of idempotency keys", () => {
   it("[TOOL] a result is stored sealed and replayed as it was", async () => {
     const call = newCall();
     const resultJson = JSON.stringify({ iban: "DE02120300000000202051" });
-    const ran: Ran = { ...RAN, outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson } };
+    const ran: EndedRun = { ...RAN, outcome: { kind: "ok", executionId: "id", durationMs: 1, resultJson } };
     await idempotency.once(call, async () => ran);
     expect(await idempotency.once(call, async () => RAN)).toMatchObject({ kind: "ok", resultJson, replayed: true });
     const { rows } = await pool.query(
       "select t::text as text, encode(t.sealed_result, 'escape') as bytes from tool_runner.idempotent_calls t where idempotency_key = $1",
-      [call.scope.idempotencyKey],
+      [call.idempotentCall.idempotencyKey],
     );
     expect(JSON.stringify(rows)).not.toContain("DE0212");
     expect(rows[0].bytes.length).toBeGreaterThan(resultJson.length);
@@ -73,7 +73,7 @@ describe("claims of idempotency keys", () => {
     let atMs = Date.now();
     const bounded = createIdempotency({ pool, secretBox, now: () => atMs, maxBytesPerHour: 150 });
     const keyId = randomUUID();
-    const call = () => ({ ...newCall(), scope: { ...newCall().scope, keyId } });
+    const call = () => ({ ...newCall(), idempotentCall: { ...newCall().idempotentCall, keyId } });
     const calls = [call(), call(), call(), call()];
     const outcomes = async () =>
       (await Promise.all(calls.map((made) => bounded.once(made, async () => RAN)))).map(({ kind }) => kind);
@@ -105,7 +105,7 @@ describe("claims of idempotency keys", () => {
   it("[TOOL] a repeat stops waiting when its caller disconnects", async () => {
     const call = { ...newCall(), timeoutMs: 60_000 };
     const began = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<Ran>();
+    const ended = Promise.withResolvers<EndedRun>();
     const first = idempotency.once(call, () => {
       began.resolve();
       return ended.promise;

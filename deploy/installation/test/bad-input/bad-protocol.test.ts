@@ -54,7 +54,7 @@ describe("paths", () => {
     "echo;x=1",
   ])("[ERR-11] [TOOL] the tool name '%s' is refused like that of a missing tool", expectNoSuchTool);
 
-  test("[ERR-11] [TOOL] so are very long names", async () => {
+  test("[ERR-11] [TOOL] very long tool names get the same 403", async () => {
     await expectNoSuchTool("x".repeat(15_000));
     await expectNoSuchTool("%25".repeat(4_000));
   });

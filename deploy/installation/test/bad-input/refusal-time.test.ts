@@ -7,7 +7,7 @@ const WARM_UP_ROUNDS = 30;
 /**
  * How far the chance that one cause gets its response faster than another may be from a half. For two causes that do
  * not differ, 300 times of each estimate it with a standard deviation of 0.0236; 0.15 is 6.3 of them. For the 15 pairs
- * of causes that is a false alarm in 300 million runs.
+ * of causes that is one false alarm in 300 million runs.
  */
 const MAX_ADVANTAGE = 0.15;
 const TOOL = { external_api: true, handler: "export default async () => ({ success: true });" };
@@ -15,7 +15,7 @@ const TOOL = { external_api: true, handler: "export default async () => ({ succe
 /** Names of tools by the reason why a call of them is refused; a fresh name was never called before. */
 const CAUSES: Record<string, (round: number) => string> = {
   "does not exist": () => "nowhere",
-  "does not exist, asked for the first time": () => `fresh-${randomUUID().slice(0, 8)}`,
+  "does not exist, called for the first time": () => `fresh-${randomUUID().slice(0, 8)}`,
   "exists, released, not in the key; first time": (round) => `unlisted-${round}`,
   "in the key, deleted": () => "deleted",
   "in the key, not released": () => "hidden",

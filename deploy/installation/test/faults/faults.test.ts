@@ -156,7 +156,7 @@ describe(`killing every process in turn under load (seed ${SEED}, ${ROUNDS} roun
     expect([...logs.runs.keys()].filter((n) => !made.has(n))).toEqual([]);
   });
 
-  test("[KEY-12] the keys' counters are their rows", () => {
+  test("[KEY-12] each key's counter equals its number of log rows", () => {
     const rows = new Map(run.phases.map(({ key }) => [key.id, 0]));
     for (const [name, count] of logs.usage) {
       const [keyId = "", , status] = name.split(" ");

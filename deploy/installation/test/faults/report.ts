@@ -64,8 +64,8 @@ what receivers got, and what the logs contain.
 
 ## By victim
 
-A call and its events count for the kill in whose time the call was made: from up to 0.9 s before the kill until calls and
-webhooks work again. Webhooks of earlier calls count for the kill before, even when this kill delays them.
+A call, its events and their deliveries belong to the kill during which the call was made: from up to 0.9 s before the kill
+until calls and webhooks work again. Webhooks of earlier calls belong to the kill before, even when this kill delays them.
 
 ${table(
   ["Victim", "kills", "calls", "accepted", "events", "deliveries", "lost", "twice", "twice %", "stuck"],
@@ -131,13 +131,13 @@ ${table(
 `;
 }
 
-function machine(): string {
+export function machine(): string {
   const processors = cpus();
   const memory = Math.round(totalmem() / GIB);
   return `${processors.length} cores (${processors[0]?.model.trim()}), ${memory} GiB of memory, Linux ${release()}, load of the last 15 minutes ${loadavg()[2]?.toFixed(1)}`;
 }
 
-function table(head: string[], rows: (string | number)[][]): string {
+export function table(head: string[], rows: (string | number)[][]): string {
   const line = (cells: (string | number)[]) =>
     `| ${cells.map((cell) => (typeof cell === "number" ? NUMBER.format(cell) : cell)).join(" | ")} |`;
   return [line(head), `| --- |${" ---: |".repeat(head.length - 1)}`, ...rows.map(line)].join("\n");
@@ -151,10 +151,10 @@ function spread(ms: readonly number[]): string {
   return `${seconds(median(ms))} .. ${seconds(Math.max(...ms))} s`;
 }
 
-function seconds(ms: number): string {
+export function seconds(ms: number): string {
   return (ms / 1000).toFixed(2);
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

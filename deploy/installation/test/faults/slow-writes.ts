@@ -1,7 +1,13 @@
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { eventually } from "@toolgate/testbed/eventually";
 
-export type BlockedTable = "key_auth.api_key_requests" | "tool_runner.executions" | "outbound_webhook.delivery";
+export type BlockedTable =
+  | "key_auth.api_key_requests"
+  | "tool_runner.executions"
+  | "outbound_webhook.delivery"
+  | "inbound_hook.delivery"
+  | "inbound_hook.replay_key"
+  | "inbound_hook.run";
 
 /**
  * Blocks all writes to these tables, and resolves once each has a transaction waiting. The function that it resolves

@@ -69,6 +69,42 @@ export function victimsAtWorst(toolgate: RunningToolgate): Victim[] {
   ];
 }
 
+/** What takes part in the calls of hooks, at random moments. */
+export function hookVictimsAtRandom(toolgate: RunningToolgate): Victim[] {
+  const { postgres, nats, redis } = serversOf(toolgate);
+  const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);
+  return [
+    killed("receiver"),
+    { ...killed("receiver", 2), name: "both receivers" },
+    killed("runner"),
+    { ...killed("runner", 2), name: "both runners" },
+    killed("gateway"),
+    killed("key-auth"),
+    killed("tool-runner"),
+    server("PostgreSQL", postgres),
+    server("NATS", nats),
+    server("Redis", redis),
+    wiped("Redis wiped", redis),
+  ];
+}
+
+/** The same between any two steps: while each of the tables that a call is written to is blocked, and in turn. */
+export function hookVictimsAtWorst(toolgate: RunningToolgate): Victim[] {
+  const { postgres, nats, redis } = serversOf(toolgate);
+  const { pool } = toolgate;
+  const killed = (name: string, count = 1) => killedProcess(toolgate, name, count);
+  return [
+    whileWriting(killed("receiver"), pool, ["inbound_hook.replay_key"]),
+    whileWriting({ ...killed("receiver", 2), name: "both receivers" }, pool, ["inbound_hook.delivery"]),
+    whileWriting(killed("runner"), pool, ["inbound_hook.run"]),
+    { ...killed("runner", 2), name: "both runners" },
+    whileDown(server("NATS", nats), killed("runner")),
+    whileDown(server("Redis", redis), killed("receiver")),
+    killed("tool-runner"),
+    server("PostgreSQL", postgres),
+  ];
+}
+
 function serversOf({ postgres, nats, redis }: RunningToolgate) {
   if (!postgres) throw new Error("needs its own PostgreSQL");
   return { postgres, nats, redis };

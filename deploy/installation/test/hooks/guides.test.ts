@@ -68,4 +68,12 @@ describe("the commands in the documentation of hooks", () => {
     });
     expect(statuses).toEqual(accepted.map(() => "HOOK_DELIVERY_STATUS_SUCCEEDED"));
   });
+
+  test("[WMGMT-6] [WMGMT-7] the commands in docs/admins.md create, try, watch, edit and delete a hook", async () => {
+    const [signIn] = await blocksOf("admins.md", ["Sign in"]);
+    const printed = (await run([signIn as Block, ...(await blocksOf("admins.md", ["Incoming hooks"]))])).join("\n");
+    expect(outcomesOf(printed)).toBe("accepted");
+    expect(printed).not.toMatch(/"code":"[a-z_]+"/);
+    expect(printed).toMatch(/"delivery":\{"id":/);
+  });
 });

@@ -6,13 +6,9 @@ import {
   type Setup,
   type TopologyKind,
 } from "../running-toolgate.ts";
+import { createHook, type TestHook } from "./hooks.ts";
 
-export interface TestHook {
-  id: string;
-  /** The path of its URL. */
-  path: string;
-  secret: string;
-}
+export type { TestHook } from "./hooks.ts";
 
 /** An installation whose tool `echo` is released for hooks. */
 export interface RunningHooks extends AsyncDisposable {
@@ -33,14 +29,7 @@ export async function runHooks(kind: TopologyKind, setup: Setup = {}): Promise<R
   await toolgate.saveTool("echo", { inbound_hook: true, parameters, handler });
   return {
     toolgate,
-    async createHook(hook) {
-      const request = { name: "Hook", format: "HOOK_FORMAT_NATIVE", target: { tool: "echo" }, limit: 10_000, ...hook };
-      const made = await toolgate.manage<{ hook: { id: string }; url: string; secret: string }>(
-        "inbound_hook.v1.HookService/CreateHook",
-        request,
-      );
-      return { id: made.hook.id, path: made.url.slice(made.url.indexOf("/api/")), secret: made.secret };
-    },
+    createHook: (hook) => createHook(toolgate, { format: "HOOK_FORMAT_NATIVE", ...hook }),
     call({ path, secret }, body, { at = Math.floor(Date.now() / 1000), headers } = {}) {
       const signed = { "x-service-signature": sign(secret, at, body), ...headers };
       return toolgate.request(path, { method: "POST", body, headers: signed });

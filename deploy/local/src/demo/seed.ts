@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isProvisioned, provisionNew } from "@toolgate/key-auth/operator/provision";
-import { readKept, writeKept } from "@toolgate/local-servers/kept-file";
+import { loadJson, saveJson } from "@toolgate/local-servers/saved-json";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { type DemoChat, makeDemoChat } from "./chat.ts";
 import { prepareDemoData } from "./demo-data.ts";
@@ -38,12 +38,12 @@ const EVENTS = ["tool.completed", "custom.*"];
  */
 export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   const file = join(input.dataDir, "demo.json");
-  const kept = await readKept<KeptDemo>(file);
+  const kept = await loadJson<KeptDemo>(file);
   const account = { workspace: kept?.workspace ?? WORKSPACE, admin: kept?.admin ?? newAdmin() };
   const isNew = await withPool(input.databaseUrl, async (pool) => {
     if (await isProvisioned(pool, account.admin.email)) return false;
     // Written first: the start after an interrupted one continues with this password.
-    await writeKept(file, account);
+    await saveJson(file, account);
     return provisionNew(pool, { workspace: account.workspace, ...account.admin, role: "admin" });
   });
   const manage = await loginTo(input.baseUrl, { workspace: account.workspace, ...account.admin });
@@ -54,7 +54,7 @@ export async function seedDemo(input: SeedInput): Promise<SeedResult> {
   // An older version made the rest.
   const rest: SeedResult = made ?? { ...account, ...(await makeDemo(manage, input)) };
   const demo = { ...rest, hook: rest.hook ?? (await makeDemoHook(manage)), chat: await makeDemoChat(manage) };
-  await writeKept(file, demo);
+  await saveJson(file, demo);
   return demo;
 }
 

@@ -270,7 +270,8 @@ export declare type GetHookDeliveryResponse = Message<"toolgate.inbound_hook.v1.
   delivery?: HookDelivery | undefined;
 
   /**
-   * The exact bytes.
+   * What the target reads, written again as JSON or as a form, with secrets redacted by name; reprocessing uses the exact
+   * bytes that were received.
    *
    * @generated from field: bytes body = 2;
    */
@@ -505,7 +506,7 @@ export declare const HookDeliveryService: GenService<{
     output: typeof ListHookDeliveriesResponseSchema;
   },
   /**
-   * One delivery with its body, headers and every run.
+   * One delivery with its body, headers and every run, all of one moment.
    *
    * @generated from rpc toolgate.inbound_hook.v1.HookDeliveryService.GetHookDelivery
    */

@@ -214,7 +214,7 @@ export declare type Hook = Message<"toolgate.inbound_hook.v1.Hook"> & {
   lastReceivedAt?: Timestamp | undefined;
 
   /**
-   * Deliveries of the last 24 hours, and how many of them failed or were interrupted; each counted up to 10000.
+   * Deliveries of the last 24 hours, and how many of them failed or were interrupted. 1000 means 1,000 or more.
    *
    * @generated from field: uint32 deliveries_last_24h = 13;
    */
@@ -291,7 +291,7 @@ export declare type CreateHookRequest = Message<"toolgate.inbound_hook.v1.Create
 
   /**
    * 8 to 512 characters. Required for the formats processor, shop and github, where the provider dictates it; also
-   * accepted for Standard Webhooks, as whsec_ and base64. Otherwise the service generates one.
+   * accepted for Standard Webhooks, as whsec_ and the base64 of 24 to 64 bytes. Otherwise the service generates one.
    *
    * @generated from field: string provider_secret = 9;
    */
@@ -644,7 +644,7 @@ export declare const HookPresetSchema: GenEnum<HookPreset>;
 export declare const HookService: GenService<{
   /**
    * Creates a hook. Its URL and its secret are only in this response. A target that is not released for hooks fails with
-   * failed_precondition, the 101st hook of a workspace with resource_exhausted.
+   * failed_precondition, the 101st hook of a workspace and the 1,001st that it creates in 24 hours with resource_exhausted.
    *
    * @generated from rpc toolgate.inbound_hook.v1.HookService.CreateHook
    */

@@ -48,10 +48,11 @@ export declare type RunRequest = Message<"toolgate.tool_runner.v1.RunRequest"> &
   body: Uint8Array;
 
   /**
-   * Why the request cannot be used although its caller is known: its body is too large or was cut short, or one of its headers is
-   * malformed. The tool does not run. The call ends as unavailable where the tool is not released, otherwise as
-   * invalid_arguments with this violation. Send a body that is not JSON with it: a tool-runner that does not know this field
-   * refuses that body, but would run the tool with an empty or a valid one. Upgrade gateways last, for the right violation.
+   * Why the request cannot be used although its caller is known: its body is too large or was cut short, or one of its
+   * headers is malformed. The tool does not run. The call ends as unavailable where the tool is not released, otherwise
+   * as invalid_arguments with this violation. Send a body that is not JSON with it: a tool-runner that does not know this
+   * field refuses that body, but would run the tool with an empty or a valid one. Upgrade gateways last, for the right
+   * violation.
    *
    * @generated from field: toolgate.tool_runner.v1.Violation body_fault = 13;
    */
@@ -270,9 +271,9 @@ export declare const PublicApiCallerSchema: GenMessage<PublicApiCaller>;
 
 /**
  * An incoming hook triggers a tool: inbound_hook or external_api releases it, async never. Read-only unless
- * inbound_hook_write or external_api_write. The tool gets args._webhook. Its custom events carry hop 2, and tool.completed is not reported.
- * {{ in any text or name of a declared argument violates the rule "marker". A run that provably did not start fails with
- * aborted and may be repeated. With workspace_epoch 0 the newest definitions are used.
+ * inbound_hook_write or external_api_write. The tool gets args._webhook. Its custom events carry hop 2, and
+ * tool.completed is not reported. {{ in any text or name of a declared argument violates the rule "marker". A run that
+ * certainly did not start fails with aborted and may be repeated. With workspace_epoch 0 the newest definitions are used.
  *
  * @generated from message toolgate.tool_runner.v1.HookCaller
  */

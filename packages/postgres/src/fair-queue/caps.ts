@@ -3,8 +3,8 @@ export interface QueueCaps {
   perGroup: number;
   /** Undefined: one member may use all slots of its group. */
   perMember?: number;
-  /** How many of the `perGroup` slots all members in doubt may hold together, one each. Undefined: no limit. */
-  failingPerGroup?: number;
+  /** How many of the `perGroup` slots all suspect members may hold together, one each. Undefined: no limit. */
+  suspectPerGroup?: number;
 }
 
 /** A queue: where its tables are, and its limits. */
@@ -15,23 +15,24 @@ export interface FairQueue {
   /** A group that has been served for this long goes behind those that waited in the meantime. */
   turnMs: number;
   /**
-   * A member is in doubt when it has held its slots for longer than this and for longer than usual. Undefined: never.
+   * A member is *suspect* (it may be hanging or failing) when its last attempt failed, or when it has held its slots for
+   * longer than this and for longer than usual. Undefined: only a failed attempt makes a member suspect.
    */
-  stuckAfterMs?: number;
+  suspectAfterMs?: number;
 }
 
-/** A member is in doubt when it has held a slot for this many times its usual time. */
-const STUCK_AFTER_USUALS = 4;
+/** A member becomes suspect when it has held a slot for this many times its usual time. */
+const SUSPECT_AFTER_USUALS = 4;
 
-/** The caps with their defaults, and the number of slots that a member in doubt may hold. */
-export function fullCaps({ perGroup, perMember, failingPerGroup }: QueueCaps): Required<QueueCaps> & {
-  perDoubtful: number;
+/** The caps with their defaults, and the number of slots that one suspect member may hold. */
+export function fullCaps({ perGroup, perMember, suspectPerGroup }: QueueCaps): Required<QueueCaps> & {
+  perSuspect: number;
 } {
   const caps = {
     perGroup,
     perMember: perMember ?? perGroup,
-    failingPerGroup: failingPerGroup ?? perGroup,
-    perDoubtful: failingPerGroup === undefined ? (perMember ?? perGroup) : 1,
+    suspectPerGroup: suspectPerGroup ?? perGroup,
+    perSuspect: suspectPerGroup === undefined ? (perMember ?? perGroup) : 1,
   };
   for (const [name, cap] of Object.entries(caps)) {
     if (!Number.isInteger(cap) || cap < 1) throw new RangeError(`the cap ${name} must be a whole number from 1`);
@@ -40,24 +41,24 @@ export function fullCaps({ perGroup, perMember, failingPerGroup }: QueueCaps): R
 }
 
 /**
- * An SQL expression: whether a member is in doubt at the time `now`, because its last attempt failed or because it has
+ * An SQL expression: whether a member is suspect at the time `now`, because its last attempt failed or because it has
  * held its slots without a result for too long. Expects the member's columns without prefix.
  */
-export function isDoubtful({ stuckAfterMs }: Pick<FairQueue, "stuckAfterMs">, now: string): string {
-  if (stuckAfterMs === undefined) return "failing";
-  if (!Number.isInteger(stuckAfterMs) || stuckAfterMs < 1)
-    throw new RangeError("stuckAfterMs must be a whole number of milliseconds");
+export function isSuspect({ suspectAfterMs }: Pick<FairQueue, "suspectAfterMs">, now: string): string {
+  if (suspectAfterMs === undefined) return "failing";
+  if (!Number.isInteger(suspectAfterMs) || suspectAfterMs < 1)
+    throw new RangeError("suspectAfterMs must be a whole number of milliseconds");
   return `(failing or (in_flight > 0
-    and progress_at < ${now} - greatest(${stuckAfterMs}, ${STUCK_AFTER_USUALS} * usual_ms) * interval '1 millisecond'))`;
+    and progress_at < ${now} - greatest(${suspectAfterMs}, ${SUSPECT_AFTER_USUALS} * usual_ms) * interval '1 millisecond'))`;
 }
 
 /**
  * An SQL expression: when a group may next be claimed from, which is when the first of its members with a free slot is
- * due. Expects rows `member` (in_flight, doubtful, ready_at) and the number `doubtful_in_flight` of their group.
+ * due. Expects rows `member` (in_flight, suspect, ready_at) and the number `suspect_in_flight` of their group.
  */
 export function earliestOfMembers(queue: FairQueue): string {
-  const { perMember, perDoubtful, failingPerGroup } = fullCaps(queue.caps);
-  return `coalesce(min(member.ready_at) filter (where case when member.doubtful
-      then member.in_flight < ${perDoubtful} and doubtful_in_flight < ${failingPerGroup}
+  const { perMember, perSuspect, suspectPerGroup } = fullCaps(queue.caps);
+  return `coalesce(min(member.ready_at) filter (where case when member.suspect
+      then member.in_flight < ${perSuspect} and suspect_in_flight < ${suspectPerGroup}
       else member.in_flight < ${perMember} end), 'infinity')`;
 }

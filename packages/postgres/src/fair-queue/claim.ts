@@ -1,4 +1,4 @@
-import { earliestOfMembers, type FairQueue, fullCaps, isDoubtful } from "./caps.ts";
+import { earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
 
@@ -49,24 +49,24 @@ from (
 }
 
 /**
- * Reads items of at most as many members as the group has free slots: those with the oldest items. Members in doubt
+ * Reads items of at most as many members as the group has free slots: those with the oldest items. Suspect members
  * take turns instead, so that the backlog of one does not delay the others.
  */
 function claimParts(queue: FairQueue): string {
   const { tables } = queue;
-  const { perGroup, perMember, perDoubtful, failingPerGroup } = fullCaps(queue.caps);
+  const { perGroup, perMember, perSuspect, suspectPerGroup } = fullCaps(queue.caps);
   return `-- The locked groups.
 held as materialized (
   select g.group_id, g.in_flight as group_in_flight, g.turn_at
   from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
   join ${tables}_group g on g.group_id = due.group_id
 ),
--- Their members: the free slots of each, and the slots that members in doubt hold together.
+-- Their members: the free slots of each, and the slots that suspect members hold together.
 members as materialized (
-  select member.*, case when doubtful then ${perDoubtful} else ${perMember} end - in_flight as slots,
-    coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0)::integer as doubtful_in_flight
+  select member.*, case when suspect then ${perSuspect} else ${perMember} end - in_flight as slots,
+    coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0)::integer as suspect_in_flight
   from (
-    select m.*, held.group_in_flight, ${isDoubtful(queue, "$1::timestamptz")} as doubtful
+    select m.*, held.group_in_flight, ${isSuspect(queue, "$1::timestamptz")} as suspect
     from held join ${tables}_member m on m.group_id = held.group_id
   ) member
 ),
@@ -74,11 +74,11 @@ members as materialized (
 candidates as (
   select group_id, member_id, slots
   from (
-    select group_id, member_id, slots, doubtful,
-      case when doubtful then least(group_in_flight + ${failingPerGroup} - doubtful_in_flight, ${perGroup})
+    select group_id, member_id, slots, suspect,
+      case when suspect then least(group_in_flight + ${suspectPerGroup} - suspect_in_flight, ${perGroup})
         else ${perGroup} end - group_in_flight as places,
-      row_number() over (partition by group_id, doubtful
-        order by case when doubtful then progress_at end nulls first, ready_at, member_id) as place
+      row_number() over (partition by group_id, suspect
+        order by case when suspect then progress_at end nulls first, ready_at, member_id) as place
     from members
     where ready_at <= $1 and slots > 0 and group_in_flight < ${perGroup}
   ) ranked
@@ -124,7 +124,7 @@ read_members as (
   group by items.group_id, items.member_id
 ),
 members_after as materialized (
-  select m.group_id, m.member_id, m.doubtful, m.in_flight + coalesce(l.taken, 0) as in_flight,
+  select m.group_id, m.member_id, m.suspect, m.in_flight + coalesce(l.taken, 0) as in_flight,
     coalesce(l.ready_at, m.ready_at) as ready_at, m.in_flight as before, l.taken > 0 or l.ready_at <> m.ready_at as changed
   from members m
   left join read_members l on l.group_id = m.group_id and l.member_id = m.member_id
@@ -145,7 +145,7 @@ groups_after as (
     select member.group_id, sum(member.in_flight - member.before) as taken, ${earliestOfMembers(queue)} as ready_at
     from (
       select members_after.*,
-        coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0) as doubtful_in_flight
+        coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0) as suspect_in_flight
       from members_after
     ) member
     group by member.group_id

@@ -1,4 +1,4 @@
-import { earliestOfMembers, type FairQueue, fullCaps, isDoubtful } from "./caps.ts";
+import { earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
 import { lockGroups } from "./lock.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
@@ -39,7 +39,7 @@ freed as (
 ),
 -- All members of these groups after the change: a group's next due time depends on all of them.
 members_settled as materialized (
-  select member.*, ${isDoubtful(queue, "now")} as doubtful
+  select member.*, ${isSuspect(queue, "now")} as suspect
   from (
     select m.group_id, m.member_id, freed.items is not null as changed, touched.now,
       m.in_flight - coalesce(freed.items, 0) as in_flight,
@@ -71,7 +71,7 @@ groups_settled as (
       (select sum(items) from freed where freed.group_id = member.group_id)::integer as items
     from (
       select members_settled.*,
-        coalesce(sum(in_flight) filter (where doubtful) over (partition by group_id), 0) as doubtful_in_flight
+        coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0) as suspect_in_flight
       from members_settled
     ) member
     group by member.group_id

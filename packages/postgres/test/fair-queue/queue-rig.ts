@@ -32,7 +32,7 @@ interface Settlement {
 
 export const QUEUE: FairQueue = {
   tables: "work.queue",
-  caps: { perGroup: 5, perMember: 2, failingPerGroup: 2 },
+  caps: { perGroup: 5, perMember: 2, suspectPerGroup: 2 },
   turnMs: 20_000,
 };
 

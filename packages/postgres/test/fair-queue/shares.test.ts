@@ -28,7 +28,7 @@ class Member {
   failing = false;
   progressAt = 0;
   usualMs = 0;
-  isDoubtful(nowMs: number): boolean {
+  isSuspect(nowMs: number): boolean {
     return this.failing || (this.inFlight > 0 && nowMs - this.progressAt > Math.max(250, 4 * this.usualMs));
   }
   begin(nowMs: number): void {
@@ -48,7 +48,7 @@ class Member {
 
 let rig: QueueRig;
 beforeAll(async () => {
-  rig = await startQueueRig({ ...QUEUE, stuckAfterMs: 250 });
+  rig = await startQueueRig({ ...QUEUE, suspectAfterMs: 250 });
 });
 afterAll(() => rig[Symbol.asyncDispose]());
 
@@ -58,7 +58,7 @@ async function follow(steps: Step[]): Promise<void> {
   const of = (item: Item) => members[item.memberId] as Member;
   const held: Item[] = [];
   let nowMs = START;
-  const inDoubt = () => members.filter((member) => member.isDoubtful(nowMs));
+  const suspects = () => members.filter((member) => member.isSuspect(nowMs));
   const slots = (some: Member[]) => some.reduce((sum, member) => sum + member.inFlight, 0);
   for (const one of steps) {
     if (one.kind === "pass") nowMs += one.ms;
@@ -74,26 +74,26 @@ async function follow(steps: Step[]): Promise<void> {
       await rig.settle([{ item: ended, ...again }], new Date(nowMs));
       of(ended).end(nowMs, one.fails);
     }
-    const doubtful = inDoubt();
-    const before = slots(doubtful);
+    const suspect = suspects();
+    const before = slots(suspect);
     const claimed = await rig.claim(new Date(nowMs));
     for (const item of claimed) {
-      if (doubtful.includes(of(item))) expect(of(item).inFlight).toBe(0);
+      if (suspect.includes(of(item))) expect(of(item).inFlight).toBe(0);
       of(item).begin(nowMs);
     }
     held.push(...claimed);
     expect(held.length).toBeLessThanOrEqual(5);
     for (const member of members) expect(member.inFlight).toBeLessThanOrEqual(2);
-    expect(slots(doubtful)).toBeLessThanOrEqual(Math.max(before, 2));
+    expect(slots(suspect)).toBeLessThanOrEqual(Math.max(before, 2));
     // Every slot that the rules give to a member is in use.
     for (const member of members) {
       if (member.waiting === 0 || held.length === 5) continue;
-      if (doubtful.includes(member)) expect(member.inFlight >= 1 || slots(doubtful) >= 2).toBe(true);
+      if (suspect.includes(member)) expect(member.inFlight >= 1 || slots(suspect) >= 2).toBe(true);
       else expect(member.inFlight).toBe(2);
     }
   }
 }
 
-it("[FAIR] after any sequence of operations no cap is exceeded (5 slots, 2 of a member, 2 of all in doubt), and every slot that a due item could use is in use", async () => {
+it("[FAIR] after any sequence of operations no cap is exceeded (5 slots, 2 of a member, 2 of all suspects), and every slot that a due item could use is in use", async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 40 }), follow), { numRuns: RUNS });
 });

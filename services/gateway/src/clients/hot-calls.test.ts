@@ -5,7 +5,7 @@ import { type RunRequest, RunResponseSchema } from "@toolgate/gen/toolgate/tool_
 import { expect, test } from "vitest";
 import { createRunTool, createVerifyKey, type ToolRun } from "./hot-calls.ts";
 
-const QUESTION = { tool: "echo", count: true, clientIp: "203.0.113.7" };
+const OPTIONS = { tool: "echo", count: true, clientIp: "203.0.113.7" };
 
 function failing(codes: Code[]) {
   const calls: number[] = [];
@@ -19,15 +19,15 @@ function failing(codes: Code[]) {
 
 test("[ERR-18] a call survives the loss of one key-auth replica: it is verified once more by another", async () => {
   const once = failing([Code.Unavailable]);
-  expect((await once.verifyKey("svc_live_x", QUESTION))?.keyId).toBe("k");
+  expect((await once.verifyKey("svc_live_x", OPTIONS))?.keyId).toBe("k");
   const twice = failing([Code.Unavailable, Code.Unavailable]);
-  await expect(twice.verifyKey("svc_live_x", QUESTION)).rejects.toThrow("no");
+  await expect(twice.verifyKey("svc_live_x", OPTIONS)).rejects.toThrow("no");
   expect(twice.calls.length).toBe(2);
 });
 
 test("[ERR-18] an error of key-auth itself is not retried", async () => {
   const refused = failing([Code.Internal]);
-  await expect(refused.verifyKey("svc_live_x", QUESTION)).rejects.toThrow("no");
+  await expect(refused.verifyKey("svc_live_x", OPTIONS)).rejects.toThrow("no");
   expect(refused.calls.length).toBe(1);
 });
 

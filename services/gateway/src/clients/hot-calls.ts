@@ -19,7 +19,7 @@ import type { Violation } from "../domain/responses.ts";
 /** A hot call as `peers.call` makes it. */
 type HotCall<I, O> = (request: I) => Promise<O>;
 
-interface KeyQuestion {
+interface VerifyOptions {
   /** Empty when no tool is called; then the verdict lists the tools of the key. */
   tool: string;
   count: boolean;
@@ -27,11 +27,11 @@ interface KeyQuestion {
 }
 
 /** Undefined: no such key, revoked, expired, or not allowed from that address. */
-export type VerifyKey = (apiKey: string, question: KeyQuestion) => Promise<KeyVerdict | undefined>;
+export type VerifyKey = (secret: string, options: VerifyOptions) => Promise<KeyVerdict | undefined>;
 
 export function createVerifyKey(verify: HotCall<VerifyRequest, VerifyResponse>): VerifyKey {
-  return async (apiKey, question) => {
-    const request = create(VerifyRequestSchema, { secretHash: hashSecret(apiKey), ...question });
+  return async (secret, options) => {
+    const request = create(VerifyRequestSchema, { secretHash: hashSecret(secret), ...options });
     const response = await verify(request).catch((error: unknown) => {
       // The replica is down; another one gives the same verdict. At worst the call is counted twice.
       if (error instanceof ConnectError && error.code === Code.Unavailable) return verify(request);
@@ -53,24 +53,24 @@ export interface ToolRun {
 }
 
 /** Runs a tool for a verified key. */
-export type RunTool = (key: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
+export type RunTool = (verdict: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
 
-/** Not JSON: a previous version of tool-runner ignores the violation, and would run the tool with an empty or valid body. */
+/** Not JSON, so that an older tool-runner, which ignores the violation, refuses the body instead of running the tool. */
 const UNUSABLE_BODY = Buffer.from("\0");
 
 export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
-  return (key, { tool, body, bodyFault, ip, idempotencyKey }) => {
+  return (verdict, { tool, body, bodyFault, ip, idempotencyKey }) => {
     const caller = create(KeyCallerSchema, {
-      keyId: key.keyId,
-      keyName: key.keyName,
+      keyId: verdict.keyId,
+      keyName: verdict.keyName,
       ip,
-      toolListed: key.toolListed,
+      toolListed: verdict.toolListed,
     });
-    // Postgres cannot store NUL. No tool's name contains either character.
+    // Postgres cannot store NUL. U+FFFD is safe: no tool name contains it.
     const request = create(RunRequestSchema, {
-      workspaceId: key.workspaceId,
-      workspace: key.workspace,
-      workspaceEpoch: key.workspaceEpoch,
+      workspaceId: verdict.workspaceId,
+      workspace: verdict.workspace,
+      workspaceEpoch: verdict.workspaceEpoch,
       tool: tool.replaceAll("\u0000", "\ufffd"),
       body: bodyFault ? UNUSABLE_BODY : body,
       ...(bodyFault && { bodyFault: create(ViolationSchema, bodyFault) }),

@@ -9,7 +9,7 @@ import {
 } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { HOOK_HEADERS } from "@toolgate/webhook-signing/hook-headers";
 
-/** A request to a hook's URL. */
+/** A hook call: a request to a hook's URL. */
 export interface HookCall {
   /** The last segment of the path. */
   hook: string;
@@ -21,7 +21,7 @@ export interface HookCall {
   requestId: string;
 }
 
-/** Passes a call on to inbound-hook, which decides about it. */
+/** Passes a hook call on to inbound-hook, which decides about it. */
 export type ReceiveHook = (call: HookCall) => Promise<ReceiveResponse>;
 
 const TIMEOUT_MS = 10_000;

@@ -19,7 +19,7 @@ export const HOOK_UNAVAILABLE: ApiResponse = {
   headers: { [RETRY_AFTER_HEADER]: "1" },
 };
 
-/** The response to a call at a hook's URL. */
+/** The response to a hook call. */
 export function hookResponse({ outcome }: ReceiveResponse): ApiResponse {
   switch (outcome.case) {
     // [IN-22] [IN-35]

@@ -51,7 +51,7 @@ interface LoginHeaders {
 export type Login = { kind: "token"; token: string } | { kind: "none" } | { kind: "without-csrf-token" };
 
 /**
- * The login of a request. A program sends a bearer token deliberately, but a browser adds a cookie to any request, so a
+ * The credential of a request. A program sends a bearer token deliberately, but a browser adds a cookie to any request, so a
  * cookie counts only together with the CSRF token.
  */
 export function loginOf({ authorization, cookie, csrfToken, secure }: LoginHeaders): Login {

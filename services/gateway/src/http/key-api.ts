@@ -66,7 +66,7 @@ export async function rejectMethod(
 }
 
 async function verifyUncounted({ verifyKey }: CallContext, request: FastifyRequest): Promise<KeyVerdict | undefined> {
-  const apiKey = apiKeyOf(request.headers.authorization);
-  if (apiKey === undefined) return undefined;
-  return verifyKey(apiKey, { tool: "", count: false, clientIp: canonicalIp(request.ip) });
+  const secret = apiKeyOf(request.headers.authorization);
+  if (secret === undefined) return undefined;
+  return verifyKey(secret, { tool: "", count: false, clientIp: canonicalIp(request.ip) });
 }

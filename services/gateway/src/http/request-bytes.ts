@@ -3,26 +3,35 @@ import type { IncomingMessage } from "node:http";
 /** A body as received; empty where a fault says why it could not be read. */
 export interface RequestBytes {
   bytes: Uint8Array;
-  fault?: "too-large" | "cut-short";
+  fault?: BodyFault;
 }
+
+/** `no-room`: the server cannot keep it now. */
+type BodyFault = "too-large" | "cut-short" | "no-room";
 
 /**
  * Reads a body of at most `maxBytes`. Resolves as soon as it is known to be too large, from Content-Length or at one byte
  * more, and discards the rest as it arrives, so that a client which sends everything before it reads still gets its
- * response. Never rejects.
+ * response. `mayKeep` is asked before each chunk of this many bytes is kept, and may give up the body. Never rejects.
  */
-export function readBytes(request: IncomingMessage, maxBytes: number): Promise<RequestBytes> {
+export function readBytes(
+  request: IncomingMessage,
+  maxBytes: number,
+  mayKeep: (bytes: number) => boolean = () => true,
+): Promise<RequestBytes> {
   return new Promise((resolve) => {
-    const fail = (fault: "too-large" | "cut-short") => resolve({ bytes: new Uint8Array(), fault });
+    const fail = (fault: BodyFault) => resolve({ bytes: new Uint8Array(), fault });
     // The client left before: none of the events below would fire.
     if (request.destroyed) return fail("cut-short");
     const chunks: Buffer[] = [];
     let received = Number(request.headers["content-length"] ?? 0) > maxBytes ? Number.POSITIVE_INFINITY : 0;
     const take = (chunk?: Buffer) => {
       received += chunk?.length ?? 0;
-      if (received <= maxBytes) return chunk && chunks.push(chunk);
+      if (received <= maxBytes && (!chunk || mayKeep(chunk.length))) return chunk && chunks.push(chunk);
+      fail(received > maxBytes ? "too-large" : "no-room");
+      // The rest is discarded.
+      received = Number.POSITIVE_INFINITY;
       chunks.length = 0;
-      fail("too-large");
     };
     take();
     request.on("data", take);

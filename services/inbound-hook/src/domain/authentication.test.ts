@@ -64,7 +64,7 @@ describe.each(CASES)("%s (preset %s)", (format, preset, headers) => {
     }
   });
 
-  test("[AUTH-22] an empty secret admits nobody", () => {
+  test("[AUTH-22] with an empty secret every call is refused", () => {
     expect(check(format, preset, headers, { secret: "" })).toBeUndefined();
   });
 

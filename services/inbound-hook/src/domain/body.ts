@@ -19,7 +19,7 @@ export function parseBody(bytes: Uint8Array, contentType: string, contentEncodin
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) return { ok: false };
   if (mediaTypeOf(contentType) === FORM_TYPE) {
-    const form = parseForm(text);
+    const form = parseForm(bytes);
     return form ? { ok: true, value: form, isForm: true } : { ok: false };
   }
   const value = parseJson(text);

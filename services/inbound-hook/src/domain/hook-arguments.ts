@@ -11,6 +11,8 @@ const MAX_POINTERS = 100;
 const MAX_NAME_CHARACTERS = 200;
 const MAX_POINTER_CHARACTERS = 1_000;
 const SHOWN_CHARACTERS = 80;
+/** Postgres cannot store it. */
+const NUL = "\0";
 
 /** [IN-40] The default of a hook without `arguments`: the whole body for a tool that takes it as `payload`, else its fields. */
 export function defaultArguments(declared: readonly DeclaredArgument[]): ArgumentSource {
@@ -39,7 +41,7 @@ export function argumentsViolation(
 }
 
 function nameViolation(name: string, declared: readonly DeclaredArgument[] | undefined): string | undefined {
-  if (name === "" || name.length > MAX_NAME_CHARACTERS)
+  if (name === "" || name.length > MAX_NAME_CHARACTERS || name.includes(NUL))
     return `is not a name of 1 to ${MAX_NAME_CHARACTERS} characters`;
   // [IN-68] Names with an underscore are set by the server only.
   if (name.startsWith("_")) return "begins with an underscore";
@@ -49,6 +51,7 @@ function nameViolation(name: string, declared: readonly DeclaredArgument[] | und
 
 function pointerViolation(pointer: string): string | undefined {
   if (pointer.length > MAX_POINTER_CHARACTERS) return `has a pointer of more than ${MAX_POINTER_CHARACTERS} characters`;
+  if (pointer.includes(NUL)) return "has a pointer with NUL";
   return parsePointer(pointer) ? undefined : "needs a JSON Pointer, such as /order/id";
 }
 

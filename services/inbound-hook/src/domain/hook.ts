@@ -5,6 +5,8 @@ export type Format = "native" | "processor" | "shop" | "bearer" | "github" | "st
 export type Preset = "stripe" | "shopify";
 
 export const MAX_HOOKS_PER_WORKSPACE = 100;
+/** Deleted ones count as well: their rows and logs stay for 30 days. */
+export const MAX_HOOKS_CREATED_PER_DAY = 1_000;
 export const DEFAULT_LIMIT = 60;
 export const DEFAULT_TOLERANCE_S = 300;
 const MAX_NAME_CHARACTERS = 200;
@@ -13,6 +15,9 @@ const MIN_TOLERANCE_S = 60;
 const MAX_TOLERANCE_S = 3_600;
 const MIN_SECRET_CHARACTERS = 8;
 const MAX_SECRET_CHARACTERS = 512;
+/** What Standard Webhooks demand of a secret. */
+const MIN_KEY_BYTES = 24;
+const MAX_KEY_BYTES = 64;
 
 /** Who chooses the secret of a format: the service, the provider, or either. `timed`: its signatures have a time. */
 const FORMATS: Readonly<Record<Format, { secret: "ours" | "provider" | "either"; timed: boolean; preset?: Preset }>> = {
@@ -61,8 +66,13 @@ export function providerSecretViolation(format: Format, secret: string): string 
   if (characters < MIN_SECRET_CHARACTERS || characters > MAX_SECRET_CHARACTERS) {
     return `provider_secret: ${MIN_SECRET_CHARACTERS} to ${MAX_SECRET_CHARACTERS} characters`;
   }
-  if (chosenBy === "either" && !decodeSecret(secret)) return "provider_secret: must be whsec_ followed by base64";
-  return undefined;
+  return chosenBy === "either" ? keyViolation(secret) : undefined;
+}
+
+function keyViolation(secret: string): string | undefined {
+  const bytes = decodeSecret(secret)?.length ?? 0;
+  if (bytes >= MIN_KEY_BYTES && bytes <= MAX_KEY_BYTES) return undefined;
+  return `provider_secret: must be whsec_ followed by the base64 of ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes`;
 }
 
 const ID_BITS = 53n;

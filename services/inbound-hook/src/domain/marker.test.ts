@@ -7,6 +7,6 @@ it.each(['"{{"', '{"a":{"b":["x {{y"]}}', '{"a":{"{{b":1}}', '"\\u007b\\u007b"',
 );
 
 it.each(['"{ {"', '"{\\n{"', '{"{":"{"}', '["{","{"]', "null", "1", "{}", '"}}"'])(
-  "[IN-44] %s does not hold the marker",
+  "[IN-44] %s does not contain the marker",
   (json) => expect(containsMarker(JSON.parse(json))).toBe(false),
 );

@@ -67,9 +67,18 @@ test("[AUTH-18] bearer without an id has no key, so that every call is new", () 
 test("[AUTH] github and standard webhooks: the provider's id counts; without it GitHub's body", () => {
   expect(identityOf("github", { "x-github-delivery": "g" })).toMatchObject({ externalId: "g", keys: { length: 1 } });
   expect(identityOf("github", {}, { body: "a" })).toEqual(identityOf("shop", {}, { body: "a" }));
-  expect(identityOf("standard_webhooks", { "webhook-id": "m" }, { signedAt: 1 })).toEqual(
-    identityOf("standard_webhooks", { "webhook-id": "m" }, { signedAt: 2, body: "other" }),
-  );
+  const standard = (id: string, time: string, body: string) =>
+    identityOf("standard_webhooks", { "webhook-id": id, "webhook-timestamp": time }, { body });
+  const first = standard("m", "1", "a");
+  expect(first).toMatchObject({ externalId: "m", keys: { length: 2 } });
+  expect(standard("m", "2", "other").keys).toEqual([expect.not.stringMatching(first.keys[0] ?? ""), first.keys[1]]);
+});
+
+test("[AUTH] standard webhooks: the signed text is a key, however it is split into id, time and body", () => {
+  const standard = (id: string, time: string, body: string) =>
+    identityOf("standard_webhooks", { "webhook-id": id, "webhook-timestamp": time }, { body }).keys[0];
+  expect(standard("m", "1", "2.a=b")).toBe(standard("m.1", "2", "a=b"));
+  expect(standard("m", "1", "2.a=c")).not.toBe(standard("m.1", "2", "a=b"));
 });
 
 test("[IN-11] the id is kept up to 255 characters; a longer one is hashed, and stays distinct", () => {

@@ -40,8 +40,10 @@ export function identify(call: AcceptableCall): Identity {
       const id = joinedValueOf(call, "x-github-delivery");
       return id === "" ? identity([bodyKey(call)], "") : identity([], id);
     }
-    case "standard_webhooks":
-      return identity([], joinedValueOf(call, "webhook-id"));
+    case "standard_webhooks": {
+      const id = joinedValueOf(call, "webhook-id");
+      return identity([signedTextKey(call, id)], id);
+    }
     case "bearer":
       // [AUTH-15] [AUTH-16] [AUTH-17] Only the first one that was sent counts: proxies add X-Request-Id.
       return identity([], BEARER_ID_HEADERS.map((name) => joinedValueOf(call, name)).find((id) => id !== "") ?? "");
@@ -57,6 +59,12 @@ function identity(keys: Buffer[], id: string): Identity {
 /** [AUTH-4] Of the time and the body, because a header can be written differently and remain valid. */
 function signatureKey({ signedAt, body }: AcceptableCall): Buffer {
   return hash(`signature ${signedAt}`, body);
+}
+
+/** Of everything that Standard Webhooks sign. */
+function signedTextKey(call: AcceptableCall, id: string): Buffer {
+  const time = joinedValueOf(call, "webhook-timestamp");
+  return hash("signed", Buffer.concat([Buffer.from(`${id}.${time}.`), call.body]));
 }
 
 /** [AUTH-13] */

@@ -7,7 +7,7 @@ export function failingHookNotices(pool: Pool): AdminNotices<FailingHook> {
   return {
     claim: (now) => claimFailingHooks(pool, now),
     settle: (hook) => settleFailingHook(pool, hook),
-    mailFor: noticeText,
+    emailFor: noticeText,
   };
 }
 

@@ -11,12 +11,14 @@ export interface ActivityLog {
   flush(): Promise<void>;
 }
 
+const NONE_REFUSED = { refused: 0, refusedAt: undefined, lastRefusedAt: undefined };
+
 export function createActivityLog(write: (activities: HookActivity[]) => Promise<void>): ActivityLog {
   let activities = new Map<number, HookActivity>();
   const of = (hookId: number): HookActivity => {
     const known = activities.get(hookId);
     if (known) return known;
-    const added = { hookId, acceptedAt: undefined, verified: false, refused: 0, refusedAt: undefined };
+    const added = { hookId, acceptedAt: undefined, verified: false, ...NONE_REFUSED };
     activities.set(hookId, added);
     return added;
   };
@@ -25,12 +27,13 @@ export function createActivityLog(write: (activities: HookActivity[]) => Promise
       of(hookId).acceptedAt = at;
     },
     verified(hookId) {
-      Object.assign(of(hookId), { verified: true, refused: 0, refusedAt: undefined });
+      Object.assign(of(hookId), { verified: true, ...NONE_REFUSED });
     },
     refused(hookId, at) {
       const activity = of(hookId);
       activity.refused += 1;
       activity.refusedAt ??= at;
+      activity.lastRefusedAt = at;
     },
     async flush() {
       if (activities.size === 0) return;

@@ -19,7 +19,7 @@ type Decision =
 interface AdmissionRequest {
   hookId: number;
   workspaceId: string;
-  /** The epochs under which the hook was loaded. If undefined, the decision is `stale` and contains the current ones. */
+  /** The epochs under which the hook was loaded. If undefined, the decision is `stale` and contains the current epochs. */
   known: HookEpochs | undefined;
   limit: number;
   /** Count the call if the minute has room. */

@@ -24,8 +24,8 @@ export interface LaneOptions {
 }
 
 /** A run whose process has not renewed its lease for this long counts as interrupted. */
-export const LEASE_MS = 60_000;
-const RENEW_AFTER_MS = 10_000;
+export const LEASE_MS = 30_000;
+const RENEW_AFTER_MS = 5_000;
 const SWEEP_EVERY_MS = 2_000;
 /** Polls for due work, in case a wake-up was lost. */
 const POLL_MS = 2_000;

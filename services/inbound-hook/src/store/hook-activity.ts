@@ -10,6 +10,8 @@ export interface HookActivity {
   refused: number;
   /** Of the first call that `refused` counts. */
   refusedAt: Date | undefined;
+  /** Of the last one. */
+  lastRefusedAt: Date | undefined;
 }
 
 /** Adds what happened to the hooks' rows. They are locked in one order, so that replicas do not wait in a circle. */
@@ -17,14 +19,15 @@ export async function addActivity(db: Queryable, activities: readonly HookActivi
   await db.query({
     name: "add_activity",
     text: `with happened as (
-             select * from unnest($1::bigint[], $2::timestamptz[], $3::boolean[], $4::integer[], $5::timestamptz[])
-               as given (hook_id, accepted_at, verified, refused, refused_at)),
+             select * from unnest($1::bigint[], $2::timestamptz[], $3::boolean[], $4::integer[], $5::timestamptz[], $6::timestamptz[])
+               as given (hook_id, accepted_at, verified, refused, refused_at, last_refused_at)),
            locked as materialized (
              select id from inbound_hook.hook where id = any($1) and deleted_at is null order by id for update)
            update inbound_hook.hook h set
              last_received_at = greatest(h.last_received_at, accepted_at),
              refused_in_a_row = least(case when verified then 0 else h.refused_in_a_row end + refused::bigint, 2147483647),
-             refused_since = case when verified then refused_at else coalesce(h.refused_since, refused_at) end
+             refused_since = case when verified then refused_at else coalesce(h.refused_since, refused_at) end,
+             last_refused_at = greatest(h.last_refused_at, happened.last_refused_at)
            from happened join locked on locked.id = happened.hook_id
            where h.id = locked.id`,
     values: [
@@ -33,6 +36,7 @@ export async function addActivity(db: Queryable, activities: readonly HookActivi
       activities.map((activity) => activity.verified),
       activities.map((activity) => activity.refused),
       activities.map((activity) => activity.refusedAt),
+      activities.map((activity) => activity.lastRefusedAt),
     ],
   });
 }

@@ -51,12 +51,19 @@ export async function lockHooksOf(db: Queryable, workspaceId: string): Promise<v
   await db.query("select pg_advisory_xact_lock(hashtextextended('inbound_hook.hook ' || $1, 0))", [workspaceId]);
 }
 
-export async function countHooks(db: Queryable, workspaceId: string): Promise<number> {
+/** The hooks of a workspace, and how many were created since a time, deleted ones included. */
+export async function countHooks(
+  db: Queryable,
+  workspaceId: string,
+  since: Date,
+): Promise<{ hooks: number; created: number }> {
   const { rows } = await db.query(
-    "select count(*)::integer as count from inbound_hook.hook where workspace_id = $1 and deleted_at is null",
-    [workspaceId],
+    `select
+       (select count(*)::integer from inbound_hook.hook where workspace_id = $1 and deleted_at is null) as hooks,
+       (select count(*)::integer from inbound_hook.hook where workspace_id = $1 and created_at > $2) as created`,
+    [workspaceId, since],
   );
-  return rows[0].count;
+  return rows[0];
 }
 
 export async function insertHook(db: Queryable, hook: NewHook): Promise<HookRow> {

@@ -12,7 +12,7 @@ export interface MadeDelivery {
   status: DeliveryStatus;
 }
 
-/** Inserts a hook of this id, which nobody can call. */
+/** Inserts a hook with this id, whose URL is unknown. */
 export async function insertHookRow(pool: Pool, workspaceId: string, id: number): Promise<void> {
   await pool.query(
     `insert into inbound_hook.hook (id, workspace_id, workspace, name, url_hash, shown_url, format, target_kind,

@@ -92,7 +92,8 @@ test("[IN-58] [IN-59] a target that is no longer released is the violation", asy
   await workspace.saveTool("fading", { inbound_hook: true, handler });
   const { id } = await workspace.createHook({ target: { target: { case: "tool", value: "fading" } } });
   await workspace.saveTool("fading", { handler });
-  expect(await tried(id, pasted({}))).toEqual([" released"]);
+  for (const given of [{}, { arguments: mapping({ a: "/a" }) }])
+    expect(await tried(id, { ...pasted({}), ...given })).toEqual([" released"]);
 });
 
 test.each<[string, Request, RegExp]>([

@@ -22,13 +22,17 @@ describe("the email about a hook that fails every verification", () => {
     await mails?.[Symbol.asyncDispose]();
   });
 
-  /** What the receiver writes: `refused` calls in a row, the first of them `sinceMs` ago. */
-  async function refuse(hookId: bigint, refused: number, { sinceMs = 1_000, used = true } = {}): Promise<void> {
+  /** What the receiver writes: `refused` calls in a row, the first of them `sinceMs` ago and the last one `lastMs`. */
+  async function refuse(
+    hookId: bigint,
+    refused: number,
+    { sinceMs = 1_000, lastMs = 0, used = true } = {},
+  ): Promise<void> {
     const now = rig.clock.now().getTime();
     await rig.pool.query(
       `update inbound_hook.hook set refused_in_a_row = $2, last_received_at = $3,
-         refused_since = $4::timestamptz + interval '123 microseconds' where id = $1`,
-      [hookId, refused, used ? new Date(now - 2 * HOUR_MS) : null, new Date(now - sinceMs)],
+         refused_since = $4::timestamptz + interval '123 microseconds', last_refused_at = $5 where id = $1`,
+      [hookId, refused, used ? new Date(now - 2 * HOUR_MS) : null, new Date(now - sinceMs), new Date(now - lastMs)],
     );
   }
   const accept = (hookId: bigint) =>
@@ -73,13 +77,16 @@ describe("the email about a hook that fails every verification", () => {
     await eventually(() => mailsAbout(id).length === 2);
   });
 
-  it("[WMGMT] failures for an hour get an email, fewer than 20 in less than an hour do not", async () => {
-    const [long, short] = [await workspace.createHook(), await workspace.createHook()];
+  it("[WMGMT] 3 failures over an hour get an email; fewer, or fewer than 20 in less than an hour, do not", async () => {
+    const made = () => workspace.createHook();
+    const [long, short, few, ended] = [await made(), await made(), await made(), await made()];
     await refuse(short.id, 19, { sinceMs: HOUR_MS / 2 });
-    await refuse(long.id, 1, { sinceMs: HOUR_MS });
+    await refuse(few.id, 2, { sinceMs: 2 * HOUR_MS });
+    await refuse(ended.id, 19, { sinceMs: 2 * HOUR_MS, lastMs: 1.5 * HOUR_MS });
+    await refuse(long.id, 3, { sinceMs: HOUR_MS + 1 });
     await untilMailed(long.id);
     await othersHadTheirTurn();
-    expect(mailsAbout(short.id)).toEqual([]);
+    expect([short, few, ended].flatMap(({ id }) => mailsAbout(id))).toEqual([]);
   });
 
   it("[WMGMT] a hook that was never used, is deactivated or is deleted gets no email", async () => {

@@ -109,7 +109,7 @@ test("[IN-17] [WMGMT] every change raises the hook's epoch before it responds", 
   }
 });
 
-test("[WMGMT] a deleted hook is gone, its secret too, and its row stays for the log", async () => {
+test("[WMGMT] a deleted hook no longer exists for callers, its secret is erased, and its row stays for the log", async () => {
   const { id: hookId } = await workspace.createHook();
   const { hooks } = workspace;
   await hooks.deleteHook({ hookId });
@@ -142,7 +142,7 @@ test("[WMGMT-2] [WMGMT-3] [WMGMT-4] managers and admins manage hooks, members do
   await expect(member.createHook({})).rejects.toEqual(refusal(Code.PermissionDenied, /role/));
 });
 
-test("[WMGMT] creating, editing, switching, rotating and deleting a hook are audited, without values", async () => {
+test("[WMGMT] creating, editing, deactivating, rotating and deleting a hook are audited, without values", async () => {
   const own = await rig.newWorkspace();
   const { id: hookId, secret, url } = await own.createHook({ name: "Audited" });
   const { hooks } = own;

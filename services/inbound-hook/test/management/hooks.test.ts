@@ -116,12 +116,16 @@ test("[AUTH-21] the service generates the secret of the other formats", async ()
   }
   const format = HookFormat.STANDARD_WEBHOOKS;
   expect((await workspace.createHook({ format })).secret).toMatch(/^whsec_/);
-  const providerSecret = `whsec_${Buffer.alloc(24, 5).toString("base64")}`;
-  const own = await workspace.createHook({ format, providerSecret });
-  expect([own.secret, await openSecret(own.id)]).toEqual(["", providerSecret]);
-  await expect(workspace.createHook({ format, providerSecret: "not base64" })).rejects.toEqual(
-    refusal(Code.InvalidArgument, /whsec_/),
-  );
+  const ofBytes = (bytes: number) => `whsec_${Buffer.alloc(bytes, 5).toString("base64")}`;
+  for (const bytes of [24, 64]) {
+    const providerSecret = ofBytes(bytes);
+    const own = await workspace.createHook({ format, providerSecret });
+    expect([own.secret, await openSecret(own.id)]).toEqual(["", providerSecret]);
+  }
+  for (const providerSecret of ["not base64", "whsec_AA==", ofBytes(23), ofBytes(65)]) {
+    const refused = expect(workspace.createHook({ format, providerSecret })).rejects;
+    await refused.toEqual(refusal(Code.InvalidArgument, /^provider_secret: must be whsec_ .* 24 to 64 bytes$/));
+  }
 });
 
 test.each<[string, CreateHookInit]>([
@@ -138,6 +142,7 @@ test.each<[string, CreateHookInit]>([
   ["preset", { format: HookFormat.SHOP, providerSecret: PROVIDER_SECRET, preset: HookPreset.STRIPE }],
   ["target", { target: {} }],
   ["target.tool", { target: { target: { case: "tool", value: "" } } }],
+  ["target.tool", { target: { target: { case: "tool", value: "a\0" } } }],
 ])("[IN-2] [IN-6] [IN-8] a hook with a bad %s is refused", async (field, request) => {
   await expect(workspace.createHook(request)).rejects.toEqual(refusal(Code.InvalidArgument, new RegExp(`^${field}: `)));
 });
@@ -177,6 +182,8 @@ test("[IN-7] a mapping names declared arguments and JSON Pointers", async () => 
     [{ text: "/a~2" }, /JSON Pointer/],
     [{ text: "/a~" }, /JSON Pointer/],
     [{ text: `/${"a".repeat(1_000)}` }, /1000 characters/],
+    [{ text: "/a\0" }, /"text" .* NUL/],
+    [{ "a\0": "/a" }, /not a name/],
     [tooMany, /at most 100/],
   ] as const) {
     const refused = expect(workspace.createHook({ arguments: mapping(pointers) })).rejects;
@@ -231,6 +238,19 @@ test("[IN-48] [IN-50] [IN-51] a tool that is not released for hooks is refused a
   }
   await workspace.saveTool("by-key", { external_api: true, handler });
   await workspace.createHook({ target: { target: { case: "tool", value: "by-key" } } });
+});
+
+test("[WMGMT-6] a workspace creates at most 1,000 hooks in 24 hours, deleted ones included", async () => {
+  const own = await rig.newWorkspace();
+  const { id } = await own.createHook();
+  await own.hooks.deleteHook({ hookId: id });
+  const copy = `insert into inbound_hook.hook
+    select (jsonb_populate_record(h, jsonb_build_object('id', h.id + n, 'url_hash', sha256(n::text::bytea)))).*
+    from inbound_hook.hook h, generate_series(1, 999) n where h.id = $1`;
+  await rig.pool.query(copy, [id]);
+  await expect(own.createHook()).rejects.toEqual(refusal(Code.ResourceExhausted, /at most 1000 hooks in 24 hours/));
+  rig.clock.advance(24 * 3_600_000);
+  await own.createHook();
 });
 
 test("[IN-46] a tool of another workspace is no target", async () => {

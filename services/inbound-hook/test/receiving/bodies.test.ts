@@ -30,12 +30,12 @@ test("[IN-21] exactly 262144 bytes pass, and one more does not, with and without
   expect(stored.slice(before).map(({ body }) => body.length)).toEqual([MAX_BODY_BYTES - 1, MAX_BODY_BYTES]);
 });
 
-test("[IN-21] a body that says that it is too large gets its 413 before it is sent", async () => {
+test("[IN-21] a body whose Content-Length is too large gets its 413 before it is sent", async () => {
   const { status } = await rig.sendSigned(hook, { body: "", headers: { "content-length": 10_000_000 } });
   expect(status).toBe(413);
 });
 
-test("[IN-19] [IN-25] bodies that are not a JSON object get 400, and leave nothing behind", async () => {
+test("[IN-19] [IN-25] bodies that are not a JSON object get 400, and nothing is stored", async () => {
   const before = (await rig.deliveriesOf(hook.id)).length;
   const bodies = [
     "",
@@ -66,7 +66,7 @@ test("[IN-19] the type of a body matters only for forms", async () => {
   }
 });
 
-test("[IN-20] a form is taken like JSON, and its signature covers the bytes as they were sent", async () => {
+test("[IN-20] a form is treated like JSON, and its signature covers the bytes as they were sent", async () => {
   const headers = { "content-type": `${FORM}; charset=utf-8` };
   expect(await statusOf("b=%7B%22x%22%3A1%7D&a=1&a=2", headers)).toBe(202);
   expect(await statusOf("", headers)).toBe(202);

@@ -128,7 +128,7 @@ describe.each([...timed, ...untimed])("$name", (sender) => {
   });
 });
 
-test("[AUTH-1] several v1, unknown parts and hex in any case are accepted; two t or a t that is no integer are not", async () => {
+test("[AUTH-1] several v1, unknown parts and hex in any case are accepted; two t or a t that is not an integer are not", async () => {
   const hook = await workspace.createHook();
   const at = nowSeconds();
   const send = async (headerOf: (v1: string) => string) => {
@@ -146,7 +146,7 @@ test("[AUTH-1] several v1, unknown parts and hex in any case are accepted; two t
   expect(await send((v1) => `t=${at},v0=${v1}`)).toBe(401);
 });
 
-test("[AUTH-22] no hook can be called without its secret, even by who knows the URL", async () => {
+test("[AUTH-22] no hook can be called without its secret, even by someone who knows the URL", async () => {
   for (const { hook } of [...timed, ...untimed]) {
     const { url } = await workspace.createHook(hook);
     for (const headers of [{}, { authorization: "Bearer " }, { "x-service-signature": "" }, { "webhook-id": "m" }]) {

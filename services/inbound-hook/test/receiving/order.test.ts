@@ -110,7 +110,7 @@ test("[IN-28] a locked workspace gets 403 for its active hooks only, immediately
   expect((await rig.sendSigned(hook, { body: newBody() })).status).toBe(202);
 });
 
-test("[LOOP-3] the hop header decides also when it is sent several times, and is ignored when it is no number", async () => {
+test("[LOOP-3] the hop header counts even if it is sent several times, and is ignored if it is not a number", async () => {
   const hook = await workspace.createHook();
   for (const hop of ["2", "3", "002", " 2 ", "2, 2", ["1", "2"], ["x", "2"], "99999999999999999999"]) {
     const headers = { "x-service-hop": hop };

@@ -55,7 +55,7 @@ describe("native", () => {
     expect(await responseTo(rig.sendSigned(hook, { body: newBody(), headers }))).toEqual([200, id]);
   });
 
-  test("[AUTH-4] a repeat leaves no key of its own behind", async () => {
+  test("[AUTH-4] a repeat stores no replay key", async () => {
     const hook = await newHook(native);
     const [body, at] = [newBody(), now()];
     await rig.sendSigned(hook, { body, at, headers: { "x-service-delivery": "first" } });
@@ -66,7 +66,7 @@ describe("native", () => {
     expect(fresh.status).toBe(202);
   });
 
-  test("[AUTH] what one hook has accepted says nothing about another", async () => {
+  test("[AUTH] a call that one hook has accepted is new to another hook", async () => {
     const [one, other] = [await newHook(native), await newHook(native)];
     const headers = { "x-service-delivery": "d" };
     expect((await rig.sendSigned(one, { headers })).status).toBe(202);
@@ -176,7 +176,7 @@ test("[AUTH] a refused call is not remembered: once corrected it is accepted", a
   expect((await rig.sendSigned(hook, request)).status).toBe(202);
 });
 
-test("[IN-22] [IN-23] [AUTH-4] of simultaneous twins over two replicas exactly one is accepted, and all name it", async () => {
+test("[IN-22] [IN-23] [AUTH-4] of simultaneous equal calls over two replicas exactly one is accepted, and all responses name it", async () => {
   const hook = await newHook({ format: HookFormat.NATIVE });
   for (let round = 0; round < 25; round += 1) {
     const [body, at] = [newBody(), now()];
@@ -186,8 +186,8 @@ test("[IN-22] [IN-23] [AUTH-4] of simultaneous twins over two replicas exactly o
       const headers = { "x-service-delivery": `d${round}` };
       return rig.sendSigned(hook, { body: newBody(), headers, replica: n % 2 });
     });
-    for (const twins of [same, retried]) {
-      const responses = await Promise.all(twins);
+    for (const copies of [same, retried]) {
+      const responses = await Promise.all(copies);
       expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 202]);
       expect(new Set(responses.map(({ body: { delivery_id: id } }) => id)).size).toBe(1);
     }

@@ -57,7 +57,7 @@ it("[IN-60] [IN-62] [IN-63] an assistant runs in a chat of its own, without a us
   expect(last.chat_id).toMatch(new RegExp(`^hook_${hook.id}_${seconds}_[0-9a-f]{12}$`));
 });
 
-it("[IN-60] every delivery and every re-processing gets another chat", async () => {
+it("[IN-60] every hook delivery and every reprocessing gets another chat", async () => {
   const hook = await workspace.createHook(CLERK);
   const ids = [await rig.accept(hook, newBody()), await rig.accept(hook, newBody())] as const;
   for (const id of ids) await rig.ended(id);

@@ -111,7 +111,7 @@ test("[IN-58] a run whose process was killed becomes interrupted, and only a use
     { number: 1, status: "interrupted", error: expect.stringMatching(INTERRUPTED) },
   ]);
   hold.release();
-  // Its slot is free again, and the queue goes on.
+  // Its slot is free again, and the queue continues.
   const next = await rig.accept(hook, newBody());
   await rig.ended(next);
   expect(startsOf(id)).toBe(1);

@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findDeliveryWithRuns } from "../../src/store/log/read.ts";
 import type { TestWorkspace } from "../hook-rig.ts";
 import { newBody } from "../receive-rig.ts";
 import { type ChatServer, createHold, startChat } from "./chat-server.ts";
@@ -28,7 +29,47 @@ const refusal = (code: Code, text: RegExp) =>
     `${Code[code]} ${text}`,
   );
 
-test("[IN-13] [IN-58] a delivery is processed again under its id, with the stored body and the current release", async () => {
+test("[IN-12] [IN-13] the log shows a body without its secrets, and reprocessing uses the body with them", async () => {
+  await workspace.saveTool("length", {
+    inbound_hook: true,
+    parameters: { type: "object", properties: { password: { type: "string" } } },
+    handler: "export default ({ password }) => ({ length: password.length });",
+  });
+  const hook = await workspace.createHook(toolTarget("length"));
+  const id = await rig.accept(hook, '{ "password": "hunter2",  "n": 1 }');
+  await rig.ended(id);
+  const shown = await workspace.deliveries.getHookDelivery({ deliveryId: id });
+  expect(Buffer.from(shown.body).toString()).toBe('{"password":"[entfernt]","n":1}');
+  await workspace.deliveries.reprocessHookDelivery({ deliveryId: id });
+  const second = await eventually(async () => {
+    const { runs, last } = await rig.ended(id);
+    return runs.length === 2 && last;
+  });
+  expect(JSON.parse(second.result)).toEqual({ length: 7 });
+});
+
+test("[IN-12] a delivery and its runs are shown as of one moment", async () => {
+  const hook = await workspace.createHook();
+  const id = await rig.accept(hook, {});
+  await rig.ended(id);
+  // The run ends between this statement and a later one.
+  await rig.pool.query("update inbound_hook.delivery set status = 'running' where id = $1", [id]);
+  await rig.pool.query("update inbound_hook.run set status = 'running' where delivery_id = $1", [id]);
+  const db = Object.create(rig.pool, {
+    query: {
+      async value(text: string, values: unknown[]) {
+        const result = await rig.pool.query(text, values);
+        await rig.pool.query("update inbound_hook.run set status = 'succeeded' where delivery_id = $1", [id]);
+        return result;
+      },
+    },
+  });
+  const found = await findDeliveryWithRuns(db, workspace.id, id);
+  expect([found?.delivery.status, found?.runs[0]?.status]).toEqual(["running", "running"]);
+  expect(found?.runs[0]?.startedAt).toBeInstanceOf(Date);
+});
+
+test("[IN-13] [IN-58] a delivery is reprocessed under its id, with the stored body and the current release", async () => {
   await workspace.saveTool("again", {
     inbound_hook: true,
     handler: 'export default () => { throw new Error("first"); };',
@@ -58,7 +99,7 @@ test("[IN-13] [IN-58] a delivery is processed again under its id, with the store
   expect((await rig.sendSigned(hook, { body: newBody() })).status).toBe(202);
 });
 
-test("[IN-13] every re-processing is in the audit log", async () => {
+test("[IN-13] every reprocessing is in the audit log", async () => {
   const hook = await workspace.createHook({ name: "Audited" });
   const id = await rig.accept(hook, { text: "a" });
   await rig.ended(id);
@@ -70,7 +111,7 @@ test("[IN-13] every re-processing is in the audit log", async () => {
   expect(entry).toMatchObject({ target: "Audited", actor: "admin@example.test" });
 });
 
-test("[IN-13] a delivery that waits or runs is not processed again, even by simultaneous requests", async () => {
+test("[IN-13] a delivery that waits or runs is not reprocessed, even by simultaneous requests", async () => {
   const hold = createHold();
   chat.run = async () => {
     await hold.wait();
@@ -94,7 +135,7 @@ test("[IN-13] a delivery that waits or runs is not processed again, even by simu
   expect(await rig.ended(running)).toMatchObject({ status: "succeeded", runs: [{ number: 1 }, { number: 2 }] });
 });
 
-test("[IN-13] nothing is processed again for a locked workspace, a deleted hook, or another workspace", async () => {
+test("[IN-13] nothing is reprocessed for a locked workspace, a deleted hook, or another workspace", async () => {
   const other = await rig.newWorkspace();
   const hook = await other.createHook();
   const id = await rig.accept(hook, { text: "a" });

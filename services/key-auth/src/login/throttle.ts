@@ -8,7 +8,7 @@ export const MAX_FAILURES_OF_NETWORK = 10;
 export const MAX_ACCOUNT_FAILURES = 100;
 /** Failures on all accounts, after which a network has to wait. */
 export const MAX_ADDRESS_FAILURES = 100;
-/** Failures are forgotten after this time. It starts again with the failure that reaches the maximum. */
+/** Failures are forgotten after this time. The time starts again when the maximum is reached. */
 export const LOCKOUT_S = 15 * 60;
 
 export type Attempt = { kind: "allowed" } | { kind: "refused"; retryAfterS: number };
@@ -25,7 +25,7 @@ export interface Counted {
  */
 export interface LoginThrottle {
   begin(counted: readonly Counted[]): Promise<Attempt>;
-  /** Resets the first counter (account and network), and no longer counts this attempt in the others. */
+  /** Sets the first counter (account and network) to 0 and takes this attempt out of the others. */
   succeeded(counted: readonly Counted[]): Promise<void>;
 }
 
@@ -99,20 +99,20 @@ export function withFallback(
   second: LoginThrottle,
   onError: (error: unknown) => void,
 ): LoginThrottle {
-  const ask = async <T>(question: (throttle: LoginThrottle) => Promise<T>): Promise<T> => {
+  const useEither = async <T>(work: (throttle: LoginThrottle) => Promise<T>): Promise<T> => {
     try {
-      return await question(first);
+      return await work(first);
     } catch (error) {
       onError(error);
-      return question(second);
+      return work(second);
     }
   };
   return {
     async begin(counted) {
-      const attempt = await ask((throttle) => throttle.begin(counted));
+      const attempt = await useEither((throttle) => throttle.begin(counted));
       if (attempt.kind === "refused") refusals.add(1, { limiter: "sign-ins" });
       return attempt;
     },
-    succeeded: (counted) => ask((throttle) => throttle.succeeded(counted)),
+    succeeded: (counted) => useEither((throttle) => throttle.succeeded(counted)),
   };
 }

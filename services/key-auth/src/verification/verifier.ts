@@ -13,7 +13,7 @@ export type Verdict =
   | (VerificationRow & { admitted: boolean; used: number; resetAt: number; epoch: string })
   | undefined;
 
-interface VerifiedCall {
+interface CallToVerify {
   /** Count the call if it is admitted. */
   count: boolean;
   /** The caller's address. */
@@ -21,13 +21,13 @@ interface VerifiedCall {
 }
 
 export interface Verifier {
-  verify(secretHash: Uint8Array, call: VerifiedCall): Promise<Verdict>;
+  verify(secretHash: Uint8Array, call: CallToVerify): Promise<Verdict>;
 }
 
 interface VerifierDependencies extends Pick<EpochCacheOptions<KeyEpochs, unknown>, "redis" | "now"> {
   admission: Pick<Admission, "decide">;
   load: RowLoader<VerificationRow>;
-  /** Told why Redis could not decide. */
+  /** Called with the reason why Redis could not decide. */
   onAdmissionError: (error: unknown) => void;
   maxCachedBytes?: number;
 }
@@ -79,8 +79,8 @@ export function createVerifier({
     return row && toVerifiableKey(row);
   }
 
-  function verifyWithoutRedis(key: VerifiableKey | undefined, { count, clientIp }: VerifiedCall): Verdict {
-    if (!key || !admits(key, clientIp, now())) return undefined;
+  function verifyWithoutRedis(key: VerifiableKey | undefined, { count, clientIp }: CallToVerify): Verdict {
+    if (!key || !isUsable(key, clientIp, now())) return undefined;
     const { row } = key;
     const { minute, resetAt } = minuteWindow(now());
     return { ...row, ...localCounter.take(row.keyId, minute, row.limit, count), resetAt, epoch: UNKNOWN_EPOCH };
@@ -96,14 +96,14 @@ export function createVerifier({
       let key = cached?.value ?? loaded;
       for (let reloads = 0; key && reloads <= MAX_RELOADS; reloads += 1) {
         const { row } = key;
-        const open = admits(key, call.clientIp, now());
-        const request = { ...row, known: epochs, count: call.count && open };
+        const isValid = isUsable(key, call.clientIp, now());
+        const request = { ...row, known: epochs, count: call.count && isValid };
         const decision = await admission.decide(request).catch(onAdmissionError);
         epochsRead.add(1, { source: decision ? "redis" : "none" });
         if (!decision) return verifyWithoutRedis(key === loaded ? loaded : await loadKey(secretHash), call);
         if (decision.kind !== "stale") {
           if (reloads === 0) cacheLookups.add(1, { cache: "keys", result: "hit" });
-          if (!open) return undefined;
+          if (!isValid) return undefined;
           const { kind, used, resetAt } = decision;
           return { ...row, admitted: kind === "admitted", used, resetAt, epoch: epochs?.workspace ?? UNKNOWN_EPOCH };
         }
@@ -127,7 +127,7 @@ function toVerifiableKey(row: VerificationRow): VerifiableKey {
 }
 
 /** Whether the key, the secret and the caller's address are all valid. */
-function admits({ row, networks }: VerifiableKey, clientIp: string, nowMs: number): boolean {
+function isUsable({ row, networks }: VerifiableKey, clientIp: string, nowMs: number): boolean {
   const now = new Date(nowMs);
   const mayCallFrom = networks.length === 0 || isInNetworks(networks, clientIp);
   return statusOf(row, now) === "active" && isSecretValid(row, now) && mayCallFrom;

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_BODY_BYTES } from "./envelope.ts";
-import { checkEvent, newEventId, type ReportedEvent, storageTime } from "./incoming-event.ts";
+import { checkEvent, newEventId, type PublishedEvent, storageTime } from "./incoming-event.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = new Date("2026-11-15T12:34:56.789Z");
 
-const reported = (change: Partial<ReportedEvent> = {}): ReportedEvent => ({
+const published = (change: Partial<PublishedEvent> = {}): PublishedEvent => ({
   eventId: newEventId(),
   workspaceId: "w",
   workspace: "acme",
@@ -16,20 +16,20 @@ const reported = (change: Partial<ReportedEvent> = {}): ReportedEvent => ({
   hop: 1,
   ...change,
 });
-const bodyOf = (change: Partial<ReportedEvent>) => {
-  const check = checkEvent(reported(change), NOW);
+const bodyOf = (change: Partial<PublishedEvent>) => {
+  const check = checkEvent(published(change), NOW);
   return check.ok ? check.event.body.toString() : check.reason;
 };
 
 describe("an incoming event", () => {
-  it("[EVT-1] [EVT-5] [EVT-6] becomes an envelope with the id, the workspace and the data that were reported", () => {
+  it("[EVT-1] [EVT-5] [EVT-6] becomes an envelope with the id, the workspace and the data that were published", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),
         fc.string({ minLength: 1, maxLength: 40 }),
         (data, name) => {
           fc.pre(!name.includes("\0"));
-          const event = reported({ dataJson: JSON.stringify(data), workspace: name.toWellFormed() });
+          const event = published({ dataJson: JSON.stringify(data), workspace: name.toWellFormed() });
           const check = checkEvent(event, NOW);
           expect(check.ok && JSON.parse(check.event.body.toString())).toEqual({
             id: event.eventId,
@@ -51,7 +51,7 @@ describe("an incoming event", () => {
 
   it("[LOOP-2] a hop of 2 or more is 2, anything else is 1", () => {
     const hops = [0, 1, 2, 3].map((hop) => {
-      const check = checkEvent(reported({ hop }), NOW);
+      const check = checkEvent(published({ hop }), NOW);
       return check.ok && check.event.hop;
     });
     expect(hops).toEqual([1, 1, 2, 2]);
@@ -67,13 +67,13 @@ describe("an incoming event", () => {
   it.each(["evt_", `evt_${"A".repeat(32)}`, `x evt_${"a".repeat(32)}`, `evt_${"a".repeat(33)}`])(
     "[EVT-1] refuses the id %s",
     (eventId) => {
-      expect(checkEvent(reported({ eventId }), NOW).ok).toBe(false);
+      expect(checkEvent(published({ eventId }), NOW).ok).toBe(false);
     },
   );
 
   it("[EVT-18] [EVT-19] refuses types that services must not report", () => {
     for (const type of ["webhook.test", "chat.message.created", "custom.*", "custom.Ä", "", "tool.completed "]) {
-      expect(checkEvent(reported({ type }), NOW).ok).toBe(false);
+      expect(checkEvent(published({ type }), NOW).ok).toBe(false);
     }
   });
 });

@@ -5,7 +5,7 @@ import type { TraceContext } from "@toolgate/telemetry/trace";
 import { envelopeBytes } from "./envelope.ts";
 
 /** An event as it arrives from another service. */
-export interface ReportedEvent {
+export interface PublishedEvent {
   eventId: string;
   workspaceId: string;
   workspace: string;
@@ -45,26 +45,26 @@ export const MAX_DAYS_LATE = 2;
 const MAX_DAYS_EARLY = 1;
 
 /** Decides whether a message is a well-formed event of the catalogue, and builds what is stored. */
-export function checkEvent(reported: ReportedEvent, now: Date): EventCheck {
-  if (!EVENT_ID.test(reported.eventId)) return refuse("event_id must be evt_ and 32 hex characters");
-  if (!isSubscribable(reported.type)) return refuse("type is not in the catalogue");
-  if (!isIdentity(reported.workspaceId) || !isIdentity(reported.workspace)) return refuse("workspace is malformed");
-  if (reported.created > LAST_SECOND_OF_9999) return refuse("created is not a time in seconds");
-  if (!isObjectJson(reported.dataJson)) return refuse("data is not a JSON object");
-  const createdSeconds = Number(reported.created);
-  const body = envelopeBytes({ ...reported, id: reported.eventId, createdSeconds });
+export function checkEvent(published: PublishedEvent, now: Date): EventCheck {
+  if (!EVENT_ID.test(published.eventId)) return refuse("event_id must be evt_ and 32 hex characters");
+  if (!isSubscribable(published.type)) return refuse("type is not in the catalogue");
+  if (!isIdentity(published.workspaceId) || !isIdentity(published.workspace)) return refuse("workspace is malformed");
+  if (published.created > LAST_SECOND_OF_9999) return refuse("created is not a time in seconds");
+  if (!isObjectJson(published.dataJson)) return refuse("data is not a JSON object");
+  const createdSeconds = Number(published.created);
+  const body = envelopeBytes({ ...published, id: published.eventId, createdSeconds });
   if (!body) return refuse("the body is over 256 KB");
   return {
     ok: true,
     event: {
-      id: reported.eventId,
+      id: published.eventId,
       ...storageTime(createdSeconds, now),
-      workspaceId: reported.workspaceId,
-      type: reported.type,
-      hop: reported.hop >= 2 ? 2 : 1,
+      workspaceId: published.workspaceId,
+      type: published.type,
+      hop: published.hop >= 2 ? 2 : 1,
       body,
-      ...(reported.requestId !== undefined && {
-        requestId: isRequestId(reported.requestId) ? reported.requestId : "",
+      ...(published.requestId !== undefined && {
+        requestId: isRequestId(published.requestId) ? published.requestId : "",
       }),
     },
   };

@@ -6,13 +6,13 @@ export interface Slots {
   workspace: number;
   /** The last attempt to this endpoint failed. */
   failing: boolean;
-  /** The endpoint is in doubt: failing, or an attempt to it takes unusually long. */
-  doubtful: boolean;
-  /** Attempts to all endpoints in doubt of the workspace. */
-  doubtfulEndpoints: number;
+  /** The last attempt to the endpoint failed, or one takes unusually long. */
+  suspect: boolean;
+  /** Attempts to all suspect endpoints of the workspace. */
+  suspectEndpoints: number;
 }
 
-export type FullCap = "endpoint" | "workspace" | "failing-endpoints" | "none";
+export type FullCap = "endpoint" | "workspace" | "suspect-endpoints" | "none";
 
 export type Waiting =
   | { for: "slot"; since: Date; fullCap: FullCap }
@@ -22,9 +22,9 @@ export type Waiting =
 
 /** Why an endpoint gets no slot now. The most specific reason wins. */
 export function fullCapOf(slots: Slots, caps: QueueCaps): FullCap {
-  const { perGroup, perMember, perDoubtful, failingPerGroup } = fullCaps(caps);
-  if (slots.endpoint >= (slots.doubtful ? perDoubtful : perMember)) return "endpoint";
-  if (slots.doubtful && slots.doubtfulEndpoints >= failingPerGroup) return "failing-endpoints";
+  const { perGroup, perMember, perSuspect, suspectPerGroup } = fullCaps(caps);
+  if (slots.endpoint >= (slots.suspect ? perSuspect : perMember)) return "endpoint";
+  if (slots.suspect && slots.suspectEndpoints >= suspectPerGroup) return "suspect-endpoints";
   if (slots.workspace >= perGroup) return "workspace";
   return "none";
 }

@@ -7,7 +7,7 @@ export function deactivationNotices(pool: Pool): AdminNotices<DueNotice> {
   return {
     claim: (now) => claimNotices(pool, now),
     settle: (notice) => deleteNotice(pool, notice),
-    mailFor: noticeText,
+    emailFor: noticeText,
   };
 }
 

@@ -23,8 +23,8 @@ export const LEASE_MS = 45_000;
 const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
 /**
- * A claim costs much more than an item, so under load it waits for several items. The first claim after a pause does
- * not wait.
+ * A claim costs much more than an item, so under load the dispatcher lets several items become due before it claims. The
+ * first claim after a pause does not wait.
  */
 const BETWEEN_CLAIMS_MS = 4;
 /** Wait after a failure of the installation, such as a missing sealing key. */
@@ -39,8 +39,8 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   const sending = new Set<Promise<void>>();
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
-    const restMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
-    if (restMs > 0) await sleep(restMs);
+    const waitMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
     claimedAtMs = performance.now();
     try {
       const more = await claimAndSend(options, sending);

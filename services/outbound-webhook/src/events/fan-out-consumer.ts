@@ -3,7 +3,7 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeEvents } from "@toolgate/event-bus/consume-events";
 import { FAN_OUT } from "@toolgate/event-bus/listeners";
 import { type ParkedMessage, parkMessages } from "@toolgate/event-bus/parked-messages";
-import { reportSettled } from "@toolgate/event-bus/settled-reports";
+import { announceSettled } from "@toolgate/event-bus/settled-notices";
 import { announceWork } from "@toolgate/event-bus/wake-up";
 import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
@@ -33,7 +33,7 @@ interface Message {
   data: Uint8Array;
 }
 
-/** Turns reported events into deliveries until the signal fires. */
+/** Turns published events into deliveries until the signal fires. */
 export function runFanOutConsumer(options: FanOutConsumerOptions): Promise<void> {
   const { bus, signal, onError } = options;
   return consumeEvents({
@@ -69,7 +69,8 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
     options.onError(new Error(`${parked.length} messages parked, the first because: ${parked[0]?.reason}`));
     await parkMessages(options.pool, SCHEMA, parked, now);
   }
-  for (const [subject, eventIds] of settled) reportSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
+  for (const [subject, eventIds] of settled)
+    announceSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
   if (deliveries > 0) announceWork(options.bus, DISPATCH);
 }
 
@@ -79,12 +80,12 @@ function readMessage(
   into: { events: StoredEvent[]; parked: ParkedMessage[]; ids: string[]; spans: Span[] },
 ): void {
   try {
-    for (const reported of fromBinary(WorkspaceEventBatchSchema, data).events) {
-      const check = checkEvent(reported, now);
-      into.ids.push(reported.eventId);
-      if (check.ok) into.events.push(traced(check.event, reported, into.spans));
+    for (const published of fromBinary(WorkspaceEventBatchSchema, data).events) {
+      const check = checkEvent(published, now);
+      into.ids.push(published.eventId);
+      if (check.ok) into.events.push(traced(check.event, published, into.spans));
       else {
-        const payload = Buffer.from(toJsonString(WorkspaceEventSchema, reported));
+        const payload = Buffer.from(toJsonString(WorkspaceEventSchema, published));
         into.parked.push({ subject, reason: check.reason, payload });
       }
     }

@@ -41,15 +41,15 @@ export function runResultConsumer(options: ResultConsumerOptions): Promise<void>
       const now = options.now();
       const results = messages.flatMap((message) => readResults(message.data, onError));
       if (results.length === 0) return;
-      const [made, givenBack] = partition(results, ({ givenBackNotAfterMs }) => givenBackNotAfterMs === 0n);
+      const [made, handedBack] = partition(results, ({ givenBackNotAfterMs }) => givenBackNotAfterMs === 0n);
       const records = made.map((result) => toRecord(result, now)).filter((record) => record !== undefined);
       // Results first, because a delivery that has a result must not be handed back.
       const findWork = records.length > 0 && (await applyResults(records, now));
       for (const { retryAt, verdict } of records) if (!retryAt) deliveriesEnded.add(1, { outcome: verdict });
-      for (const [notAfterMs, ofLease] of Map.groupBy(givenBack, (result) => result.givenBackNotAfterMs)) {
+      for (const [notAfterMs, ofLease] of Map.groupBy(handedBack, (result) => result.givenBackNotAfterMs)) {
         await handBack(ofLease, leaseOf(notAfterMs));
       }
-      if (findWork || givenBack.length > 0) onApplied();
+      if (findWork || handedBack.length > 0) onApplied();
     },
   });
 }

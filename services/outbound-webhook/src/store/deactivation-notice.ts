@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
-/** An automatic deactivation that the workspace's admins have to be told about. */
+/** An automatic deactivation, about which the workspace's admins get an email. */
 export interface DueNotice {
   endpointId: number;
   workspaceId: string;

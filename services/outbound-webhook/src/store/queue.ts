@@ -7,9 +7,9 @@ export const QUEUE_TABLES = `${SCHEMA}.queue`;
 const TURN_MS = 20_000;
 
 /** The minimum: slow endpoints get a multiple of their usual time instead. */
-export const STUCK_AFTER_MS = 100;
+export const SUSPECT_AFTER_MS = 100;
 
 /** The queue of deliveries: a group is a workspace, a member an endpoint. */
 export function deliveryQueue(caps: QueueCaps): FairQueue {
-  return { tables: QUEUE_TABLES, caps, turnMs: TURN_MS, stuckAfterMs: STUCK_AFTER_MS };
+  return { tables: QUEUE_TABLES, caps, turnMs: TURN_MS, suspectAfterMs: SUSPECT_AFTER_MS };
 }

@@ -46,7 +46,7 @@ async function sendAttempt(
     body: attempt.body,
     deadlineMs: attemptDeadlineMs,
     maxResponseBytes: MAX_RESPONSE_BYTES,
-    poolKey: String(attempt.endpointId),
+    reuseKey: String(attempt.endpointId),
     // Without this, a kept connection that the receiver has closed would delay the delivery by a minute. [OUT-57]
     repeatable: true,
   });
@@ -60,7 +60,7 @@ async function sendAttempt(
     startedAtMs: BigInt(startedAtMs),
     signedAtSeconds: attempt.signedAtSeconds,
     ...timingsOf(result.timings),
-    ...outcomeOf(result),
+    ...resultFieldsOf(result),
   });
 }
 
@@ -68,7 +68,7 @@ async function sendAttempt(
  * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it; only the
  * database can tell.
  */
-export function givenBack({ deliveryId, workspaceId, notAfterMs }: Attempt): AttemptResult {
+export function handedBack({ deliveryId, workspaceId, notAfterMs }: Attempt): AttemptResult {
   return create(AttemptResultSchema, { deliveryId, workspaceId, givenBackNotAfterMs: notAfterMs });
 }
 
@@ -85,7 +85,7 @@ function timingsOf(timings: Timings): ResultFields {
   };
 }
 
-function outcomeOf(result: Exclude<SafeFetchResult, { kind: "aborted" }>): ResultFields {
+function resultFieldsOf(result: Exclude<SafeFetchResult, { kind: "aborted" }>): ResultFields {
   switch (result.kind) {
     case "response":
       return { responseCode: result.status, response: responseText(result.body) };

@@ -11,7 +11,7 @@ import {
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import pLimit from "p-limit";
 import { createKnownAttempts } from "./known-attempts.ts";
-import { givenBack, isTooLate, runAttempt } from "./run-attempt.ts";
+import { handedBack, isTooLate, runAttempt } from "./run-attempt.ts";
 
 export interface WorkerOptions {
   bus: Bus;
@@ -23,7 +23,7 @@ export interface WorkerOptions {
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
-  /** Told how many attempts of a message were too late to be made. */
+  /** Called with how many attempts of a message were too late to be made. */
   onTooLate: (attempts: number) => void;
   /** Default 9 s. */
   ackWaitMs?: number;
@@ -73,7 +73,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     let tooLate = false;
     const result = await semaphore(() => {
       onBegin();
-      if (redelivered && !known.has(one)) return givenBack(one);
+      if (redelivered && !known.has(one)) return handedBack(one);
       return known.once(one, async () => {
         tooLate = isTooLate(one, options.now());
         return tooLate ? undefined : runAttempt(one, options);

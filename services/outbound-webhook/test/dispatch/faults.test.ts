@@ -20,7 +20,7 @@ const LATER_MS = 60_000;
 const WORKSPACES = 30;
 const EVENTS = 600;
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
 
 describe("faults", () => {
   let rig: OutboundRig;

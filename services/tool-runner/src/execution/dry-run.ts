@@ -59,8 +59,8 @@ export async function dryRun(
     },
     Math.min(tool.definition.timeoutMs, MAX_DRY_RUN_MS),
   );
-  const { run, resultJson, platformError } = await execute(deps, tool, args, scope);
-  if (platformError) throw platformError;
+  const { run, resultJson, platformFailure } = await execute(deps, tool, args, scope);
+  if (platformFailure) throw platformFailure;
   await Promise.all(scope.records);
   return {
     kind: "ran",

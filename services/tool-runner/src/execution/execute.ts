@@ -25,13 +25,13 @@ interface Execution {
   /** Undefined when the run failed. */
   resultJson: string | undefined;
   /** The platform failure that ended the run, if any. */
-  platformError: unknown;
+  platformFailure: unknown;
 }
 
 const MAX_NESTING = 8;
 const CPU_MS = 1_000;
 /** [ERR-18] The sandbox process ended, or the tool returned something that is not JSON. */
-const PLATFORM_FAULTS: ReadonlySet<SandboxOutcome["kind"]> = new Set(["interrupted", "unserializable"] as const);
+const PLATFORM_FAILURES: ReadonlySet<SandboxOutcome["kind"]> = new Set(["interrupted", "unserializable"] as const);
 
 /**
  * Runs a tool, and through it the tools that it calls. Everything that the tool does is in the outcome and in the
@@ -68,11 +68,11 @@ async function executeOnce(
     details: [],
     hostCalls: [],
     logs: [],
-    platformError: undefined,
+    platformFailure: undefined,
   };
   const started = performance.now();
   let resultJson: string | undefined;
-  let failure: { error: string; platformError: unknown } = { error: "", platformError: undefined };
+  let failure: { error: string; platformFailure: unknown } = { error: "", platformFailure: undefined };
   try {
     resultJson = await runTool(deps, run, { ...args, ...scope.injected });
   } catch (thrown) {
@@ -95,16 +95,16 @@ async function executeOnce(
   // The call awaits it later; until then a rejection must not count as unhandled.
   recorded.catch(() => {});
   scope.records.push(recorded);
-  return { run: finished, resultJson, platformError: failure.platformError };
+  return { run: finished, resultJson, platformFailure: failure.platformFailure };
 }
 
-function failureOf(run: Run, thrown: unknown): { error: string; platformError: unknown } {
+function failureOf(run: Run, thrown: unknown): { error: string; platformFailure: unknown } {
   const isToolError = thrown instanceof ToolError;
   const detail = isToolError ? thrown.detail : String(thrown);
   if (detail) run.details.push(detail);
-  const platformError = isToolError ? run.platformError : thrown;
-  if (platformError) return { error: "interrupted by a platform failure", platformError };
-  return { error: (thrown as Error).message || "failed without a message", platformError };
+  const platformFailure = isToolError ? run.platformFailure : thrown;
+  if (platformFailure) return { error: "interrupted by a platform failure", platformFailure };
+  return { error: (thrown as Error).message || "failed without a message", platformFailure };
 }
 
 async function runTool(deps: ExecuteDependencies, run: Run, args: Record<string, unknown>): Promise<string> {
@@ -162,7 +162,7 @@ async function runHandler(
   run.logs = outcome.logs;
   if (outcome.kind === "ok") return outcome.resultJson;
   if (outcome.kind === "overloaded") throw new NotStarted("the sandbox takes no more runs");
-  if (PLATFORM_FAULTS.has(outcome.kind)) throw new Error(`${outcome.kind}: ${outcome.message}`);
+  if (PLATFORM_FAILURES.has(outcome.kind)) throw new Error(`${outcome.kind}: ${outcome.message}`);
   throw new ToolError(outcome.kind.toUpperCase().replaceAll("-", "_"), outcome.message);
 }
 
@@ -187,8 +187,8 @@ async function callTool(
   const checked = tool.validator.check(args);
   const [violation] = checked.violations;
   if (violation) throw new ToolError("INVALID_ARGUMENT", `${name}: ${violation.field} ${violation.message}`);
-  const { run, resultJson, platformError } = await execute(deps, tool, checked.args, scope, parent);
-  if (platformError) throw platformError;
+  const { run, resultJson, platformFailure } = await execute(deps, tool, checked.args, scope, parent);
+  if (platformFailure) throw platformFailure;
   if (resultJson === undefined) throw new ToolError("TOOL_FAILED", `${name}: ${run.error}`);
   return resultJson;
 }

@@ -6,7 +6,7 @@ import {
   claimCall,
   type EndedCall,
   findEnded,
-  type IdempotencyScope,
+  type IdempotentCall,
   releaseCall,
   storeOutcome,
 } from "../store/idempotent-calls.ts";
@@ -32,7 +32,7 @@ export type OnceOutcome =
   | { kind: "unknown" };
 
 /** A run that has ended; `durable` resolves once its log record and its event cannot be lost. */
-export interface Ran {
+export interface EndedRun {
   outcome: RanOutcome;
   durable: Promise<unknown>;
 }
@@ -44,11 +44,11 @@ export interface Ran {
  * lease if the process died.
  */
 export interface Idempotency {
-  once(call: OnceCall, run: () => Promise<Ran>): Promise<OnceOutcome>;
+  once(call: OnceCall, run: () => Promise<EndedRun>): Promise<OnceOutcome>;
 }
 
 interface OnceCall {
-  scope: IdempotencyScope;
+  idempotentCall: IdempotentCall;
   body: Uint8Array;
   /** The tool's timeout: bounds the run, and how long a repeat waits for it. */
   timeoutMs: number;
@@ -72,29 +72,33 @@ const MAX_STORED_BYTES_PER_HOUR = 128 * 1024 * 1024;
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   const { pool, secretBox, now, maxBytesPerHour = MAX_STORED_BYTES_PER_HOUR } = deps;
   const forgetBefore = () => new Date(now() - KEPT_MS);
-  const runningCalls = createRunningCalls((scopes) =>
-    findEnded(pool, scopes, { now: new Date(now()), forgetBefore: forgetBefore() }),
+  const runningCalls = createRunningCalls((idempotentCalls) =>
+    findEnded(pool, idempotentCalls, { now: new Date(now()), forgetBefore: forgetBefore() }),
   );
 
-  const ended = (outcome: RanOutcome, scope: IdempotencyScope): EndedCall => {
+  const ended = (outcome: RanOutcome, idempotentCall: IdempotentCall): EndedCall => {
     const { kind: state, executionId, durationMs } = outcome;
-    const sealedResult = outcome.kind === "ok" ? secretBox.seal(outcome.resultJson, contextOf(scope)) : null;
+    const sealedResult = outcome.kind === "ok" ? secretBox.seal(outcome.resultJson, contextOf(idempotentCall)) : null;
     return { state, executionId, durationMs, sealedResult, maxBytesPerHour };
   };
 
-  async function runClaimed(scope: IdempotencyScope, claimedAt: Date, run: () => Promise<Ran>): Promise<OnceOutcome> {
+  async function runClaimed(
+    idempotentCall: IdempotentCall,
+    claimedAt: Date,
+    run: () => Promise<EndedRun>,
+  ): Promise<OnceOutcome> {
     let stored: boolean;
     let outcome: RanOutcome;
     try {
       const ran = await run();
       outcome = ran.outcome;
       await ran.durable;
-      stored = await storeOutcome(pool, scope, claimedAt, ended(outcome, scope));
+      stored = await storeOutcome(pool, idempotentCall, claimedAt, ended(outcome, idempotentCall));
     } catch (error) {
       const closing =
         error instanceof NotStarted
-          ? releaseCall(pool, scope, claimedAt)
-          : storeOutcome(pool, scope, claimedAt, { ...INTERRUPTED, maxBytesPerHour });
+          ? releaseCall(pool, idempotentCall, claimedAt)
+          : storeOutcome(pool, idempotentCall, claimedAt, { ...INTERRUPTED, maxBytesPerHour });
       // If Postgres cannot store this, the claim ends with its lease.
       await closing.catch(() => {});
       throw error;
@@ -103,29 +107,34 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   }
 
   function replay(
-    scope: IdempotencyScope,
+    idempotentCall: IdempotentCall,
     { state, executionId, durationMs, result, sealedResult }: CallRow,
   ): OnceOutcome {
     const ran = { executionId, durationMs, replayed: true };
     if (state === "failed") return { kind: "failed", ...ran, error: "" };
-    const resultJson = sealedResult ? secretBox.open(sealedResult, contextOf(scope)) : result;
+    const resultJson = sealedResult ? secretBox.open(sealedResult, contextOf(idempotentCall)) : result;
     if (state !== "ok" || resultJson === null) return { kind: "unknown" };
     return { kind: "ok", resultJson, ...ran };
   }
 
   return {
     async once(call, run) {
-      const { scope, body, timeoutMs } = call;
+      const { idempotentCall, body, timeoutMs } = call;
       const bodyHash = createHash("sha256").update(body).digest();
       const waitUntil = performance.now() + timeoutMs;
       for (;;) {
         const at = new Date(now());
         const leaseUntil = new Date(at.getTime() + timeoutMs + LEASE_MARGIN_MS);
-        const claim = await claimCall(pool, scope, { bodyHash, now: at, leaseUntil, forgetBefore: forgetBefore() });
-        if (claim.claimed) return runningCalls.during(scope, () => runClaimed(scope, at, run));
+        const claim = await claimCall(pool, idempotentCall, {
+          bodyHash,
+          now: at,
+          leaseUntil,
+          forgetBefore: forgetBefore(),
+        });
+        if (claim.claimed) return runningCalls.during(idempotentCall, () => runClaimed(idempotentCall, at, run));
         if (!claim.row.bodyHash.equals(bodyHash)) return { kind: "mismatch" };
-        if (claim.row.state !== "running") return replay(scope, claim.row);
-        if (!(await runningCalls.until(scope, waitUntil, call.signal()))) return { kind: "in-progress" };
+        if (claim.row.state !== "running") return replay(idempotentCall, claim.row);
+        if (!(await runningCalls.until(idempotentCall, waitUntil, call.signal()))) return { kind: "in-progress" };
       }
     },
   };
@@ -134,6 +143,6 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 const INTERRUPTED = { state: "interrupted", executionId: "", durationMs: 0, sealedResult: null } as const;
 
 /** Binds a sealed result to its call. */
-function contextOf({ keyId, tool, idempotencyKey }: IdempotencyScope): string {
+function contextOf({ keyId, tool, idempotencyKey }: IdempotentCall): string {
   return `idempotent-call:${JSON.stringify([keyId, tool, idempotencyKey])}`;
 }

@@ -6,7 +6,7 @@ import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { checkBody } from "./check-body.ts";
 import { NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
-import type { Idempotency, OnceOutcome, Ran } from "./idempotency.ts";
+import type { EndedRun, Idempotency, OnceOutcome } from "./idempotency.ts";
 import type { RunScope } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -22,8 +22,8 @@ export interface RunCallDependencies extends ExecuteDependencies {
 }
 
 /**
- * One call from outside: checks release, body and arguments in this order, then runs the tool. Resolves once the run's
- * log record and event are safe. An idempotency key is claimed only by calls that reach the run. Rejects with `NotStarted`
+ * One call from outside: checks release, body and arguments in this order, then runs the tool. Resolves once the
+ * broker has stored the run's log record, and the run's event is committed. An idempotency key is claimed only by calls that reach the run. Rejects with `NotStarted`
  * when nothing of the tool ran.
  */
 export async function runCall(
@@ -32,7 +32,7 @@ export async function runCall(
   caller: Caller,
   signal: () => AbortSignal,
 ): Promise<CallOutcome> {
-  // Before the tool is loaded, because the time that takes would show that it exists.
+  // Before the tool is loaded, because the loading time would reveal that the tool exists.
   if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
   const request = caller.case === "chat" ? await withEpoch(deps, given) : given;
   const tool = await loadTool(deps, request, caller);
@@ -48,8 +48,8 @@ export async function runCall(
   const run = () => runOnce(deps, tool, checked.args, scope);
   const { idempotencyKey, body } = request;
   if (idempotencyKey !== "" && caller.case === "key") {
-    const key = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
-    return deps.idempotency.once({ scope: key, body, timeoutMs: tool.definition.timeoutMs, signal }, run);
+    const idempotentCall = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
+    return deps.idempotency.once({ idempotentCall, body, timeoutMs: tool.definition.timeoutMs, signal }, run);
   }
   const { outcome, durable } = await run();
   await durable;
@@ -79,16 +79,16 @@ async function runOnce(
   tool: LoadedTool,
   args: Record<string, unknown>,
   scope: RunScope,
-): Promise<Ran> {
-  const { run, resultJson, platformError } = await execute(deps, tool, args, scope);
+): Promise<EndedRun> {
+  const { run, resultJson, platformFailure } = await execute(deps, tool, args, scope);
   const reported =
     tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
-  if (platformError) {
+  if (platformFailure) {
     // [EVT-8] The run has ended with an error, so it is reported; the platform failure is thrown even if reporting
     // fails too.
     await durable.catch(() => {});
-    throw platformError;
+    throw platformFailure;
   }
   const { id: executionId, durationMs } = run;
   if (resultJson === undefined) {

@@ -95,7 +95,7 @@ export interface Run {
   hostCalls: HostCallEntry[];
   logs: string[];
   /** A platform failure in one of the run's host calls. If the tool then fails, this is the reason. */
-  platformError: Error | undefined;
+  platformFailure: Error | undefined;
 }
 
 export interface FinishedRun extends Run {

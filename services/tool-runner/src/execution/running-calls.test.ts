@@ -1,23 +1,25 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import type { IdempotencyScope } from "../store/idempotent-calls.ts";
+import type { IdempotentCall } from "../store/idempotent-calls.ts";
 import { createRunningCalls } from "./running-calls.ts";
 
-const scope = (idempotencyKey: string): IdempotencyScope => ({ keyId: "1", tool: "t", idempotencyKey });
+const idempotentCall = (idempotencyKey: string): IdempotentCall => ({ keyId: "1", tool: "t", idempotencyKey });
 const never = new AbortController().signal;
 const inOneMinute = () => performance.now() + 60_000;
 
 test("[TOOL] all callers that wait for calls of other processes share one query at a time", async () => {
   const asked: number[] = [];
   const queries: PromiseWithResolvers<number[]>[] = [];
-  const running = createRunningCalls((scopes) => {
-    asked.push(scopes.length);
+  const running = createRunningCalls((idempotentCalls) => {
+    asked.push(idempotentCalls.length);
     const query = Promise.withResolvers<number[]>();
     queries.push(query);
-    if (queries.length > 1) query.resolve([...scopes.keys()]);
+    if (queries.length > 1) query.resolve([...idempotentCalls.keys()]);
     return query.promise;
   });
-  const waiting = Array.from({ length: 100 }, (_, n) => running.until(scope(String(n % 20)), inOneMinute(), never));
+  const waiting = Array.from({ length: 100 }, (_, n) =>
+    running.until(idempotentCall(String(n % 20)), inOneMinute(), never),
+  );
   await eventually(() => queries.length > 0);
   queries[0]?.resolve([0, 1]);
   expect(await Promise.all(waiting)).toEqual(new Array(100).fill(true));
@@ -31,10 +33,10 @@ test("[TOOL] callers that wait for a call of this process learn of its end witho
     return [];
   });
   const call = Promise.withResolvers<void>();
-  const first = running.during(scope("a"), () => call.promise);
-  const repeats = [1, 2, 3].map(() => running.until(scope("a"), inOneMinute(), never));
+  const first = running.during(idempotentCall("a"), () => call.promise);
+  const repeats = [1, 2, 3].map(() => running.until(idempotentCall("a"), inOneMinute(), never));
   // Longer than the pause between two queries.
-  expect(await running.until(scope("a"), performance.now() + 300, never)).toBe(false);
+  expect(await running.until(idempotentCall("a"), performance.now() + 300, never)).toBe(false);
   call.resolve();
   await first;
   expect(await Promise.all(repeats)).toEqual([true, true, true]);
@@ -44,9 +46,9 @@ test("[TOOL] callers that wait for a call of this process learn of its end witho
 test("[TOOL] a query that fails wakes every caller, and a caller that has disconnected stops waiting", async () => {
   const running = createRunningCalls(() => Promise.reject(new Error("no database")));
   const disconnected = new AbortController();
-  const waiting = running.until(scope("b"), inOneMinute(), disconnected.signal);
+  const waiting = running.until(idempotentCall("b"), inOneMinute(), disconnected.signal);
   disconnected.abort();
   expect(await waiting).toBe(false);
-  expect(await running.until(scope("b"), inOneMinute(), disconnected.signal)).toBe(false);
-  expect(await running.until(scope("c"), inOneMinute(), never)).toBe(true);
+  expect(await running.until(idempotentCall("b"), inOneMinute(), disconnected.signal)).toBe(false);
+  expect(await running.until(idempotentCall("c"), inOneMinute(), never)).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { IdempotencyScope } from "../store/idempotent-calls.ts";
+import type { IdempotentCall } from "../store/idempotent-calls.ts";
 
 /**
  * Waits for calls that are running. Calls of this process emit their end; for those of other processes, one query at a
@@ -8,9 +8,9 @@ import type { IdempotencyScope } from "../store/idempotent-calls.ts";
  */
 interface RunningCalls {
   /** True once the call may have ended; false if the time is up, the signal has aborted, or too many callers wait. */
-  until(scope: IdempotencyScope, waitUntil: number, signal: AbortSignal): Promise<boolean>;
+  until(idempotentCall: IdempotentCall, waitUntil: number, signal: AbortSignal): Promise<boolean>;
   /** Runs a call of this process. */
-  during<T>(scope: IdempotencyScope, run: () => Promise<T>): Promise<T>;
+  during<T>(idempotentCall: IdempotentCall, run: () => Promise<T>): Promise<T>;
 }
 
 const POLL_MS = 100;
@@ -18,11 +18,11 @@ const MAX_WAITING = 200;
 
 /** `findEnded` returns the indexes of the calls that have ended. */
 export function createRunningCalls(
-  findEnded: (scopes: readonly IdempotencyScope[]) => Promise<readonly number[]>,
+  findEnded: (idempotentCalls: readonly IdempotentCall[]) => Promise<readonly number[]>,
 ): RunningCalls {
   /** Emits the id of a call that may have ended. */
   const ends = new EventEmitter().setMaxListeners(0);
-  const awaited = new Map<string, IdempotencyScope>();
+  const awaited = new Map<string, IdempotentCall>();
   const runningHere = new Set<string>();
   let waiting = 0;
   let polling = false;
@@ -34,22 +34,24 @@ export function createRunningCalls(
       const elsewhere = [...awaited].filter(([id]) => !runningHere.has(id));
       if (elsewhere.length === 0) continue;
       // If the query fails, every caller claims its call again, and gets the error from there.
-      const ended = await findEnded(elsewhere.map(([, scope]) => scope)).catch(() => elsewhere.keys());
+      const ended = await findEnded(elsewhere.map(([, idempotentCall]) => idempotentCall)).catch(() =>
+        elsewhere.keys(),
+      );
       for (const index of ended) ends.emit(elsewhere[index]?.[0] ?? "");
     }
     polling = false;
   }
 
   return {
-    async until(scope, waitUntil, signal) {
-      const patienceMs = Math.ceil(waitUntil - performance.now());
-      if (waiting >= MAX_WAITING || patienceMs <= 0) return false;
-      const id = idOf(scope);
+    async until(idempotentCall, waitUntil, signal) {
+      const leftMs = Math.ceil(waitUntil - performance.now());
+      if (waiting >= MAX_WAITING || leftMs <= 0) return false;
+      const id = idOf(idempotentCall);
       waiting += 1;
-      awaited.set(id, scope);
+      awaited.set(id, idempotentCall);
       if (!polling) void poll();
       try {
-        await once(ends, id, { signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]) });
+        await once(ends, id, { signal: AbortSignal.any([signal, AbortSignal.timeout(leftMs)]) });
         return true;
       } catch {
         return false;
@@ -58,8 +60,8 @@ export function createRunningCalls(
         if (ends.listenerCount(id) === 0) awaited.delete(id);
       }
     },
-    async during(scope, run) {
-      const id = idOf(scope);
+    async during(idempotentCall, run) {
+      const id = idOf(idempotentCall);
       runningHere.add(id);
       try {
         return await run();
@@ -71,6 +73,6 @@ export function createRunningCalls(
   };
 }
 
-function idOf({ keyId, tool, idempotencyKey }: IdempotencyScope): string {
+function idOf({ keyId, tool, idempotencyKey }: IdempotentCall): string {
   return JSON.stringify([keyId, tool, idempotencyKey]);
 }

@@ -9,7 +9,7 @@ import { type CallOutcome, type RunCallDependencies, runCall } from "../executio
 export interface RunHandlerDependencies extends RunCallDependencies {
   /** The workspace's epoch. */
   currentEpoch(workspaceId: string): Promise<bigint>;
-  /** Told why a hook's run did not start. */
+  /** Called with the reason why a hook's run did not start. */
   onNotStarted: (error: unknown) => void;
 }
 

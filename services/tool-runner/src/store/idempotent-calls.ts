@@ -3,8 +3,8 @@ import { type Client, inTransaction, type Pool, type Queryable } from "@toolgate
 export const IDEMPOTENT_CALLS_TABLE = "tool_runner.idempotent_calls";
 export const IDEMPOTENT_BYTES_TABLE = "tool_runner.idempotent_bytes";
 
-/** What an idempotency key belongs to. */
-export interface IdempotencyScope {
+/** Identifies the calls that share one run: those with the same API key, tool and idempotency key. */
+export interface IdempotentCall {
   keyId: string;
   tool: string;
   idempotencyKey: string;
@@ -25,49 +25,60 @@ export interface CallRow {
 const COLUMNS = `claimed_at as "claimedAt", body_hash as "bodyHash", state, lease_until as "leaseUntil",
   execution_id as "executionId", duration_ms as "durationMs", result,
   sealed_result as "sealedResult"`;
-const IN_SCOPE = "key_id = $1 and tool = $2 and idempotency_key = $3";
-const keyColumnsOf = ({ keyId, tool, idempotencyKey }: IdempotencyScope) => [keyId, tool, idempotencyKey];
+const SAME_CALL = "key_id = $1 and tool = $2 and idempotency_key = $3";
+const keyColumnsOf = ({ keyId, tool, idempotencyKey }: IdempotentCall) => [keyId, tool, idempotencyKey];
 
 /**
- * Claims the scope for one run, or returns the row that has claimed it. A running row whose lease is over is returned
+ * Claims a call for one run, or returns the row that has claimed it. A running row whose lease is over is returned
  * as interrupted. Rows claimed at or before `forgetBefore` no longer count.
  */
 export async function claimCall(
   pool: Pool,
-  scope: IdempotencyScope,
+  idempotentCall: IdempotentCall,
   claim: { bodyHash: Buffer; now: Date; leaseUntil: Date; forgetBefore: Date },
 ): Promise<{ claimed: true } | { claimed: false; row: CallRow }> {
   return inTransaction(pool, async (client) => {
     // A unique index cannot span partitions, and the 24 hours span two of them.
-    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [JSON.stringify(keyColumnsOf(scope))]);
-    const row = await findCall(client, scope, claim.forgetBefore);
-    if (row) return { claimed: false, row: await interruptedIfLapsed(client, scope, row, claim.now) };
+    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
+      JSON.stringify(keyColumnsOf(idempotentCall)),
+    ]);
+    const row = await findCall(client, idempotentCall, claim.forgetBefore);
+    if (row) return { claimed: false, row: await interruptedIfLapsed(client, idempotentCall, row, claim.now) };
     await client.query(
       `insert into tool_runner.idempotent_calls
          (key_id, tool, idempotency_key, claimed_at, body_hash, state, lease_until)
        values ($1, $2, $3, $4, $5, 'running', $6)`,
-      [...keyColumnsOf(scope), claim.now, claim.bodyHash, claim.leaseUntil],
+      [...keyColumnsOf(idempotentCall), claim.now, claim.bodyHash, claim.leaseUntil],
     );
     return { claimed: true };
   });
 }
 
-/** The row that has claimed the scope, if any. */
-async function findCall(db: Queryable, scope: IdempotencyScope, forgetBefore: Date): Promise<CallRow | undefined> {
+/** The row that has claimed the call, if any. */
+async function findCall(
+  db: Queryable,
+  idempotentCall: IdempotentCall,
+  forgetBefore: Date,
+): Promise<CallRow | undefined> {
   const found = await db.query(
-    `select ${COLUMNS} from tool_runner.idempotent_calls where ${IN_SCOPE} and claimed_at > $4
+    `select ${COLUMNS} from tool_runner.idempotent_calls where ${SAME_CALL} and claimed_at > $4
      order by claimed_at desc limit 1`,
-    [...keyColumnsOf(scope), forgetBefore],
+    [...keyColumnsOf(idempotentCall), forgetBefore],
   );
   return found.rows[0];
 }
 
-async function interruptedIfLapsed(client: Client, scope: IdempotencyScope, row: CallRow, now: Date): Promise<CallRow> {
+async function interruptedIfLapsed(
+  client: Client,
+  idempotentCall: IdempotentCall,
+  row: CallRow,
+  now: Date,
+): Promise<CallRow> {
   if (row.state !== "running" || row.leaseUntil > now) return row;
   const ended = await client.query(
     `update tool_runner.idempotent_calls set state = 'interrupted'
-     where ${IN_SCOPE} and claimed_at = $4 and state = 'running' returning ${COLUMNS}`,
-    [...keyColumnsOf(scope), row.claimedAt],
+     where ${SAME_CALL} and claimed_at = $4 and state = 'running' returning ${COLUMNS}`,
+    [...keyColumnsOf(idempotentCall), row.claimedAt],
   );
   return ended.rows[0] ?? { ...row, state: "interrupted" };
 }
@@ -84,7 +95,7 @@ export interface EndedCall {
 /** Stores how the claimed run ended. False when the lease was over and a repeat has already marked it as interrupted. */
 export async function storeOutcome(
   db: Queryable,
-  scope: IdempotencyScope,
+  idempotentCall: IdempotentCall,
   claimedAt: Date,
   { state, executionId, durationMs, sealedResult, maxBytesPerHour }: EndedCall,
 ): Promise<boolean> {
@@ -99,8 +110,8 @@ export async function storeOutcome(
      )
      update tool_runner.idempotent_calls set state = $5, execution_id = $6, duration_ms = $7,
        sealed_result = case when exists (select from kept) then $8::bytea end
-     where ${IN_SCOPE} and claimed_at = $4 and state = 'running'`,
-    [...keyColumnsOf(scope), claimedAt, state, executionId, durationMs, sealedResult, maxBytesPerHour],
+     where ${SAME_CALL} and claimed_at = $4 and state = 'running'`,
+    [...keyColumnsOf(idempotentCall), claimedAt, state, executionId, durationMs, sealedResult, maxBytesPerHour],
   );
   return settled.rowCount === 1;
 }
@@ -108,7 +119,7 @@ export async function storeOutcome(
 /** The indexes of the calls in the list that are no longer running. */
 export async function findEnded(
   db: Queryable,
-  scopes: readonly IdempotencyScope[],
+  idempotentCalls: readonly IdempotentCall[],
   { now, forgetBefore }: { now: Date; forgetBefore: Date },
 ): Promise<number[]> {
   const found = await db.query(
@@ -122,9 +133,9 @@ export async function findEnded(
      ) held on true
      where held.state is distinct from 'running' or held.lease_until <= $4`,
     [
-      scopes.map(({ keyId }) => keyId),
-      scopes.map(({ tool }) => tool),
-      scopes.map(({ idempotencyKey }) => idempotencyKey),
+      idempotentCalls.map(({ keyId }) => keyId),
+      idempotentCalls.map(({ tool }) => tool),
+      idempotentCalls.map(({ idempotencyKey }) => idempotencyKey),
       now,
       forgetBefore,
     ],
@@ -133,9 +144,9 @@ export async function findEnded(
 }
 
 /** Deletes the claim of a run that never started. */
-export async function releaseCall(db: Queryable, scope: IdempotencyScope, claimedAt: Date): Promise<void> {
+export async function releaseCall(db: Queryable, idempotentCall: IdempotentCall, claimedAt: Date): Promise<void> {
   await db.query(
-    `delete from tool_runner.idempotent_calls where ${IN_SCOPE} and claimed_at = $4 and state = 'running'`,
-    [...keyColumnsOf(scope), claimedAt],
+    `delete from tool_runner.idempotent_calls where ${SAME_CALL} and claimed_at = $4 and state = 'running'`,
+    [...keyColumnsOf(idempotentCall), claimedAt],
   );
 }

@@ -37,7 +37,7 @@ export function modelFetch({ safeFetch, limits }: Pick<ProviderSettings, "safeFe
       headers: Object.fromEntries(new Headers(init.headers)),
       body: String(init.body),
       signal,
-      poolKey: "model",
+      reuseKey: "model",
       // Nothing has happened if the server closed the connection without a byte.
       repeatable: true,
       maxResponseBytes: MAX_ANSWER_BYTES,

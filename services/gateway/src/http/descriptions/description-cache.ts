@@ -51,8 +51,8 @@ export function createDescriptionCache(now: () => number): DescriptionCache {
 }
 
 /**
- * Makes callers share a run, but only one that starts after they asked, so that no result is older than its request.
- * For each name at most one run is under way and one is waiting.
+ * Lets callers share a computation, but only one that started after their request. For each name at most one computation
+ * is under way and one is waiting.
  */
 function createNextRun<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>();

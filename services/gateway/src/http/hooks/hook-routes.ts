@@ -8,6 +8,7 @@ import { type ApiResponse, BAD_REQUEST, INTERNAL_ERROR, NOT_FOUND } from "../../
 import { sendResponse } from "../key-api.ts";
 import { HOOKS_PATH } from "../paths.ts";
 import { readBytes } from "../request-bytes.ts";
+import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 
 /** [IN-21] */
 const MAX_BODY_BYTES = 262_144;
@@ -16,13 +17,21 @@ const SEGMENT = /^hk_[A-Za-z0-9_-]{1,64}$/;
 /** Temporary failures, after which the sender may repeat the call. */
 const TEMPORARY: readonly Code[] = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];
 
+/** The connection ends, so that the rest of the body need not be read. */
+const NO_ROOM: ApiResponse = { ...HOOK_UNAVAILABLE, headers: { ...HOOK_UNAVAILABLE.headers, connection: "close" } };
+
 interface HookContext {
   receiveHook: ReceiveHook;
   log: Logger;
 }
 
+interface ReceiveContext extends HookContext {
+  budget: BodyBudget;
+}
+
 /** [IN-3] POST /api/v1/hooks/hk_…: passes the raw bytes on to inbound-hook, which verifies them. No CORS, no key. */
-export function hookRoutes(context: HookContext) {
+export function hookRoutes(options: HookContext) {
+  const context: ReceiveContext = { ...options, budget: createBodyBudget() };
   return async (app: FastifyInstance): Promise<void> => {
     app.post(`${HOOKS_PATH}*`, {
       onRequest(request, _reply, done) {
@@ -35,19 +44,21 @@ export function hookRoutes(context: HookContext) {
   };
 }
 
-async function receive({ receiveHook, log }: HookContext, request: FastifyRequest): Promise<ApiResponse> {
+async function receive({ receiveHook, log, budget }: ReceiveContext, request: FastifyRequest): Promise<ApiResponse> {
   const { "*": hook } = request.params as { "*": string };
   if (!SEGMENT.test(hook)) return NOT_FOUND;
-  const { bytes, fault } = await readBytes(request.raw, MAX_BODY_BYTES);
+  const clientIp = canonicalIp(request.ip);
+  const { bytes, fault } = await readBody(budget, request, clientIp);
   // The sender has gone, so nobody reads this response.
   if (fault === "cut-short") return BAD_REQUEST;
+  if (fault === "no-room") return NO_ROOM;
   try {
     const response = await receiveHook({
       hook,
       body: bytes,
       bodyTooLarge: fault === "too-large",
       rawHeaders: request.raw.rawHeaders,
-      clientIp: canonicalIp(request.ip),
+      clientIp,
       requestId: request.id,
     });
     return hookResponse(response);
@@ -56,6 +67,11 @@ async function receive({ receiveHook, log }: HookContext, request: FastifyReques
     log.error({ err: error }, "hook call failed");
     return isTemporary(error) ? HOOK_UNAVAILABLE : INTERNAL_ERROR;
   }
+}
+
+async function readBody(budget: BodyBudget, request: FastifyRequest, clientIp: string) {
+  using body = budget.open(clientIp);
+  return await readBytes(request.raw, MAX_BODY_BYTES, (bytes) => body.take(bytes));
 }
 
 function isTemporary(error: unknown): boolean {

@@ -75,7 +75,7 @@ async function serve(
     dropLimitHeaders(reply);
     return sendResponse(reply, UNAUTHENTICATED);
   }
-  if (exchange.call) setLimitHeaders(reply, exchange.call.key, exchange.call.arrivedAtMs);
+  if (exchange.call) setLimitHeaders(reply, exchange.call.verdict, exchange.call.arrivedAtMs);
   // [LIMIT-9] Its other headers belong to its own status, not to the 200 of MCP.
   const replayed = exchange.response?.headers?.[REPLAYED_HEADER];
   if (replayed) reply.header(REPLAYED_HEADER, replayed);

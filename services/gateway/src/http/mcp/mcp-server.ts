@@ -66,7 +66,7 @@ async function callTool(
   args: Record<string, unknown>,
 ): Promise<ApiResponse> {
   const { headers, ip: clientIp } = exchange.request;
-  const call = await verifyCall(context, { apiKey: apiKeyOf(headers.authorization), tool, clientIp });
+  const call = await verifyCall(context, { secret: apiKeyOf(headers.authorization), tool, clientIp });
   if (!call) return UNAUTHENTICATED;
   exchange.call = call;
   const body = Buffer.from(JSON.stringify({ args }));

@@ -18,7 +18,7 @@ export function isSecure(request: FastifyRequest): boolean {
   return request.protocol === "https";
 }
 
-/** The login that a request carries, if any. */
+/** The credential of a request, if any. */
 export function loginOfRequest(request: FastifyRequest): Login {
   const { authorization, cookie, [CSRF_HEADER]: csrfToken } = request.headers;
   return loginOf({

@@ -13,6 +13,7 @@ interface RequestBody {
 const MESSAGES = {
   "too-large": `body larger than ${MAX_BODY_BYTES} bytes`,
   "cut-short": "body ended too early",
+  "no-room": "no room for the body, try again",
 } as const;
 
 /** Reads the body of a call of a tool. Never rejects. */

@@ -48,12 +48,12 @@ export function toolRoutes(context: CallContext) {
 }
 
 async function callTool(context: CallContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const apiKey = apiKeyOf(request.headers.authorization);
+  const secret = apiKeyOf(request.headers.authorization);
   // [TOOL-6] The router has decoded it once.
   const { "*": tool } = request.params as { "*": string };
-  const call = await verifyCall(context, { apiKey, tool, clientIp: request.ip });
+  const call = await verifyCall(context, { secret, tool, clientIp: request.ip });
   if (!call) return sendResponse(reply, UNAUTHENTICATED);
-  setLimitHeaders(reply, call.key, call.arrivedAtMs);
+  setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   const response = refusalOf(call) ?? (await runRequest(context, call, request));
   await logCall(context, call, response.status);
   return sendResponse(reply, response);
@@ -72,7 +72,7 @@ async function runRequest(context: CallContext, call: VerifiedCall, request: Fas
 
 /** A call with a valid key, on its way to a response. */
 export interface VerifiedCall {
-  key: KeyVerdict;
+  verdict: KeyVerdict;
   tool: string;
   ip: string;
   arrivedAtMs: number;
@@ -82,32 +82,32 @@ export interface VerifiedCall {
 /** Verifies the key and counts the call. Undefined: the key is not valid. */
 export async function verifyCall(
   { verifyKey, now }: CallContext,
-  { apiKey, tool, clientIp }: { apiKey: string | undefined; tool: string; clientIp: string },
+  { secret, tool, clientIp }: { secret: string | undefined; tool: string; clientIp: string },
 ): Promise<VerifiedCall | undefined> {
   const started = performance.now();
   const arrivedAtMs = now();
-  if (apiKey === undefined) return undefined;
-  const key = await verifyKey(apiKey, { tool, count: true, clientIp: canonicalIp(clientIp) });
-  return key && { key, tool, ip: shortIp(clientIp), arrivedAtMs, started };
+  if (secret === undefined) return undefined;
+  const verdict = await verifyKey(secret, { tool, count: true, clientIp: canonicalIp(clientIp) });
+  return verdict && { verdict, tool, ip: shortIp(clientIp), arrivedAtMs, started };
 }
 
 /** The response to a call over its limit or to a locked workspace; undefined when the tool may run. */
-export function refusalOf({ key, arrivedAtMs }: VerifiedCall): ApiResponse | undefined {
-  if (!key.admitted) return limitReached(secondsUntilReset(key, arrivedAtMs));
-  return key.workspaceLocked ? TOOL_UNAVAILABLE : undefined;
+export function refusalOf({ verdict, arrivedAtMs }: VerifiedCall): ApiResponse | undefined {
+  if (!verdict.admitted) return limitReached(secondsUntilReset(verdict, arrivedAtMs));
+  return verdict.workspaceLocked ? TOOL_UNAVAILABLE : undefined;
 }
 
 /** Calls tool-runner to run the tool. Never rejects. */
 export async function runVerified(
   { runTool, log }: CallContext,
-  { key, tool, ip }: VerifiedCall,
+  { verdict, tool, ip }: VerifiedCall,
   sent: Pick<ToolRun, "body" | "bodyFault" | "idempotencyKey">,
 ): Promise<ApiResponse> {
   try {
-    const response = await runTool(key, { ...sent, tool, ip });
+    const response = await runTool(verdict, { ...sent, tool, ip });
     return response.replayed ? replayed(responseTo(response.outcome)) : responseTo(response.outcome);
   } catch (error) {
-    log.error({ err: error, keyId: key.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
+    log.error({ err: error, keyId: verdict.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
     return INTERNAL_ERROR;
   }
 }
@@ -122,11 +122,11 @@ export function createUsageRecorder(bus: Bus): GroupCommit<UsageRecord> {
   });
 }
 
-/** [LOG-2] Resolves once the usage record of the call is safe. */
+/** [LOG-2] Resolves once the broker has stored the usage record of the call. */
 export async function logCall({ usage }: CallContext, call: VerifiedCall, status: number): Promise<void> {
   const record = create(UsageRecordSchema, {
     id: randomUUID(),
-    keyId: call.key.keyId,
+    keyId: call.verdict.keyId,
     tool: loggedToolName(call.tool),
     status,
     durationMs: Math.round(performance.now() - call.started),

@@ -2,7 +2,8 @@ import type { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
-import { findDelivery, listRuns } from "../../store/log/read.ts";
+import { shownBody } from "../../domain/shown-body.ts";
+import { findDeliveryWithRuns } from "../../store/log/read.ts";
 import { noSuchDelivery, toDelivery, toRun } from "./delivery-message.ts";
 
 export const getHookDelivery: Handler<ReceiverContext, typeof HookDeliveryService.method.getHookDelivery> = async (
@@ -10,14 +11,13 @@ export const getHookDelivery: Handler<ReceiverContext, typeof HookDeliveryServic
   { deliveryId },
   call,
 ) => {
-  const found = await findDelivery(pool, principalOf(call).workspaceId, deliveryId);
+  const found = await findDeliveryWithRuns(pool, principalOf(call).workspaceId, deliveryId);
   if (!found) throw noSuchDelivery();
-  const runs = await listRuns(pool, deliveryId);
   return {
     delivery: toDelivery(found.delivery),
-    body: found.body,
+    body: shownBody(found.body, found.contentType),
     contentType: found.contentType,
     headers: found.headers,
-    hookRuns: runs.map(toRun),
+    hookRuns: found.runs.map(toRun),
   };
 };

@@ -13,7 +13,7 @@ import { dataForTarget } from "../../domain/mapping.ts";
 import { containsMarker } from "../../domain/marker.ts";
 import { findHook, type HookRow } from "../../store/hooks.ts";
 import { findDelivery } from "../../store/log/read.ts";
-import { checkedArguments } from "../hooks/check-target.ts";
+import { argumentsIfReleased } from "../hooks/check-target.ts";
 import { argumentsOf } from "../hooks/hook-message.ts";
 import { hookKey, invalidArgument, noSuchHook } from "../request-fields.ts";
 import { noSuchDelivery } from "./delivery-message.ts";
@@ -21,7 +21,7 @@ import { noSuchDelivery } from "./delivery-message.ts";
 type Violation = MessageInitShape<typeof MappingViolationSchema>;
 type Mapped = { args: Record<string, unknown>; isForm: boolean };
 
-/** [IN-21] What a call may send. */
+/** [IN-21] The largest body of a hook call. */
 const MAX_BODY_BYTES = 262_144;
 const NOT_RELEASED: Violation = { rule: "released", message: "the target is not released for hooks" };
 const NO_OBJECT: Violation = { rule: "body", message: "the body is not a JSON object" };
@@ -40,7 +40,8 @@ export const tryMapping: Handler<ReceiverContext, typeof HookDeliveryService.met
   if (!hook) throw noSuchHook();
   const { bytes, contentType } = await bodyOf(context, workspaceId, request);
   const wanted = argumentsOf(request.arguments);
-  const source = wanted ? await checkedArguments(context.targets, workspaceId, hook.target, wanted) : hook.arguments;
+  const source = wanted ? await argumentsIfReleased(context.targets, workspaceId, hook.target, wanted) : hook.arguments;
+  if (!source) return { violations: [NOT_RELEASED] };
   const parsed = parseBody(bytes, contentType, "");
   if (!parsed.ok) return { violations: [NO_OBJECT] };
   const mapped = { args: dataForTarget(hook.target.kind, source, parsed.value), isForm: parsed.isForm };

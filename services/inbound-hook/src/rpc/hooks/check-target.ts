@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { HookTarget } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import type { Targets } from "../../clients/targets.ts";
-import { argumentsViolation, defaultArguments } from "../../domain/hook-arguments.ts";
+import { argumentsViolation, type DeclaredArgument, defaultArguments } from "../../domain/hook-arguments.ts";
 import type { ArgumentSource } from "../../domain/mapping.ts";
 import type { Target } from "../../store/hooks.ts";
 import { invalidArgument, refuseIf } from "../request-fields.ts";
@@ -13,7 +13,8 @@ export function targetOf(message: HookTarget | undefined): Target {
   const { target } = message ?? {};
   if (target?.case === undefined) throw invalidArgument("target: name a tool or an assistant");
   const { case: kind, value: name } = target;
-  if (name === "" || name.length > MAX_NAME_CHARACTERS) throw invalidArgument(`target.${kind}: not a name`);
+  if (name === "" || name.length > MAX_NAME_CHARACTERS || name.includes("\0"))
+    throw invalidArgument(`target.${kind}: not a name`);
   return { kind, name };
 }
 
@@ -27,19 +28,27 @@ export async function checkedArguments(
   target: Target,
   wanted: ArgumentSource | undefined,
 ): Promise<ArgumentSource> {
-  const declared = await releasedArguments(targets, workspaceId, target);
+  const chosen = await argumentsIfReleased(targets, workspaceId, target, wanted);
+  if (chosen) return chosen;
+  throw new ConnectError(`target: the ${target.kind} is not released for hooks`, Code.FailedPrecondition);
+}
+
+/** The same, but undefined for a target that is not released for hooks. */
+export async function argumentsIfReleased(
+  targets: Targets,
+  workspaceId: string,
+  { kind, name }: Target,
+  wanted: ArgumentSource | undefined,
+): Promise<ArgumentSource | undefined> {
+  let declared: DeclaredArgument[] | undefined;
+  if (kind === "assistant") {
+    if (!(await targets.isAssistantReleased(workspaceId, name))) return undefined;
+  } else {
+    const checked = await targets.checkTool(workspaceId, name);
+    if (!checked.released) return undefined;
+    declared = checked.arguments;
+  }
   const chosen = wanted ?? defaultArguments(declared ?? []);
   refuseIf(argumentsViolation(chosen, declared));
   return chosen;
-}
-
-/** Undefined for an assistant, which declares none. */
-async function releasedArguments(targets: Targets, workspaceId: string, { kind, name }: Target) {
-  if (kind === "assistant") {
-    if (await targets.isAssistantReleased(workspaceId, name)) return undefined;
-  } else {
-    const { released, arguments: declared } = await targets.checkTool(workspaceId, name);
-    if (released) return declared;
-  }
-  throw new ConnectError(`target: the ${kind} is not released for hooks`, Code.FailedPrecondition);
 }

@@ -11,6 +11,7 @@ import {
   hashSegment,
   hookUrl,
   limitViolation,
+  MAX_HOOKS_CREATED_PER_DAY,
   MAX_HOOKS_PER_WORKSPACE,
   nameViolation,
   newHookId,
@@ -26,6 +27,8 @@ import { auditHook } from "../record-change.ts";
 import { refuseIf } from "../request-fields.ts";
 import { checkedArguments, targetOf } from "./check-target.ts";
 import { argumentsOf, formatOf, presetOf, toHook } from "./hook-message.ts";
+
+const DAY_MS = 86_400_000;
 
 export const createHook: Handler<ReceiverContext, typeof HookService.method.createHook> = async (
   context,
@@ -50,10 +53,11 @@ export const createHook: Handler<ReceiverContext, typeof HookService.method.crea
   const secret = providerSecret || generateSecret();
   const row = await inTransaction(context.pool, async (client) => {
     await lockHooksOf(client, workspaceId);
-    if ((await countHooks(client, workspaceId)) >= MAX_HOOKS_PER_WORKSPACE) {
-      throw new ConnectError(`a workspace has at most ${MAX_HOOKS_PER_WORKSPACE} hooks`, Code.ResourceExhausted);
-    }
     const at = context.now();
+    const { hooks, created } = await countHooks(client, workspaceId, new Date(at.getTime() - DAY_MS));
+    if (hooks >= MAX_HOOKS_PER_WORKSPACE) throw exhausted(`has at most ${MAX_HOOKS_PER_WORKSPACE} hooks`);
+    if (created >= MAX_HOOKS_CREATED_PER_DAY)
+      throw exhausted(`creates at most ${MAX_HOOKS_CREATED_PER_DAY} hooks in 24 hours`);
     const inserted = await insertHook(client, {
       id,
       workspaceId,
@@ -80,3 +84,7 @@ export const createHook: Handler<ReceiverContext, typeof HookService.method.crea
     secret: providerSecret === "" ? secret : "",
   };
 };
+
+function exhausted(limit: string): ConnectError {
+  return new ConnectError(`a workspace ${limit}`, Code.ResourceExhausted);
+}

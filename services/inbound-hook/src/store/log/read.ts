@@ -57,6 +57,15 @@ export async function readDeliveries(db: Queryable, ids: readonly string[]): Pro
   return rows;
 }
 
+const RUNS = `select json_agg(json_build_object('number', r.number, 'status', r.status, 'startedAt', r.started_at,
+    'durationMs', r.duration_ms, 'args', r.args, 'result', r.result, 'error', r.error, 'executionId', r.execution_id,
+    'chatId', r.chat_id, 'requestedBy', r.requested_by) order by r.number)
+  from inbound_hook.run r where r.created_at = $2 and r.delivery_id = $3`;
+
+const FIND = (more: string) => `select ${COLUMNS}, d.body, d.content_type as "contentType", d.headers ${more}
+  from inbound_hook.delivery d join inbound_hook.hook h on h.id = d.hook_id
+  where d.created_at = $2 and d.id = $3 and d.workspace_id = $1`;
+
 /** Undefined when the workspace has no such delivery. */
 export async function findDelivery(
   db: Queryable,
@@ -65,26 +74,27 @@ export async function findDelivery(
 ): Promise<FoundDelivery | undefined> {
   const createdAt = createdAtOf(deliveryId);
   if (!createdAt) return undefined;
-  const { rows } = await db.query(
-    `select ${COLUMNS}, d.body, d.content_type as "contentType", d.headers
-     from inbound_hook.delivery d join inbound_hook.hook h on h.id = d.hook_id
-     where d.created_at = $2 and d.id = $3 and d.workspace_id = $1`,
-    [workspaceId, createdAt, deliveryId],
-  );
-  if (rows.length === 0) return undefined;
-  const { body, contentType, headers, ...delivery } = rows[0];
-  return { delivery, body, contentType, headers };
+  const { rows } = await db.query(FIND(""), [workspaceId, createdAt, deliveryId]);
+  return rows.length === 0 ? undefined : toFound(rows[0]);
 }
 
-/** The runs of a delivery that `findDelivery` has found, in order. */
-export async function listRuns(db: Queryable, deliveryId: string): Promise<RunRow[]> {
-  const { rows } = await db.query(
-    `select number, status, started_at as "startedAt", duration_ms as "durationMs", args, result, error,
-       execution_id as "executionId", chat_id as "chatId", requested_by as "requestedBy"
-     from inbound_hook.run where created_at = $1 and delivery_id = $2 order by number`,
-    [createdAtOf(deliveryId), deliveryId],
-  );
-  return rows;
+/** The same with its runs, in order. It is one statement, so that delivery and runs are those of one moment. */
+export async function findDeliveryWithRuns(
+  db: Queryable,
+  workspaceId: string,
+  deliveryId: string,
+): Promise<(FoundDelivery & { runs: RunRow[] }) | undefined> {
+  const createdAt = createdAtOf(deliveryId);
+  if (!createdAt) return undefined;
+  const { rows } = await db.query(FIND(`, (${RUNS}) as "runRows"`), [workspaceId, createdAt, deliveryId]);
+  if (rows.length === 0) return undefined;
+  const { runRows, ...found } = rows[0];
+  const runs = ((runRows ?? []) as RunRow[]).map((run) => ({ ...run, startedAt: new Date(run.startedAt) }));
+  return { ...toFound(found), runs };
+}
+
+function toFound({ body, contentType, headers, ...delivery }: DeliveryRow & Omit<FoundDelivery, "delivery">) {
+  return { delivery, body, contentType, headers };
 }
 
 /** Whether the workspace has or had this hook. */

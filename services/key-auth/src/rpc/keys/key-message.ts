@@ -27,7 +27,7 @@ export async function keyMessages(context: Context, workspaceId: string, rows: K
   const names = [...new Set(rows.flatMap(({ tools }) => tools))];
   const [calls, available] = await Promise.all([
     callsLast24h(context, ids),
-    // Keys can be listed, and found to be revoked, while tool-runner is down.
+    // While tool-runner is down, keys are still listed, with their status.
     context.tools.released(workspaceId, names).catch(() => undefined),
   ]);
   const now = context.now();

@@ -35,7 +35,7 @@ export const CAP: Record<FullCap, Cap> = {
   none: Cap.UNSPECIFIED,
   endpoint: Cap.ENDPOINT,
   workspace: Cap.WORKSPACE,
-  "failing-endpoints": Cap.FAILING_ENDPOINTS,
+  "suspect-endpoints": Cap.FAILING_ENDPOINTS,
 };
 
 type DeliveryInit = MessageInitShape<typeof DeliverySchema>;

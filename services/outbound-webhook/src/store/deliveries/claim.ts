@@ -32,13 +32,13 @@ interface Claim {
 
 export interface ClaimStore {
   claim(now: Date, leaseUntil: Date): Promise<Claim>;
-  /** Undoes claims. With `failingUntil` the deliveries wait until then, and their endpoints count as failing. */
+  /** Hands claimed deliveries back to the queue. With `failingUntil` they wait until then, and their endpoints count as failing. */
   handBack(
     deliveries: readonly Pick<ClaimedDelivery, "deliveryId" | "workspaceId">[],
     leaseUntil: Date,
     failingUntil?: Date,
   ): Promise<void>;
-  /** Returns deliveries whose lease has expired to the queue. Resolves with how many. */
+  /** Hands deliveries whose lease has expired back to the queue. Resolves with how many. */
   expireLeases(now: Date): Promise<number>;
 }
 

@@ -1,8 +1,8 @@
-import { isDoubtful } from "@toolgate/postgres/fair-queue/caps";
+import { isSuspect } from "@toolgate/postgres/fair-queue/caps";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { Slots } from "../../domain/waiting.ts";
 import type { EndpointKey } from "../endpoint.ts";
-import { SCHEMA, STUCK_AFTER_MS } from "../queue.ts";
+import { SCHEMA, SUSPECT_AFTER_MS } from "../queue.ts";
 
 /** Waiting deliveries are counted up to this number. */
 export const MAX_COUNTED = 10_000;
@@ -43,11 +43,11 @@ export function slotsOf(workspace: string, endpoint: string, now: string): strin
   return `(select json_build_object(
     'endpoint', coalesce(sum(in_flight) filter (where member_id = ${endpoint}), 0),
     'failing', coalesce(bool_or(failing) filter (where member_id = ${endpoint}), false),
-    'doubtful', coalesce(bool_or(doubtful) filter (where member_id = ${endpoint}), false),
-    'doubtfulEndpoints', coalesce(sum(in_flight) filter (where doubtful), 0),
+    'suspect', coalesce(bool_or(suspect) filter (where member_id = ${endpoint}), false),
+    'suspectEndpoints', coalesce(sum(in_flight) filter (where suspect), 0),
     'workspace', coalesce((select g.in_flight from ${SCHEMA}.queue_group g where g.group_id = ${workspace}), 0))
   from (
-    select member_id, in_flight, failing, ${isDoubtful({ stuckAfterMs: STUCK_AFTER_MS }, now)} as doubtful
+    select member_id, in_flight, failing, ${isSuspect({ suspectAfterMs: SUSPECT_AFTER_MS }, now)} as suspect
     from ${SCHEMA}.queue_member where group_id = ${workspace} and (in_flight > 0 or member_id = ${endpoint})
   ) of_workspace)`;
 }

@@ -6,7 +6,7 @@ import type { DeliveryFilter, DeliveryKindName, DeliveryStatusName } from "../..
 
 /** Statuses with an index, because few deliveries have them. */
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatusName> = new Set(["retrying", "failed", "cancelled"]);
-/** Most queue items that are read to find pending deliveries; if there are more, the log itself is searched. */
+/** At most this many queue items are read to find pending deliveries; if there are more, the log itself is searched. */
 const MAX_ITEMS_READ = 1_000;
 /** More than a call and its nested runs can emit. */
 const MAX_EVENTS_OF_REQUEST = 1_000;

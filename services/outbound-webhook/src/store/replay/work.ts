@@ -13,9 +13,9 @@ import { type RangeEvent, readRange } from "./range.ts";
 
 /** Rows that a step reads first to find the next one to send, which is often the first. */
 const ROWS_PER_LOOK = 20;
-/** Most rows that a step skips before it locks the workspace's queue. */
+/** At most this many rows are skipped by a step before it locks the workspace's queue. */
 const ROWS_PER_PASS = 1_000;
-/** Most rows that a step reads under that lock. */
+/** At most this many rows are read by a step under that lock. */
 const ROWS_PER_STEP = 100;
 /** While this many deliveries of a replay wait for a retry, it makes no new ones. */
 const MAX_RETRYING = 100;
@@ -61,8 +61,8 @@ async function passOver(db: Queryable, replay: ReplayJob): Promise<boolean> {
 
 /**
  * Counts the deliveries that have ended, and makes as many new ones as there is room for. Returns how many. The
- * workspace's queue is locked until the transaction ends, so what does not depend on each other is sent at once: two
- * round trips, and one for the commit.
+ * workspace's queue is locked until the transaction ends, so independent statements are sent together: two round
+ * trips, and one for the commit.
  */
 export async function workUnderLock(db: Queryable, queue: FairQueue, replay: ReplayJob, now: Date): Promise<number> {
   // The lock comes first, so that the others see what was there when it was taken.
@@ -74,7 +74,7 @@ export async function workUnderLock(db: Queryable, queue: FairQueue, replay: Rep
   ]);
   if (endpoint.deleted && replay.state === "running") replay.state = "cancelled";
 
-  const own = Object.groupBy(ownDeliveries, (delivery) => outcomeOf(delivery, replay));
+  const own = Object.groupBy(ownDeliveries, (delivery) => replayOutcomeOf(delivery, replay));
   const { open = [], again = [], delivered = [], failed = [], cancelled = [] } = own;
   const waiting = cancelled.filter((delivery) => delivery.waiting);
   const room = replay.state === "running" && endpoint.active ? roomFor(open, replay, queue) : 0;
@@ -111,7 +111,7 @@ export async function workUnderLock(db: Queryable, queue: FairQueue, replay: Rep
 }
 
 /** The state of one of the replay's deliveries. "again": it was cancelled because the endpoint was deactivated. */
-function outcomeOf(
+function replayOutcomeOf(
   { status, waiting, hasBody, eventState }: OwnDelivery,
   { state, everything }: ReplayJob,
 ): "open" | "again" | "delivered" | "failed" | "cancelled" {

@@ -15,7 +15,7 @@ export type CompletedRun = {
 
 const MAX_EVENT_BYTES = 256 * 1024;
 const ENVELOPE_BYTES = 1024;
-/** [OUT-17] The most bytes of data with which an event and its envelope stay within the limit. */
+/** [OUT-17] With at most this many bytes of data, an event and its envelope stay within the limit. */
 export const MAX_DATA_BYTES = MAX_EVENT_BYTES - ENVELOPE_BYTES;
 
 /** [EVT-23] The data of `tool.completed` as JSON text. If it is too large, arguments and result are left out. */

@@ -73,7 +73,7 @@ function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
   }
   run.details.push(`${name}: ${String(error)}`);
   // A new error: a NotStarted of a nested run must not count for this run, which has started.
-  run.platformError ??= new Error(`${name} failed`, { cause: error });
+  run.platformFailure ??= new Error(`${name} failed`, { cause: error });
   return new ToolError("INTERNAL", "the platform could not do this");
 }
 

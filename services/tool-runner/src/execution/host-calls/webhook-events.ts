@@ -13,7 +13,7 @@ import { skipsWrite } from "./skip-write.ts";
 
 /** Events that runs cause. Each method resolves once the event can no longer be lost. */
 export interface WebhookEvents {
-  /** [EVT-8] [EVT-24] For a run from outside of a tool with webhook_event. */
+  /** [EVT-8] [EVT-24] For a run that was started from outside, of a tool with webhook_event. */
   completed(run: FinishedRun): Promise<void>;
   /** [EVT-54] [EVT-55] Rejects with a ToolError that the tool sees. */
   custom(name: unknown, data: unknown, context: HostCallContext): Promise<void>;

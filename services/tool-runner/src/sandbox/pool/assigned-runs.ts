@@ -1,29 +1,29 @@
 import { Counts } from "./counts.ts";
-import type { Run } from "./run.ts";
+import type { SandboxRun } from "./run.ts";
 
 /** The runs that a child has, and the tools for which it therefore has an isolate. */
 export class AssignedRuns {
   readonly runsOfTool = new Counts();
   readonly toolsOfWorkspace = new Counts();
-  /** Tools for which the child had no isolate, since its last run ended. */
+  /** Tools that the child refused for lack of an isolate. Cleared when one of its runs ends. */
   readonly refusedTools = new Set<string>();
-  readonly #runs = new Map<number, Run>();
+  readonly #runs = new Map<number, SandboxRun>();
 
   get size(): number {
     return this.#runs.size;
   }
 
-  get(ticket: number): Run | undefined {
+  get(ticket: number): SandboxRun | undefined {
     return this.#runs.get(ticket);
   }
 
-  add(ticket: number, run: Run): void {
+  add(ticket: number, run: SandboxRun): void {
     const { codeKey, workspaceId } = run.request;
     this.#runs.set(ticket, run);
     if (this.runsOfTool.add(codeKey, 1) === 1) this.toolsOfWorkspace.add(workspaceId, 1);
   }
 
-  remove(ticket: number): Run | undefined {
+  remove(ticket: number): SandboxRun | undefined {
     const run = this.#runs.get(ticket);
     if (run === undefined) return undefined;
     this.#runs.delete(ticket);
@@ -33,12 +33,12 @@ export class AssignedRuns {
     return run;
   }
 
-  removeAll(): Run[] {
+  removeAll(): SandboxRun[] {
     return [...this.#runs.keys()].flatMap((ticket) => this.remove(ticket) ?? []);
   }
 
   /** The child had no isolate for this one. */
-  refuse(run: Run): void {
+  refuse(run: SandboxRun): void {
     this.remove(run.ticket);
     this.refusedTools.add(run.request.codeKey);
   }

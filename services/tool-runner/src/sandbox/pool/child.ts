@@ -6,14 +6,14 @@ import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/
 import { ProgressFile } from "../protocol/progress-file.ts";
 import { AssignedRuns } from "./assigned-runs.ts";
 import { createFrameWriter } from "./frame-writer.ts";
-import type { Run, RunChild } from "./run.ts";
+import type { RunChild, SandboxRun } from "./run.ts";
 import { spawnChild } from "./spawn-child.ts";
 
 const STDERR_CHARS = 2_000;
 const MAX_CODES = 1_000;
 
 /** A step that the child has not reported as done. */
-type Step = { number: number; run: Run; isStart: boolean; resultChars: number };
+type Step = { number: number; run: SandboxRun; isStart: boolean; resultChars: number };
 
 export type ChildEnd = { signal: NodeJS.Signals | null; code: number | null; stderr: string };
 
@@ -66,13 +66,13 @@ export class Child implements RunChild, AsyncDisposable {
   }
 
   /** The run whose step it is working on, or was when it ended. */
-  currentRun(): Run | undefined {
+  currentRun(): SandboxRun | undefined {
     const current = this.progress.currentStep();
     return this.steps.find(({ number }) => number === current)?.run;
   }
 
   /** Sends a run to the child and returns its ticket. */
-  start(run: Run): number {
+  start(run: SandboxRun): number {
     const { argsJson, context, limits } = run.request;
     const codeId = this.#codeIdOf(run);
     const ticket = this.#addStep(run, true);
@@ -83,11 +83,11 @@ export class Child implements RunChild, AsyncDisposable {
     return ticket;
   }
 
-  resolve(run: Run, callId: number, json: string): void {
+  resolve(run: SandboxRun, callId: number, json: string): void {
     this.#send(["resolve", this.#addStep(run, false, json.length), run.ticket, callId, json]);
   }
 
-  reject(run: Run, callId: number, message: string, name: string, code: string): void {
+  reject(run: SandboxRun, callId: number, message: string, name: string, code: string): void {
     this.#send(["reject", this.#addStep(run, false), run.ticket, callId, message, name, code]);
   }
 
@@ -105,7 +105,7 @@ export class Child implements RunChild, AsyncDisposable {
     await this.#closed.promise;
   }
 
-  #codeIdOf({ request: { codeKey, code } }: Run): number {
+  #codeIdOf({ request: { codeKey, code } }: SandboxRun): number {
     const known = this.#codeIds.get(codeKey);
     if (known !== undefined) return known;
     this.#codeCount += 1;
@@ -114,7 +114,7 @@ export class Child implements RunChild, AsyncDisposable {
     return this.#codeCount;
   }
 
-  #addStep(run: Run, isStart: boolean, resultChars = 0): number {
+  #addStep(run: SandboxRun, isStart: boolean, resultChars = 0): number {
     this.#stepCount += 1;
     if (this.steps.length === 0) this.progressAt = this.#now();
     this.steps.push({ number: this.#stepCount, run, isStart, resultChars });

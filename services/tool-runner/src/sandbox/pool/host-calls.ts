@@ -1,7 +1,7 @@
 import { HOST_FUNCTIONS } from "../../domain/host-functions.ts";
 import type { PoolLimits } from "../limits.ts";
 import { MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
-import type { Run } from "./run.ts";
+import type { SandboxRun } from "./run.ts";
 
 const MESSAGE_CHARS = 2_000;
 const NAME_CHARS = 100;
@@ -9,7 +9,7 @@ const KNOWN_FUNCTIONS: ReadonlySet<string> = new Set(HOST_FUNCTIONS);
 
 /** Passes a host call to the owner of the run, and its result back to the child unless the run has ended meanwhile. */
 export async function serveHostCall(
-  run: Run,
+  run: SandboxRun,
   callId: number,
   name: string,
   argsJson: string,

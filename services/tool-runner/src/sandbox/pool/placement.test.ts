@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AssignedRuns } from "./assigned-runs.ts";
 import { hasIsolateFor, mayTakeOne } from "./placement.ts";
-import type { Run } from "./run.ts";
+import type { SandboxRun } from "./run.ts";
 
 const runOf = (workspaceId: string, tool: string) =>
-  ({ request: { workspaceId, codeKey: `${workspaceId}/${tool}/1` } }) as Run;
+  ({ request: { workspaceId, codeKey: `${workspaceId}/${tool}/1` } }) as SandboxRun;
 
 describe("the share of a workspace", () => {
   it("[TOOL-2] is the same for all workspaces that take as much as they can, and leaves room for one more", () => {

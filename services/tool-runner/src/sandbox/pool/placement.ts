@@ -3,7 +3,7 @@ import type { SandboxLog } from "../request.ts";
 import type { AssignedRuns } from "./assigned-runs.ts";
 import type { Child } from "./child.ts";
 import type { Children } from "./children.ts";
-import type { Run } from "./run.ts";
+import type { SandboxRun } from "./run.ts";
 
 /** Starts that may be on their way to a child; more would only wait there instead of here. */
 const MAX_UNBEGUN = 64;
@@ -17,7 +17,7 @@ const MAX_TOOLS_PER_CHILD = 96;
 const MAX_QUARANTINED = 10_000;
 
 /** The waiting runs of each workspace. A workspace that has had its turn goes to the end of the map. */
-type Queues = Map<string, Run[]>;
+type Queues = Map<string, SandboxRun[]>;
 
 /**
  * Decides which run goes to which child, and when: one run of each workspace in turn, to the child that has its tool
@@ -35,7 +35,7 @@ export class Placement {
   }
 
   /** Keeps the code of a run that exceeded a limit away from the code of others. */
-  quarantine(run: Run, reason: string): void {
+  quarantine(run: SandboxRun, reason: string): void {
     const { codeKey } = run.request;
     run.inRequest(() => this.#log.warn({ codeKey, reason }, "tool version put in quarantine"));
     this.#quarantined.set(codeKey, true);
@@ -46,35 +46,35 @@ export class Placement {
     return this.#suspect.size > 0;
   }
 
-  add(run: Run): void {
+  add(run: SandboxRun): void {
     this.#queueOf(run).push(run);
   }
 
   /** Adds a run that had been placed already. */
-  addFirst(run: Run): void {
+  addFirst(run: SandboxRun): void {
     this.#queueOf(run).unshift(run);
   }
 
   /** Places as many waiting runs as the children have room for. */
-  place({ workers, quarantine }: Children, start: (run: Run, child: Child) => void): void {
+  place({ workers, quarantine }: Children, start: (run: SandboxRun, child: Child) => void): void {
     serve(this.#ordinary, workers, start);
     if (quarantine !== undefined) serve(this.#suspect, [quarantine], start);
   }
 
-  #queueOf({ request: { codeKey, workspaceId } }: Run): Run[] {
+  #queueOf({ request: { codeKey, workspaceId } }: SandboxRun): SandboxRun[] {
     const queues = this.#quarantined.has(codeKey) ? this.#suspect : this.#ordinary;
     const known = queues.get(workspaceId);
     if (known !== undefined) return known;
-    const queue: Run[] = [];
+    const queue: SandboxRun[] = [];
     queues.set(workspaceId, queue);
     return queue;
   }
 }
 
 /** One run of each workspace in turn; a workspace whose next run finds no room does not delay the others. */
-function serve(queues: Queues, children: readonly Child[], start: (run: Run, child: Child) => void): void {
+function serve(queues: Queues, children: readonly Child[], start: (run: SandboxRun, child: Child) => void): void {
   if (queues.size === 0 || !children.some(takesStarts)) return;
-  const blocked: [string, Run[]][] = [];
+  const blocked: [string, SandboxRun[]][] = [];
   for (let [next] = queues; next !== undefined; [next] = queues) {
     const [workspaceId, queue] = next;
     queues.delete(workspaceId);
@@ -93,7 +93,7 @@ function serve(queues: Queues, children: readonly Child[], start: (run: Run, chi
   for (const [workspaceId, queue] of blocked) queues.set(workspaceId, queue);
 }
 
-function chooseChild(children: readonly Child[], run: Run): Child | undefined {
+function chooseChild(children: readonly Child[], run: SandboxRun): Child | undefined {
   const warm = children[hash(run.request.codeKey) % children.length];
   if (warm !== undefined && hasRoom(warm, run) && warm.unbegun < MAX_UNBEGUN_BEFORE_SPREADING) return warm;
   let best: Child | undefined;
@@ -113,12 +113,12 @@ function takesStarts(child: Child): boolean {
   return child.ready && !child.stalled && child.unbegun < MAX_UNBEGUN;
 }
 
-function hasRoom(child: Child, run: Run): boolean {
+function hasRoom(child: Child, run: SandboxRun): boolean {
   return takesStarts(child) && hasIsolateFor(child.assigned, run);
 }
 
 /** Whether the child has an isolate for the run, or may open one within the workspace's share. */
-export function hasIsolateFor(assigned: AssignedRuns, { request: { codeKey, workspaceId } }: Run): boolean {
+export function hasIsolateFor(assigned: AssignedRuns, { request: { codeKey, workspaceId } }: SandboxRun): boolean {
   if (assigned.refusedTools.has(codeKey)) return false;
   if (assigned.runsOfTool.of(codeKey) > 0) return true;
   if (assigned.refusedTools.size > 0) return false;

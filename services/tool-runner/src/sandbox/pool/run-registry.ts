@@ -6,7 +6,7 @@ import type { Children } from "./children.ts";
 import { Counts } from "./counts.ts";
 import { serveHostCall } from "./host-calls.ts";
 import { mayTakeOne, type Placement } from "./placement.ts";
-import { Run, stopped } from "./run.ts";
+import { SandboxRun, stopped } from "./run.ts";
 import { takeBackUnbegun } from "./watchdog.ts";
 
 const MAX_TIMES_LOST = 2;
@@ -15,7 +15,7 @@ const ENGINE_SIGNALS: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGI
 
 /** Every run that has not ended, and the only place where a run changes its state. */
 export class RunRegistry {
-  readonly #runs = new Set<Run>();
+  readonly #runs = new Set<SandboxRun>();
   readonly #runsOfWorkspace = new Counts();
   readonly #placement: Placement;
   readonly #limits: PoolLimits;
@@ -40,7 +40,7 @@ export class RunRegistry {
 
   /** Adds a waiting run. */
   accept(request: SandboxRequest, now: number, finish: (outcome: SandboxOutcome) => void): void {
-    const run = new Run(request, now + request.limits.wallMs, this.#limits.hostResultCharsPerRun, finish);
+    const run = new SandboxRun(request, now + request.limits.wallMs, this.#limits.hostResultCharsPerRun, finish);
     this.#runs.add(run);
     this.#runsOfWorkspace.add(request.workspaceId, 1);
     this.#placement.add(run);
@@ -109,7 +109,7 @@ export class RunRegistry {
     for (const run of this.#runs) this.#end(run, stopped("interrupted", "The sandbox is closed", run));
   }
 
-  #callHost(run: Run, callId: number, name: string, argsJson: string): void {
+  #callHost(run: SandboxRun, callId: number, name: string, argsJson: string): void {
     if (run.state === "ended") return;
     run.hostCalls += 1;
     const { hostCallsPerRun, concurrentHostCallsPerRun } = this.#limits;
@@ -124,14 +124,14 @@ export class RunRegistry {
     } else void serveHostCall(run, callId, name, argsJson, this.#limits);
   }
 
-  #fail(run: Run, kind: FailureKind, message: string, stack: string, cpuMs: number): void {
+  #fail(run: SandboxRun, kind: FailureKind, message: string, stack: string, cpuMs: number): void {
     if (kind === "cpu" || kind === "memory") this.#placement.quarantine(run, kind);
     if (kind !== "threw") this.#end(run, stopped(kind, message, run, cpuMs));
     else this.#end(run, { kind, message, ...(stack !== "" && { stack }), cpuMs, logs: run.logs });
   }
 
   /** Ends the run that its child was working on when it ended, and blames it if it exceeded a limit. */
-  #endCulprit(run: Run, { killedFor }: Child, { signal }: ChildEnd): void {
+  #endCulprit(run: SandboxRun, { killedFor }: Child, { signal }: ChildEnd): void {
     const reason = killedFor ?? (signal !== null && ENGINE_SIGNALS.has(signal) ? signal : "unresponsive");
     if (reason === "unresponsive") {
       this.#end(run, stopped("interrupted", "The sandbox process ended during the run", run));
@@ -143,7 +143,7 @@ export class RunRegistry {
   }
 
   /** Takes a placed run back that its child has not begun. */
-  #returnToWaiting(run: Run): void {
+  #returnToWaiting(run: SandboxRun): void {
     if (run.state === "ended") return;
     run.state = "waiting";
     run.child = undefined;
@@ -151,13 +151,13 @@ export class RunRegistry {
   }
 
   /** Handles a run whose isolate or child ended for another reason: it is begun again only if it had no effects. */
-  #recover(run: Run): void {
+  #recover(run: SandboxRun): void {
     run.timesLost += 1;
     if (run.hostCalls === 0 && run.timesLost <= MAX_TIMES_LOST) this.#returnToWaiting(run);
     else this.#end(run, stopped("interrupted", "The run was cut off by a failure that it did not cause", run));
   }
 
-  #end(run: Run, outcome: SandboxOutcome): void {
+  #end(run: SandboxRun, outcome: SandboxOutcome): void {
     if (run.state === "ended") return;
     run.state = "ended";
     this.#runs.delete(run);
@@ -169,7 +169,7 @@ export class RunRegistry {
   }
 
   /** Ends a run from outside; its child drops it and confirms with `lost`. */
-  #stop(run: Run, outcome: SandboxOutcome): void {
+  #stop(run: SandboxRun, outcome: SandboxOutcome): void {
     this.#end(run, outcome);
     run.child?.cancel(run.ticket);
   }

@@ -4,8 +4,8 @@ import { ResultPacer } from "./result-pacer.ts";
 
 /** The part of a child that a run uses. */
 export type RunChild = {
-  resolve(run: Run, callId: number, json: string): void;
-  reject(run: Run, callId: number, message: string, name: string, code: string): void;
+  resolve(run: SandboxRun, callId: number, json: string): void;
+  reject(run: SandboxRun, callId: number, message: string, name: string, code: string): void;
   cancel(ticket: number): void;
 };
 
@@ -13,7 +13,7 @@ export type RunChild = {
  * A run from `pool.run` to its outcome. It is *waiting* until it is *placed* on a child, which may or may not have begun
  * it, and *ended* once its outcome is known. Only `RunRegistry` changes its state.
  */
-export class Run {
+export class SandboxRun {
   readonly request: SandboxRequest;
   readonly deadline: number;
   readonly finish: (outcome: SandboxOutcome) => void;
@@ -51,6 +51,6 @@ export class Run {
   }
 }
 
-export function stopped(kind: SandboxStop, message: string, run?: Run, cpuMs = 0): SandboxOutcome {
+export function stopped(kind: SandboxStop, message: string, run?: SandboxRun, cpuMs = 0): SandboxOutcome {
   return { kind, message, cpuMs, logs: run?.logs ?? [] };
 }

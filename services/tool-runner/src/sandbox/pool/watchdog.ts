@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { PoolLimits } from "../limits.ts";
 import type { Child } from "./child.ts";
-import type { Run } from "./run.ts";
+import type { SandboxRun } from "./run.ts";
 
 const PAGES_PER_MIB = 256;
 
@@ -35,7 +35,7 @@ function residentMib(pid: number | undefined): number {
  * Takes back the runs that a child has not begun, and returns those that it certainly will not begin. One that it
  * begins at the same moment either runs or is reported as skipped.
  */
-export function takeBackUnbegun({ progress, steps, assigned, unbegun }: Child): Run[] {
+export function takeBackUnbegun({ progress, steps, assigned, unbegun }: Child): SandboxRun[] {
   if (unbegun === 0) return [];
   progress.takeBack(progress.currentStep() + 1, steps.at(-1)?.number ?? 0);
   const begun = progress.currentStep();

@@ -7,10 +7,10 @@ const many = (count: number, memberId: number, second = 0): NewItem[] =>
   Array.from({ length: count }, () => ({ groupId: "a", memberId, dueAt: at(second) }));
 const membersOf = (items: Item[]) => items.map((item) => item.memberId).toSorted((a, b) => a - b);
 
-describe("members in doubt", () => {
+describe("suspect members", () => {
   let rig: QueueRig;
   beforeAll(async () => {
-    rig = await startQueueRig({ ...QUEUE, stuckAfterMs: 250 });
+    rig = await startQueueRig({ ...QUEUE, suspectAfterMs: 250 });
   });
   beforeEach(() => rig.sql("truncate work.queue_group, work.queue_member, work.queue_item"));
   afterAll(() => rig[Symbol.asyncDispose]());
@@ -48,7 +48,7 @@ describe("members in doubt", () => {
     expect(await claimed(1)).toEqual([3, 3, 4]);
   });
 
-  it("[FAIR] the first result ends the doubt immediately", async () => {
+  it("[FAIR] after its first result a member is no longer suspect", async () => {
     await rig.add(many(1, 1));
     const held = await rig.claim(at(0));
     await rig.add(many(3, 1));
@@ -57,7 +57,7 @@ describe("members in doubt", () => {
     expect(await claimed(1)).toEqual([1, 1]);
   });
 
-  it("[FAIR] returned items say nothing about a member: one that hangs stays in doubt", async () => {
+  it("[FAIR] items that are handed back say nothing about a member: one that hangs stays suspect", async () => {
     await rig.add(many(1, 1));
     expect(await claimed(0)).toEqual([1]);
     await rig.add(many(2, 1, 0.1));
@@ -65,7 +65,7 @@ describe("members in doubt", () => {
     expect(await claimed(1)).toEqual([]);
   });
 
-  it("[FAIR] a slow member that works is in doubt only after four times its usual time", async () => {
+  it("[FAIR] a slow member that works is suspect only after four times its usual time", async () => {
     await rig.add([...many(3, 1), ...many(3, 2)]);
     for (const round of [0, 2, 4]) await succeed(await rig.claim(at(round)), round + 1);
     await rig.add([...many(1, 1, 10), ...many(1, 2, 10)]);
@@ -99,7 +99,7 @@ describe("members in doubt", () => {
     expect(tried.toSorted()).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
   });
 
-  it("[FAIR] a group of members in doubt is not claimed from until one of them frees its slot", async () => {
+  it("[FAIR] a group of suspect members is not claimed from until one of them frees its slot", async () => {
     await rig.add([...many(9, 1), ...many(9, 2), ...many(9, 3)]);
     await rig.sql("update work.queue_member set failing = true");
     const held = await rig.claim(at(1));

@@ -1,13 +1,13 @@
 import type { Connection } from "./connection.ts";
 
-/** How many connections may be idle, in all and for one target and pool key. */
+/** How many connections may be idle, in all and for one target and reuse key. */
 type KeepLimits = { maxIdle: number; maxIdlePerKey: number };
 
 /**
- * Idle connections by key (origin and the caller's pool key). When there are too many, the least recently used key
+ * Idle connections by key (origin and the caller's reuse key). When there are too many, the least recently used key
  * loses one. A connection is handed out only for an address that was checked just now.
  */
-export class KeptConnections implements Disposable {
+export class IdleConnections implements Disposable {
   readonly #limits: KeepLimits;
   readonly #byKey = new Map<string, Connection[]>();
   #count = 0;

@@ -7,12 +7,12 @@ import { loopbackFetch, post } from "./sending.ts";
 
 const urlOf = (receiver: Receiver) => `http://127.0.0.1:${receiver.port}/`;
 
-test("[SSRF] sends with one pool key follow each other on one connection", async () => {
+test("[SSRF] sends with one reuse key follow each other on one connection", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end("ok"));
   await using safeFetch = loopbackFetch();
   const reused: boolean[] = [];
   for (let index = 0; index < 20; index++) {
-    const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k" }));
+    const result = await safeFetch.send(post(urlOf(receiver), { reuseKey: "k" }));
     expect(result).toMatchObject({ kind: "response", status: 200 });
     reused.push(result.timings.reused);
   }
@@ -20,14 +20,14 @@ test("[SSRF] sends with one pool key follow each other on one connection", async
   expect(reused).toEqual([false, ...Array(19).fill(true)]);
 });
 
-test("[SSRF] without a pool key, or with another one, nothing is reused", async () => {
+test("[SSRF] without a reuse key, or with another one, nothing is reused", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end("ok"));
   await using safeFetch = loopbackFetch();
   await safeFetch.send(post(urlOf(receiver)));
   await safeFetch.send(post(urlOf(receiver)));
   await eventually(() => receiver.open.size === 0);
-  await safeFetch.send(post(urlOf(receiver), { poolKey: "a" }));
-  await safeFetch.send(post(urlOf(receiver), { poolKey: "b" }));
+  await safeFetch.send(post(urlOf(receiver), { reuseKey: "a" }));
+  await safeFetch.send(post(urlOf(receiver), { reuseKey: "b" }));
   expect(receiver.opened()).toBe(4);
 });
 
@@ -36,7 +36,7 @@ test("[SSRF] another host name that resolves to the same address does not share 
   await using safeFetch = loopbackFetch({ resolver: async () => ["127.0.0.1"] });
   for (const name of ["a.example.net", "b.example.net"]) {
     const host = `${name}:${receiver.port}`;
-    const result = await safeFetch.send(post(`http://${host}/`, { poolKey: "k" }));
+    const result = await safeFetch.send(post(`http://${host}/`, { reuseKey: "k" }));
     expect(result.kind === "response" && result.body.toString()).toBe(host);
   }
   expect(receiver.opened()).toBe(2);
@@ -46,7 +46,7 @@ test("[SSRF-6] when the name resolves to another address, the kept connection is
   let addresses = ["127.0.0.2"];
   await using former = await rawReceiver(respondWith("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), "0.0.0.0");
   await using safeFetch = loopbackFetch({ resolver: async () => addresses });
-  const request = post(`http://hooks.example.net:${former.port}/`, { poolKey: "k" });
+  const request = post(`http://hooks.example.net:${former.port}/`, { reuseKey: "k" });
   expect((await safeFetch.send(request)).timings).toMatchObject({ address: "127.0.0.2", reused: false });
   addresses = ["127.0.0.3"];
   expect((await safeFetch.send(request)).timings).toMatchObject({ address: "127.0.0.3", reused: false });
@@ -56,7 +56,7 @@ test("[SSRF-6] when the name resolves to another address, the kept connection is
 test("[SSRF] idle connections are bounded in all, the least recently used is closed first", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end("ok"));
   await using safeFetch = loopbackFetch({ maxIdleConnections: 3 });
-  const sendWith = (poolKey: string) => safeFetch.send(post(urlOf(receiver), { poolKey }));
+  const sendWith = (reuseKey: string) => safeFetch.send(post(urlOf(receiver), { reuseKey }));
   for (let index = 0; index < 10; index++) await sendWith(`key-${index}`);
   await eventually(() => receiver.open.size === 3);
   expect((await sendWith("key-9")).timings.reused).toBe(true);
@@ -66,10 +66,10 @@ test("[SSRF] idle connections are bounded in all, the least recently used is clo
 test("[SSRF] idle connections close after the idle time, and all of them when disposed", async () => {
   await using receiver = await httpReceiver((_request, response) => response.end("ok"));
   await using brief = loopbackFetch({ idleTimeoutMs: 20 });
-  await brief.send(post(urlOf(receiver), { poolKey: "k" }));
+  await brief.send(post(urlOf(receiver), { reuseKey: "k" }));
   await eventually(() => receiver.opened() === 1 && receiver.open.size === 0);
   const lasting = loopbackFetch();
-  await Promise.all([1, 2, 3].map(() => lasting.send(post(urlOf(receiver), { poolKey: "k" }))));
+  await Promise.all([1, 2, 3].map(() => lasting.send(post(urlOf(receiver), { reuseKey: "k" }))));
   await lasting[Symbol.asyncDispose]();
   await eventually(() => receiver.opened() === 4 && receiver.open.size === 0);
 });
@@ -82,7 +82,7 @@ test("[OUT-57] a kept connection that the receiver closed does not fail a repeat
     });
   });
   await using safeFetch = loopbackFetch();
-  const request = post(urlOf(receiver), { poolKey: "k" });
+  const request = post(urlOf(receiver), { reuseKey: "k" });
   expect((await safeFetch.send(request)).kind).toBe("response");
   expect(await safeFetch.send({ ...request, repeatable: true })).toMatchObject({
     kind: "response",
@@ -101,7 +101,7 @@ test("[OUT-57] a request that was never written is sent on a new connection, rep
   let requests = 0;
   await using receiver = await httpReceiver((_request, response) => response.end(String(++requests)));
   await using safeFetch = loopbackFetch();
-  const request = post(urlOf(receiver), { poolKey: "k", repeatable: false });
+  const request = post(urlOf(receiver), { reuseKey: "k", repeatable: false });
   expect((await safeFetch.send(request)).kind).toBe("response");
   // In this phase of the event loop the closing is read before the next request can be written.
   await setImmediate();
@@ -114,7 +114,7 @@ test("[OUT-57] a request that was never written is sent on a new connection, rep
 test("[OUT-57] a fresh connection that closes is not retried", async () => {
   await using receiver = await rawReceiver((socket) => socket.once("data", () => socket.destroy()));
   await using safeFetch = loopbackFetch();
-  const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", repeatable: true }));
+  const result = await safeFetch.send(post(urlOf(receiver), { reuseKey: "k", repeatable: true }));
   expect(result).toMatchObject({ kind: "connection-error", code: "closed" });
   expect(receiver.opened()).toBe(1);
 });
@@ -125,7 +125,7 @@ test("[OUT-33] a connection that the receiver closes after its response is not u
   );
   await using safeFetch = loopbackFetch();
   for (let index = 0; index < 5; index++) {
-    expect(await safeFetch.send(post(urlOf(receiver), { poolKey: "k" }))).toMatchObject({ kind: "response" });
+    expect(await safeFetch.send(post(urlOf(receiver), { reuseKey: "k" }))).toMatchObject({ kind: "response" });
   }
   expect(receiver.opened()).toBe(5);
 });
@@ -135,7 +135,7 @@ test("[OUT] a second, unrequested response is never taken for that of the next r
   await using receiver = await rawReceiver(respondWith(`${response}good${response}evil`));
   await using safeFetch = loopbackFetch();
   for (let index = 0; index < 10; index++) {
-    const result = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", repeatable: true }));
+    const result = await safeFetch.send(post(urlOf(receiver), { reuseKey: "k", repeatable: true }));
     expect(result.kind === "response" && result.body.toString()).toBe("good");
   }
 });
@@ -145,7 +145,7 @@ test("[OUT] many simultaneous sends each get their own response", async () => {
   await using safeFetch = loopbackFetch();
   const indexes = Array.from({ length: 300 }, (_value, index) => index);
   const results = await Promise.all(
-    indexes.map((index) => safeFetch.send(post(`${urlOf(receiver)}${index}`, { poolKey: "k" }))),
+    indexes.map((index) => safeFetch.send(post(`${urlOf(receiver)}${index}`, { reuseKey: "k" }))),
   );
   expect(results.map((result) => result.kind === "response" && result.body.toString())).toEqual(
     indexes.map((index) => `/${index}`),
@@ -161,9 +161,9 @@ test("[OUT-33] a connection whose response comes before the request is fully sen
     });
   });
   await using safeFetch = loopbackFetch();
-  const large = post(urlOf(receiver), { poolKey: "k", body: Buffer.alloc(64 * 1024 * 1024) });
+  const large = post(urlOf(receiver), { reuseKey: "k", body: Buffer.alloc(64 * 1024 * 1024) });
   expect(await safeFetch.send(large)).toMatchObject({ kind: "response", status: 200 });
-  const next = await safeFetch.send(post(urlOf(receiver), { poolKey: "k", deadlineMs: 2_000 }));
+  const next = await safeFetch.send(post(urlOf(receiver), { reuseKey: "k", deadlineMs: 2_000 }));
   expect(next).toMatchObject({ kind: "response", timings: { reused: false } });
   for (const socket of receiver.open) socket.resume();
 });

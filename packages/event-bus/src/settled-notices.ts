@@ -4,41 +4,41 @@ import { EventsSettledSchema } from "@toolgate/gen/toolgate/events/v1/workspace_
 import type { Bus } from "./connect.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
-const MAX_REPORTS_PER_BATCH = 200;
-/** If all listeners of an event report within this time, its row is deleted without being updated first. */
+const MAX_NOTICES_PER_BATCH = 200;
+/** If the settled notices of all listeners of an event arrive within this time, its row is deleted without being updated first. */
 const GATHER_MS = 50;
 
-/** The events that one listener has in its own database. */
-export interface SettledReport {
+/** A settled notice: the events that one listener has in its own database. */
+export interface SettledNotice {
   listener: string;
   eventIds: string[];
 }
 
 /**
  * Tells the source of events that `listener` has them in its own database. `subject` is the subject of their message.
- * Never throws: a report that is lost, or not sent because the bus is closed, costs a repeated publish.
+ * Never throws: a notice that is lost, or not sent because the bus is closed, costs a repeated publish.
  */
-export function reportSettled(bus: Bus, subject: string, { listener, eventIds }: SettledReport): void {
+export function announceSettled(bus: Bus, subject: string, { listener, eventIds }: SettledNotice): void {
   if (eventIds.length === 0 || bus.nc.isClosed() || bus.nc.isDraining()) return;
   const source = subject.slice("events.".length);
-  const report = create(EventsSettledSchema, { eventIds, listener });
-  bus.nc.publish(`settled.${source}`, toBinary(EventsSettledSchema, report));
+  const notice = create(EventsSettledSchema, { eventIds, listener });
+  bus.nc.publish(`settled.${source}`, toBinary(EventsSettledSchema, notice));
 }
 
-interface SettledReportsOptions {
+interface SettledNoticesOptions {
   bus: Bus;
   source: string;
-  settle: (reports: SettledReport[]) => Promise<void>;
+  settle: (notices: SettledNotice[]) => Promise<void>;
   onError: (error: unknown) => void;
 }
 
-/** Receives the reports of listeners, in batches; each report goes to one replica of the source. */
-export function receiveSettledReports({ bus, source, settle, onError }: SettledReportsOptions): AsyncDisposable {
-  const group = createGroupCommit<SettledReport>({
-    maxItems: MAX_REPORTS_PER_BATCH,
+/** Receives the settled notices of listeners, in batches; each goes to one replica of the source. */
+export function receiveSettledNotices({ bus, source, settle, onError }: SettledNoticesOptions): AsyncDisposable {
+  const group = createGroupCommit<SettledNotice>({
+    maxItems: MAX_NOTICES_PER_BATCH,
     maxInFlight: 1,
-    async commit(reports) {
-      await settle(reports);
+    async commit(notices) {
+      await settle(notices);
       await sleep(GATHER_MS);
     },
   });

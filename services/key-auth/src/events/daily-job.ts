@@ -15,7 +15,7 @@ const PARTITIONED = [
   { table: COUNTS_TABLE, retentionDays: 1 },
 ];
 
-/** [LOG-9] The daily upkeep. Safe to repeat, on any replica. */
+/** [LOG-9] The daily job. Safe to repeat, on any replica. */
 export async function maintainTables(pool: Pool, box: SecretBox, now: Date): Promise<void> {
   await maintainPartitions(pool, now);
   await maintainSigningKeys(pool, box, now);

@@ -1,0 +1,38 @@
+import { forgetParts } from "@toolgate/postgres/fair-queue/cancel";
+import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { inTransaction, type Pool } from "@toolgate/postgres/pool";
+import { LANES, SCHEMA } from "./queue.ts";
+
+/** Few, because claims skip these workspaces for the length of a transaction. */
+const WORKSPACES_PER_TRANSACTION = 50;
+
+/**
+ * Makes the queues forget the deleted hooks of these workspaces, except those that still have deliveries. Every claim
+ * reads all members of a workspace, so they must not accumulate.
+ */
+export async function forgetDeletedHooks(pool: Pool, workspaceIds: readonly string[]): Promise<void> {
+  for (const lane of LANES) {
+    const tables = `${SCHEMA}.${lane}_queue`;
+    await inTransaction(pool, async (db) => {
+      await db.query(lockGroups(tables, workspaceIds));
+      await db.query(
+        `with gone as (${deletedMembers(tables)} and m.group_id = any($1)), ${forgetParts(tables)} select`,
+        [workspaceIds],
+      );
+    });
+  }
+}
+
+/** The same for every workspace: for hooks that still had deliveries when they were deleted. */
+export async function forgetAllDeletedHooks(pool: Pool): Promise<void> {
+  const found = LANES.map((lane) => deletedMembers(`${SCHEMA}.${lane}_queue`));
+  const { rows } = await pool.query(`select distinct group_id from (${found.join(" union all ")}) found`);
+  const workspaceIds: string[] = rows.map((row) => row.group_id);
+  for (let at = 0; at < workspaceIds.length; at += WORKSPACES_PER_TRANSACTION)
+    await forgetDeletedHooks(pool, workspaceIds.slice(at, at + WORKSPACES_PER_TRANSACTION));
+}
+
+/** Retention deletes the rows of hooks that were deleted long ago. */
+const deletedMembers = (tables: string) => `select m.group_id, m.member_id
+  from ${tables}_member m left join ${SCHEMA}.hook h on h.id = m.member_id
+  where (h.id is null or h.deleted_at is not null)`;
