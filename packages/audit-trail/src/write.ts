@@ -24,6 +24,11 @@ interface AuditEntry {
  * @param schema a constant of the caller, never input
  */
 export async function writeAuditEntry(db: Queryable, schema: string, entry: AuditEntry): Promise<void> {
+  await db.query(`insert into ${schema}.audit_outbox (id, at, record) values ($1, $2, $3)`, auditRow(entry));
+}
+
+/** The entry as a row of that table, for a statement that does more than write it: id, at, record. */
+export function auditRow(entry: AuditEntry): [id: string, at: Date, record: Buffer] {
   const { principal, at, action, targetId, target = targetId, fields = [] } = entry;
   const id = randomUUID();
   const record = create(AuditRecordSchema, {
@@ -37,6 +42,5 @@ export async function writeAuditEntry(db: Queryable, schema: string, entry: Audi
     target,
     fields: [...fields],
   });
-  const bytes = Buffer.from(toBinary(AuditRecordSchema, record));
-  await db.query(`insert into ${schema}.audit_outbox (id, at, record) values ($1, $2, $3)`, [id, at, bytes]);
+  return [id, at, Buffer.from(toBinary(AuditRecordSchema, record))];
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createWakeUp } from "./wake-up.ts";
+import { createAnnouncer, createWakeUp } from "./wake-up.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -26,4 +26,23 @@ it("[FAIR-1] a wait ends after its time and when the loop is stopped", async () 
   stop.abort();
   await wait;
   await wakeUp.wait(60_000, stop.signal);
+});
+
+it("[FAIR-1] announcements of one turn are one message, and none waits in memory while the broker is away", async () => {
+  const published: string[] = [];
+  let connected = true;
+  const nc = { publish: (subject: string) => published.push(subject), isDraining: () => false };
+  const announce = createAnnouncer({ nc: nc as never, isConnected: () => connected }, { subject: "work" });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  for (let count = 0; count < 100; count += 1) announce();
+  await turn();
+  expect(published).toEqual(["work"]);
+  connected = false;
+  announce();
+  await turn();
+  expect(published).toEqual(["work"]);
+  connected = true;
+  announce();
+  await turn();
+  expect(published).toEqual(["work", "work"]);
 });

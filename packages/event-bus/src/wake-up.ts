@@ -7,9 +7,21 @@ export interface WakeUpSubject {
   queue?: string;
 }
 
-/** Signals that there is due work. The message is not stored: polling makes up for a lost one. */
-export function announceWork(bus: Pick<Bus, "nc">, { subject }: WakeUpSubject): void {
-  bus.nc.publish(subject);
+/**
+ * Signals that there is due work: calls of one turn of the event loop send one message. It is not stored, and not sent
+ * while the broker cannot be reached: polling makes up for a lost one.
+ */
+export function createAnnouncer(bus: Pick<Bus, "nc" | "isConnected">, { subject }: WakeUpSubject): () => void {
+  let scheduled = false;
+  return () => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      // The client would keep messages in memory until it is connected again.
+      if (bus.isConnected() && !bus.nc.isDraining()) bus.nc.publish(subject);
+    });
+  };
 }
 
 /** Calls back on each signal, until disposed. */

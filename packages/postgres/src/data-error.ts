@@ -3,6 +3,15 @@
  * (integrity constraint violation).
  */
 export function isDataError(error: unknown): boolean {
-  if (typeof error !== "object" || error === null || !("code" in error)) return false;
-  return typeof error.code === "string" && /^2[23][0-9A-Z]{3}$/.test(error.code);
+  return /^2[23][0-9A-Z]{3}$/.test(codeOf(error));
+}
+
+/** True if a statement has waited for a lock for longer than its `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === "55P03";
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== "object" || error === null || !("code" in error)) return "";
+  return typeof error.code === "string" ? error.code : "";
 }

@@ -1,7 +1,7 @@
 import { createEpochs, type Epochs } from "@toolgate/epoch/epoch";
 import type { connectRedis } from "@toolgate/epoch/redis";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { announceWork } from "@toolgate/event-bus/wake-up";
+import { createAnnouncer } from "@toolgate/event-bus/wake-up";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
@@ -60,7 +60,11 @@ export function createContext(
   const queues = { tool: laneQueue("tool", config.caps), assistant: laneQueue("assistant", config.caps) };
   for (const lane of LANES)
     resources.use(measureFairQueue(pool, { queue: `hook ${lane}s`, tables: queues[lane].tables }));
-  return { pool, queuePool, queues, announceWork: (lane) => announceWork(bus, wakeUpOf(lane)), now };
+  const announce = {
+    tool: createAnnouncer(bus, wakeUpOf("tool")),
+    assistant: createAnnouncer(bus, wakeUpOf("assistant")),
+  };
+  return { pool, queuePool, queues, announceWork: (lane) => announce[lane](), now };
 }
 
 interface ReceiverOptions {

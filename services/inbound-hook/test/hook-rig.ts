@@ -75,7 +75,7 @@ export interface HookRig extends AsyncDisposable {
   /** Another instance on the same servers. */
   start(
     roles: readonly ProcessRole[],
-    own?: { runner?: Partial<RunnerConfig>; host?: Partial<ServiceHost> },
+    own?: { runner?: Partial<RunnerConfig>; host?: Partial<ServiceHost>; databaseUrl?: string },
   ): Promise<InboundHook>;
   /** The clients of a user with this role. */
   as(role: MemberRole, workspace: { id: string; code: string }): As;
@@ -134,6 +134,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   const startInstance: HookRig["start"] = async (roles, own = {}) => {
     const only = {
       ...config,
+      databaseUrl: own.databaseUrl ?? config.databaseUrl,
       receiver: roles.includes("receiver") ? config.receiver : undefined,
       runner: roles.includes("runner") && config.runner ? { ...config.runner, ...own.runner } : undefined,
     };

@@ -1,5 +1,5 @@
 import type { Bus } from "@toolgate/event-bus/connect";
-import { announceWork, createWakeUp, type WakeUp } from "@toolgate/event-bus/wake-up";
+import { createAnnouncer, createWakeUp, type WakeUp } from "@toolgate/event-bus/wake-up";
 import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
@@ -67,7 +67,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     replaySteps: createReplaySteps(queuePool, queue),
     replayWakeUp,
     announceReplay: () => replayWakeUp.signal(),
-    announceWork: () => announceWork(bus, DISPATCH),
+    announceWork: createAnnouncer(bus, DISPATCH),
     now,
   };
 }

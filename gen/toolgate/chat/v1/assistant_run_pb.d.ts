@@ -205,7 +205,8 @@ export declare const AssistantRunService: GenService<{
   },
   /**
    * Starts an assistant in a chat of its own with one message from an incoming hook, and responds once it has replied. The
-   * release is checked again. The same chat_id starts nothing twice: a repeat waits for the first run's reply.
+   * release is checked again. The same chat_id starts nothing twice: a repeat waits for the first run's reply. A caller that
+   * cancels the call ends only its wait, and not the run.
    *
    * @generated from rpc toolgate.chat.v1.AssistantRunService.RunForHook
    */

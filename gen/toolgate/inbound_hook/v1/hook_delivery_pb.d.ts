@@ -429,7 +429,8 @@ export declare type MappingViolation = Message<"toolgate.inbound_hook.v1.Mapping
   field: string;
 
   /**
-   * The keyword that is violated; "body" when the body cannot be read, "marker" for {{, "released" when the target is not.
+   * The keyword that is violated; "body" when the body cannot be read, "size" when the arguments are larger than 256 KB,
+   * "marker" for {{, "released" when the target is not.
    *
    * @generated from field: string rule = 2;
    */

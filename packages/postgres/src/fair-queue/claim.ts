@@ -8,6 +8,8 @@ interface ClaimRequest {
   leaseUntil: Date;
   /** Groups to claim from; at most this many times `perGroup` items are claimed. */
   maxGroups: number;
+  /** For the caller's select, from $3 on. */
+  values?: readonly unknown[];
 }
 
 /**
@@ -24,9 +26,9 @@ export function prepareClaim(
 ): (request: ClaimRequest) => [lock: Statement, claim: Statement] {
   const lockText = lockDueText(queue.tables);
   const claimText = `with ${claimParts(queue)}\n${select.text}`;
-  return ({ now, leaseUntil, maxGroups }) => [
+  return ({ now, leaseUntil, maxGroups, values = [] }) => [
     { name: `${queue.tables}_lock_due`, text: lockText, values: [now, maxGroups] },
-    { name: select.name, text: claimText, values: [now, leaseUntil] },
+    { name: select.name, text: claimText, values: [now, leaseUntil, ...values] },
   ];
 }
 

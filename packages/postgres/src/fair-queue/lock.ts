@@ -14,6 +14,16 @@ export function lockGroups(tables: string, groupIds: readonly string[]): Stateme
   };
 }
 
+/** Locks those of the groups that nobody else has locked, and returns them as `group_id`. */
+export function lockFreeGroups(tables: string, groupIds: readonly string[]): Statement {
+  assertTablesName(tables);
+  return {
+    name: `${tables}_lock_free`,
+    text: `select group_id from ${tables}_group where group_id = any($1::text[]) order by group_id for update skip locked`,
+    values: [groupIds],
+  };
+}
+
 /** As `lockGroups`, for groups that may have no row yet, which the first of the two statements inserts. */
 export function makeAndLockGroups(tables: string, groupIds: readonly string[]): [Statement, Statement] {
   assertTablesName(tables);

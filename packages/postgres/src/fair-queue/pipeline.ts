@@ -28,16 +28,21 @@ export function createPipelinePool(options: PoolOptions): Pool {
   return pool;
 }
 
-interface CommitOptions {
+interface TransactionOptions {
   /**
    * Releases the locks before the commit is on disk, so that only the caller waits for the disk. A crash of the server
    * may then undo changes that others have already seen, and what they did as a result: only for work that is repeated
    * in that case.
    */
   unlockEarly?: boolean;
+  /** Longest wait of a statement for a lock. Default: only limited by the statement's own timeout. */
+  lockTimeoutMs?: number;
+  /** Longest time of each statement before the commit. Default: that of the pool. */
+  statementTimeoutMs?: number;
+  /** On the clock of `performance.now`: if no connection is free until then, nothing is sent, and an error thrown. */
+  sendBefore?: number;
 }
 
-const BEGIN_UNLOCKING_EARLY = "begin; set local synchronous_commit = off";
 /** Flushing this message to disk also flushes everything before it. */
 const COMMIT_UNLOCKING_EARLY = "commit; select pg_logical_emit_message(true, 'fair_queue', '')";
 
@@ -45,15 +50,18 @@ const COMMIT_UNLOCKING_EARLY = "commit; select pg_logical_emit_message(true, 'fa
  * Runs the statements as one transaction in one round trip: all are sent together, including the commit. A later
  * statement cannot use the rows that an earlier one returned, but sees its changes; its snapshot is taken after the
  * earlier one's locks. When one fails, none has any effect and the first failure is thrown. Returns the results in
- * order, once everything is on disk (unless a statement turns that off for its transaction).
+ * order, once everything is on disk (unless a statement turns that off for its transaction). No timeout ends the commit
+ * itself: it takes as long as the disk.
  */
 export function pipelined(
   pool: Pool,
   statements: readonly Statement[],
-  { unlockEarly = false }: CommitOptions = {},
+  options: TransactionOptions = {},
 ): Promise<pg.QueryResult[]> {
+  const { unlockEarly = false, sendBefore = Number.POSITIVE_INFINITY } = options;
   return withClient(pool, async (client, discard) => {
-    const begun = client.query(unlockEarly ? BEGIN_UNLOCKING_EARLY : "begin");
+    if (performance.now() > sendBefore) throw new Error("no connection was free in time, so nothing was sent");
+    const begun = client.query(beginText(options));
     const running = statements.map((statement) => client.query(statement));
     const ended = client.query(unlockEarly ? COMMIT_UNLOCKING_EARLY : "commit");
     const outcomes = await Promise.allSettled([begun, ...running, ended]);
@@ -63,4 +71,12 @@ export function pipelined(
     if (!(failed.reason instanceof pg.DatabaseError)) discard(failed.reason);
     throw failed.reason;
   });
+}
+
+function beginText({ unlockEarly, lockTimeoutMs, statementTimeoutMs }: TransactionOptions): string {
+  const parts = ["begin"];
+  if (unlockEarly) parts.push("set local synchronous_commit = off");
+  if (lockTimeoutMs !== undefined) parts.push(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`);
+  if (statementTimeoutMs !== undefined) parts.push(`set local statement_timeout = ${Math.trunc(statementTimeoutMs)}`);
+  return parts.join("; ");
 }

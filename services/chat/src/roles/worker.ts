@@ -1,6 +1,6 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
-import { announceWork, createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
+import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { pause, runEvery } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
@@ -17,7 +17,7 @@ import { refuseWaiting } from "../store/turns/refuse.ts";
 import { type TurnWrite, writeTurns } from "../store/turns/write.ts";
 import { createPublishEvents } from "../turns/live-events.ts";
 import { onStop } from "../turns/stop-turn.ts";
-import { wakeUpOf } from "../turns/subjects.ts";
+import { createAnnounceTurns, wakeUpOf } from "../turns/subjects.ts";
 import { claimTurns } from "../turns/worker/claim-loop.ts";
 import { createRenewal, RENEW_EVERY_MS } from "../turns/worker/renew-leases.ts";
 import { runTurn, type TurnDependencies } from "../turns/worker/run-turn.ts";
@@ -63,7 +63,7 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
         wakeUps[turn.lane].signal();
         if (!handOver) return;
         await leases[turn.lane].release([turn], now());
-        announceWork(bus, wakeUpOf(turn.lane));
+        deps.announceTurns(turn.lane);
       },
       onError: onError("turn"),
     }),
@@ -114,9 +114,9 @@ function turnDependencies(
   return {
     pool,
     queuePool,
-    bus,
     writer,
     publish: createPublishEvents(bus),
+    announceTurns: createAnnounceTurns(bus),
     endTurn,
     runTool: peers.call(RunService.method.run),
     describeTools: createDescribeTools(peers.transport("tool-runner")),

@@ -1,4 +1,5 @@
-import type { WakeUpSubject } from "@toolgate/event-bus/wake-up";
+import type { Bus } from "@toolgate/event-bus/connect";
+import { createAnnouncer, type WakeUpSubject } from "@toolgate/event-bus/wake-up";
 import type { Lane } from "../store/queue.ts";
 
 /** New events of one chat, as toolgate.chat.v1.ChatEvents. `chat` is the chat's row, so no user's text is in a subject. */
@@ -9,7 +10,15 @@ export function eventsSubject(chat: number): string {
 /** The ids of turns that are to be stopped, for all workers. */
 export const STOP_SUBJECT = "chat.stop";
 
-/** Every worker gets the signals of a lane, because one that has no free slot would not use them. */
+/** Every worker gets each signal: if only one did, it might have no free slot and the signal would be wasted. */
 export function wakeUpOf(lane: Lane): WakeUpSubject {
   return { subject: `chat.turns.${lane}` };
+}
+
+/** Wakes the workers of a lane: a turn may start. */
+export type AnnounceTurns = (lane: Lane) => void;
+
+export function createAnnounceTurns(bus: Bus): AnnounceTurns {
+  const announce = { chat: createAnnouncer(bus, wakeUpOf("chat")), hook: createAnnouncer(bus, wakeUpOf("hook")) };
+  return (lane) => announce[lane]();
 }

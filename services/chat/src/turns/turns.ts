@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { announceWork } from "@toolgate/event-bus/wake-up";
 import { TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import { currentRequestId } from "@toolgate/telemetry/request";
@@ -14,7 +13,7 @@ import { createResetStore } from "../store/turns/reset.ts";
 import { createStartStore, type NewTurn, type StartOutcome, type TurnRef } from "../store/turns/start.ts";
 import { createPublishEvents, type PublishEvents } from "./live-events.ts";
 import { announceStop, stopTurn } from "./stop-turn.ts";
-import { wakeUpOf } from "./subjects.ts";
+import { createAnnounceTurns } from "./subjects.ts";
 import { untilEnded } from "./until-ended.ts";
 
 export type TurnRequest = Omit<NewTurn, "id" | "userEvent" | "requestId" | "traceparent">;
@@ -61,6 +60,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: Tu
   ) as Record<Lane, ReturnType<typeof createStartStore>>;
   const resetStore = createResetStore(queuePool, laneQueue("chat", turnsPerWorkspace));
   const publish = createPublishEvents(bus);
+  const announceTurns = createAnnounceTurns(bus);
   async function find({ workspaceId, chatId, owner }: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined> {
     const chat = await findChat(pool, workspaceId, chatId);
     return chat && chat.owner !== owner ? "forbidden" : chat;
@@ -74,7 +74,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: Tu
       const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
       const outcome = await startIn[request.lane]({ ...request, ...ids, userEvent }, at);
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
-        announceWork(bus, wakeUpOf(request.lane));
+        announceTurns(request.lane);
         const { chat, id, firstEventId } = outcome.turn;
         publish(chat, id, [chatEvent(firstEventId, userEvent)]);
       }

@@ -13,7 +13,7 @@ it.each([
   "<!-- -->",
 ])("[IN-64] the data cannot leave its fence with %j, as a value or as a name", (text) => {
   const data = { [text]: [{ deep: text }] };
-  const [, json = ""] = FENCE.exec(fencedMessage(data)) ?? [];
+  const [, json = ""] = FENCE.exec(fencedMessage(JSON.stringify(data))) ?? [];
   expect(JSON.parse(json)).toEqual(data);
 });
 
@@ -21,7 +21,7 @@ it("[IN-64] [IN-65] whatever the data is, it is between the tags, and the instru
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const data = JSON.parse(JSON.stringify({ value }));
-      const message = fencedMessage(data);
+      const message = fencedMessage(JSON.stringify(data));
       const [, json = ""] = FENCE.exec(message) ?? [];
       expect(JSON.parse(json)).toEqual(data);
       const [before = "", after = ""] = message.split(json, 2);

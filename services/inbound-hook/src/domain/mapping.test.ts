@@ -114,14 +114,31 @@ describe("arguments", () => {
   it("[IN-36] names such as __proto__ and constructor are data, in the body and in the mapping", () => {
     const body = JSON.parse('{"__proto__":{"admin":true},"constructor":1,"toString":"x"}');
     const taken = args("fields", {}, body);
-    expect(Object.entries(taken)).toEqual([
+    expect(Object.entries(taken ?? {})).toEqual([
       ["constructor", 1],
       ["toString", "x"],
     ]);
-    expect(Object.getPrototypeOf(taken)).toBe(Object.prototype);
+    expect(Object.getPrototypeOf(taken ?? {})).toBe(Object.prototype);
     const mapped = args("mapping", JSON.parse('{"constructor":"/constructor","x":"/hasOwnProperty"}'), body);
-    expect(Object.entries(mapped)).toEqual([["constructor", 1]]);
-    expect("admin" in taken).toBe(false);
+    expect(Object.entries(mapped ?? {})).toEqual([["constructor", 1]]);
+    expect("admin" in (taken ?? {})).toBe(false);
+  });
+
+  it("[IN-37] pointers that take the same data again and again give at most 256 KB", () => {
+    const pointers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${n}`, "/data"]));
+    for (const data of ["x".repeat(65_000), Array.from({ length: 7_000 }, () => 1), { "": "é".repeat(32_500) }]) {
+      expect(Object.keys(args("mapping", pointers(4), { data }) ?? {})).toHaveLength(4);
+      expect(args("mapping", pointers(5), { data })).toBeUndefined();
+      expect(args("payload", pointers(4), { data })).toBeUndefined();
+    }
+    expect(args("mapping", pointers(100), { data: [JSON.parse(`[${"[],".repeat(80_000)}1]`)] })).toBeUndefined();
+  });
+
+  it("[IN-36] [IN-39] each part of a body once is never too large, even of a form", () => {
+    const body = Object.fromEntries(Array.from({ length: 65_000 }, (_, n) => [n.toString(36), ""]));
+    expect(args("payload", {}, body)).toEqual({ payload: body });
+    expect(args("mapping", { all: "" }, body)).toEqual({ all: body });
+    expect(args("mapping", { all: "", again: "" }, body)).toBeUndefined();
   });
 
   it("[IN-68] no body and no mapping gives an argument whose name begins with an underscore", () => {
@@ -133,7 +150,7 @@ describe("arguments", () => {
         fc.dictionary(name, fc.jsonValue()),
         fc.dictionary(name, fc.string()),
         (source, body, pointers) => {
-          const names = Object.keys(mapArguments({ from: source, pointers }, body));
+          const names = Object.keys(mapArguments({ from: source, pointers }, body) ?? {});
           expect(names.filter((given) => given.startsWith("_"))).toEqual([]);
         },
       ),

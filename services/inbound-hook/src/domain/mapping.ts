@@ -1,4 +1,5 @@
 import { followPointer, parsePointer } from "./json-pointer.ts";
+import { bytesLeftAfter, sizeOf } from "./json-size.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -12,6 +13,10 @@ export interface ArgumentSource {
 /** [IN-39] The argument that gets the whole body. */
 export const PAYLOAD = "payload";
 
+/** [IN-21] The largest body of a hook call. */
+export const MAX_BODY_BYTES = 262_144;
+export const TOO_LARGE = "the arguments are larger than 256 KB";
+
 /**
  * [IN-36..39] The arguments that a body gives to a hook's target, before the target's own rules are applied:
  *
@@ -20,8 +25,10 @@ export const PAYLOAD = "payload";
  * - `payload`: the whole body as the argument `payload`, and the arguments of the pointers, which may include `payload`.
  *
  * [IN-68] Names that begin with an underscore are left out: they belong to the server.
+ *
+ * Undefined when the pointers take the same data so often that the arguments would be larger than the largest body.
  */
-export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObject {
+export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObject | undefined {
   // A map, and not an object, because a body may have a member "__proto__".
   const args = new Map<string, unknown>();
   if (source.from === "fields") {
@@ -35,13 +42,34 @@ export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObje
       if (target.found) args.set(name, target.value);
     }
   }
-  return Object.fromEntries([...args].filter(([name]) => !name.startsWith("_")));
+  const kept = [...args].filter(([name]) => !name.startsWith("_"));
+  // The fields of a body are not larger than the body.
+  if (source.from !== "fields" && !areSmall(kept, body)) return undefined;
+  return Object.fromEntries(kept);
+}
+
+/** Whether the arguments are together not larger than the largest body, or than this one, which a form can exceed. */
+function areSmall(args: readonly [name: string, value: unknown][], body: JsonObject): boolean {
+  return fit(args, MAX_BODY_BYTES) || fit(args, sizeOf(body));
+}
+
+function fit(args: readonly [name: string, value: unknown][], maxBytes: number): boolean {
+  let left = maxBytes;
+  for (const [, value] of args) {
+    left = bytesLeftAfter(value, left);
+    if (left < 0) return false;
+  }
+  return true;
 }
 
 /**
  * [IN-61] What the target gets of a body. Without a setting, an assistant gets all of it: the server adds no arguments
  * for it, so names with an underscore need not be left out.
  */
-export function dataForTarget(kind: "tool" | "assistant", source: ArgumentSource, body: JsonObject): JsonObject {
+export function dataForTarget(
+  kind: "tool" | "assistant",
+  source: ArgumentSource,
+  body: JsonObject,
+): JsonObject | undefined {
   return kind === "assistant" && source.from === "fields" ? body : mapArguments(source, body);
 }

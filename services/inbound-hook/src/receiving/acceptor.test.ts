@@ -31,6 +31,7 @@ function memoryStore(known: Record<string, string> = {}) {
   return {
     batches,
     keys,
+    unlockedOf: async (ids: readonly string[]) => new Set(ids),
     store: async (calls: readonly AcceptedCall[]) => {
       batches.push(calls.map(({ id }) => id));
       const originals = new Map<string, string>();
@@ -93,6 +94,7 @@ test("[IN-22] a call that the database rejects fails alone", async () => {
   const memory = memoryStore();
   const bad = newCall({ names: ["bad"] });
   const acceptor = createAcceptor({
+    ...memory,
     async store(calls) {
       if (calls.includes(bad)) throw dataError("bad row");
       return memory.store(calls);
@@ -108,6 +110,7 @@ test("[IN-22] without a database every waiting call fails, and beyond a bound im
   const { promise: down, reject } = Promise.withResolvers<never>();
   let stores = 0;
   const acceptor = createAcceptor({
+    unlockedOf: async () => new Set(),
     store: () => {
       stores += 1;
       return down;
@@ -128,6 +131,48 @@ test("[IN-22] without a database every waiting call fails, and beyond a bound im
     200 - settled.filter((text) => text.includes("overloaded")).length,
   );
   expect(stores).toBeGreaterThan(1);
+});
+
+test("[IN-22] a call that was received too long ago is not stored, not even after others of its batch", async () => {
+  const memory = memoryStore();
+  const acceptor = createAcceptor(memory);
+  const late = acceptor.accept(newCall(), performance.now() - 4_000);
+  const outcomes = await Promise.allSettled([late, acceptor.accept(newCall())]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  expect(memory.batches.map(({ length }) => length)).toEqual([1]);
+});
+
+test("[IN-22] calls of a workspace whose queue is locked wait alone, in one transaction at a time", async () => {
+  const memory = memoryStore();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let isLocked = true;
+  const tries: string[] = [];
+  const acceptor = createAcceptor({
+    unlockedOf: async (ids) => new Set(ids.filter((id) => id !== "locked" || !isLocked)),
+    async store(calls, { lockTimeoutMs }) {
+      const workspaces = [...new Set(calls.map(({ workspaceId }) => workspaceId))].join(" ");
+      tries.push(workspaces);
+      if (isLocked && workspaces.includes("locked")) {
+        if (lockTimeoutMs > 500) await released;
+        else throw Object.assign(new Error("lock timeout"), { code: "55P03" });
+      }
+      return memory.store(calls);
+    },
+  });
+  const of = (workspaceId: string) => acceptor.accept(newCall({ workspaceId }));
+  const stuck = [of("locked")];
+  await of("free");
+  // Known to be locked, so they are in no batch with others.
+  for (let count = 0; count < 5; count += 1) {
+    stuck.push(of("locked"));
+    await of("free");
+  }
+  expect(tries).toEqual(["locked free", "free", "locked", "free", "free", "free", "free", "free"]);
+  isLocked = false;
+  release();
+  await Promise.all(stuck);
+  await Promise.all([of("locked"), of("free")]);
+  expect(tries.at(-1)).toBe("locked free");
 });
 
 test("[IN-22] disposing stores the calls that wait", async () => {

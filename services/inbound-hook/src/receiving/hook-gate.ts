@@ -6,6 +6,7 @@ import { cacheLookups, epochsRead } from "@toolgate/telemetry/instruments";
 import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
 import type { ReceivableRow } from "../store/receivable-hook.ts";
 import type { Admission, HookEpochs } from "./admission.ts";
+import { shareWithinTurn } from "./share-within-turn.ts";
 
 /** A hook's row with its opened secret and its workspace's lock. */
 export interface ReceivableHook extends Omit<ReceivableRow, "secret"> {
@@ -53,7 +54,8 @@ const HOOK_BYTES = 500;
 /**
  * One round trip to Redis per call: a cached hook is used only while Redis has the epochs under which it was loaded, so
  * that an edit, a rotation, a deactivation and a lock apply on every replica from their response on. While Redis is down,
- * every call reads Postgres and the limit is counted in this process.
+ * every call reads Postgres, verified ones also the workspace's lock, both shared between calls of the same moment, and the
+ * limit is counted in this process.
  */
 export function createHookGate(dependencies: HookGateDependencies): HookGate {
   const { admission, loadRow, openSecret, isWorkspaceLocked, redis, now, onAdmissionError } = dependencies;
@@ -68,13 +70,24 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
     sizeOf: (hook) => HOOK_BYTES + 2 * (hook?.secret.length ?? 0),
   });
 
+  const lockOfMoment = shareWithinTurn(isWorkspaceLocked);
+
   async function loadHook(urlHash: Buffer): Promise<ReceivableHook | undefined> {
     const row = await loadRow(urlHash);
     if (!row?.active) return row && { ...row, secret: "", locked: false };
     return { ...row, secret: openSecret(row), locked: await isWorkspaceLocked(row.workspaceId) };
   }
 
-  function admitWithoutRedis<J extends { refused: boolean }>(hook: ReceivableHook, judgement: J): JudgedCall<J> {
+  /** Whoever cannot prove to know the secret causes no call of key-auth, and so does not learn of the lock either. */
+  async function admitWithoutRedis<J extends { refused: boolean }>(
+    row: ReceivableRow,
+    judge: (hook: ReceivableHook) => J,
+  ): Promise<JudgedCall<J>> {
+    const unlocked = { ...row, secret: row.active ? openSecret(row) : "", locked: false };
+    const verified = judge(unlocked);
+    if (verified.refused) return { hook: unlocked, judgement: verified };
+    const hook = { ...unlocked, locked: await lockOfMoment(row.workspaceId) };
+    const judgement = hook.locked ? judge(hook) : verified;
     if (judgement.refused) return { hook, judgement };
     const { minute, resetAt } = minuteWindow(now());
     const { admitted } = localCounter.take(String(hook.id), minute, hook.limit, true);
@@ -99,8 +112,8 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
           .catch(onAdmissionError);
         epochsRead.add(1, { source: decision ? "redis" : "none" });
         if (!decision) {
-          const loaded = await loadHook(urlHash);
-          return loaded && admitWithoutRedis(loaded, judge(loaded));
+          const row = await loadRow(urlHash);
+          return row && admitWithoutRedis(row, judge);
         }
         if (decision.kind === "stale") {
           epochs = decision.epochs;

@@ -5,7 +5,7 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Redis } from "ioredis";
 import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
 import { sealingContext } from "../domain/hook.ts";
-import { createAccept } from "../store/accept.ts";
+import { createAcceptStore } from "../store/accept.ts";
 import { addActivity } from "../store/hook-activity.ts";
 import type { Lane } from "../store/queue.ts";
 import { loadReceivable } from "../store/receivable-hook.ts";
@@ -49,7 +49,8 @@ export function openReceiver(
   });
   const activity = createActivityLog((activities) => addActivity(pool, activities));
   resources.defer(() => activity.flush().catch(onError("hook activity")));
-  const acceptor = resources.use(createAcceptor({ store: createAccept(queuePool, queues) }));
+  const acceptorOf = (lane: Lane) => resources.use(createAcceptor(createAcceptStore(queuePool, lane, queues[lane])));
+  const acceptors = { tool: acceptorOf("tool"), assistant: acceptorOf("assistant") };
   const throttle = createFailureThrottle(nowMs);
-  return { receiver: createReceiver({ gate, acceptor, throttle, activity, announceWork, now }), activity };
+  return { receiver: createReceiver({ gate, acceptors, throttle, activity, announceWork, now }), activity };
 }

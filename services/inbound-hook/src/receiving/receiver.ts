@@ -8,6 +8,7 @@ import { hashSegment } from "../domain/hook.ts";
 import { isLoop } from "../domain/hop.ts";
 import { joinedValueOf, type ReceivedCall, valuesOf } from "../domain/received-call.ts";
 import { identify } from "../domain/replay-keys.ts";
+import type { AcceptedCall } from "../store/accept.ts";
 import type { Lane } from "../store/queue.ts";
 import type { Acceptor } from "./acceptor.ts";
 import type { ActivityLog } from "./activity-log.ts";
@@ -25,7 +26,7 @@ export interface Receiver {
 
 interface ReceiverDependencies {
   gate: HookGate;
-  acceptor: Pick<Acceptor, "accept">;
+  acceptors: Readonly<Record<Lane, Pick<Acceptor, "accept">>>;
   throttle: FailureThrottle;
   activity: ActivityLog;
   /** Wakes the runners of a lane. */
@@ -40,6 +41,7 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
   const { gate, throttle, activity, now } = dependencies;
   return {
     async receive(segment, call) {
+      const since = performance.now();
       const receivedAt = now();
       const admitted = await gate.admit(hashSegment(segment), (hook) => judge(hook, call, receivedAt));
       if (!admitted) return refused(RefusalReason.NOT_FOUND);
@@ -51,7 +53,7 @@ export function createReceiver(dependencies: ReceiverDependencies): Receiver {
       }
       activity.verified(hook.id);
       if (retryAfterSeconds !== undefined) return limited("hook calls", retryAfterSeconds);
-      return accept(dependencies, hook, { ...call, receivedAt, signedAt: judgement.signedAt });
+      return accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
     },
   };
 }
@@ -68,15 +70,15 @@ function judge(hook: ReceivableHook, call: ReceivedCall, now: Date): Judgement {
 }
 
 async function accept(
-  { acceptor, activity, announceWork }: ReceiverDependencies,
+  { acceptors, activity, announceWork }: ReceiverDependencies,
   hook: ReceivableHook,
-  call: ReceivedCall & { receivedAt: Date; signedAt: number | undefined },
+  call: ReceivedCall & { receivedAt: Date; since: number; signedAt: number | undefined },
 ): Promise<Outcome> {
   const contentType = joinedValueOf(call, "content-type");
   const body = parseBody(call.body, contentType, joinedValueOf(call, "content-encoding"));
   if (!body.ok) return refused(RefusalReason.INVALID_BODY);
   const { keys, externalId } = identify({ ...call, format: hook.format, value: body.value });
-  const { deliveryId, isDuplicate } = await acceptor.accept({
+  const accepted: AcceptedCall = {
     id: newTimedId(call.receivedAt),
     createdAt: call.receivedAt,
     lane: hook.lane,
@@ -88,7 +90,8 @@ async function accept(
     contentType,
     headers: idHeaders(call),
     requestId: call.requestId,
-  });
+  };
+  const { deliveryId, isDuplicate } = await acceptors[hook.lane].accept(accepted, call.since);
   if (!isDuplicate) {
     activity.accepted(hook.id, call.receivedAt);
     announceWork(hook.lane);

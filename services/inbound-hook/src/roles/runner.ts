@@ -18,6 +18,7 @@ import type { Lane } from "../store/queue.ts";
 import { createClaimDeliveries } from "../store/runs/claim.ts";
 import { createLeases } from "../store/runs/lease.ts";
 import { createSettleRuns } from "../store/runs/settle.ts";
+import { createUndoClaim } from "../store/runs/undo-claim.ts";
 
 export interface RunnerOptions {
   config: RunnerConfig;
@@ -37,9 +38,11 @@ export function runnerLoops(context: Context, options: RunnerOptions, resources:
     const wakeUp = createWakeUp();
     resources.use(onWork(bus, wakeUpOf(name), () => wakeUp.signal()));
     const queue = queues[name];
+    const settle = createSettleRuns(queuePool, queue);
     return laneLoops({
       claim: createClaimDeliveries(queuePool, queue),
-      settle: createSettleRuns(queuePool, queue),
+      undoClaim: createUndoClaim(queuePool, queue, settle),
+      settle,
       leases: createLeases(queuePool, queue),
       run: createRunDelivery({ lane: name, isWorkspaceLocked, runTarget, redact, now, onError }),
       perWorkspace: queue.caps.perGroup,

@@ -1,4 +1,4 @@
-import { writeAuditEntry } from "@toolgate/audit-trail/write";
+import { auditRow, writeAuditEntry } from "@toolgate/audit-trail/write";
 import type { Epochs } from "@toolgate/epoch/epoch";
 import type { Queryable } from "@toolgate/postgres/pool";
 import { unavailable } from "@toolgate/service-host/errors";
@@ -21,9 +21,20 @@ interface Change {
   fields?: readonly string[];
 }
 
+type AuditedHook = Pick<HookRow, "id" | "name">;
+
 /** Audits an action on a hook, in the same transaction. */
-export function auditHook(db: Queryable, hook: Pick<HookRow, "id" | "name">, change: Change): Promise<void> {
-  return writeAuditEntry(db, SCHEMA, { ...change, targetId: String(hook.id), target: hook.name });
+export function auditHook(db: Queryable, hook: AuditedHook, change: Change): Promise<void> {
+  return writeAuditEntry(db, SCHEMA, entryOf(hook, change));
+}
+
+/** The entry's row, for a statement that writes it together with the action. */
+export function hookAuditRow(hook: AuditedHook, change: Change) {
+  return auditRow(entryOf(hook, change));
+}
+
+function entryOf(hook: AuditedHook, change: Change) {
+  return { ...change, targetId: String(hook.id), target: hook.name };
 }
 
 /** Call it after the commit: once it resolves, every replica loads the hook again. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
@@ -6,11 +7,14 @@ import type { Loops } from "@toolgate/service-host/loops";
 import type { ClaimDeliveries, ClaimedDelivery } from "../store/runs/claim.ts";
 import type { Leases } from "../store/runs/lease.ts";
 import type { RunRecord, SettleRuns } from "../store/runs/settle.ts";
+import type { UndoClaim } from "../store/runs/undo-claim.ts";
+import { createDoubtfulClaims } from "./doubtful-claims.ts";
 import type { RunDelivery } from "./run-delivery.ts";
 import { keepTrying, storeRuns } from "./store-runs.ts";
 
 export interface LaneOptions {
   claim: ClaimDeliveries;
+  undoClaim: UndoClaim;
   settle: SettleRuns;
   leases: Leases;
   run: RunDelivery;
@@ -37,22 +41,18 @@ const RESULTS_PER_BATCH = 100;
 const BYTES_PER_BATCH = 4 * 1024 * 1024;
 
 /**
- * Claims the due deliveries of a lane and runs their targets. Once stopped it claims nothing more, and ends when all runs
- * have ended and their results are stored; until then their leases are renewed.
+ * Claims the due deliveries of a lane and runs their targets. Once stopped it claims nothing more, and ends when this
+ * process waits for no run any more and the results are stored; until then their leases are renewed.
  */
 export function laneLoops(options: LaneOptions): Loops {
-  const { claim, settle, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
-  const running = new Map<string, ClaimedDelivery>();
+  const { claim, undoClaim, settle, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
+  const running = new Set<ClaimedDelivery>();
   const working = new Set<Promise<void>>();
+  const doubtful = createDoubtfulClaims(undoClaim, now);
   let renewedAt = now().getTime();
 
   const results = createGroupCommit<RunRecord>({
-    async commit(records) {
-      await storeRuns(records, (some) => settle(some, now()));
-      for (const { deliveryId } of records) running.delete(deliveryId);
-      // Also if no work waits for the freed slots of these workspaces: this process can now run other workspaces' work.
-      wakeUp.signal();
-    },
+    commit: (records) => storeRuns(records, (some) => settle(some, now())),
     maxItems: RESULTS_PER_BATCH,
     sizeOf: ({ args, result, error }) => args.length + result.length + error.length,
     maxBytes: BYTES_PER_BATCH,
@@ -60,15 +60,21 @@ export function laneLoops(options: LaneOptions): Loops {
 
   async function claimAndStart(maxGroups: number, stop: AbortSignal): Promise<boolean> {
     const at = now();
-    const { deliveries, full } = await claim({ now: at, leaseUntil: new Date(at.getTime() + LEASE_MS), maxGroups });
+    const identity = { claimId: randomUUID(), leaseUntil: new Date(at.getTime() + LEASE_MS) };
+    const { deliveries, full } = await claim({ ...identity, now: at, maxGroups }).catch((error) => {
+      doubtful.add(identity);
+      throw error;
+    });
     for (const delivery of deliveries) {
-      running.set(delivery.deliveryId, delivery);
+      running.add(delivery);
       const work = run(delivery, stop)
         .then((record) => keepTrying(record, { results, stop, onError }))
         .catch(onError)
         .finally(() => {
-          running.delete(delivery.deliveryId);
+          running.delete(delivery);
           working.delete(work);
+          // Also if no work waits for the freed slot of this workspace: this process can now run other workspaces' work.
+          wakeUp.signal();
         });
       working.add(work);
     }
@@ -92,16 +98,19 @@ export function laneLoops(options: LaneOptions): Loops {
     }
     await Promise.all(working);
     await results[Symbol.asyncDispose]();
+    await doubtful.undo().catch(onError);
   }
 
   /** Renews before it looks for expired leases, so that after a pause a process does not interrupt its own runs. */
   async function keepLeases(): Promise<void> {
     const at = now().getTime();
     if (at - renewedAt >= RENEW_AFTER_MS) {
-      if (running.size > 0) await leases.renew([...running.values()], new Date(at + LEASE_MS));
+      if (running.size > 0) await leases.renew([...running], new Date(at + LEASE_MS));
       renewedAt = at;
     }
-    if ((await leases.interruptExpired(now())) > 0) wakeUp.signal();
+    const returned = await doubtful.undo();
+    const interrupted = await leases.interruptExpired(now());
+    if (returned + interrupted > 0) wakeUp.signal();
   }
 
   return { producers: [serve], consumers: [(stop) => runEvery(SWEEP_EVERY_MS, stop, keepLeases, onError)] };

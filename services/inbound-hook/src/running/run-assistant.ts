@@ -13,19 +13,22 @@ interface AssistantDependencies {
 /** Longer than an assistant's own limit, which ends the run. */
 const TIMEOUT_MS = 600_000;
 
-/** [IN-60..63] Runs assistants, each in a chat of its own. The chat service checks the release. */
+/**
+ * [IN-60..63] Runs assistants, each in a chat of its own. The chat service checks the release. A run may be longer than a
+ * process has time to stop, so a stop ends only the wait: the next process waits for the reply of the same chat.
+ */
 export function createRunAssistant({ chat, onError }: AssistantDependencies): RunTarget {
   const client = createClient(AssistantRunService, chat);
-  return async ({ deliveryId, createdAt, workspaceId, run, args, stop }) => {
+  return async ({ deliveryId, createdAt, workspaceId, run, argsJson }, stop) => {
     // [IN-44]
-    if (containsMarker(args)) return failed("the data: {{ is not allowed");
+    if (containsMarker(argsJson)) return failed("the data: {{ is not allowed");
     const { hook, chatId, requestId } = run;
     const request = {
       workspaceId,
       workspace: hook.workspace,
       assistant: hook.target,
       chatId,
-      message: fencedMessage(args),
+      message: fencedMessage(argsJson),
       hookId: BigInt(hook.id),
       hookName: hook.name,
       deliveryId,
@@ -36,7 +39,6 @@ export function createRunAssistant({ chat, onError }: AssistantDependencies): Ru
     try {
       return endOf(await client.runForHook(request, { timeoutMs: TIMEOUT_MS, signal: stop }));
     } catch (error) {
-      // The assistant goes on. Another process repeats the call with the same chat id, and gets its reply.
       if (stop.aborted) return { outcome: "not-started", reason: "" };
       onError(error);
       return endOfFailedCall(error);
@@ -57,5 +59,7 @@ function endOfFailedCall(error: unknown): RunEnd {
   const { code } = ConnectError.from(error);
   if (code === Code.Unavailable) return { outcome: "not-started", reason: "the assistant could not be started" };
   if (code === Code.DeadlineExceeded) return failed("the assistant did not reply in time");
+  if (code === Code.ResourceExhausted) return failed("the message to the assistant or its reply is too large");
+  if (code === Code.InvalidArgument) return failed("the assistant was not started: it cannot take this message");
   return failed("the platform failed during the run: what the assistant did is not known");
 }

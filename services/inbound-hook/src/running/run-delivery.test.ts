@@ -3,6 +3,7 @@ import type { ClaimedDelivery } from "../store/runs/claim.ts";
 import { createRunDelivery, type RunDeliveryDependencies } from "./run-delivery.ts";
 
 const DELIVERY: ClaimedDelivery = {
+  claimId: "0199f000-0000-7000-8000-000000000001",
   deliveryId: "0199f000-0000-7000-8000-000000000000",
   createdAt: new Date(0),
   workspaceId: "w",

@@ -4,7 +4,7 @@ import { SpanKind, startSpan } from "@toolgate/telemetry/trace";
 import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
 import { parseBody } from "../domain/body.ts";
 import { loggedJson } from "../domain/logged-json.ts";
-import { dataForTarget, type JsonObject } from "../domain/mapping.ts";
+import { dataForTarget, TOO_LARGE } from "../domain/mapping.ts";
 import { nextStart } from "../domain/next-start.ts";
 import type { Lane } from "../store/queue.ts";
 import type { ClaimedDelivery, ClaimedRun } from "../store/runs/claim.ts";
@@ -40,33 +40,31 @@ export function createRunDelivery(deps: RunDeliveryDependencies): RunDelivery {
     });
     span?.end();
     if (end.outcome !== "not-started") hookRunsEnded.add(1, { lane, outcome: end.outcome });
-    const args = input ? loggedJson(JSON.stringify(input.args), deps.redact) : "";
+    const args = "argsJson" in input ? loggedJson(input.argsJson, deps.redact) : "";
     return recordOf(delivery, { number: run.number, args, end }, now());
   };
 }
 
-interface Input {
-  args: JsonObject;
-  isForm: boolean;
-}
+type Input = { argsJson: string; isForm: boolean } | { error: string };
 
-/** Undefined when the body cannot be read. That is not expected, because it was checked when it was received. */
-function inputOf({ body, contentType, hook }: ClaimedRun, lane: Lane): Input | undefined {
+function inputOf({ body, contentType, hook }: ClaimedRun, lane: Lane): Input {
   const parsed = parseBody(body, contentType, "");
-  if (!parsed.ok) return undefined;
-  return { args: dataForTarget(lane, hook.arguments, parsed.value), isForm: parsed.isForm };
+  // Not expected, because it was checked when it was received.
+  if (!parsed.ok) return { error: "the body cannot be read" };
+  const args = dataForTarget(lane, hook.arguments, parsed.value);
+  return args ? { argsJson: JSON.stringify(args), isForm: parsed.isForm } : { error: TOO_LARGE };
 }
 
 async function startAndRun(
   { lane, isWorkspaceLocked, runTarget, now, onError }: RunDeliveryDependencies,
   { deliveryId, createdAt, workspaceId, attempt }: ClaimedDelivery,
   run: ClaimedRun,
-  input: Input | undefined,
+  input: Input,
   stop: AbortSignal,
 ): Promise<RunEnd> {
   const claimedAt = now().getTime();
   if (run.hook.deleted) return failed("the hook was deleted");
-  if (!input) return failed("the body cannot be read");
+  if ("error" in input) return failed(input.error);
   let locked: boolean;
   try {
     locked = await isWorkspaceLocked(workspaceId);
@@ -78,15 +76,15 @@ async function startAndRun(
   if (stop.aborted || now().getTime() - claimedAt > START_WITHIN_MS) return { outcome: "not-started", reason: "" };
   if (run.number === 1 && attempt === 1)
     hookStartDelay.record((now().getTime() - createdAt.getTime()) / 1_000, { lane });
-  return runTarget({ deliveryId, createdAt, workspaceId, run, ...input, stop });
+  return runTarget({ deliveryId, createdAt, workspaceId, run, ...input }, stop);
 }
 
 function recordOf(
-  { deliveryId, createdAt, workspaceId, attempt }: ClaimedDelivery,
+  { claimId, deliveryId, createdAt, workspaceId, attempt }: ClaimedDelivery,
   { number, args, end }: { number: number; args: string; end: RunEnd },
   now: Date,
 ): RunRecord {
-  const record = { deliveryId, createdAt, workspaceId, number, againAt: null, nextAttempt: attempt, args };
+  const record = { claimId, deliveryId, createdAt, workspaceId, number, againAt: null, nextAttempt: attempt, args };
   if (end.outcome === "succeeded") return { ...record, error: "", ...end };
   if (end.outcome === "failed") return { ...record, result: "", ...end };
   const next = nextStart({ attempt, reason: end.reason, now });

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../domain/mapping.ts";
 import type { ClaimedRun } from "../store/runs/claim.ts";
 
 /** What a target is started with. */
@@ -8,12 +7,10 @@ export interface TargetInput {
   createdAt: Date;
   workspaceId: string;
   run: ClaimedRun;
-  /** The mapped arguments. */
-  args: JsonObject;
+  /** The mapped arguments, a JSON object. */
+  argsJson: string;
   /** The arguments come from a form, so all of them are texts. */
   isForm: boolean;
-  /** Fires when this process is to end. */
-  stop: AbortSignal;
 }
 
 /** How a start of a target ended; texts as the log keeps them. */
@@ -23,8 +20,11 @@ export type RunEnd =
   /** It can be started again without running twice. */
   | { outcome: "not-started"; reason: string };
 
-/** Runs a tool or an assistant for a hook. A failure of the target is a result, not a rejection. */
-export type RunTarget = (input: TargetInput) => Promise<RunEnd>;
+/**
+ * Runs a tool or an assistant for a hook. A failure of the target is a result, not a rejection. When `stop` fires, a target
+ * that continues without this process need not be waited for.
+ */
+export type RunTarget = (input: TargetInput, stop: AbortSignal) => Promise<RunEnd>;
 
 export function failed(error: string, ran = { durationMs: 0, executionId: "" }): RunEnd {
   return { outcome: "failed", error, ...ran };

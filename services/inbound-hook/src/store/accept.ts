@@ -1,9 +1,9 @@
 import { addParts } from "@toolgate/postgres/fair-queue/add";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
-import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
+import { lockFreeGroups, makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import { LANES, type Lane } from "./queue.ts";
+import type { Lane } from "./queue.ts";
 
 /** A verified hook call, to be stored as a hook delivery. */
 export interface AcceptedCall {
@@ -23,28 +23,52 @@ export interface AcceptedCall {
   requestId: string;
 }
 
-/**
- * Stores calls with their replay keys and queues them, in one transaction and one round trip. No two of them may have a
- * key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not stored.
- *
- * The locks of the workspaces' queues come first, so that the same call on another replica is seen once its transaction
- * has ended. They are released before the commit is on disk, but this resolves only afterwards.
- */
-export function createAccept(pool: Pool, queues: Readonly<Record<Lane, FairQueue>>) {
-  const texts = { tool: acceptText(queues.tool), assistant: acceptText(queues.assistant) };
-  return async (calls: readonly AcceptedCall[]): Promise<Map<string, string>> => {
-    const statements: Statement[] = [];
-    const accepts: Statement[] = [];
-    for (const lane of LANES) {
-      const ofLane = calls.filter((call) => call.lane === lane);
-      if (ofLane.length === 0) continue;
-      const workspaces = [...new Set(ofLane.map((call) => call.workspaceId))];
-      statements.push(...makeAndLockGroups(queues[lane].tables, workspaces));
-      accepts.push({ name: `accept_${lane}`, text: texts[lane], values: valuesOf(ofLane) });
-    }
-    const results = await pipelined(pool, [...statements, ...accepts], { unlockEarly: true });
-    const known = results.slice(statements.length).flatMap(({ rows }) => rows as { id: string; original: string }[]);
-    return new Map(known.map(({ id, original }) => [id, original]));
+export interface StoreLimits {
+  /** On the clock of `performance.now`: nothing is sent to Postgres later. */
+  sendBefore: number;
+  /** After this wait for the lock of a workspace's queue, nothing is stored (`isLockTimeout`). */
+  lockTimeoutMs: number;
+}
+
+/** Stores the calls of a lane. */
+export interface AcceptStore {
+  /**
+   * Stores calls with their replay keys and queues them, in one transaction and one round trip. No two of them may have a
+   * key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not stored.
+   *
+   * The locks of the workspaces' queues come first, so that the same call on another replica is seen once its transaction
+   * has ended. They are released before the commit is on disk, but this resolves only afterwards.
+   */
+  store(calls: readonly AcceptedCall[], limits: StoreLimits): Promise<ReadonlyMap<string, string>>;
+  /** Those of the workspaces whose queue nobody has locked now. */
+  unlockedOf(workspaceIds: readonly string[], limits: Pick<StoreLimits, "sendBefore">): Promise<ReadonlySet<string>>;
+}
+
+/** Of each statement. */
+export const STATEMENT_TIMEOUT_MS = 2_000;
+
+export function createAcceptStore(pool: Pool, lane: Lane, queue: FairQueue): AcceptStore {
+  const { tables } = queue;
+  const [name, text] = [`accept_${lane}`, acceptText(queue)];
+  const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
+  return {
+    async store(calls, limits) {
+      const workspaces = [...new Set(calls.map((call) => call.workspaceId))];
+      const results = await pipelined(
+        pool,
+        [...makeAndLockGroups(tables, workspaces), { name, text, values: valuesOf(calls) }],
+        { unlockEarly: true, statementTimeoutMs, ...limits },
+      );
+      const known = (results.at(-1)?.rows ?? []) as { id: string; original: string }[];
+      return new Map(known.map(({ id, original }) => [id, original]));
+    },
+    async unlockedOf(workspaceIds, limits) {
+      const [unlocked] = await pipelined(pool, [lockFreeGroups(tables, workspaceIds)], {
+        statementTimeoutMs,
+        ...limits,
+      });
+      return new Set(unlocked?.rows.map((row) => row.group_id));
+    },
   };
 }
 

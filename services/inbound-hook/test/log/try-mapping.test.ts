@@ -55,6 +55,8 @@ test("[IN-42] [IN-43] [IN-44] a violation is named exactly as a run would find i
   expect(await tried(id, pasted({ id: 0 }))).toEqual(["id minimum"]);
   expect(await tried(id, pasted({ id: 1, note: { deep: [{ "{{x": 1 }] } }))).toEqual([" marker"]);
   expect(await tried(id, pasted({ id: 1, undeclared: "{{" }))).toEqual({ id: 1 });
+  const twice = { ...pasted({ id: 1, data: "x".repeat(200_000) }), arguments: mapping({ id: "/data", note: "/data" }) };
+  expect(await tried(id, twice)).toEqual([" size"]);
   for (const body of ["", "[]", "nonsense", "null", "\ufeff{}"])
     expect(await tried(id, pasted(body))).toEqual([" body"]);
   const { executions } = (await rig.pool.query("select count(*)::int as executions from tool_runner.executions"))

@@ -3,7 +3,7 @@ import { startMailTrap } from "@toolgate/testbed/mail-trap";
 import { expect, test } from "vitest";
 import { startRunRig } from "../running/run-rig.ts";
 
-test("[WMGMT] the figures of a hook count its calls, and 20 refused calls after an accepted one get an email", async () => {
+test("[WMGMT] the figures of a hook count its calls; 20 refused calls after an accepted one, or 3 over an hour, get an email", async () => {
   await using mailTrap = await startMailTrap();
   await using rig = await startRunRig({ smtpUrl: mailTrap.url });
   const workspace = await rig.newWorkspace();
@@ -36,6 +36,14 @@ test("[WMGMT] the figures of a hook count its calls, and 20 refused calls after 
   await eventually(async () => expect((await figures())?.refusedInARow).toBe(20));
   const email = await eventually(() => mailTrap.emails[0] ?? false);
   expect(email.text).toContain(`hook ${hook.id}`);
+
+  await rig.accept(hook, { n: 2 });
+  await eventually(async () => expect((await figures())?.refusedInARow).toBe(0));
+  await refuse(2);
+  await eventually(async () => expect((await figures())?.refusedInARow).toBe(2));
+  rig.clock.advance(3_600_000);
+  await refuse(1);
+  await eventually(() => mailTrap.emails[1] ?? false);
 
   rig.clock.advance(25 * 3_600_000);
   expect(await figures()).toMatchObject({ deliveriesLast24h: 0, failedLast24h: 0 });

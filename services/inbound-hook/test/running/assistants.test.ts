@@ -127,6 +127,20 @@ it("[IN-12] [IN-34] why an assistant failed is in the log", async () => {
     last: { result: "" },
   });
   chat.run = async () => {
+    throw new ConnectError("message of 9 MB", Code.ResourceExhausted);
+  };
+  expect(await rig.ended(await rig.accept(hook, newBody()))).toMatchObject({
+    status: "failed",
+    error: "the message to the assistant or its reply is too large",
+  });
+  chat.run = async () => {
+    throw new ConnectError("chat_id: unknown", Code.InvalidArgument);
+  };
+  expect(await rig.ended(await rig.accept(hook, newBody()))).toMatchObject({
+    status: "failed",
+    error: "the assistant was not started: it cannot take this message",
+  });
+  chat.run = async () => {
     throw new Error("a crash with secrets");
   };
   const crashed = await rig.ended(await rig.accept(hook, newBody()));

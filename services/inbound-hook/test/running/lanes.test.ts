@@ -120,6 +120,35 @@ test("[IN-66] the lease of a long run is renewed, and the run ends as usual", as
   expect(await alone.ended(id)).toMatchObject({ status: "succeeded", runs: [{ number: 1 }] });
 });
 
+test("[FAIR-1] [IN-66] while the queue of one workspace is locked, the leases of all others are renewed", async () => {
+  await using alone = await startRunRig({ chat: chat.transport });
+  const [stuck, other] = [await newAssistantHook(alone), await newAssistantHook(alone)];
+  const ids = [await alone.accept(stuck.hook, newBody()), await alone.accept(other.hook, newBody())];
+  await eventually(() => hold.reached === 2);
+  const blocker = await alone.pool.connect();
+  try {
+    await blocker.query("begin");
+    await blocker.query("select from inbound_hook.assistant_queue_group where group_id = $1 for update", [
+      stuck.workspace.id,
+    ]);
+    for (let minutes = 0; minutes < 3; minutes += 1) {
+      alone.clock.advance(60_000);
+      await eventually(async () => {
+        const { rows } = await alone.pool.query(
+          "select lease_until > $2 as live from inbound_hook.assistant_queue_item where item_id = $1",
+          [ids[1], alone.clock.now()],
+        );
+        return rows[0]?.live ?? false;
+      });
+    }
+  } finally {
+    await blocker.query("rollback");
+    blocker.release();
+  }
+  hold.release();
+  expect(await alone.ended(ids[1] ?? "")).toMatchObject({ status: "succeeded", runs: [{ number: 1 }] });
+});
+
 test("[IN-14] deliveries that expire while they wait free their slots and run nothing", async () => {
   await using alone = await startRunRig({ chat: chat.transport, instances: [["receiver"]] });
   const { hook } = await newAssistantHook(alone);

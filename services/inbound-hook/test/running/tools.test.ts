@@ -36,6 +36,15 @@ const parameters = (properties: JsonObject, required: string[] = []) => ({
   parameters: { type: "object", properties, required },
 });
 
+it("[IN-12] [IN-37] arguments that are larger than any body fail the run, before anything is made of them", async () => {
+  const pointers = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`a${n}`, ""]));
+  const properties = Object.fromEntries(Object.keys(pointers).map((name) => [name, {}]));
+  const hook = await hookFor("copies", parameters(properties), mapping(pointers));
+  const error = "the arguments are larger than 256 KB";
+  expect(await run(hook, { text: "x".repeat(250_000) })).toMatchObject({ status: "failed", error, args: "" });
+  expect(await run(hook, { text: "x" })).toMatchObject({ status: "succeeded" });
+});
+
 it("[IN-12] [IN-33] [IN-34] the target runs immediately, and only the log has its result, error and duration", async () => {
   const hook = await hookFor("logged", parameters(ANY));
   const id = await rig.accept(hook, { a: 1, password: "p", api_key: "k" });

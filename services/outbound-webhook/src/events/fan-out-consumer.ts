@@ -4,7 +4,6 @@ import { consumeEvents } from "@toolgate/event-bus/consume-events";
 import { FAN_OUT } from "@toolgate/event-bus/listeners";
 import { type ParkedMessage, parkMessages } from "@toolgate/event-bus/parked-messages";
 import { announceSettled } from "@toolgate/event-bus/settled-notices";
-import { announceWork } from "@toolgate/event-bus/wake-up";
 import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -12,12 +11,12 @@ import { contextOf, type Span, SpanKind, spanOf, startSpan, type TraceContext } 
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
 import type { FanOut } from "../store/deliveries/fan-out.ts";
 import { SCHEMA } from "../store/queue.ts";
-import { DISPATCH } from "./dispatch-subject.ts";
 
 interface FanOutConsumerOptions {
   bus: Bus;
   pool: Pool;
   fanOut: FanOut;
+  announceWork: () => void;
   now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
@@ -71,7 +70,7 @@ async function handleMessages(messages: readonly Message[], options: FanOutConsu
   }
   for (const [subject, eventIds] of settled)
     announceSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
-  if (deliveries > 0) announceWork(options.bus, DISPATCH);
+  if (deliveries > 0) options.announceWork();
 }
 
 function readMessage(

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Bus } from "@toolgate/event-bus/connect";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
-import { announceWork } from "@toolgate/event-bus/wake-up";
 import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ModelOf } from "../../clients/models.ts";
@@ -17,7 +15,7 @@ import type { EndTurn } from "../../store/turns/end.ts";
 import { type LoadedTurn, loadTurn } from "../../store/turns/load.ts";
 import type { TurnWrite } from "../../store/turns/write.ts";
 import type { PublishEvents } from "../live-events.ts";
-import { wakeUpOf } from "../subjects.ts";
+import type { AnnounceTurns } from "../subjects.ts";
 import { answerTurn } from "./answer-turn.ts";
 import { endTurn } from "./end-turn.ts";
 import { createRunningTurn, type RunningTurn } from "./running-turn.ts";
@@ -29,9 +27,9 @@ import { createTurnLog } from "./turn-log.ts";
 export interface TurnDependencies {
   pool: Pool;
   queuePool: Pool;
-  bus: Bus;
   writer: Pick<GroupCommit<TurnWrite>, "add">;
   publish: PublishEvents;
+  announceTurns: AnnounceTurns;
   endTurn: Readonly<Record<Lane, EndTurn>>;
   runTool: RunTool;
   describeTools(workspaceId: string, names: readonly string[]): Promise<ModelTool[]>;
@@ -60,7 +58,7 @@ export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, cont
   asked.catch(() => {});
   const loaded = await loadWithRetries(deps, claimed, control);
   if (!loaded) return;
-  const { publish, writer, onError, now, bus } = deps;
+  const { publish, writer, onError, now } = deps;
   const log = createTurnLog({ turn: claimed, start: loaded, control, writer, publish, onError });
   const turn = createRunningTurn(claimed, loaded, { control, log });
   let result: { ending: Ending; suggestions: readonly string[] };
@@ -72,7 +70,7 @@ export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, cont
     if (left === undefined && !(error instanceof TurnLeft)) onError(error);
     result = { ending: left === "stop" ? { status: "stopped" } : INTERNAL, suggestions: [] };
   }
-  const onNext = () => announceWork(bus, wakeUpOf(claimed.lane));
+  const onNext = () => deps.announceTurns(claimed.lane);
   const commit = deps.endTurn[claimed.lane];
   await endTurn({ endTurn: commit, publish, onNext, now, onError }, turn, result.ending, result.suggestions);
 }

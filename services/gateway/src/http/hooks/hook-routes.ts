@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import type { Logger } from "@toolgate/service-host/logger";
+import { refusals } from "@toolgate/telemetry/instruments";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ReceiveHook } from "../../clients/inbound-hook.ts";
 import { HOOK_UNAVAILABLE, hookResponse } from "../../domain/hook-responses.ts";
@@ -51,7 +52,10 @@ async function receive({ receiveHook, log, budget }: ReceiveContext, request: Fa
   const { bytes, fault } = await readBody(budget, request, clientIp);
   // The sender has gone, so nobody reads this response.
   if (fault === "cut-short") return BAD_REQUEST;
-  if (fault === "no-room") return NO_ROOM;
+  if (fault === "no-room") {
+    refusals.add(1, { limiter: "hook bodies" });
+    return NO_ROOM;
+  }
   try {
     const response = await receiveHook({
       hook,

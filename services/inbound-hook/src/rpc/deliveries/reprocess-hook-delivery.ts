@@ -1,16 +1,15 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import { inTransaction } from "@toolgate/postgres/pool";
+import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
 import { findDelivery } from "../../store/log/read.ts";
-import { queueAgain, type Reprocessing } from "../../store/runs/reprocess.ts";
-import { auditHook } from "../record-change.ts";
+import { hookOfDelivery, queueAgain } from "../../store/runs/reprocess.ts";
+import { hookAuditRow } from "../record-change.ts";
 import { noSuchDelivery, toDelivery } from "./delivery-message.ts";
 
 const REFUSALS = {
-  "hook-deleted": "the hook was deleted",
   "not-ended": "the delivery waits or runs",
   "too-many-runs": "the delivery has been processed too often",
 } as const;
@@ -23,16 +22,21 @@ export const reprocessHookDelivery: Handler<
   const principal = principalOf(call);
   const { workspaceId } = principal;
   if (await context.isWorkspaceLocked(workspaceId)) throw refused("the workspace is locked");
-  const { lane } = await inTransaction(context.pool, async (db): Promise<Reprocessing> => {
-    const at = context.now();
-    const request = { workspaceId, deliveryId, requestedBy: principal.email, now: at };
-    const queued = await queueAgain(db, context.queues, request);
-    if (queued === "no-such-delivery") throw noSuchDelivery();
-    if (typeof queued === "string") throw refused(REFUSALS[queued]);
-    await auditHook(db, queued.hook, { principal, at, action: "hook.reprocess" });
-    return queued;
+  const key = { workspaceId, deliveryId };
+  const hook = createdAtOf(deliveryId) && (await hookOfDelivery(context.pool, key));
+  if (!hook) throw noSuchDelivery();
+  if (hook.deleted) throw refused("the hook was deleted");
+  const now = context.now();
+  const queued = await queueAgain(context.queuePool, context.queues[hook.lane], {
+    ...key,
+    hook,
+    requestedBy: principal.email,
+    now,
+    auditRow: hookAuditRow(hook, { principal, at: now, action: "hook.reprocess" }),
   });
-  context.announceWork(lane);
+  if (queued === "no-such-delivery") throw noSuchDelivery();
+  if (queued !== "queued") throw refused(REFUSALS[queued]);
+  context.announceWork(hook.lane);
   const found = await findDelivery(context.pool, workspaceId, deliveryId);
   if (!found) throw noSuchDelivery();
   return { delivery: toDelivery(found.delivery) };

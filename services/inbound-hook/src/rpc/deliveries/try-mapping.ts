@@ -9,7 +9,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
 import { parseBody } from "../../domain/body.ts";
-import { dataForTarget } from "../../domain/mapping.ts";
+import { dataForTarget, MAX_BODY_BYTES, TOO_LARGE } from "../../domain/mapping.ts";
 import { containsMarker } from "../../domain/marker.ts";
 import { findHook, type HookRow } from "../../store/hooks.ts";
 import { findDelivery } from "../../store/log/read.ts";
@@ -21,10 +21,9 @@ import { noSuchDelivery } from "./delivery-message.ts";
 type Violation = MessageInitShape<typeof MappingViolationSchema>;
 type Mapped = { args: Record<string, unknown>; isForm: boolean };
 
-/** [IN-21] The largest body of a hook call. */
-const MAX_BODY_BYTES = 262_144;
 const NOT_RELEASED: Violation = { rule: "released", message: "the target is not released for hooks" };
 const NO_OBJECT: Violation = { rule: "body", message: "the body is not a JSON object" };
+const SIZE: Violation = { rule: "size", message: TOO_LARGE };
 const MARKER: Violation = { rule: "marker", message: "{{ is not allowed" };
 
 const redact = createRedactor();
@@ -44,7 +43,9 @@ export const tryMapping: Handler<ReceiverContext, typeof HookDeliveryService.met
   if (!source) return { violations: [NOT_RELEASED] };
   const parsed = parseBody(bytes, contentType, "");
   if (!parsed.ok) return { violations: [NO_OBJECT] };
-  const mapped = { args: dataForTarget(hook.target.kind, source, parsed.value), isForm: parsed.isForm };
+  const args = dataForTarget(hook.target.kind, source, parsed.value);
+  if (!args) return { violations: [SIZE] };
+  const mapped = { args, isForm: parsed.isForm };
   const check = hook.target.kind === "tool" ? checkToolArguments : checkAssistantData;
   return check(context, workspaceId, hook, mapped);
 };

@@ -18,7 +18,7 @@ interface ReceiveContext {
   onError: (error: unknown) => void;
 }
 
-/** [IN-22] Fails with `unavailable` when the call could not be stored; the sender has to repeat it. */
+/** [IN-22] Fails with `unavailable` unless the call is known to be stored; the sender has to repeat it. */
 export function receiveHandler({ receiver, onError }: ReceiveContext): ReceiveHandler {
   return async ({ hook, headers, ...call }) => {
     try {

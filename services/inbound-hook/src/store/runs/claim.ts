@@ -6,6 +6,7 @@ import type { ArgumentSource } from "../../domain/mapping.ts";
 
 /** A hook delivery whose target may be started now, with everything that the start needs. */
 export interface ClaimedDelivery {
+  claimId: string;
   deliveryId: string;
   /** When the call was received. */
   createdAt: Date;
@@ -46,7 +47,14 @@ interface Claim {
  * Claims due deliveries of a lane, at most `maxGroups` times the cap. Each becomes a run that is "running" until
  * `leaseUntil`. All of that is on disk when this resolves, so whatever happens next, every run is in the log.
  */
-export type ClaimDeliveries = (request: { now: Date; leaseUntil: Date; maxGroups: number }) => Promise<Claim>;
+export type ClaimDeliveries = (request: ClaimIdentity & { now: Date; maxGroups: number }) => Promise<Claim>;
+
+/** What a claim leaves in the database. */
+export interface ClaimIdentity {
+  /** A UUID of this claim alone. */
+  claimId: string;
+  leaseUntil: Date;
+}
 
 const RUN_PARTS = `,
 started as (
@@ -57,9 +65,9 @@ started as (
       || left(md5(d.id::text || ' ' || d.runs), 12) as chat_id
 ),
 runs_started as (
-  insert into inbound_hook.run (created_at, delivery_id, number, status, started_at, chat_id, requested_by)
+  insert into inbound_hook.run (created_at, delivery_id, number, status, started_at, chat_id, requested_by, claim_id)
   select started.created_at, started.id, started.runs, 'running', $1,
-    case when h.target_kind = 'assistant' then started.chat_id else '' end, started.requested_by
+    case when h.target_kind = 'assistant' then started.chat_id else '' end, started.requested_by, $3::uuid
   from started left join inbound_hook.hook h on h.id = started.hook_id
 )
 select claimed.item_id as "deliveryId", claimed.created_at as "createdAt", claimed.group_id as "workspaceId",
@@ -74,10 +82,11 @@ order by claimed.due_at, claimed.item_id`;
 
 export function createClaimDeliveries(pool: Pool, queue: FairQueue): ClaimDeliveries {
   const claim = prepareClaim(queue, { name: `${queue.tables}_claim`, text: RUN_PARTS });
-  return async (request) => {
+  return async ({ claimId, ...request }) => {
+    const statements = claim({ ...request, values: [claimId] });
     // Other claims need not wait for the disk; only the start of the targets does.
-    const [locked, claimed] = await pipelined(pool, claim(request), { unlockEarly: true });
-    const deliveries = (claimed?.rows ?? []).map(toDelivery);
+    const [locked, claimed] = await pipelined(pool, statements, { unlockEarly: true });
+    const deliveries = (claimed?.rows ?? []).map((row) => toDelivery(claimId, row));
     const groups: number = locked?.rows[0].groups ?? 0;
     // A claim that finds nothing has still updated the due times of the groups it locked: others may be due behind them.
     return { deliveries, full: groups === request.maxGroups || (groups > 0 && deliveries.length === 0) };
@@ -85,9 +94,9 @@ export function createClaimDeliveries(pool: Pool, queue: FairQueue): ClaimDelive
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of the statement above
-function toDelivery(row: any): ClaimedDelivery {
+function toDelivery(claimId: string, row: any): ClaimedDelivery {
   const { deliveryId, createdAt, workspaceId, attempt, number } = row;
-  const claimed = { deliveryId, createdAt, workspaceId, attempt };
+  const claimed = { claimId, deliveryId, createdAt, workspaceId, attempt };
   if (number === null) return { ...claimed, run: undefined };
   const { chatId, externalId, body, contentType, requestId, name, workspace, target, from, pointers, deleted } = row;
   const hook = { id: row.hookId, name, workspace, target, arguments: { from, pointers }, deleted };

@@ -1,74 +1,83 @@
 import { addParts } from "@toolgate/postgres/fair-queue/add";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
-import type { Queryable } from "@toolgate/postgres/pool";
+import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import type { Pool } from "@toolgate/postgres/pool";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
 import type { Lane } from "../queue.ts";
 
-/** The hook and the lane of a hook delivery that runs again. */
-export interface Reprocessing {
-  hook: { id: number; name: string };
+/** The hook of a delivery that may run again, with its lane. */
+export interface HookToReprocess {
+  id: number;
+  name: string;
   lane: Lane;
+  deleted: boolean;
 }
 
-type ReprocessResult = Reprocessing | "no-such-delivery" | "hook-deleted" | "not-ended" | "too-many-runs";
-
-interface ReprocessRequest {
+interface DeliveryKey {
   workspaceId: string;
   deliveryId: string;
+}
+
+interface ReprocessRequest extends DeliveryKey {
+  hook: Pick<HookToReprocess, "id" | "lane">;
   /** Email of the user who requested it. */
   requestedBy: string;
   now: Date;
+  /** Written if the delivery is queued. */
+  auditRow: [id: string, at: Date, record: Buffer];
 }
 
 /** The log shows all runs of a hook delivery in one response. */
 const MAX_RUNS = 100;
 
-/** [IN-13] Queues a delivery again, in the caller's transaction; its next claim starts the next run. */
-export async function queueAgain(
-  db: Queryable,
-  queues: Readonly<Record<Lane, FairQueue>>,
-  { workspaceId, deliveryId, requestedBy, now }: ReprocessRequest,
-): Promise<ReprocessResult> {
-  const createdAt = createdAtOf(deliveryId);
-  if (!createdAt) return "no-such-delivery";
-  const key = [createdAt, deliveryId, workspaceId];
-  const found = await db.query(
+/** Undefined when the workspace has no such delivery. */
+export async function hookOfDelivery(
+  pool: Pool,
+  { workspaceId, deliveryId }: DeliveryKey,
+): Promise<HookToReprocess | undefined> {
+  const { rows } = await pool.query(
     `select h.id, h.name, h.target_kind as lane, h.deleted_at is not null as deleted
      from inbound_hook.delivery d join inbound_hook.hook h on h.id = d.hook_id
      where d.created_at = $1 and d.id = $2 and d.workspace_id = $3`,
-    key,
+    [createdAtOf(deliveryId), deliveryId, workspaceId],
   );
-  const [hook] = found.rows as { id: number; name: string; lane: Lane; deleted: boolean }[];
-  if (!hook) return "no-such-delivery";
-  if (hook.deleted) return "hook-deleted";
-  const queue = queues[hook.lane];
-  // While this lock is held, no claim and no result changes the delivery.
-  for (const statement of makeAndLockGroups(queue.tables, [workspaceId])) await db.query(statement);
-  const { rows } = await db.query(
-    `select status, runs from inbound_hook.delivery where created_at = $1 and id = $2 and workspace_id = $3`,
-    key,
-  );
-  const [delivery] = rows as { status: string; runs: number }[];
-  if (!delivery) return "no-such-delivery";
-  if (delivery.status === "waiting" || delivery.status === "running") return "not-ended";
-  if (delivery.runs >= MAX_RUNS) return "too-many-runs";
-  await db.query({
-    name: `${queue.tables}_again`,
-    text: queueAgainText(queue),
-    values: [createdAt, deliveryId, workspaceId, hook.id, requestedBy, now],
-  });
-  return { hook: { id: hook.id, name: hook.name }, lane: hook.lane };
+  return rows[0];
 }
 
+/**
+ * [IN-13] Queues a delivery again; its next claim starts the next run. Everything is sent together, because while the
+ * queue of the workspace is locked, no call for it is accepted.
+ * @param pool for pipelined statements
+ */
+export async function queueAgain(
+  pool: Pool,
+  queue: FairQueue,
+  { workspaceId, deliveryId, hook, requestedBy, now, auditRow }: ReprocessRequest,
+): Promise<"queued" | "no-such-delivery" | "not-ended" | "too-many-runs"> {
+  const values = [createdAtOf(deliveryId), deliveryId, workspaceId, hook.id, requestedBy, now, MAX_RUNS, ...auditRow];
+  const results = await pipelined(pool, [
+    ...makeAndLockGroups(queue.tables, [workspaceId]),
+    { name: `${queue.tables}_again`, text: queueAgainText(queue), values },
+  ]);
+  const [delivery] = (results.at(-1)?.rows ?? []) as { status: string; runs: number }[];
+  if (!delivery) return "no-such-delivery";
+  if (delivery.status === "waiting" || delivery.status === "running") return "not-ended";
+  return delivery.runs >= MAX_RUNS ? "too-many-runs" : "queued";
+}
+
+/** Returns the delivery as it was before. While the lock is held, no claim and no result changes it. */
 const queueAgainText = (queue: FairQueue) => `with written as (
   update inbound_hook.delivery
   set status = 'waiting', duration_ms = 0, error = '', requested_by = $5
-  where created_at = $1 and id = $2
+  where created_at = $1 and id = $2 and workspace_id = $3 and status not in ('waiting', 'running') and runs < $7
+  returning id, created_at
+),
+audited as (
+  insert into inbound_hook.audit_outbox (id, at, record) select $8::uuid, $9::timestamptz, $10::bytea from written
 ),
 queued as materialized (
-  select $2::uuid as item_id, $3::text as group_id, $4::bigint as member_id, $6::timestamptz as due_at,
-    $1::timestamptz as created_at
+  select id as item_id, $3::text as group_id, $4::bigint as member_id, $6::timestamptz as due_at, created_at from written
 ),
 ${addParts(queue)}
-select`;
+select status, runs from inbound_hook.delivery where created_at = $1 and id = $2 and workspace_id = $3`;

@@ -9,6 +9,7 @@ export interface RunRecord {
   deliveryId: string;
   createdAt: Date;
   workspaceId: string;
+  claimId: string;
   /** The run's number; 0 if the delivery had expired. */
   number: number;
   /** `returned`: the target was not started, and the delivery is due again at `againAt`. */
@@ -26,15 +27,14 @@ export interface RunRecord {
 
 /**
  * Writes how runs ended, and frees their slots, in one transaction. A result counts even if the run was declared
- * interrupted before, because it says what really happened; but never for another run of the delivery. Resolves with
- * whether there is work for the freed slots.
+ * interrupted before, because it says what really happened; but never for another run of the delivery.
  */
-export type SettleRuns = (records: readonly RunRecord[], now: Date) => Promise<boolean>;
+export type SettleRuns = (records: readonly RunRecord[], now: Date) => Promise<void>;
 
 export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
   const text = settleText(queue);
   return async (records, now) => {
-    const [, settled] = await pipelined(
+    await pipelined(
       pool,
       [
         lockGroups(queue.tables, [...new Set(records.map((record) => record.workspaceId))]),
@@ -43,24 +43,26 @@ export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
       // A crash that undoes this leaves the runs leased, and they become interrupted.
       { unlockEarly: true },
     );
-    return settled?.rows[0].due ?? false;
   };
 }
 
 const settleText = (queue: FairQueue) => `with input as materialized (
-  select "deliveryId" as delivery_id, "createdAt" as created_at, number, outcome, "againAt" as again_at,
+  select "claimId" as claim_id, "deliveryId" as delivery_id, "createdAt" as created_at, number, outcome, "againAt" as again_at,
     "nextAttempt" as next_attempt, "durationMs" as duration_ms, args, result, error, "executionId" as execution_id
-  from json_to_recordset($1::json) as given ("deliveryId" uuid, "createdAt" timestamptz, number integer, outcome text,
+  from json_to_recordset($1::json) as given ("claimId" uuid, "deliveryId" uuid, "createdAt" timestamptz, number integer, outcome text,
     "againAt" timestamptz, "nextAttempt" integer, "durationMs" integer, args text, result text, error text,
     "executionId" text)
 ),
--- Records whose slot is still held for their run.
+-- Records whose slot is still held for their run. A run that was returned before and claimed again has the same number.
 held as materialized (
   select input.*, q.group_id, q.member_id
   from input
   join ${queue.tables}_item q on q.item_id = input.delivery_id and q.lease_until is not null
   left join inbound_hook.delivery d on d.created_at = input.created_at and d.id = input.delivery_id
-  where d.id is null or d.runs = input.number
+  where (d.id is null or d.runs = input.number) and (input.outcome <> 'returned' or exists (
+    select from inbound_hook.run r
+    where r.created_at = input.created_at and r.delivery_id = input.delivery_id and r.claim_id = input.claim_id
+  ))
 ),
 runs_ended as (
   update inbound_hook.run r set status = input.outcome, duration_ms = input.duration_ms, args = input.args,
@@ -90,4 +92,4 @@ settled as materialized (
   from held
 ),
 ${settleParts(queue)}
-select exists (select from groups_settled where ready_at <= $2::timestamptz + interval '1 second') as due`;
+select`;

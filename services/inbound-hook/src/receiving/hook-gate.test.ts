@@ -1,0 +1,47 @@
+import { EventEmitter } from "node:events";
+import type { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import type { ReceivableRow } from "../store/receivable-hook.ts";
+import { createHookGate } from "./hook-gate.ts";
+
+const ROW = { id: 1, workspaceId: "w", active: true, limit: 1_000 } as ReceivableRow;
+
+function gateWithoutRedis(isLocked = false) {
+  const checks: string[] = [];
+  const gate = createHookGate({
+    redis: new EventEmitter() as Redis,
+    now: () => 0,
+    admission: { decide: () => Promise.reject(new Error("redis is down")) },
+    loadRow: async () => ROW,
+    openSecret: () => "secret",
+    isWorkspaceLocked: async (workspaceId) => {
+      checks.push(workspaceId);
+      return isLocked;
+    },
+    onAdmissionError: () => {},
+  });
+  /** Whether the call was refused. */
+  const call = async (secret: string) => {
+    const admitted = await gate.admit(Buffer.alloc(32), (hook) => ({ refused: hook.locked || hook.secret !== secret }));
+    return admitted?.judgement.refused;
+  };
+  return { call, checks };
+}
+
+test("[IN-28] while Redis is down, calls that fail verification cause no call of key-auth", async () => {
+  const { call, checks } = gateWithoutRedis();
+  expect(await Promise.all(Array.from({ length: 100 }, () => call("wrong")))).not.toContain(false);
+  expect(checks).toEqual([]);
+});
+
+test("[IN-28] while Redis is down, verified calls of the same moment share a check of the lock, later ones do not", async () => {
+  for (const isLocked of [false, true]) {
+    const { call, checks } = gateWithoutRedis(isLocked);
+    const outcomes = await Promise.all(Array.from({ length: 100 }, () => call("secret")));
+    expect(new Set(outcomes)).toEqual(new Set([isLocked]));
+    expect(checks).toEqual(["w"]);
+    await new Promise((resolve) => setImmediate(resolve));
+    await call("secret");
+    expect(checks).toEqual(["w", "w"]);
+  }
+});

@@ -1,0 +1,29 @@
+import type { ClaimIdentity } from "../store/runs/claim.ts";
+import type { UndoClaim } from "../store/runs/undo-claim.ts";
+
+/** Claims of this process that failed, although the database may have committed them, or may still do so. */
+export interface DoubtfulClaims {
+  add(claim: ClaimIdentity): void;
+  /** Undoes those that were committed. Resolves with the number of returned deliveries. */
+  undo(): Promise<number>;
+}
+
+/** Each claim is looked for until its lease expires, which makes what it claimed interrupted. */
+export function createDoubtfulClaims(undo: UndoClaim, now: () => Date): DoubtfulClaims {
+  const claims = new Set<ClaimIdentity>();
+  return {
+    add(claim) {
+      claims.add(claim);
+    },
+    async undo() {
+      let returned = 0;
+      for (const claim of claims) {
+        const count = await undo(claim, now());
+        returned += count;
+        // A claim is one transaction: once some of it was found, there is no more.
+        if (count > 0 || now() >= claim.leaseUntil) claims.delete(claim);
+      }
+      return returned;
+    },
+  };
+}
