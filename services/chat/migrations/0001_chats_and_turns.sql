@@ -65,6 +65,7 @@ create table chat.turn (
 create unique index turn_of_client_message on chat.turn (chat, client_message_id)
   where client_message_id is not null and status <> 'refused';
 create unique index turn_of_chat on chat.turn (chat, number);
+create index turn_open on chat.turn (chat, number) where status in ('waiting', 'ready', 'running');
 create index turn_waiting on chat.turn (created_at) where status = 'waiting';
 create index turn_leased on chat.turn (lease_until) where status = 'running';
 create index turn_age on chat.turn (created_at);
@@ -82,6 +83,8 @@ create table chat.message (
   created_at timestamptz not null,
   primary key (chat, event_id)
 );
+
+create index message_created on chat.message (chat, created_at);
 
 -- What a client sees, exactly as sent. Kept for a few days, so that streams can be resumed by event id.
 create table chat.event (

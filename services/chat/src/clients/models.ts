@@ -5,7 +5,7 @@ import { apiKeyContext } from "../domain/api-key-context.ts";
 import { anthropicModel } from "../models/anthropic.ts";
 import { chainModels } from "../models/chain.ts";
 import { embeddedModel } from "../models/embedded/model.ts";
-import type { Model } from "../models/model.ts";
+import { type Model, ModelError } from "../models/model.ts";
 import { openAiCompatibleModel } from "../models/openai-compatible.ts";
 import type { ModelServer } from "../store/model-servers.ts";
 
@@ -24,7 +24,12 @@ export function createModelOf({ safeFetch, secretBox, onError }: ModelsOptions):
   return (workspaceId, servers) => {
     if (servers.length === 0) return embedded;
     const models = servers.map(({ provider, name, apiKey, ...server }) => {
-      const key = apiKey === null ? "" : secretBox.open(apiKey, apiKeyContext(workspaceId, name));
+      let key = "";
+      try {
+        if (apiKey !== null) key = secretBox.open(apiKey, apiKeyContext(workspaceId, name));
+      } catch {
+        return unusableModel(name, "its key cannot be opened");
+      }
       const settings = { ...server, name, apiKey: key, safeFetch };
       return provider === "anthropic" ? anthropicModel(settings) : openAiCompatibleModel(settings);
     });
@@ -35,5 +40,16 @@ export function createModelOf({ safeFetch, secretBox, onError }: ModelsOptions):
         onError(error);
       },
     });
+  };
+}
+
+/** Fails without being asked, so that the next model of the chain answers. */
+function unusableModel(name: string, message: string): Model {
+  return {
+    name,
+    // biome-ignore lint/correctness/useYield: it has no output
+    async *stream() {
+      throw new ModelError("refused", message, { beforeOutput: true });
+    },
   };
 }

@@ -60,6 +60,11 @@ export interface Ending {
 
 export type ErrorCode = "TOOL_FAILED" | "MODEL_FAILED" | "BUDGET_EXCEEDED" | "NOT_RELEASED" | "INTERNAL";
 
+export const INTERNAL: Ending = {
+  status: "failed",
+  error: { code: "INTERNAL", message: "The answer could not be finished. Please try again." },
+};
+
 /** [CHAT] A turn that has to wait longer than this for those before it is refused. */
 export const MAX_WAIT_MS = 30_000;
 /** Turns of one chat that may wait. */

@@ -11,7 +11,11 @@ export function createPublishEvents(bus: Bus): PublishEvents {
   return (chat, turn, events) => {
     // The client would keep messages for a broker that is down, without a limit.
     if (!bus.isConnected()) return;
-    bus.nc.publish(eventsSubject(chat), toBinary(ChatEventsSchema, create(ChatEventsSchema, { turn, events })));
+    try {
+      bus.nc.publish(eventsSubject(chat), toBinary(ChatEventsSchema, create(ChatEventsSchema, { turn, events })));
+    } catch {
+      // The connection has just closed, or the broker takes no message of this size. The events are stored already.
+    }
   };
 }
 

@@ -15,6 +15,15 @@ describe.each(PROVIDERS)("$provider", ({ provider, startServer, createModel }) =
     ]);
   });
 
+  test("[CHAT-16] unusable numbers of tokens become numbers that can be stored", async () => {
+    await using server = await startServer({ text: "x", usage: { inputTokens: 1.6, outputTokens: 1e30 } });
+    await using config = settings(server.baseUrl);
+    const usageOf = async () => (await ask(createModel(config))).events.at(-1);
+    expect(await usageOf()).toMatchObject({ usage: { inputTokens: 2, outputTokens: 10_000_000 } });
+    server.answer({ text: "x", usage: { inputTokens: -7, outputTokens: 0.2 } });
+    expect(await usageOf()).toMatchObject({ usage: { inputTokens: 0, outputTokens: 0 } });
+  });
+
   test("[CHAT-16] the first token is there before the answer has ended", async () => {
     await using server = await startServer({ text: "one two three", fault: { kind: "stall", afterTokens: 1 } });
     await using config = settings(server.baseUrl);

@@ -140,7 +140,7 @@ describe("tools of a turn", () => {
       "many",
       Array.from({ length: 20 }, () => many),
     );
-    expect(requests).toHaveLength(8);
+    expect(requests.map(({ tools }) => tools.length > 0)).toEqual([...Array(7).fill(true), false]);
     expect(receipt?.tools.filter(({ success }) => success)).toHaveLength(25);
     const { rows } = await rig.pool.query("select status, count(*) from chat.tool_call where turn = $1 group by 1", [
       turn.id,

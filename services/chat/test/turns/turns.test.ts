@@ -122,4 +122,38 @@ describe("turns", () => {
     expect(kindsOf(events)).toEqual(["user", "assistant", "suggestions", "done"]);
     expect(events.at(-2)?.event.value).toMatchObject({ items: ["More", "Less"] });
   });
+
+  it("[CHAT] an answer is cut at 200,000 characters before it is stored, in events of a limited size", async () => {
+    rig.model.answer((call) => {
+      call.text(`<b>${"\u{1f600}&".repeat(150_000)}`);
+      call.text("never");
+      call.finish();
+    });
+    const turn = await rig.send("long-answer", "Hi");
+    const { receipt } = await rig.untilDone(turn);
+    const events = await rig.events(turn.chat);
+    const text = streamedText(events);
+    expect(text.length).toBeGreaterThan(199_000);
+    expect(text.length).toBeLessThan(200_050);
+    expect(text.endsWith("</b>") && text.isWellFormed()).toBe(true);
+    for (const { event } of events)
+      if (event.case === "message") expect(event.value.content.length).toBeLessThan(12_000);
+    expect((await rig.history(turn.chat)).at(-1)?.content).toBe(text);
+    expect(receipt?.outputTokens).toBeGreaterThan(0);
+  });
+
+  it.each([Number.NaN, 1.5, 5e9])(
+    "[CHAT] a turn whose tokens cannot be stored (%d) ends as INTERNAL",
+    async (inputTokens) => {
+      rig.model.answer((call) => {
+        call.text("Hello.");
+        call.finish({ inputTokens, outputTokens: 1 });
+      });
+      const turn = await rig.send(`tokens-${inputTokens}`, "Hi");
+      await rig.untilDone(turn);
+      expect(await rig.status(turn)).toBe("failed");
+      const events = await rig.events(turn.chat);
+      expect(events.at(-2)?.event).toMatchObject({ case: "error", value: { code: "INTERNAL" } });
+    },
+  );
 });

@@ -4,6 +4,9 @@ import { toModelError } from "./errors.ts";
 import { toCallOptions } from "./prompt.ts";
 import type { ProviderSettings } from "./settings.ts";
 
+/** More than any answer uses. */
+const MAX_TOKENS = 10_000_000;
+
 /**
  * A model behind the AI SDK's provider interface. Its higher-level functions are not used: they repeat requests and run
  * tools by themselves.
@@ -86,5 +89,11 @@ function toFinishReason({ unified }: LanguageModelV4FinishReason, hasCalls: bool
 }
 
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsage {
-  return { inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0 };
+  return { inputTokens: toCount(inputTokens.total), outputTokens: toCount(outputTokens.total) };
+}
+
+/** Servers may report anything. */
+function toCount(tokens: unknown): number {
+  if (typeof tokens !== "number" || !(tokens > 0)) return 0;
+  return Math.min(Math.round(tokens), MAX_TOKENS);
 }

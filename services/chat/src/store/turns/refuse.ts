@@ -1,19 +1,32 @@
-import type { Queryable } from "@toolgate/postgres/pool";
+import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { MAX_WAIT_MS } from "../../domain/turn.ts";
 
 const MAX_REFUSED = 500;
 
+const FIND_CHATS = `select distinct chat from (
+  select chat from chat.turn where status = 'waiting' and created_at < $1 order by created_at limit ${MAX_REFUSED}
+) late`;
+
+/** Whoever ends a turn holds this lock while it chooses the next one. */
+const LOCK_CHATS = "select id from chat.chat where id = any($1::bigint[]) order by id for no key update";
+
+const REFUSE = `with late as (
+  select id from chat.turn where chat = any($2::bigint[]) and status = 'waiting' and created_at < $3
+  order by id for no key update
+)
+update chat.turn t set status = 'refused', ended_at = $1, error_code = 'CHAT_BUSY', message = '', user_event = null
+from late where t.id = late.id
+returning t.chat, t.id`;
+
 /** [CHAT] Refuses the turns that have waited too long for those before them. */
-export async function refuseWaiting(db: Queryable, now: Date): Promise<{ chat: number; id: string }[]> {
-  const { rows } = await db.query(
-    `update chat.turn t set status = 'refused', ended_at = $1, error_code = 'CHAT_BUSY', message = '', user_event = null
-     from (
-       select id from chat.turn where status = 'waiting' and created_at < $2
-       order by id limit ${MAX_REFUSED} for no key update skip locked
-     ) late
-     where t.id = late.id
-     returning t.chat, t.id`,
-    [now, new Date(now.getTime() - MAX_WAIT_MS)],
-  );
-  return rows;
+export async function refuseWaiting(pool: Pool, now: Date): Promise<{ chat: number; id: string }[]> {
+  const before = new Date(now.getTime() - MAX_WAIT_MS);
+  const found = await pool.query(FIND_CHATS, [before]);
+  if (found.rows.length === 0) return [];
+  const chats = found.rows.map(({ chat }) => chat);
+  return inTransaction(pool, async (db) => {
+    await db.query(LOCK_CHATS, [chats]);
+    const { rows } = await db.query(REFUSE, [now, chats, before]);
+    return rows;
+  });
 }

@@ -80,6 +80,7 @@ function requestOf({ steps, calls, tools }: RunningTurn, { definition, messages,
   return {
     instructions: instructionsFor(definition.instructions),
     messages: conversationOf({ messages, files, steps, calls }),
-    tools,
+    // The calls of the last step would not be made.
+    tools: steps.length + 1 >= MAX_STEPS ? [] : tools,
   };
 }

@@ -6,6 +6,8 @@ import type { TurnLog } from "./turn-log.ts";
 export interface Answer {
   /** What was streamed so far. */
   readonly html: string;
+  /** It has all the characters that it may have; further text is dropped. */
+  readonly full: boolean;
   /** Takes the model's next text. Waits while too much of it is not stored yet. */
   push(text: string): Promise<void>;
   /** Closes what is open, and resolves once everything is stored. */
@@ -21,14 +23,20 @@ interface AnswerOptions {
   streamed: string;
   /** Put before the first text, to separate it from the step before. */
   separator: string;
+  /** Most characters, apart from those that close what is open. */
+  maxCharacters: number;
   onFirst: () => void;
 }
 
 /** The first text is sent at once; then texts are collected for this long. */
 const COLLECT_MS = 70;
 const MAX_UNSTORED_CHARACTERS = 64 * 1024;
+/** At most about 32 kB. */
+const MAX_EVENT_CHARACTERS = 11_000;
+/** Sanitized text is rarely longer than this times the text. */
+const GROWTH = 8;
 
-export function createAnswer({ log, now, streamed, separator, onFirst }: AnswerOptions): Answer {
+export function createAnswer({ log, now, streamed, separator, maxCharacters, onFirst }: AnswerOptions): Answer {
   const sanitizer = new HtmlSanitizer();
   let html = streamed;
   sanitizer.push(streamed);
@@ -44,12 +52,22 @@ export function createAnswer({ log, now, streamed, separator, onFirst }: AnswerO
     collected += text;
   }
 
+  /** Sanitizes the text piece by piece, so that no more than what fits is added. */
+  function addUntilFull(text: string): void {
+    for (let start = 0; start < text.length && html.length < maxCharacters; ) {
+      const end = wholeEnd(text, start + Math.ceil((maxCharacters - html.length) / GROWTH));
+      add(sanitizer.push(text.slice(start, end)));
+      start = end;
+    }
+  }
+
   function store(): void {
     timer = undefined;
     if (writing || collected === "") return;
     const content = collected;
     collected = "";
-    const stored = log.append({ events: [messageEvent("assistant", content, now())] });
+    const at = now();
+    const stored = log.append({ events: eventTexts(content).map((part) => messageEvent("assistant", part, at)) });
     if (html.length === content.length) stored.then(onFirst, () => {});
     writing = stored
       .catch((error: unknown) => {
@@ -77,10 +95,13 @@ export function createAnswer({ log, now, streamed, separator, onFirst }: AnswerO
     get html() {
       return html;
     },
+    get full() {
+      return html.length >= maxCharacters;
+    },
     async push(text) {
       if (failure) throw failure;
       const isFirst = html === "";
-      add(sanitizer.push(text));
+      addUntilFull(text);
       if (collected.length > MAX_UNSTORED_CHARACTERS) return storeAll();
       if (isFirst && html !== "") store();
       else if (collected !== "" && !writing) timer ??= setTimeout(store, COLLECT_MS);
@@ -91,4 +112,20 @@ export function createAnswer({ log, now, streamed, separator, onFirst }: AnswerO
     },
     leave: storeAll,
   };
+}
+
+function eventTexts(content: string): string[] {
+  const parts: string[] = [];
+  for (let start = 0; start < content.length; ) {
+    const end = wholeEnd(content, start + MAX_EVENT_CHARACTERS);
+    parts.push(content.slice(start, end));
+    start = end;
+  }
+  return parts;
+}
+
+/** Where to cut a text so that no character of two UTF-16 units is split. */
+function wholeEnd(text: string, end: number): number {
+  const unit = text.charCodeAt(end - 1);
+  return end < text.length && unit >= 0xd800 && unit < 0xdc00 ? end + 1 : end;
 }

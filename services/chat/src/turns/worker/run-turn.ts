@@ -4,7 +4,7 @@ import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assista
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ModelOf } from "../../clients/models.ts";
 import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
-import { type Ending, MAX_ATTEMPTS } from "../../domain/turn.ts";
+import { type Ending, INTERNAL, MAX_ATTEMPTS } from "../../domain/turn.ts";
 import type { ModelFile, ModelTool } from "../../models/model.ts";
 import { findDefinition } from "../../store/assistants.ts";
 import { type Budget, readBudget } from "../../store/budget.ts";
@@ -41,10 +41,6 @@ export interface TurnDependencies {
 }
 
 const RETRY_MS = 250;
-const INTERNAL: Ending = {
-  status: "failed",
-  error: { code: "INTERNAL", message: "The answer could not be finished. Please try again." },
-};
 
 const NOT_RELEASED: Ending = {
   status: "failed",

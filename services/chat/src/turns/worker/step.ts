@@ -6,6 +6,7 @@ import { type Answer, createAnswer } from "./answer.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 const MAX_TOOL_NAME_CHARACTERS = 64;
+const CHARACTERS_PER_TOKEN = 4;
 
 /**
  * Asks the model once, and streams its answer. The step and its tokens are not stored yet. Throws a ModelError, or a
@@ -25,6 +26,7 @@ async function askModel(turn: RunningTurn, model: Model, request: ModelRequest, 
     now,
     streamed,
     separator: before === "" ? "" : "\n",
+    maxCharacters: MAX_ANSWER_CHARACTERS - before.length,
     onFirst() {
       const seconds = (now().getTime() - claimed.createdAt.getTime()) / 1000;
       if (before === "" && streamed === "") turnFirstOutput.record(seconds, { lane: claimed.lane });
@@ -34,7 +36,10 @@ async function askModel(turn: RunningTurn, model: Model, request: ModelRequest, 
   const partial = streamed === "" ? {} : { partial: streamed };
   let calls: StepCall[];
   try {
-    calls = await readAnswer(turn, model.stream({ ...request, ...partial }, control.signal), answer, number);
+    calls = await readAnswer(turn, model.stream({ ...request, ...partial }, control.signal), answer, {
+      number,
+      requestCharacters: () => charactersOf(request) + streamed.length,
+    });
   } catch (error) {
     await (control.left === "hand-over" ? answer.leave() : answer.end());
     throw error;
@@ -50,28 +55,62 @@ async function readAnswer(
   turn: RunningTurn,
   events: ReturnType<Model["stream"]>,
   answer: Answer,
-  step: number,
+  step: { number: number; requestCharacters: () => number },
 ): Promise<StepCall[]> {
-  const calls: StepCall[] = [];
+  const streamedBefore = answer.html.length;
   let argsCharacters = 0;
+  let started = false;
+  let finished = false;
   turn.uncounted = { inputTokens: 0, outputTokens: 0 };
-  for await (const event of events) {
-    if (event.kind === "started") turn.model = event.model;
-    if (event.kind === "text") await answer.push(event.text);
-    if (event.kind === "tool_call") {
-      const id = `call_${turn.claimed.number}_${step}_${calls.length + 1}`;
-      argsCharacters += event.args.length;
-      calls.push({ id, tool: toolName(event.name), args: event.args.replaceAll("\0", "") });
-    }
-    if (event.kind === "finished") {
-      const { inputTokens, outputTokens } = event.usage;
-      turn.uncounted = { inputTokens, outputTokens };
-      turn.inputTokens += inputTokens;
-      turn.outputTokens += outputTokens;
-    }
-    if (answer.html.length + argsCharacters > MAX_ANSWER_CHARACTERS) return [];
+  function count(inputTokens: number, outputTokens: number): void {
+    turn.uncounted = { inputTokens, outputTokens };
+    turn.inputTokens += inputTokens;
+    turn.outputTokens += outputTokens;
   }
-  return calls;
+  const calls: StepCall[] = [];
+  try {
+    for await (const event of events) {
+      if (event.kind === "started") {
+        turn.model = event.model;
+        started = true;
+      }
+      if (event.kind === "text") await answer.push(event.text);
+      if (event.kind === "tool_call") {
+        const id = `call_${turn.claimed.number}_${step.number}_${calls.length + 1}`;
+        argsCharacters += event.args.length;
+        calls.push({ id, tool: toolName(event.name), args: event.args.replaceAll("\0", "") });
+      }
+      if (event.kind === "finished") {
+        finished = true;
+        count(event.usage.inputTokens, event.usage.outputTokens);
+      }
+      if (answer.full || answer.html.length + argsCharacters > MAX_ANSWER_CHARACTERS) return [];
+    }
+    return calls;
+  } finally {
+    // An answer that was cut has been paid for as well.
+    if (started && !finished) {
+      const answered = answer.html.length - streamedBefore + argsCharacters;
+      count(estimateTokens(step.requestCharacters()), estimateTokens(answered));
+    }
+  }
+}
+
+function charactersOf({ instructions, messages, tools }: ModelRequest): number {
+  let characters = instructions.length;
+  for (const message of messages) {
+    if (message.role !== "tool") characters += message.text.length;
+    if (message.role === "assistant")
+      for (const { name, args } of message.toolCalls ?? []) characters += name.length + args.length;
+    if (message.role === "tool") for (const { output } of message.results) characters += output.length;
+  }
+  for (const { name, description, parameters } of tools)
+    characters += name.length + description.length + JSON.stringify(parameters).length;
+  return characters;
+}
+
+function estimateTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
 /** Models may name tools that do not exist; their text is not trusted. */
