@@ -32,10 +32,11 @@ unit: setup ## The tests next to the code
 integration: setup ## The tests of whole services, in test/ folders
 	@exec vitest run /test/
 
-gen: setup ## Generates gen/ from proto/, and the documentation of events from packages/event-schemas
+gen: setup ## Generates gen/ from proto/, documentation of events, and the files of the chat widget
 	@buf generate
 	@node packages/event-schemas/src/write-docs.ts
 	@biome format --write docs/events
+	@node packages/chat-widget/src/build.ts
 
 format: setup ## Formats the code and applies safe lint fixes
 	@exec biome check --write .

@@ -11,6 +11,7 @@ const MAX_OUTPUT_BYTES = 10_000_000;
 function checks(generatedDir: string): Record<string, [command: string, ...args: string[]]> {
   return {
     types: ["tsc", "--noEmit"],
+    "types of code for browsers": ["tsc", "--noEmit", "--project", "packages/chat-widget"],
     "format and lint": ["biome", "check", "."],
     "floating promises": ["oxlint", "--type-aware"],
     "proto lint": ["buf", "lint"],

@@ -18,11 +18,18 @@ export const CHAT_PATHS = {
   "/chat/stop": "POST",
 } as const;
 
+/** Code for browsers, as packages/chat-widget builds it. */
+export const CHAT_FILES: Readonly<Record<string, string>> = {
+  "/chat/widget.js": "widget.js",
+  "/chat/client.js": "client.js",
+};
+
 export type ChatPath = keyof typeof CHAT_PATHS;
 
 /** Whether this routable target is a path of chats. */
 export function isChatTarget(url: string): boolean {
-  return Object.hasOwn(CHAT_PATHS, pathOf(url));
+  const path = pathOf(url);
+  return Object.hasOwn(CHAT_PATHS, path) || Object.hasOwn(CHAT_FILES, path);
 }
 
 /** Whether a hook may be at this routable target. */
@@ -39,6 +46,7 @@ export function allowedMethod(url: string): "GET" | "POST" | undefined {
   if (path === MCP_PATH || SIGNED_PULL.test(path)) return "POST";
   if (path === EVENT_TYPES_PATH || path.startsWith(`${EVENT_TYPES_PATH}/`)) return "GET";
   if (Object.hasOwn(CHAT_PATHS, path)) return CHAT_PATHS[path as ChatPath];
+  if (Object.hasOwn(CHAT_FILES, path)) return "GET";
   return path === OPENAPI_PATH || path === DECLARATIONS_PATH ? "GET" : undefined;
 }
 

@@ -7,6 +7,7 @@ import type { CallContext, Context } from "../context.ts";
 import { routableTarget } from "../domain/addresses.ts";
 import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
 import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
+import { browserFileRoutes } from "./chat/browser-files.ts";
 import { chatRoutes } from "./chat/chat-routes.ts";
 import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
@@ -100,6 +101,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(eventTypeRoutes(context));
   await app.register(pullRoutes(context, peers.transport("outbound-webhook")));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
+  await app.register(browserFileRoutes);
   await app.register(chatRoutes({ chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), log }));
   await app.register(managementRoutes(peers, log));
   return app;

@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+
+const PROGRAMS = ["chromium", "chromium-headless-shell", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** The Chromium of this machine: CHROMIUM_PATH, or one in PATH. Undefined when there is none. */
+export function findChromium(): string | undefined {
+  const { CHROMIUM_PATH, PATH = "" } = process.env;
+  if (CHROMIUM_PATH) return CHROMIUM_PATH;
+  return PATH.split(delimiter)
+    .flatMap((folder) => PROGRAMS.map((program) => join(folder, program)))
+    .find((path) => existsSync(path));
+}
+
+/** The sandbox does not start for root, as which tests run in containers. */
+export function launchChromium(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
