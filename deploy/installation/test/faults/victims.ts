@@ -110,7 +110,8 @@ function serversOf({ postgres, nats, redis }: RunningToolgate) {
   return { postgres, nats, redis };
 }
 
-function killedProcess(toolgate: RunningToolgate, name: string, count: number): Victim {
+/** Some processes of one name. */
+export function killedProcess(toolgate: RunningToolgate, name: string, count: number): Victim {
   return {
     name,
     ends: { [name]: count },
@@ -128,7 +129,8 @@ function killedProcess(toolgate: RunningToolgate, name: string, count: number): 
   };
 }
 
-function server(name: string, victim: Pick<TestServer, "kill" | "restart">): Victim {
+/** A server, which stays down for a moment and keeps its data. */
+export function server(name: string, victim: Pick<TestServer, "kill" | "restart">): Victim {
   return {
     name,
     ends: {},
