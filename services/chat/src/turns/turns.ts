@@ -8,6 +8,7 @@ import { v7 as uuidv7 } from "uuid";
 import { chatEvent, doneEvent, messageEvent, storedEvent } from "../domain/chat-event.ts";
 import { type ChatRow, findChat } from "../store/chats.ts";
 import { LANES, type Lane, laneQueue } from "../store/queue.ts";
+import { createStopReady, type StopReady } from "../store/turns/end.ts";
 import type { TurnProgress } from "../store/turns/find.ts";
 import { createResetStore } from "../store/turns/reset.ts";
 import { createStartStore, type NewTurn, type StartOutcome, type TurnRef } from "../store/turns/start.ts";
@@ -35,7 +36,8 @@ export interface Turns {
    */
   start(request: TurnRequest): Promise<StartOutcome>;
   /**
-   * Cancels the turn that runs, and resolves once it has ended, at the latest after 10 s. False: no turn was running.
+   * Cancels the turn that runs, and resolves once it has ended. False: no turn was running. Fails with deadline_exceeded
+   * when it has not ended after 10 s.
    */
   stop(chat: ChatOfOwner): Promise<boolean | "forbidden">;
   /** Resolves once a turn has ended. Undefined when the signal fires first. */
@@ -58,6 +60,9 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: Tu
   const startIn = Object.fromEntries(
     LANES.map((lane) => [lane, createStartStore(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
   ) as Record<Lane, ReturnType<typeof createStartStore>>;
+  const stopReady = Object.fromEntries(
+    LANES.map((lane) => [lane, createStopReady(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
+  ) as Record<Lane, StopReady>;
   const resetStore = createResetStore(queuePool, laneQueue("chat", turnsPerWorkspace));
   const publish = createPublishEvents(bus);
   const announceTurns = createAnnounceTurns(bus);
@@ -83,7 +88,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: Tu
     async stop(request) {
       const chat = await find(request);
       if (chat === "forbidden") return "forbidden";
-      return chat ? stopTurn({ pool, bus }, chat.id) : false;
+      return chat ? stopTurn({ pool, bus, stopReady, publish, announceTurns, now }, chat.id) : false;
     },
     async reset(request) {
       const end = storedEvent(doneEvent(create(TurnReceiptSchema)));

@@ -1,3 +1,4 @@
+import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ChatRig, expectDense, kindsOf, startChatRig, streamedText } from "../chat-rig.ts";
@@ -57,6 +58,35 @@ describe("stopping and resetting", () => {
     expectDense(events);
     expect(kindsOf(events)).toEqual(["user", "toolStart", "toolComplete", "done", "user", "assistant", "done"]);
     rig.tools.receiver.behave(() => ({}));
+  });
+
+  it("[CHAT] a turn that no worker has claimed is stopped without one, and the next one may start", async () => {
+    await using idle = await startChatRig({ instances: [["api"]] });
+    const turn = await idle.send("unclaimed", "Hi");
+    const next = await idle.send("unclaimed", "And?");
+    expect(await idle.turns.stop(idle.request("unclaimed", ""))).toBe(true);
+    expect([await idle.status(turn), await idle.status(next)]).toEqual(["stopped", "ready"]);
+    const events = await idle.events(turn.chat);
+    expectDense(events);
+    expect(kindsOf(events)).toEqual(["user", "done", "user"]);
+    expect(events[1]?.event).toMatchObject({ case: "done", value: { receipt: { stopped: true } } });
+    idle.model.answer((call) => {
+      call.text("Fine.");
+      call.finish();
+    });
+    await idle.start(["worker"]);
+    await idle.untilDone(next);
+    expect(kindsOf(await idle.events(turn.chat))).toEqual(["user", "done", "user", "assistant", "done"]);
+    expect(idle.model.calls).toHaveLength(1);
+  });
+
+  it("[CHAT] a stop that has no effect within 10 s is an error", { timeout: 40_000 }, async () => {
+    await using idle = await startChatRig({ instances: [["api"]] });
+    const turn = await idle.send("lost-worker", "Hi");
+    await idle.pool.query("update chat.turn set status = 'running' where id = $1", [turn.id]);
+    await expect(idle.turns.stop(idle.request("lost-worker", ""))).rejects.toMatchObject({
+      code: Code.DeadlineExceeded,
+    });
   });
 
   it("[CHAT-31] [CHAT-32] reset clears the history and keeps the id usable; event ids go on", async () => {

@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts";
 import { chatOf } from "./chat-of.ts";
 import { forbidden } from "./refusals.ts";
 
-/** [CHAT] The turn has ended when it responds, at the latest after 10 s. */
+/** [CHAT] The turn has ended when it responds; after 10 s it fails with deadline_exceeded instead. */
 export const stopTurn: Handler<Context, typeof ChatService.method.stopTurn> = async ({ turns }, { chatId }, call) => {
   const stopped = await turns.stop(chatOf(call, chatId));
   if (stopped === "forbidden") throw forbidden();

@@ -4,8 +4,9 @@ import { unavailable } from "@toolgate/service-host/errors";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
+import { hasEnded } from "../../domain/turn.ts";
 import { findDefinition } from "../../store/assistants.ts";
-import { findReply, type TurnProgress } from "../../store/turns/find.ts";
+import { findReply, findTurn, type TurnProgress } from "../../store/turns/find.ts";
 import type { TurnRef } from "../../store/turns/start.ts";
 import type { ChatOfOwner } from "../../turns/turns.ts";
 
@@ -65,7 +66,7 @@ async function startTurn(
 }
 
 async function untilEnded(
-  { turns, stopping }: Context,
+  { pool, turns, stopping }: Context,
   turn: TurnRef,
   chat: ChatOfOwner,
   call: HandlerContext,
@@ -76,6 +77,10 @@ async function untilEnded(
   call.signal.throwIfAborted();
   // The caller repeats the call, and another process waits for the same turn.
   if (stopping.aborted) throw unavailable("the service is stopping: repeat the call");
-  await turns.stop(chat);
+  // It may have ended in the meantime.
+  if (!(await turns.stop(chat))) {
+    const late = await findTurn(pool, turn.id);
+    if (late && hasEnded(late.status)) return late;
+  }
   throw new ConnectError("the assistant did not reply in time", Code.DeadlineExceeded);
 }

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { addParts } from "@toolgate/postgres/fair-queue/add";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
-import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Ending } from "../../domain/turn.ts";
@@ -28,6 +29,21 @@ export interface NextTurn {
   eventId: number;
   event: Uint8Array;
 }
+
+/** A turn that no worker has claimed, and its last event. */
+export interface ReadyTurn {
+  id: string;
+  workspaceId: string;
+  chat: number;
+  lastEventId: number;
+}
+
+/** Ends a turn before a worker claims it. Undefined when one has. */
+export type StopReady = (
+  turn: ReadyTurn,
+  events: readonly Uint8Array[],
+  now: Date,
+) => Promise<{ next: NextTurn | undefined } | undefined>;
 
 /** Undefined when the worker no longer holds the turn: then nothing was written. */
 export type EndTurn = (end: TurnEnd, now: Date) => Promise<{ next: NextTurn | undefined } | undefined>;
@@ -84,6 +100,11 @@ chat_changed as (
 select next.id, next.user_event as event
 from valid left join next on true`;
 
+/** From here on no worker can claim the turn, and it ends like one that a worker holds. */
+const TAKE_READY = `update chat.turn
+set status = 'running', stop_requested = true, lease_token = $2, started_at = coalesce(started_at, $3)
+where id = $1 and status = 'ready'`;
+
 /** Also for an end that was committed before, although its worker never learned of it. */
 const FIND_END = `select t.id from chat.turn t
 where t.id = $1 and t.lease_token = $2 and t.status in ('completed', 'failed', 'stopped')`;
@@ -115,8 +136,24 @@ select count(*)::integer as added from queued`;
  * next turn, which may start now.
  */
 export function createEndTurn(pool: Pool, lane: Lane, queue: FairQueue): EndTurn {
+  const commit = createEnd(pool, lane, queue);
+  return (end, now) => commit(end, now, []);
+}
+
+/** Stops turns that wait for a worker, in the same way and without one. */
+export function createStopReady(pool: Pool, lane: Lane, queue: FairQueue): StopReady {
+  const commit = createEnd(pool, lane, queue);
+  return ({ lastEventId, ...held }, events, now) => {
+    const turn = { ...held, token: randomUUID() };
+    const tokens = { model: "", inputTokens: 0, outputTokens: 0 };
+    const take = { name: "take_ready_turn", text: TAKE_READY, values: [turn.id, turn.token, now] };
+    return commit({ turn, before: lastEventId, events, status: "stopped", ...tokens }, now, [take]);
+  };
+}
+
+function createEnd(pool: Pool, lane: Lane, queue: FairQueue) {
   const [freeText, nextText] = [freeSlot(queue), queueNext(queue)];
-  return async (end, now) => {
+  return async (end: TurnEnd, now: Date, first: readonly Statement[]): ReturnType<EndTurn> => {
     const { turn, before, events } = end;
     const after = before + events.length;
     const values = [
@@ -139,13 +176,15 @@ export function createEndTurn(pool: Pool, lane: Lane, queue: FairQueue): EndTurn
       lockGroups(queue.tables, [turn.workspaceId]),
       { name: "lock_chat_row", text: "select id from chat.chat where id = $1 for no key update", values: [turn.chat] },
       { name: "lock_turn", text: "select id from chat.turn where id = $1 for no key update", values: [turn.id] },
+      ...first,
       { name: "end_turn", text: END_TURN, values },
       { name: "find_end", text: FIND_END, values: [turn.id, turn.token] },
       { name: `free_${lane}_slot`, text: freeText, values: [turn.id, now] },
       { name: `queue_next_${lane}_turn`, text: nextText, values: [turn.chat, now] },
     ]);
-    const [row] = results[3]?.rows ?? [];
-    if (results[4]?.rows.length === 0) return undefined;
+    const [ended, found] = results.slice(3 + first.length);
+    const [row] = ended?.rows ?? [];
+    if (found?.rows.length === 0) return undefined;
     return { next: row?.id ? { id: row.id, eventId: after + 1, event: row.event } : undefined };
   };
 }
