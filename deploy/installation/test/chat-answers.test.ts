@@ -80,7 +80,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect({ status: sent.status, reply: typeof sent.body.reply }).toEqual({ status: 200, reply: "string" });
   });
 
-  test("[CHAT-41] [CHAT-51] [CHAT-52] a failed turn is an error event before done, and a 500 in the same form", async () => {
+  test("[CHAT-41] [CHAT-51] [CHAT-52] a failed turn is an error event before done, and a status in the same form", async () => {
     const { pool } = door.toolgate;
     await pool.query("update chat.settings set tokens_per_day = 1 where workspace_id = $1", [door.workspaceId]);
     try {
@@ -94,7 +94,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       const error = { error: { code: "BUDGET_EXCEEDED", message: expect.any(String) } };
       expect(events[0]?.data).toEqual(error);
       const sent = await door.post("/chat/index", { chat_id: "failed", message: "hello" });
-      expect({ status: sent.status, body: sent.body }).toEqual({ status: 500, body: error });
+      expect({ status: sent.status, body: sent.body }).toEqual({ status: 429, body: error });
     } finally {
       await pool.query("update chat.settings set tokens_per_day = 0 where workspace_id = $1", [door.workspaceId]);
     }

@@ -162,6 +162,27 @@ test("it gives up after some attempts without progress", async () => {
   expect(states).toEqual([false, false, false, false]);
 });
 
+test("[CHAT] an answer that failed is asked for again twice, and one without tokens left not at all", async () => {
+  const failing = await scripted((_, response) => refuse(response, 500, "INTERNAL"));
+  await expect(all(failing.chat.send("ä".repeat(1_000)))).rejects.toMatchObject({ status: 500, code: "INTERNAL" });
+  expect(failing.requests).toHaveLength(3);
+  const spent = await scripted((_, response) => refuse(response, 429, "BUDGET_EXCEEDED"));
+  const events = await all(spent.chat.send("ä".repeat(1_000)));
+  expect(events.map(({ data }) => data)).toEqual([
+    { error: { code: "BUDGET_EXCEEDED", message: "no" } },
+    { resumed: false },
+  ]);
+  expect(spent.requests).toHaveLength(1);
+});
+
+test("[CHAT] a stream that opens and breaks without an event is not tried for ever", async () => {
+  const { chat, requests } = await scripted((_, response) => cut(stream(response), ": open\nretry: 1\n\n"), {
+    maxAttempts: 4,
+  });
+  await expect(all(chat.send("hello"))).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  expect(requests).toHaveLength(4);
+});
+
 test("[CHAT] leaving the loop and firing the signal both close the connection", async () => {
   const closed: number[] = [];
   const { chat } = await scripted((_, response, number) => {

@@ -92,12 +92,14 @@ export function createChat(options: ChatOptions): Chat {
         });
         onConnection?.(true);
         for await (const block of response) {
-          retries.progress();
           const { id: idText, event, data } = block;
           const id = Number(idText ?? last);
           const isFirst = isAnswer && last === 0;
           const isNew = id > last;
-          if (isNew) last = id;
+          if (isNew) {
+            last = id;
+            retries.progress();
+          }
           if (isFirst && isNew) yield { id, event: "sent", data: {} };
           // Only the last event may have an id again: that of the chat when nothing new happened.
           if (data === undefined || event === undefined || !(isNew || event === "done")) continue;
@@ -126,7 +128,8 @@ export function createChat(options: ChatOptions): Chat {
       yield { id: 0, event: "message", data: { role: "assistant", content: reply } };
       yield { ...done, data: { resumed: false, receipt } };
     } catch (error) {
-      if (!(error instanceof ChatError) || error.status !== 500 || error.isPassing) throw error;
+      const isAnswer = error instanceof ChatError && (error.status === 500 || error.code === "BUDGET_EXCEEDED");
+      if (!isAnswer || error.isPassing) throw error;
       yield { id: 0, event: "error", data: { error: { code: error.code, message: error.message } } };
       yield { ...done, data: { resumed: false } };
     }

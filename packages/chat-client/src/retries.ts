@@ -1,3 +1,8 @@
+/** From what stands before the server. */
+const UNREACHABLE: readonly number[] = [502, 503, 504];
+/** How often a request that failed is repeated, each of which may cost the server as much as the first. */
+const MAX_REPEATED_FAILURES = 2;
+
 /** A request that the server refused, or that was given up. */
 export class ChatError extends Error {
   /** The HTTP status; 0 when there was no response. */
@@ -6,6 +11,8 @@ export class ChatError extends Error {
   readonly code: string;
   /** The same request may succeed later. */
   readonly isPassing: boolean;
+  /** The server failed to answer, and may fail in the same way again. */
+  readonly isFailure: boolean;
   /** How long the server wants to be left alone, in ms. */
   readonly retryAfterMs: number;
 
@@ -15,7 +22,9 @@ export class ChatError extends Error {
     this.status = status;
     this.code = code;
     this.retryAfterMs = retryAfterMs;
-    this.isPassing = status === 429 || status > 500 || (status === 500 && code === "INTERNAL");
+    const isRefusedForNow = status === 429 && code !== "BUDGET_EXCEEDED";
+    this.isFailure = status === 500 && code === "INTERNAL";
+    this.isPassing = isRefusedForNow || UNREACHABLE.includes(status) || this.isFailure;
   }
 }
 
@@ -31,6 +40,7 @@ export class Retries {
   #baseMs: number;
   #max: number;
   #failures = 0;
+  #failedAnswers = 0;
   readonly #signal: AbortSignal | undefined;
 
   constructor({ retryMs = 500, maxAttempts = 40 }: RetryOptions, signal: AbortSignal | undefined) {
@@ -42,6 +52,7 @@ export class Retries {
   /** Something has arrived, so the next failure is a first one. */
   progress(): void {
     this.#failures = 0;
+    this.#failedAnswers = 0;
   }
 
   /** Waits before the next attempt. Throws when there is to be none. `error` undefined: a connection just ended. */
@@ -52,6 +63,8 @@ export class Retries {
     const isPassing = error instanceof ChatError && error.isPassing;
     if (!isNetwork && !isPassing) throw error;
     this.#failures += 1;
+    if (isPassing && error.isFailure) this.#failedAnswers += 1;
+    if (this.#failedAnswers > MAX_REPEATED_FAILURES) throw error;
     if (this.#failures >= this.#max) throw isPassing ? error : new ChatError(0, "CONNECTION_LOST", "no connection");
     const longest = this.#baseMs * Math.min(30, 2 ** (this.#failures - 1));
     // A random part of it, so that many clients do not return at the same moment.

@@ -182,8 +182,8 @@ export declare const SuggestionsEventSchema: GenMessage<SuggestionsEvent>;
  */
 export declare type ErrorEvent = Message<"toolgate.chat.v1.ErrorEvent"> & {
   /**
-   * Of turns: TOOL_FAILED, MODEL_FAILED, BUDGET_EXCEEDED, INTERNAL. Of RPCs: INVALID_PARAMETERS, CHAT_BUSY, NO_ASSISTANT,
-   * FILE_TOO_LARGE, INVALID_FILE, TOO_MANY_FILES.
+   * Of turns: TOOL_FAILED, MODEL_FAILED, BUDGET_EXCEEDED, INTERNAL; of SendMessage also CHAT_RESET. Of RPCs:
+   * INVALID_PARAMETERS, CHAT_BUSY, NO_ASSISTANT, FILE_TOO_LARGE, INVALID_FILE, TOO_MANY_FILES.
    *
    * @generated from field: string code = 1;
    */

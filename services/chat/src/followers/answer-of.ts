@@ -1,8 +1,15 @@
-import type { ErrorEvent, TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { create } from "@bufbuild/protobuf";
+import { type ErrorEvent, ErrorEventSchema, type TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Pool } from "@toolgate/postgres/pool";
+import { findTurn } from "../store/turns/find.ts";
 import type { TurnRef } from "../store/turns/start.ts";
 import type { Followers } from "./followers.ts";
 import { turnEvents } from "./turn-events.ts";
+
+const CHAT_RESET = create(ErrorEventSchema, {
+  code: "CHAT_RESET",
+  message: "The chat was reset before the answer was complete.",
+});
 
 /** The end of a turn. */
 export interface TurnAnswer {
@@ -27,5 +34,7 @@ export async function answerOf(
     if (kind === "error") error = value;
     if (kind === "done") receipt = value.receipt;
   }
+  // Only a turn that no model has answered has no model in its receipt, such as one whose chat was reset.
+  if (!error && !receipt?.model && (await findTurn(source.pool, turn.id))?.status === "reset") error = CHAT_RESET;
   return { reply: error ? "" : reply, ...(error && { error }), ...(receipt && { receipt }) };
 }

@@ -1,4 +1,4 @@
-import type { ApiResponse } from "../responses.ts";
+import { type ApiResponse, RETRY_AFTER_HEADER } from "../responses.ts";
 
 /** [CHAT-48] [CHAT-49] [CHAT-50] [CHAT-51] Codes of the gateway's own; others come from chat. */
 type OwnCode =
@@ -7,6 +7,7 @@ type OwnCode =
   | "FORBIDDEN"
   | "WORKSPACE_LOCKED"
   | "METHOD_NOT_ALLOWED"
+  | "RATE_LIMITED"
   | "INTERNAL";
 
 /** [CHAT-52] [CHAT-53] [CHAT-54] */
@@ -33,6 +34,17 @@ export const CHAT_NOT_SAME_ORIGIN = own(
 export const CHAT_WORKSPACE_LOCKED = own(403, "WORKSPACE_LOCKED", "this workspace is locked");
 export const CHAT_METHOD_NOT_ALLOWED = own(405, "METHOD_NOT_ALLOWED", "method not allowed");
 export const CHAT_INTERNAL = own(500, "INTERNAL", "internal error, please try again");
+
+/** Too many answers are awaited at once. */
+export const CHAT_RATE_LIMITED: ApiResponse = {
+  ...own(429, "RATE_LIMITED", "too many open streams and waiting messages, please try again later"),
+  headers: { [RETRY_AFTER_HEADER]: "5" },
+};
+
+/** [CHAT-51] The answer of a turn that failed. A workspace without tokens is a refusal, not a failure of ours. */
+export function failedAnswer(code: string, message: string): ApiResponse {
+  return chatError(code === "BUDGET_EXCEEDED" ? 429 : 500, code, message);
+}
 
 export function invalidChatRequest(message: string): ApiResponse {
   return own(400, "INVALID_PARAMETERS", message);

@@ -6,7 +6,8 @@ const RETRY_MS = 1_000;
 
 /** [CHAT-36] Comments keep connections through proxies open. */
 export const HEARTBEAT = ": heartbeat\n\n";
-export const RETRY = `retry: ${RETRY_MS}\n\n`;
+/** The first bytes of every stream. */
+export const OPENED = `: open\nretry: ${RETRY_MS}\n\n`;
 
 /** Sets the id from which a client resumes, without an event. */
 export function idOnly(id: bigint | number): string {

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import {
   CHAT_FORBIDDEN,
   CHAT_NOT_SAME_ORIGIN,
+  CHAT_RATE_LIMITED,
   CHAT_UNAUTHENTICATED,
   CHAT_WORKSPACE_LOCKED,
   invalidChatRequest,
@@ -27,14 +28,16 @@ export interface Admitted<T> {
 interface Question<T> {
   login: ChatLogin | undefined;
   checked: Checked<T>;
+  /** It may stay open for long, and so counts as an open stream or waiting message. */
+  occupies?: boolean;
 }
 
-/** [CHAT] Refuses in this order: 401, 400, 403. Undefined when a refusal has been sent. */
+/** [CHAT] Refuses in this order: 401, 400, 403, 429. Undefined when a refusal has been sent. */
 export async function admit<T>(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { login, checked }: Question<T>,
+  { login, checked, occupies = false }: Question<T>,
 ): Promise<Admitted<T> | undefined> {
   const user = login && (await authorize(context, login.token, checked.tenant));
   const refusal = refusalOf(login, user, checked.fault);
@@ -44,9 +47,22 @@ export async function admit<T>(
     return undefined;
   }
   const { userId, email, workspaceId, workspace } = user;
+  if (occupies && !occupy(context, reply, userId, workspaceId)) {
+    sendResponse(reply, CHAT_RATE_LIMITED);
+    return undefined;
+  }
   const role = memberRoleOf(user.role) ?? "member";
   const principal = encodePrincipal({ userId, email, workspaceId, workspace, role });
   return { values: checked.values, headers: { [PRINCIPAL_HEADER]: principal } };
+}
+
+/** Until the response ends. False when there is no room. */
+function occupy({ places }: ChatContext, { raw }: FastifyReply, userId: string, workspaceId: string): boolean {
+  // The client left while its login was checked: nothing would say so again.
+  if (raw.destroyed) return true;
+  const leave = places.take(userId, workspaceId);
+  if (leave) raw.once("close", leave);
+  return leave !== undefined;
 }
 
 /** Of a user without access to the workspace: without its id. */

@@ -4,6 +4,7 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
+import { Places } from "../../domain/chat/places.ts";
 import { sendResponse } from "../key-api.ts";
 import { CHAT_PATHS, type ChatPath } from "../paths.ts";
 import { createAllowedOrigins } from "./allowed-origins.ts";
@@ -50,6 +51,7 @@ export function chatRoutes({ chat, keyAuth, log }: ChatOptions) {
     sessions: createClient(SessionService, keyAuth),
     origins: createAllowedOrigins(client),
     streams,
+    places: new Places(),
     log,
   };
   return async (app: FastifyInstance): Promise<void> => {

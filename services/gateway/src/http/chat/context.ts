@@ -2,6 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
+import type { Places } from "../../domain/chat/places.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -11,5 +12,6 @@ export interface ChatContext {
   sessions: Client<typeof SessionService>;
   origins: AllowedOrigins;
   streams: OpenStreams;
+  places: Places;
   log: Logger;
 }

@@ -5,6 +5,7 @@ import { allowedMethod } from "../paths.ts";
 import type { ChatContext } from "./context.ts";
 
 const HEADERS = "authorization, content-type, idempotency-key, last-event-id";
+const EXPOSED = "x-request-id, retry-after";
 const MAX_AGE_SECONDS = "600";
 
 /**
@@ -19,7 +20,7 @@ export async function allowOrigin(
 ): Promise<boolean> {
   const { origin } = request.headers;
   if (origin === undefined || !(await origins(origin, workspaceId))) return false;
-  reply.headers({ "access-control-allow-origin": origin, "access-control-expose-headers": "x-request-id" });
+  reply.headers({ "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED });
   return true;
 }
 

@@ -8,6 +8,6 @@ import { failureResponse } from "./upstream.ts";
 export function endFailed(context: ChatContext, reply: FastifyReply, sse: SseStream, error: unknown): FastifyReply {
   const response = failureResponse(context, error, sse.signal);
   if (!sse.isOpen) return sendResponse(reply, response);
-  sse.cut("cut");
+  if (!sse.hasEnded) sse.cut("cut");
   return reply;
 }

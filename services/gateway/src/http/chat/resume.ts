@@ -1,4 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ResumeResponse } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ParameterReader, type ResumePoint, resumePoint } from "../../domain/chat/parameters.ts";
 import { ResumeText } from "../../domain/chat/resume-text.ts";
@@ -18,7 +19,7 @@ export async function resumeStream(
 ): Promise<FastifyReply> {
   const login = chatLogin(request, { changesState: false });
   const checked = resumePoint(queryParameters(request), lastEventIdOf(request));
-  const admitted = await admit(context, request, reply, { login, checked });
+  const admitted = await admit(context, request, reply, { login, checked, occupies: true });
   return admitted ? resume(context, reply, admitted, { endsReconnecting: false }) : reply;
 }
 
@@ -33,7 +34,7 @@ export async function resumeReconnected(
   const tenant = reader.tenant();
   const values: ResumePoint = { chatId: reader.chatId(), after, since: undefined, replayOnly: false };
   const checked = { values, tenant, fault: reader.fault };
-  const admitted = await admit(context, request, reply, { login, checked });
+  const admitted = await admit(context, request, reply, { login, checked, occupies: true });
   return admitted ? resume(context, reply, admitted, { endsReconnecting: true }) : reply;
 }
 
@@ -53,7 +54,7 @@ async function resume(
     return context.chat.resume(request, { headers, signal, timeoutMs: NO_TIMEOUT });
   };
   try {
-    for await (const { item, replayed } of continued(open, signal)) {
+    for await (const { item, replayed } of continued(open, idOf, signal)) {
       if (item.case === "start" && !sse.isOpen) {
         const { lastEventId, turnRunning } = item.value;
         const hasAll = after !== undefined && after >= lastEventId && !turnRunning;
@@ -73,6 +74,10 @@ async function resume(
     return endFailed(context, reply, sse, error);
   }
   return reply;
+}
+
+function idOf({ item }: ResumeResponse): bigint | undefined {
+  return item.case === "event" ? item.value.id : undefined;
 }
 
 /** An event id wins over a point in time. After a broken connection it is that of the last event sent. */

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { UploadFileRequestSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CHAT_UNAUTHENTICATED, chatError, chatResult } from "../../domain/chat/chat-responses.ts";
+import { CHAT_UNAUTHENTICATED, chatResult, failedAnswer } from "../../domain/chat/chat-responses.ts";
 import { type ParameterReader, sentMessage } from "../../domain/chat/parameters.ts";
 import { receiptJson } from "../../domain/chat/server-sent-events.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
@@ -35,7 +35,7 @@ export async function sendMessage(
     return sendResponse(reply, CHAT_UNAUTHENTICATED);
   }
   const checked = sentMessage(sent.reader, idempotencyKeyOf(request, sent.reader));
-  const admitted = await admit(context, request, reply, { login, checked });
+  const admitted = await admit(context, request, reply, { login, checked, occupies: true });
   if (!admitted) return reply;
   if (sent.refusal) return sendResponse(reply, sent.refusal);
   const { values, headers } = admitted;
@@ -48,7 +48,7 @@ export async function sendMessage(
   try {
     const call = () => context.chat.sendMessage(message, { headers, signal, timeoutMs: NO_TIMEOUT });
     const { reply: html, error, receipt } = await repeated(call, signal);
-    if (error) return sendResponse(reply, chatError(500, error.code, error.message));
+    if (error) return sendResponse(reply, failedAnswer(error.code, error.message));
     return sendResponse(reply, chatResult({ reply: html, ...(receipt && { receipt: receiptJson(receipt) }) }));
   } catch (error) {
     return sendResponse(reply, failureResponse(context, error, signal));

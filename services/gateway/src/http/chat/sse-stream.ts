@@ -1,18 +1,24 @@
 import { once } from "node:events";
 import { chatStreamsEnded } from "@toolgate/telemetry/instruments";
 import type { FastifyReply } from "fastify";
-import { HEARTBEAT, RETRY } from "../../domain/chat/server-sent-events.ts";
+import { HEARTBEAT, OPENED } from "../../domain/chat/server-sent-events.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 export type StreamKind = "answer" | "resume";
 type Outcome = "done" | "disconnected" | "slow" | "cut";
 
-/** What may wait for a client. A client that reads too slowly is cut, and resumes by event id. */
+/** A live event finds at most this much unsent. A client that reads too slowly is cut, and resumes by event id. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
-/** A replay waits for its reader above this. */
-const REPLAY_BACKLOG_BYTES = 64 * 1024;
-const MAX_WAIT_MS = 30_000;
-export const HEARTBEAT_MS = 15_000;
+/** What is replayed waits for its reader after each of these. */
+const PIECE_BYTES = 64 * 1024;
+
+export interface StreamTimes {
+  heartbeatMs: number;
+  /** How long a client may take to read a piece of a replay, or the rest of a response that has ended. */
+  maxWaitMs: number;
+}
+
+const TIMES: StreamTimes = { heartbeatMs: 15_000, maxWaitMs: 30_000 };
 
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -29,13 +35,19 @@ export class SseStream {
   readonly #kind: StreamKind;
   readonly #streams: OpenStreams;
   readonly #left = new AbortController();
+  readonly #times: StreamTimes;
   #heartbeat: NodeJS.Timeout | undefined;
+  /** Cuts a client that does not read the end. */
+  #ending: NodeJS.Timeout | undefined;
+  #isOpen = false;
+  #isWriting = false;
   #outcome: Outcome = "disconnected";
 
-  constructor(reply: FastifyReply, kind: StreamKind, streams: OpenStreams) {
+  constructor(reply: FastifyReply, kind: StreamKind, streams: OpenStreams, times = TIMES) {
     this.#reply = reply;
     this.#kind = kind;
     this.#streams = streams;
+    this.#times = times;
     this.signal = this.#left.signal;
     reply.raw.once("close", () => this.#closed());
     // The client left while its login was checked.
@@ -43,17 +55,24 @@ export class SseStream {
   }
 
   get isOpen(): boolean {
-    return this.#heartbeat !== undefined;
+    return this.#isOpen;
+  }
+
+  get hasEnded(): boolean {
+    return this.#reply.raw.writableEnded;
   }
 
   /** Begins the response. From here on, failures can only be events. */
   open(): void {
-    if (this.isOpen) return;
+    if (this.#isOpen || this.signal.aborted) return;
     const { raw } = this.#reply;
+    this.#isOpen = true;
     this.#reply.hijack();
+    // A connection that breaks is closed, and that is all there is to do.
+    raw.on("error", () => {});
     raw.writeHead(200, { ...this.#reply.getHeaders(), ...HEADERS } as Record<string, string>);
-    raw.write(RETRY);
-    this.#heartbeat = setInterval(() => this.#write(HEARTBEAT), HEARTBEAT_MS);
+    raw.write(OPENED);
+    this.#heartbeat = setInterval(() => this.#beat(), this.#times.heartbeatMs);
     this.#streams.add(this);
   }
 
@@ -61,16 +80,24 @@ export class SseStream {
   async send(text: string, { replayed }: { replayed: boolean }): Promise<void> {
     this.open();
     if (text === "") return;
-    this.#write(text);
-    if (!replayed || this.#reply.raw.writableLength < REPLAY_BACKLOG_BYTES) return;
-    const waited = AbortSignal.any([this.signal, AbortSignal.timeout(MAX_WAIT_MS)]);
-    await once(this.#reply.raw, "drain", { signal: waited }).catch(() => this.cut("slow"));
+    if (!replayed) return this.#write(text);
+    this.#isWriting = true;
+    const bytes = Buffer.from(text);
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+      this.#write(bytes.subarray(start, start + PIECE_BYTES));
+      await this.#drained();
+    }
+    this.#isWriting = false;
   }
 
   /** Ends the response after its last event. */
   end(): void {
+    const { raw } = this.#reply;
+    if (this.signal.aborted || raw.writableEnded) return;
     this.#outcome = "done";
-    this.#reply.raw.end();
+    clearInterval(this.#heartbeat);
+    this.#ending = setTimeout(() => this.cut("slow"), this.#times.maxWaitMs);
+    raw.end();
   }
 
   /** Ends the response without its last event, so that the client connects again. */
@@ -80,17 +107,31 @@ export class SseStream {
     this.#reply.raw.destroy();
   }
 
-  #write(text: string): void {
+  #write(content: string | Uint8Array): void {
     const { raw } = this.#reply;
-    if (this.signal.aborted) return;
-    raw.write(text);
+    if (this.signal.aborted || raw.writableEnded) return;
+    // One long event may exceed the limit by itself.
     if (raw.writableLength > MAX_BACKLOG_BYTES) this.cut("slow");
+    else raw.write(content);
+  }
+
+  /** Not within an event, and of no use while bytes wait anyway. */
+  #beat(): void {
+    if (!this.#isWriting && this.#reply.raw.writableLength === 0) this.#write(HEARTBEAT);
+  }
+
+  async #drained(): Promise<void> {
+    const { raw } = this.#reply;
+    if (this.signal.aborted || !raw.writableNeedDrain) return;
+    const waited = AbortSignal.any([this.signal, AbortSignal.timeout(this.#times.maxWaitMs)]);
+    await once(raw, "drain", { signal: waited }).catch(() => this.cut("slow"));
   }
 
   #closed(): void {
     this.#left.abort();
-    if (!this.isOpen) return;
     clearInterval(this.#heartbeat);
+    clearTimeout(this.#ending);
+    if (!this.#isOpen) return;
     this.#streams.remove(this);
     chatStreamsEnded.add(1, { kind: this.#kind, outcome: this.#outcome });
   }

@@ -24,7 +24,7 @@ export async function streamAnswer(
   const login = chatLogin(request, { changesState: true });
   if (reader.has("file")) reader.check("file: only in POST /chat/index");
   const checked = streamedMessage(reader, idempotencyKeyOf(request, reader));
-  const admitted = await admit(context, request, reply, { login, checked });
+  const admitted = await admit(context, request, reply, { login, checked, occupies: true });
   return admitted ? stream(context, reply, admitted) : reply;
 }
 
@@ -43,7 +43,7 @@ async function stream(
       { headers, signal, timeoutMs: NO_TIMEOUT },
     );
   try {
-    for await (const { event, replayed } of continued(open, signal)) {
+    for await (const { event, replayed } of continued(open, ({ event }) => event?.id, signal)) {
       if (!event) continue;
       last = event.id;
       const { case: kind, value } = event.event;

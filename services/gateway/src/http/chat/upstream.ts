@@ -28,13 +28,23 @@ const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
 
 /**
  * The items of a stream of chat. When the connection breaks, `open` is called again, and must continue after the items
- * that came before, so that the client notices nothing. `signal`: the client has left.
+ * that came before, so that the client notices nothing. `idOf`: of an item with an event. `signal`: the client has left.
  */
-export async function* continued<T>(open: () => AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+export async function* continued<T>(
+  open: () => AsyncIterable<T>,
+  idOf: (item: T) => bigint | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  let last = -1n;
   for (let failures = 0; ; failures += 1) {
     try {
       for await (const item of open()) {
-        failures = 0;
+        const id = idOf(item) ?? last;
+        // Without anything new, a stream that always breaks at the same place would be opened for ever.
+        if (id > last) {
+          last = id;
+          failures = 0;
+        }
         yield item;
       }
       return;
