@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { fastify } from "fastify";
@@ -9,14 +11,14 @@ import { SseStream, type StreamTimes } from "../src/http/chat/sse-stream.ts";
 import { continued } from "../src/http/chat/upstream.ts";
 
 /** A server of which every response is what `respond` sends. */
-async function serving(times: StreamTimes, respond: (sse: SseStream) => Promise<void>) {
+async function serving(times: StreamTimes, respond: (sse: SseStream, raw: ServerResponse) => Promise<void>) {
   const app = fastify();
   const streams = createOpenStreams();
   const opened: SseStream[] = [];
   app.get("/", async (_, reply) => {
     const sse = new SseStream(reply, "answer", streams, times);
     opened.push(sse);
-    await respond(sse);
+    await respond(sse, reply.raw);
     return reply;
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -45,8 +47,12 @@ async function serving(times: StreamTimes, respond: (sse: SseStream) => Promise<
 const LONG = "x".repeat(12_000_000);
 
 test("[CHAT-36] a client that does not read the end gets no heartbeat after it, and is cut", async () => {
-  await using server = await serving({ heartbeatMs: 5, maxWaitMs: 300 }, async (sse) => {
-    await sse.send(LONG, { replayed: false });
+  await using server = await serving({ heartbeatMs: 5, maxWaitMs: 300 }, async (sse, raw) => {
+    // Until the connection's buffers are full, and less waits than a slow client is cut for.
+    while (raw.writableLength < 100_000) {
+      await sse.send(LONG.slice(0, 60_000), { replayed: false });
+      await turn();
+    }
     sse.end();
     sse.end();
     await sse.send("late", { replayed: false });
@@ -68,7 +74,7 @@ test("[CHAT-17] a long message that is replayed waits for a slow reader, without
   });
   await eventually(() => expect(text.endsWith("\r\n0\r\n\r\n")).toBe(true));
   socket.destroy();
-  expect(await (await fetch(server.url)).text()).toContain(`data: ${LONG}ä\n\n`);
+  expect((await (await fetch(server.url)).text()).endsWith(`\n\ndata: ${LONG}ä\n\n`)).toBe(true);
 });
 
 test("a replay that nobody reads is cut", async () => {
