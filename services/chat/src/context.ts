@@ -30,7 +30,7 @@ export interface Context {
   checkBaseUrl: CheckBaseUrl;
   modelOf: ModelOf;
   /** The files of a turn's message. */
-  readFiles(turn: ClaimedTurn): Promise<ModelFile[]>;
+  readFiles(turn: ClaimedTurn, withData: boolean): Promise<ModelFile[]>;
   /** Fires when the process is to end: calls that wait for a turn end then. */
   stopping: AbortSignal;
   followers: Followers;
@@ -88,7 +88,10 @@ export async function createContext(
     checkBaseUrl: createBaseUrlCheck(config),
     modelOf: overrides.modelOf ?? createModelOf({ safeFetch, secretBox, onError }),
     stopping,
-    readFiles: ({ fileId }) => (fileId === null ? Promise.resolve([]) : files.read(fileId)),
+    readFiles: async ({ fileId }, withData) => {
+      if (fileId === null) return [];
+      return withData ? files.read(fileId) : files.describe(fileId);
+    },
     followers: resources.use(createFollowers({ bus, pool, onError: onCatchUpError })),
     files,
     now,

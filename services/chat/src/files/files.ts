@@ -13,6 +13,8 @@ export interface Files {
   store(file: { userId: string; name: string }, chunks: AsyncIterable<Uint8Array>): Promise<StoredFile>;
   /** The file of a message; none when it has expired. */
   read(id: string): Promise<ModelFile[]>;
+  /** Only what the file is called and what it is, for a model that reads none: its data is empty. */
+  describe(id: string): Promise<ModelFile[]>;
   /** Deletes what is no longer needed. */
   expire(): Promise<void>;
 }
@@ -59,6 +61,10 @@ export function createFiles({ pool, objects, now }: FilesOptions): Files {
     async read(id) {
       const [file, data] = await Promise.all([findFile(pool, id), objects?.read(id)]);
       return file && data ? [{ name: file.name, mediaType: file.contentType, data }] : [];
+    },
+    async describe(id) {
+      const file = await findFile(pool, id);
+      return file ? [{ name: file.name, mediaType: file.contentType, data: new Uint8Array() }] : [];
     },
     async expire() {
       for (;;) {

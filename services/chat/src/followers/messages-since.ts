@@ -11,10 +11,16 @@ const PAGE = 20;
 
 /**
  * [CHAT-22] [CHAT-43] [CHAT-44] Whole messages that were created later than `since`, with the calls of tools around them,
- * up to an event id. A message has the id of its last part, so that a reader may continue after it.
+ * after `from` and up to an event id. A message has the id of its last part, so that a reader may continue after it.
  */
-export async function* messagesSince(pool: Pool, chat: number, since: Date, upTo: number): AsyncGenerator<SentEvent> {
-  let after = 0;
+export async function* messagesSince(
+  pool: Pool,
+  chat: number,
+  since: Date,
+  upTo: number,
+  from = 0,
+): AsyncGenerator<SentEvent> {
+  let after = from;
   for (;;) {
     const rows = await readMessagesSince(pool, chat, { since, after, upTo, limit: PAGE + 1 });
     const [first, next] = [rows[0], rows[PAGE]];

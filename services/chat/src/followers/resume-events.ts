@@ -1,6 +1,7 @@
 import type { Pool } from "@toolgate/postgres/pool";
 import { type ChatRow, chatPositions } from "../store/chats.ts";
 import { readEvents } from "../store/events.ts";
+import { hasAnswer } from "../store/history.ts";
 import { findNewestOpenTurn, findTurn, hasOpenTurn } from "../store/turns/find.ts";
 import type { Followers } from "./followers.ts";
 import { messagesSince } from "./messages-since.ts";
@@ -20,9 +21,15 @@ const PAGE = 500;
 export async function* eventsAfter(
   source: ResumeSource,
   chat: ChatRow,
-  { after, replayOnly }: { after: number; replayOnly: boolean },
+  { after: from, replayOnly }: { after: number; replayOnly: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
+  let after = from;
+  const deleted = await deletedAfter(source.pool, chat, after);
+  if (deleted) {
+    yield* messagesSince(source.pool, chat.id, EVER, deleted.upTo, after);
+    after = deleted.upTo;
+  }
   if (chat.currentTurn !== null && !replayOnly) return yield* untilIdle(source, chat, after, signal);
   let last = after;
   while (last < chat.lastEventId) {
@@ -46,6 +53,23 @@ export async function* eventsSince(
   const upTo = running && running.firstEventId > 0 ? running.firstEventId : chat.lastEventId;
   yield* messagesSince(source.pool, chat.id, since, upTo);
   if (running && !replayOnly) yield* untilIdle(source, chat, upTo, signal);
+}
+
+const EVER = new Date(0);
+
+/**
+ * The range of events after an id that are no longer stored. Undefined when there are none. It includes what is
+ * left of a turn whose answer began in it, because that is sent as a whole.
+ */
+async function deletedAfter(pool: Pool, chat: ChatRow, after: number): Promise<{ upTo: number } | undefined> {
+  if (after >= chat.lastEventId) return undefined;
+  const [first] = await readEvents(pool, chat.id, after, 1);
+  if (!first) return { upTo: chat.lastEventId };
+  const upTo = Number(first.event.id) - 1;
+  if (upTo <= after) return undefined;
+  const turn = await findTurn(pool, first.turn);
+  const isSent = turn && (await hasAnswer(pool, chat.id, { turn: turn.id, after, upTo }));
+  return { upTo: isSent ? Math.max(turn.lastEventId, upTo) : upTo };
 }
 
 async function* untilIdle(

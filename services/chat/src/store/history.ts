@@ -52,3 +52,19 @@ export async function readMessagesSince(
   );
   return rows;
 }
+
+/** Whether a finished answer of the turn begins after one event id and not later than another. */
+export async function hasAnswer(
+  db: Queryable,
+  chat: number,
+  { turn, after, upTo }: { turn: string; after: number; upTo: number },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select exists (
+       select from chat.message
+       where chat = $1 and event_id > $2 and event_id <= $3 and turn = $4 and role = 'assistant'
+     ) as found`,
+    [chat, after, upTo, turn],
+  );
+  return rows[0].found;
+}

@@ -169,6 +169,17 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     expect(server.requests).toHaveLength(0);
   });
 
+  test("at most 25 calls are passed on, and arguments are bounded while they stream", async () => {
+    const toolCalls = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}`, name: "get_weather", args: "{}" }));
+    await using server = await startServer({ text: "x", toolCalls });
+    await using config = settings(server.baseUrl);
+    const request = { ...QUESTION, tools: [WEATHER_TOOL] };
+    expect((await ask(createModel(config), request)).calls).toHaveLength(25);
+    const args = `{"city":"${"x".repeat(250_000)}"}`;
+    server.answer({ toolCalls: [{ id: "a", name: "get_weather", args }], fragmentChars: 10_000 });
+    expect((await ask(createModel(config), request)).error?.kind).toBe("invalid");
+  });
+
   test("an event without end is cut off early", async () => {
     const bytes = `data: {"x":"${"x".repeat(4_000_000)}`;
     await using server = await startServer({ text: TEXT, fault: { kind: "raw", afterTokens: 1, bytes } });

@@ -1,6 +1,9 @@
+import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventsAfter } from "../../src/followers/resume-events.ts";
+import { findChat } from "../../src/store/chats.ts";
 import { deleteOldTurns } from "../../src/store/retention.ts";
-import { type ChatRig, startChatRig } from "../chat-rig.ts";
+import { type ChatRig, startChatRig, streamedText } from "../chat-rig.ts";
 
 let rig: ChatRig;
 beforeAll(async () => {
@@ -23,4 +26,39 @@ it("[CHAT-26] turns that ended long ago are deleted, with their calls; messages 
   const { rows } = await rig.pool.query("select id from chat.turn order by number, id");
   expect(rows.map(({ id }) => id).sort()).toEqual([running.id, recent.id].sort());
   expect(await rig.history(old.chat)).toHaveLength(2);
+});
+
+it("[CHAT-22] a stream that resumes after events that are no longer stored gets whole messages, then the rest", async () => {
+  await using rig = await startChatRig();
+  const first = await rig.send("resumed", "One");
+  (await rig.model.call(0)).text("First.");
+  (await rig.model.call(0)).finish();
+  await rig.untilDone(first);
+  const second = await rig.send("resumed", "Two");
+  const call = await rig.model.call(1);
+  call.text("Second, ");
+  await eventually(async () => expect(streamedText(await rig.events(first.chat))).toContain("Second, "));
+  call.text("to its end.");
+  call.finish();
+  await rig.untilDone(second);
+  const third = await rig.send("resumed", "Three");
+  (await rig.model.call(2)).text("Third.");
+  (await rig.model.call(2)).finish();
+  await rig.untilDone(third);
+  const kept = third.firstEventId - 2;
+  await rig.pool.query("delete from chat.event where chat = $1 and id < $2", [first.chat, kept]);
+  const chat = await findChat(rig.pool, rig.tools.workspaceId, "resumed");
+  if (!chat) throw new Error("no chat");
+  const resume = async (after: number) => {
+    const source = { pool: rig.pool, followers: undefined as never };
+    const texts: string[] = [];
+    for await (const { event } of eventsAfter(source, chat, { after, replayOnly: true }, AbortSignal.timeout(20_000)))
+      texts.push(event.event.case === "message" ? event.event.value.content : (event.event.case ?? ""));
+    return texts;
+  };
+  const rest = ["Three", "Third.", "done"];
+  expect(await resume(0)).toEqual(["One", "First.", "Two", "Second, to its end.", ...rest]);
+  expect(await resume(second.firstEventId)).toEqual(["Second, to its end.", ...rest]);
+  expect(await resume(second.firstEventId + 1)).toEqual(["to its end.", "done", ...rest]);
+  expect(await resume(third.firstEventId - 1)).toEqual(rest);
 });

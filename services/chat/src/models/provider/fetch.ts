@@ -9,7 +9,7 @@ import { retryAfterMs } from "./retry-after.ts";
 import type { ModelLimits, ProviderSettings } from "./settings.ts";
 
 /** Most bytes of one answer, and of one of its events. */
-const MAX_ANSWER_BYTES = 67_108_864;
+const MAX_ANSWER_BYTES = 4_194_304;
 const MAX_EVENT_BYTES = 1_048_576;
 /** Pause before the retry when the server asks for none. */
 const RETRY_WAIT_MS = 500;

@@ -4,6 +4,10 @@ import { toModelError } from "./errors.ts";
 import { toCallOptions } from "./prompt.ts";
 import type { ProviderSettings } from "./settings.ts";
 
+/** Most calls that are passed on. What the model asks for beyond them is dropped. */
+const MAX_CALLS = 25;
+/** Most characters of the arguments of all calls. */
+const MAX_ARGUMENT_CHARACTERS = 200_000;
 /** More than any answer uses. */
 const MAX_TOKENS = 10_000_000;
 
@@ -48,6 +52,7 @@ async function* answer(
 ): AsyncGenerator<ModelEvent> {
   const { stream } = await sdk.doStream(options);
   const calls: ModelEvent[] = [];
+  let argumentCharacters = 0;
   let started = false;
   for await (const part of stream) {
     if (part.type === "error") throw part.error;
@@ -56,8 +61,13 @@ async function* answer(
       started = true;
       yield { kind: "text", text: part.delta };
     }
+    if (part.type === "tool-input-delta") {
+      argumentCharacters += part.delta.length;
+      if (argumentCharacters > MAX_ARGUMENT_CHARACTERS)
+        throw new ModelError("invalid", "the arguments of the calls are too long", { beforeOutput: false });
+    }
     // A call is passed on when the answer has ended well: one that was cut may look whole, and must not run.
-    if (part.type === "tool-call") {
+    if (part.type === "tool-call" && calls.length < MAX_CALLS) {
       const args = part.input === "" ? "{}" : part.input;
       calls.push({ kind: "tool_call", id: part.toolCallId, name: part.toolName, args });
     }

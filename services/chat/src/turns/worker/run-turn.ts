@@ -34,8 +34,8 @@ export interface TurnDependencies {
   runTool: RunTool;
   describeTools(workspaceId: string, names: readonly string[]): Promise<ModelTool[]>;
   modelOf: ModelOf;
-  /** The files of the turn's message. */
-  readFiles(turn: ClaimedTurn): Promise<ModelFile[]>;
+  /** The files of the turn's message; those without data are for models that read none. */
+  readFiles(turn: ClaimedTurn, withData: boolean): Promise<ModelFile[]>;
   now: () => Date;
   onError: (error: unknown) => void;
 }
@@ -119,12 +119,13 @@ async function answer(
     claimed.readOnly ||= runsReadOnlyForHooks(definition);
   }
   if (!definition) return { ending: INTERNAL, suggestions: [] };
-  const [tools, servers, files] = await Promise.all([
+  const [tools, servers] = await Promise.all([
     definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
     definition.models.length > 0 ? findModelServers(pool, workspaceId, definition.models) : [],
-    claimed.fileId === null ? [] : deps.readFiles(claimed),
   ]);
   if (definition.models.length > 0 && servers.length === 0) return { ending: INTERNAL, suggestions: [] };
+  const readsFiles = servers.some((server) => server.readsFiles);
+  const files = claimed.fileId === null ? [] : await deps.readFiles(claimed, readsFiles);
   turn.tools = tools;
   const ending = await answerTurn(turn, {
     definition,
