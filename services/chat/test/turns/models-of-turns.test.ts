@@ -28,6 +28,16 @@ describe("models of turns", () => {
     expect(JSON.stringify(server.requests[0]?.body.messages[0])).toMatch(/simple HTML.*Be brief\./);
   });
 
+  it("[CHAT] a model whose key cannot be opened does not keep the next one from answering", async () => {
+    server.answer({ text: "Hello" });
+    await rig.saveModel("sealed", server.baseUrl);
+    await rig.pool.query("update chat.model set api_key = 'not sealed' where name = 'sealed'");
+    await rig.saveAssistant("fallback", { models: ["sealed", "local"] });
+    const turn = await rig.send("fallback", "Hi", { assistant: "fallback" });
+    const { receipt } = await rig.untilDone(turn);
+    expect(receipt?.model).toBe("local");
+  });
+
   it("[CHAT] stop closes the connection to the model's server before it responds", async () => {
     server.answer({ text: "word ".repeat(1_000), tokensPerSecond: 50 });
     const abandoned = server.abandoned();
