@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openChat } from "./chat-front-door.ts";
+import { openChat } from "./chat/front-door.ts";
 import type { RunningToolgate, TopologyKind } from "./running-toolgate.ts";
 
 const PAGE = new URL("../../../docs/observability.md", import.meta.url);

@@ -1,17 +1,18 @@
-import { type EventStream, openStream } from "./chat-client.ts";
 import {
   type CallResponse,
   type RunningToolgate,
   runToolgate,
   type Setup,
   type TopologyKind,
-} from "./running-toolgate.ts";
+} from "../running-toolgate.ts";
+import { type EventStream, openStream } from "./client.ts";
 
 /** Words of a long answer of the built-in model, which streams them one by one. */
 const ITEMS = 60;
 
 const TOOLS: Record<string, Record<string, unknown>> = {
   greet: {
+    external_api: true,
     description: "Greets a person.",
     parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
     handler: 'export default async ({ name }) => ({ greeting: "Hello, " + name });',
@@ -20,6 +21,11 @@ const TOOLS: Record<string, Record<string, unknown>> = {
     description: "Returns many lines.",
     parameters: { type: "object", properties: {} },
     handler: `export default async () => ({ lines: Array.from({ length: ${ITEMS} }, (_, n) => "line number " + n) });`,
+  },
+  endless_report: {
+    description: "Returns so many lines that nobody waits for the end.",
+    parameters: { type: "object", properties: {} },
+    handler: `export default async () => ({ lines: Array.from({ length: ${20 * ITEMS} }, (_, n) => "line number " + n) });`,
   },
   broken: {
     description: "Always fails.",

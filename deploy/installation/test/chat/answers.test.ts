@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectDense, kindsOf, textOf } from "./chat-client.ts";
-import { type ChatFrontDoor, openChat } from "./chat-front-door.ts";
-import type { TopologyKind } from "./running-toolgate.ts";
+import type { TopologyKind } from "../running-toolgate.ts";
+import { expectDense, kindsOf, textOf } from "./client.ts";
+import { type ChatFrontDoor, openChat } from "./front-door.ts";
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
