@@ -2,8 +2,8 @@ import { createChat } from "@toolgate/chat-client/chat";
 import type { ChatEvent } from "@toolgate/chat-client/events";
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectDense } from "../chat-client.ts";
-import { type ChatFrontDoor, openChat, saveAssistant } from "../chat-front-door.ts";
+import { expectDense } from "./client.ts";
+import { type ChatFrontDoor, openChat, saveAssistant } from "./front-door.ts";
 
 const WORDS = 120;
 

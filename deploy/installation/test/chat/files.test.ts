@@ -69,7 +69,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(codeOf(await send([file(tooLarge), ...fields("large")]))).toBe("400 FILE_TOO_LARGE");
     expect(codeOf(await send([...fields("large"), file(Buffer.alloc(0))]))).toBe("400 INVALID_FILE");
     // What was refused is deleted, perhaps after the response.
-    await eventually(async () => expect(await storedFiles()).toHaveLength(before));
+    await eventually(async () => expect((await storedFiles()).slice(before)).toEqual([]));
     expect(codeOf(await send([...fields("large"), file(PDF), file(PDF)]))).toBe("400 INVALID_FILE");
     expect(await door.history("large")).toHaveLength(2);
   });

@@ -1,8 +1,8 @@
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type ChatFrontDoor, openChat, saveAssistant } from "../chat-front-door.ts";
 import { findChromium, launchChromium } from "./browser.ts";
+import { type ChatFrontDoor, openChat, saveAssistant } from "./front-door.ts";
 import { type Site, startSite } from "./site.ts";
 
 const DEADLINE_MS = 20_000;

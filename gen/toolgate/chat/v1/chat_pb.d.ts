@@ -804,6 +804,14 @@ export declare type UploadFileRequest = Message<"toolgate.chat.v1.UploadFileRequ
      */
     value: Uint8Array;
     case: "chunk";
+  } | {
+    /**
+     * The last part: without it, the file is not whole and is refused.
+     *
+     * @generated from field: toolgate.chat.v1.FileEnd end = 3;
+     */
+    value: FileEnd;
+    case: "end";
   } | { case: undefined; value?: undefined };
 };
 
@@ -839,6 +847,18 @@ export declare type FileHeader = Message<"toolgate.chat.v1.FileHeader"> & {
  * Use `create(FileHeaderSchema)` to create a new message.
  */
 export declare const FileHeaderSchema: GenMessage<FileHeader>;
+
+/**
+ * @generated from message toolgate.chat.v1.FileEnd
+ */
+export declare type FileEnd = Message<"toolgate.chat.v1.FileEnd"> & {
+};
+
+/**
+ * Describes the message toolgate.chat.v1.FileEnd.
+ * Use `create(FileEndSchema)` to create a new message.
+ */
+export declare const FileEndSchema: GenMessage<FileEnd>;
 
 /**
  * @generated from message toolgate.chat.v1.UploadFileResponse

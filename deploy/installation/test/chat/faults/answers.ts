@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createChat } from "@toolgate/chat-client/chat";
 import { type Block, readBlocks } from "@toolgate/chat-client/sse";
-import type { ChatFrontDoor } from "../../chat-front-door.ts";
+import type { ChatFrontDoor } from "../front-door.ts";
 
 /** What a reader got of one answer. */
 export interface ReadAnswer {

@@ -3,9 +3,9 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { plain, type RecordedRequest } from "../../../../../services/chat/test/model-servers/script.ts";
 import { type ModelServer, startOpenAiServer } from "../../../../../services/chat/test/model-servers/server.ts";
-import { type ChatFrontDoor, openChat } from "../../chat-front-door.ts";
 import { seededRandom } from "../../faults/random.ts";
 import { killedProcess, server, type Victim } from "../../faults/victims.ts";
+import { type ChatFrontDoor, openChat } from "../front-door.ts";
 import { type ReadAnswer, readLikeEventSource, readWithClient } from "./answers.ts";
 
 /** Few find a failure, more are for `make chat-faults`. */

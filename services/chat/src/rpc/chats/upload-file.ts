@@ -19,12 +19,15 @@ export const uploadFile: UploadHandler<Context, typeof ChatService.method.upload
   }
 };
 
+/** A call that its caller breaks off may look like one that has ended, so the last part must say so. */
 async function* chunksOf(parts: AsyncIterator<UploadFileRequest>): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { done, value } = await parts.next();
-    if (done) return;
-    if (value.part.case !== "chunk") throw new ChatRefusal("INVALID_FILE", "file: more than one header");
-    yield value.part.value;
+    if (done) throw new ChatRefusal("INVALID_FILE", "file: not whole");
+    const { part } = value as UploadFileRequest;
+    if (part.case === "end") return;
+    if (part.case !== "chunk") throw new ChatRefusal("INVALID_FILE", "file: more than one header");
+    yield part.value;
   }
 }
 

@@ -100,6 +100,7 @@ async function storeFile(
   async function* parts() {
     yield create(UploadFileRequestSchema, { part: { case: "header", value: { userId, name: name.toWellFormed() } } });
     for await (const chunk of chunks) yield create(UploadFileRequestSchema, { part: { case: "chunk", value: chunk } });
+    yield create(UploadFileRequestSchema, { part: { case: "end", value: {} } });
   }
   try {
     return (await context.chat.uploadFile(parts(), { signal, timeoutMs: NO_TIMEOUT })).fileId;
