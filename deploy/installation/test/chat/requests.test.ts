@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { provision } from "@toolgate/key-auth/operator/provision";
-import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { headerValues, sendRaw } from "../bad-input/raw-http.ts";
 import { type ChatFrontDoor, type ChatUser, openChat } from "./front-door.ts";
@@ -185,27 +184,5 @@ describe("requests of chats", () => {
     expect(paged).toEqual(all);
     for (const limit of ["0", "1001", "x", "-1"])
       expect(await refusal("GET", "/chat/history", { chat_id: "pages", limit })).toBe("400 INVALID_PARAMETERS");
-  });
-
-  test("[CHAT] a message that waits over 30 s for the one before it gets 400 CHAT_BUSY", async () => {
-    const running = await door.stream({ chat_id: "busy", message: "run endless_report" });
-    await running.until(({ event }) => event === "message");
-    const waiting = [
-      door.post("/chat/index", { chat_id: "busy", message: "hello" }),
-      door.get("/chat/stream", { chat_id: "busy", message: "hello" }),
-    ];
-    await eventually(async () => {
-      const { rowCount } = await door.toolgate.pool.query(
-        "update chat.turn set created_at = created_at - interval '31 s' where status = 'waiting'",
-      );
-      return rowCount === 2;
-    });
-    for (const answer of await Promise.all(waiting)) {
-      expect(answer.status).toBe(400);
-      expect((answer.body.error as { code: string }).code).toBe("CHAT_BUSY");
-    }
-    await door.post("/chat/stop", { chat_id: "busy" });
-    await running.ended;
-    expect(await door.history("busy")).toHaveLength(2);
   });
 });
