@@ -131,7 +131,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const events = await stream.ended;
     expect(events.at(-1)?.data).toMatchObject({ resumed: false, receipt: { stopped: true } });
     expect(history.map(({ content }) => content)).toEqual(["run long_report", textOf(events)]);
-    expect(textOf(events)).not.toContain("line number 59");
+    expect(textOf(events)).not.toContain("line number 19");
     expect((await door.post("/chat/stop", { chat_id: "stop" })).body).toEqual({ success: true, stopped: false });
     expect((await door.post("/chat/stop", { chat_id: "never-used" })).body).toEqual({ success: true, stopped: false });
   });

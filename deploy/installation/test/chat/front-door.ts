@@ -7,8 +7,8 @@ import {
 } from "../running-toolgate.ts";
 import { type EventStream, openStream } from "./client.ts";
 
-/** Words of a long answer of the built-in model, which streams them one by one. */
-const ITEMS = 60;
+/** The built-in model reports the first 20 lines, word by word. */
+const LINES = 20;
 
 const TOOLS: Record<string, Record<string, unknown>> = {
   greet: {
@@ -20,12 +20,12 @@ const TOOLS: Record<string, Record<string, unknown>> = {
   long_report: {
     description: "Returns many lines.",
     parameters: { type: "object", properties: {} },
-    handler: `export default async () => ({ lines: Array.from({ length: ${ITEMS} }, (_, n) => "line number " + n) });`,
+    handler: `export default async () => ({ lines: Array.from({ length: ${LINES} }, (_, n) => "line number " + n) });`,
   },
   endless_report: {
-    description: "Returns so many lines that nobody waits for the end.",
+    description: "Returns so many words that nobody waits for the end.",
     parameters: { type: "object", properties: {} },
-    handler: `export default async () => ({ lines: Array.from({ length: ${20 * ITEMS} }, (_, n) => "line number " + n) });`,
+    handler: `export default async () => ({ lines: Array.from({ length: ${LINES} }, () => "many words ".repeat(300)) });`,
   },
   broken: {
     description: "Always fails.",

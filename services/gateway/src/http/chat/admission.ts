@@ -17,6 +17,7 @@ import { memberRoleOf } from "../sessions/login-of-request.ts";
 import type { ChatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { allowOrigin } from "./cors.ts";
+import { repeated } from "./upstream.ts";
 
 /** A request that may go on to chat. */
 export interface Admitted<T> {
@@ -75,7 +76,7 @@ async function authorize({ sessions }: ChatContext, token: string, tenant: strin
   // Postgres cannot store NUL, so there is no such workspace.
   const workspace = tenant.includes("\0") ? "" : tenant.toWellFormed();
   try {
-    return await sessions.authorize({ token, workspace });
+    return await repeated(() => sessions.authorize({ token, workspace }));
   } catch (error) {
     const { code } = ConnectError.from(error);
     if (code === Code.Unauthenticated) return undefined;

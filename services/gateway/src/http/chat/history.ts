@@ -9,7 +9,7 @@ import { type Admitted, admit } from "./admission.ts";
 import { chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { queryParameters } from "./request-parameters.ts";
-import { failureResponse } from "./upstream.ts";
+import { failureResponse, repeated } from "./upstream.ts";
 
 const TIMEOUT_MS = 15_000;
 
@@ -42,7 +42,7 @@ async function showPage(
 ): Promise<FastifyReply> {
   const { chatId, before, limit } = values;
   const request = { chatId, before: BigInt(before ?? 0), limit: limit ?? 0 };
-  const page = await chat.getHistory(request, { headers, timeoutMs: TIMEOUT_MS });
+  const page = await repeated(() => chat.getHistory(request, { headers, timeoutMs: TIMEOUT_MS }));
   const nextBefore = page.nextBefore === 0n ? null : Number(page.nextBefore);
   return sendResponse(reply, chatResult({ messages: page.messages.map(entryOf), next_before: nextBefore }));
 }
@@ -50,7 +50,8 @@ async function showPage(
 type ReadPage = (after: bigint) => Promise<GetHistoryResponse>;
 
 function pageReader({ chat }: ChatContext, { values, headers }: Admitted<HistoryPage>): ReadPage {
-  return (after) => chat.getHistory({ chatId: values.chatId, after }, { headers, timeoutMs: TIMEOUT_MS });
+  const { chatId } = values;
+  return (after) => repeated(() => chat.getHistory({ chatId, after }, { headers, timeoutMs: TIMEOUT_MS }));
 }
 
 /** Page by page, so that no long history has to fit in memory. */

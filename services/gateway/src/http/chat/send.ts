@@ -83,7 +83,7 @@ async function readSent(
 /** The workspace is not known before the form has been read. */
 async function userOf({ sessions }: ChatContext, token: string): Promise<string | undefined> {
   try {
-    return (await sessions.getSession({ token })).userId;
+    return (await repeated(() => sessions.getSession({ token }))).userId;
   } catch (error) {
     if (ConnectError.from(error).code === Code.Unauthenticated) return undefined;
     throw error;

@@ -54,8 +54,8 @@ export async function* continued<T>(
   }
 }
 
-/** A call of chat that may be repeated. */
-export async function repeated<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/** A call that may be repeated. `signal`: the client has left. */
+export async function repeated<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await call();
@@ -65,12 +65,12 @@ export async function repeated<T>(call: () => Promise<T>, signal: AbortSignal): 
   }
 }
 
-async function waitOrThrow(error: unknown, failures: number, signal: AbortSignal): Promise<void> {
+async function waitOrThrow(error: unknown, failures: number, signal?: AbortSignal): Promise<void> {
   const failure = ConnectError.from(error);
   const wait = WAITS_MS[failures];
   const isRefusal = failure.findDetails(ErrorEventSchema).length > 0;
-  if (signal.aborted || wait === undefined || isRefusal || !PASSING.includes(failure.code)) throw error;
-  await sleep(wait, undefined, { signal }).catch(() => {});
+  if (signal?.aborted || wait === undefined || isRefusal || !PASSING.includes(failure.code)) throw error;
+  await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {});
 }
 
 /** The response to a call that chat has refused, or that failed. Nothing is logged once the client has left. */

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Random, seededRandom } from "../faults/random.ts";
+import { expectDense, type SentEvent, textOf } from "./client.ts";
+import { type ChatFrontDoor, openChat } from "./front-door.ts";
+
+const SEED = 20_261_122;
+const MAX_CONNECTIONS = 200;
+
+describe("chats with several processes of each role", () => {
+  let door: ChatFrontDoor;
+  beforeAll(async () => {
+    // The gateway's calls take turns between the api processes, so each connection is served by another one.
+    door = await openChat("split", { roles: { chat: { api: 2, worker: 2 } } });
+  });
+  afterAll(() => door[Symbol.asyncDispose]());
+
+  const kill = (role: string, index: number) => {
+    const found = door.toolgate.processes().filter(({ name }) => name === role)[index];
+    if (!found) throw new Error(`there is no such process: ${role} ${index}`);
+    process.kill(found.pid, "SIGKILL");
+  };
+
+  /** Reads an answer like a browser's EventSource whose connection breaks after a few events, again and again. */
+  async function readInPieces(chatId: string, random: Random): Promise<SentEvent[]> {
+    const parameters = { chat_id: chatId, message: "run long_report" };
+    const events: SentEvent[] = [];
+    let last: string | undefined;
+    for (let connection = 0; connection < MAX_CONNECTIONS; connection += 1) {
+      const headers = { ...door.user.headers, ...(last !== undefined && { "last-event-id": last }) };
+      const stream = await door.stream(parameters, headers);
+      if (stream.status === 204) return events;
+      const taken = 1 + Math.floor(random() * 5);
+      await stream.until(() => stream.events.length >= taken).catch(() => {});
+      stream.cut();
+      await stream.ended;
+      events.push(...stream.events);
+      last = stream.ids.at(-1) ?? last;
+    }
+    throw new Error("the answer does not end");
+  }
+
+  test("[CHAT-21] [CHAT-22] connections that break at random points lose and repeat nothing", async () => {
+    const random = seededRandom(SEED);
+    const chats = Array.from({ length: 8 }, (_, index) => `pieces-${index}`);
+    const results = await Promise.all(chats.map((chatId) => readInPieces(chatId, random)));
+    const sent = await door.post("/chat/index", { chat_id: "whole", message: "run long_report" });
+    for (const [index, events] of results.entries()) {
+      expectDense(events.map(({ id }) => id));
+      expect(events.filter(({ event }) => event === "done")).toHaveLength(1);
+      const history = await door.history(chats[index] ?? "");
+      expect(history.map(({ role }) => role)).toEqual(["user", "assistant"]);
+      expect(textOf(events)).toBe(history[1].content);
+      expect(textOf(events)).toBe(sent.body.reply);
+    }
+  });
+
+  test("[CHAT] an answer goes on while the process that serves it is killed, and the client notices nothing", async () => {
+    const streams = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => door.stream({ chat_id: `killed-${index}`, message: "run long_report" })),
+    );
+    for (const stream of streams) await stream.until(({ event }) => event === "message");
+    kill("api", 0);
+    for (const [index, stream] of streams.entries()) {
+      const events = await stream.ended;
+      expectDense(stream.ids);
+      expect(events.at(-1)).toMatchObject({ event: "done", data: { resumed: false } });
+      expect(textOf(events)).toBe((await door.history(`killed-${index}`))[1].content);
+    }
+  });
+
+  test("[CHAT] an answer goes on at another worker when its own is killed, and no tool runs again", async () => {
+    const streams = await Promise.all(
+      Array.from({ length: 4 }, (_, index) => door.stream({ chat_id: `taken-${index}`, message: "run long_report" })),
+    );
+    for (const stream of streams) await stream.until(({ event }) => event === "message");
+    kill("worker", 0);
+    for (const [index, stream] of streams.entries()) {
+      const events = await stream.ended;
+      expectDense(stream.ids);
+      expect(events.filter(({ event }) => event === "tool_start")).toHaveLength(1);
+      expect(textOf(events)).toBe((await door.history(`taken-${index}`))[1].content);
+      expect(textOf(events)).toContain("line number 19");
+    }
+  });
+});
