@@ -70,6 +70,29 @@ describe("requests of chats", () => {
   });
 
   test.each(PATHS)(
+    "[CHAT-7] [CHAT-47] [CHAT-54] %s %s needs tenant and says so, and is 200 with it",
+    async (method, path) => {
+      const { body } = await ask(method, path, needed(path, { tenant: "" }), door.user.headers);
+      expect(body).toEqual({ error: { code: "INVALID_PARAMETERS", message: "tenant: missing" } });
+      const chatId = `tenant-${path.slice(6)}`;
+      expect((await ask(method, path, needed(path, { chat_id: chatId }), door.user.headers)).status).toBe(200);
+    },
+  );
+
+  test("[CHAT-6] each chat_id is a conversation of its own, and one that is used again goes on", async () => {
+    for (const [chatId, name] of [
+      ["task-1", "Ada"],
+      ["task-2", "Bob"],
+      ["task-1", "Cyd"],
+    ])
+      await door.post("/chat/index", { chat_id: chatId, message: `greet ${name}` });
+    const questions = async (chatId: string) =>
+      (await door.history(chatId)).filter(({ role }) => role === "user").map(({ content }) => content);
+    expect(await questions("task-1")).toEqual(["greet Ada", "greet Cyd"]);
+    expect(await questions("task-2")).toEqual(["greet Bob"]);
+  });
+
+  test.each(PATHS)(
     "[CHAT-50] %s %s tells an unknown workspace from one without access by nothing",
     async (method, path) => {
       const unknown = await ask(method, path, needed(path, { tenant: "no-such" }), stranger.headers);
@@ -167,13 +190,17 @@ describe("requests of chats", () => {
     expect(twice.status).toBe(400);
   });
 
-  test("[CHAT-25] [CHAT-26] [CHAT-27] history has all messages oldest first, and pages of them when asked", async () => {
+  test("[CHAT-26] an unknown chat has an empty array of messages", async () => {
     expect((await door.get("/chat/history", { chat_id: "new" })).body).toEqual({ messages: [] });
+  });
+
+  test("[CHAT-25] [CHAT-27] [CHAT-29] history has all messages oldest first, and pages of them when asked", async () => {
     for (const name of ["Ada", "Bob", "Cyd"])
       await door.post("/chat/index", { chat_id: "pages", message: `greet ${name}` });
     const all = await door.history("pages");
     expect(all.map(({ role }) => role).join()).toBe("user,assistant,user,assistant,user,assistant");
     expect(all[0].content).toBe("greet Ada");
+    for (const { created } of all) expect(new Date(created).toISOString()).toBe(created);
     const paged: unknown[] = [];
     let before = "";
     do {
