@@ -3,6 +3,7 @@ import { Redis } from "ioredis";
 import { type CallCosts, measureCallStream } from "../call-stream/measure-call-stream.ts";
 import { type CallFigures, measureCalls } from "../calls/measure-calls.ts";
 import { startBare, startFastify, toolgateVariant } from "../calls/variants.ts";
+import { type ChatFigures, measureChat } from "../chat/measure-chat.ts";
 import { type DeliveryFigures, measureDeliveries } from "../deliveries/measure-deliveries.ts";
 import { startReceiver, startTraffic } from "../deliveries/traffic.ts";
 import { type LargeTableFigures, measureLargeTables } from "../large-tables/measure-large-tables.ts";
@@ -15,6 +16,7 @@ export type Figures = {
   calls?: CallFigures;
   deliveries?: DeliveryFigures;
   callStream?: CallCosts[];
+  chat?: ChatFigures;
   largeTables?: LargeTableFigures;
   versions?: Record<string, string>;
 };
@@ -33,6 +35,7 @@ export async function runParts(options: Options, control: RunControl): Promise<F
   const figures: Figures = {};
   if (parts.has("call-stream")) figures.callStream = await measureCallStream(control.signal);
   if (parts.has("calls") || parts.has("deliveries")) Object.assign(figures, await runTraffic(options, control));
+  if (parts.has("chat")) Object.assign(figures, await runChat(figures, control));
   // Last, because the disk is busy for a while after the tables are filled.
   if (parts.has("large")) Object.assign(figures, await runLargeTables(control));
   return figures;
@@ -76,6 +79,20 @@ async function runCalls(options: Options, control: RunControl, single: BenchInst
   const entry = new URL("../load/generator.ts", import.meta.url);
   const generator = resources.use(await startBenchProcess<object, LoadOrder, LoadResult>(entry, { signal }));
   return await measureCalls({ variants, generator, signal, log, ...options });
+}
+
+/** In the split topology, so that the gateway is a process of its own. */
+async function runChat({ versions }: Figures, { dataDir, signal, log }: RunControl): Promise<Figures> {
+  await using resources = new AsyncDisposableStack();
+  const entry = new URL("../chat/model-server.ts", import.meta.url);
+  const model = resources.use(await startBenchProcess<{ port: number }>(entry, { signal }));
+  const { port } = model.ready;
+  log("starting the split topology for chats");
+  const receiver = { host: `127.0.0.1:${port}`, caFile: "" };
+  const settings = { dataDir: join(dataDir, "chat"), receiver, log, signal };
+  const installation = resources.use(await startInstallation("split", settings));
+  const chat = await measureChat({ installation, modelPort: port, signal, log });
+  return { versions: versions ?? (await versionsOf(installation)), chat };
 }
 
 /** On servers of its own, so that nothing else is measured next to full tables. */

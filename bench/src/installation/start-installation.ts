@@ -32,6 +32,8 @@ export type BenchInstallation = AsyncDisposable & {
   readonly servers: Awaited<ReturnType<typeof startBenchServers>>;
   readonly groups: Groups;
   readonly manage: Management;
+  /** A JWT of the administrator. */
+  signIn(): Promise<string>;
   /** Makes a workspace that the administrator manages; returns its id. */
   addWorkspace(workspace: string): Promise<string>;
 };
@@ -78,6 +80,15 @@ export async function startInstallation(
     servers,
     groups: { ...serviceGroups(services.pids()), ...servers.groups },
     manage,
+    async signIn() {
+      const response = await fetch(`http://127.0.0.1:${port}/toolgate.key_auth.v1.SessionService/Login`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: EMAIL, password, tokenKind: "TOKEN_KIND_JWT" }),
+      });
+      if (!response.ok) throw new Error(`the administrator cannot log in: ${response.status}`);
+      return ((await response.json()) as { token: string }).token;
+    },
     addWorkspace,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -3,6 +3,7 @@ import { cpus, loadavg, release, totalmem } from "node:os";
 import type { Figures } from "../installation/run-parts.ts";
 import { median } from "../statistics.ts";
 import { renderCalls } from "./calls-section.ts";
+import { renderChat } from "./chat-section.ts";
 import { renderCallStream, renderDeliveries, renderLargeTables } from "./sections.ts";
 import { figure, foreignProcessors } from "./table.ts";
 import { renderTargets } from "./targets.ts";
@@ -47,6 +48,7 @@ export function renderReport({ run, machine, figures }: Results): string {
     figures.calls && renderCalls(figures.calls),
     figures.callStream && renderCallStream(figures.callStream),
     figures.deliveries && renderDeliveries(figures.deliveries),
+    figures.chat && renderChat(figures.chat),
     figures.largeTables && renderLargeTables(figures.largeTables),
     readFileSync(new URL("../../method.md", import.meta.url), "utf8"),
   ];
@@ -54,12 +56,13 @@ export function renderReport({ run, machine, figures }: Results): string {
 }
 
 /** How much of the machine other programs used during the measurements. */
-function renderNoise({ calls = {}, deliveries }: Figures): string {
+function renderNoise({ calls = {}, deliveries, chat }: Figures): string {
   const windows = [
     ...Object.values(calls).flatMap(({ closed, halfLoad }) => [...closed, ...halfLoad]),
     ...(deliveries?.sizes ?? []).flatMap(({ full, third }) => [full, third]),
     ...(deliveries?.hanging ?? []).flatMap(({ onset, after }) => [onset, after]),
     ...(deliveries ? [deliveries.backlog.others] : []),
+    ...(chat?.streaming ?? []),
   ];
   if (windows.length === 0) return "";
   const used = windows.map(({ usage }) => foreignProcessors(usage));

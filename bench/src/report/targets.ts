@@ -1,4 +1,5 @@
 import { callsPerCpuSecond, maximum } from "../calls/measure-calls.ts";
+import { ANSWERS, IDLE_STREAMS, TOKENS_PER_SECOND } from "../chat/measure-chat.ts";
 import type { HangingFigures, SizeFigures } from "../deliveries/measure-deliveries.ts";
 import type { Figures } from "../installation/run-parts.ts";
 import type { GroupFigures } from "../large-tables/measure-requests.ts";
@@ -24,6 +25,7 @@ export function renderTargets(figures: Figures): string {
     ...(deliveries?.sizes ?? []).flatMap(rateTargets),
     ...(deliveries?.hanging ?? []).flatMap(hangingTargets),
     ...(deliveries ? [backlogTarget(deliveries)] : []),
+    ...chatTargets(figures),
     ...largeTableTargets(figures),
   ];
   const isMet = ({ measured, sign, wanted }: Target) =>
@@ -93,6 +95,29 @@ function backlogTarget({ backlog }: NonNullable<Figures["deliveries"]>): Target 
   const { waitingBefore, others } = backlog;
   const what = `Event to received while another workspace has ${figure(waitingBefore)} waiting deliveries: the slowest`;
   return below(what, others.missing > 0 ? Number.NaN : others.latency.maxMs, 100, 1);
+}
+
+function chatTargets({ chat }: Figures): Target[] {
+  if (!chat) return [];
+  const { firstToken, resume, streaming, idle } = chat;
+  const firstOf = (name: string) => firstToken.find((one) => one.name === name)?.result.first.p50Ms ?? Number.NaN;
+  const toolgate = streaming.find(({ name }) => name === "toolgate");
+  const isWhole = toolgate && toolgate.result.tokens.count === toolgate.wantedTokens;
+  const gateway = idle.find(({ name, result }) => name === "toolgate" && result.streams === IDLE_STREAMS);
+  const bytes = gateway?.usage.memory.gateway?.maxBytes ?? Number.NaN;
+  const memory = `Memory of one gateway process with ${figure(IDLE_STREAMS)} idle streams`;
+  const streams = `${ANSWERS} answers at ${TOKENS_PER_SECOND} tokens/s: a token arrives late by, p99`;
+  return [
+    below(
+      "First token: added to calling the model server directly, p50",
+      firstOf("toolgate") - firstOf("direct"),
+      10,
+      2,
+    ),
+    { what: memory, measured: bytes / 1e6, sign: "≤", wanted: 400, show: (value) => `${figure(value)} MB` },
+    below(`Resume of an answer of ${figure(resume.events)} events: p99`, resume.took.p99Ms, 50, 1),
+    below(streams, isWhole ? toolgate.result.tokens.p99Ms : Number.NaN, 1_000, 1),
+  ];
 }
 
 /** The slowest kind of request of each group, one after the other. */
