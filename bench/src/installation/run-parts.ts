@@ -1,20 +1,23 @@
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { type CallCosts, measureCallStream } from "../call-stream/measure-call-stream.ts";
-import { type CallFigures, measureCalls } from "../calls/measure-calls.ts";
+import { type CallFigures, type Generator, measureCalls } from "../calls/measure-calls.ts";
 import { startBare, startFastify, toolgateVariant } from "../calls/variants.ts";
 import { type ChatFigures, measureChat } from "../chat/measure-chat.ts";
 import { type DeliveryFigures, measureDeliveries } from "../deliveries/measure-deliveries.ts";
 import { startReceiver, startTraffic } from "../deliveries/traffic.ts";
+import { type HookFigures, measureHooks } from "../hooks/measure-hooks.ts";
 import { type LargeTableFigures, measureLargeTables } from "../large-tables/measure-large-tables.ts";
 import type { LoadOrder, LoadResult } from "../load/score.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
 import type { Options } from "../options.ts";
+import type { FastifyInsertArgument } from "../peers/fastify-insert.ts";
 import { type BenchInstallation, startInstallation } from "./start-installation.ts";
 
 export type Figures = {
   calls?: CallFigures;
   deliveries?: DeliveryFigures;
+  hooks?: HookFigures;
   callStream?: CallCosts[];
   chat?: ChatFigures;
   largeTables?: LargeTableFigures;
@@ -34,7 +37,8 @@ export async function runParts(options: Options, control: RunControl): Promise<F
   const { parts } = options;
   const figures: Figures = {};
   if (parts.has("call-stream")) figures.callStream = await measureCallStream(control.signal);
-  if (parts.has("calls") || parts.has("deliveries")) Object.assign(figures, await runTraffic(options, control));
+  if (parts.has("calls") || parts.has("deliveries") || parts.has("hooks"))
+    Object.assign(figures, await runTraffic(options, control));
   if (parts.has("chat")) Object.assign(figures, await runChat(figures, control));
   // Last, because the disk is busy for a while after the tables are filled.
   if (parts.has("large")) Object.assign(figures, await runLargeTables(control));
@@ -61,7 +65,28 @@ async function runTraffic(options: Options, control: RunControl): Promise<Figure
       log,
     });
   }
+  if (options.parts.has("hooks")) figures.hooks = await runHooks(options, control, single);
   return figures;
+}
+
+async function runHooks(options: Options, control: RunControl, installation: BenchInstallation): Promise<HookFigures> {
+  const { signal, log } = control;
+  await using resources = new AsyncDisposableStack();
+  const { databaseUrl, groups } = installation.servers;
+  const argument: FastifyInsertArgument = { databaseUrl };
+  const entry = new URL("../peers/fastify-insert.ts", import.meta.url);
+  const server = resources.use(await startBenchProcess<{ port: number }>(entry, { argument, signal }));
+  const peer = {
+    port: server.ready.port,
+    groups: { server: { pids: [server.pid], take: "both" as const }, ...groups },
+  };
+  const generators = [await startGenerator(resources, signal), await startGenerator(resources, signal)] as const;
+  return await measureHooks({ installation, peer, generators, signal, log, ...options });
+}
+
+async function startGenerator(resources: AsyncDisposableStack, signal: AbortSignal): Promise<Generator> {
+  const entry = new URL("../load/generator.ts", import.meta.url);
+  return resources.use(await startBenchProcess<object, LoadOrder, LoadResult>(entry, { signal }));
 }
 
 async function runCalls(options: Options, control: RunControl, single: BenchInstallation): Promise<CallFigures> {
@@ -76,8 +101,7 @@ async function runCalls(options: Options, control: RunControl, single: BenchInst
     await toolgateVariant(single),
     await toolgateVariant(split),
   ];
-  const entry = new URL("../load/generator.ts", import.meta.url);
-  const generator = resources.use(await startBenchProcess<object, LoadOrder, LoadResult>(entry, { signal }));
+  const generator = await startGenerator(resources, signal);
   return await measureCalls({ variants, generator, signal, log, ...options });
 }
 

@@ -1,4 +1,6 @@
+import { createHmac, randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import type { HookTarget, KeyTarget, LoadTarget } from "./score.ts";
 
 /** One keep-alive connection with at most one request under way. */
 export type Connection = { send(request: Buffer): void; close(): void };
@@ -50,19 +52,36 @@ function completeStatus(received: Buffer): number | undefined {
   return Number(header.slice(STATUS_AT, STATUS_AT + 3));
 }
 
-/** The requests of a target, one for each secret, ready to be written. */
-export function requestsOf({ path, body, secrets }: { path: string; body: string; secrets: string[] }): Buffer[] {
-  return secrets.map((secret) =>
-    Buffer.from(
-      [
-        `POST ${path} HTTP/1.1`,
-        "host: bench",
-        `authorization: Bearer ${secret}`,
-        "content-type: application/json",
-        `content-length: ${Buffer.byteLength(body)}`,
-        "",
-        body,
-      ].join("\r\n"),
-    ),
-  );
+/** The next request to a target, ready to be written. */
+export function requestsOf(target: LoadTarget): () => Buffer {
+  return "hooks" in target ? hookRequests(target) : keyRequests(target);
+}
+
+function keyRequests({ path, body, secrets }: KeyTarget): () => Buffer {
+  const requests = secrets.map((secret) => requestBytes(path, body, `authorization: Bearer ${secret}`));
+  let turn = 0;
+  return () => requests[turn++ % requests.length] as Buffer;
+}
+
+/** A sender signs as it sends. */
+function hookRequests({ hooks }: HookTarget): () => Buffer {
+  const run = randomUUID();
+  let turn = 0;
+  return () => {
+    const { path, secret } = hooks[turn % hooks.length] as HookTarget["hooks"][number];
+    turn += 1;
+    const body = JSON.stringify({
+      text: "An order has been placed",
+      order: { id: `${run}-${turn}`, total: 99.5 },
+      count: 3,
+    });
+    const t = Math.floor(Date.now() / 1000);
+    const v1 = createHmac("sha256", secret).update(`${t}.${body}`).digest("hex");
+    return requestBytes(path, body, `x-service-signature: t=${t},v1=${v1}`);
+  };
+}
+
+function requestBytes(path: string, body: string, header: string): Buffer {
+  const lines = [`POST ${path} HTTP/1.1`, "host: bench", header, "content-type: application/json"];
+  return Buffer.from([...lines, `content-length: ${Buffer.byteLength(body)}`, "", body].join("\r\n"));
 }

@@ -12,11 +12,10 @@ replyToParent<LoadOrder, LoadResult>({}, (order) =>
 
 /** As many callers as `concurrency`, each with a connection of its own. Ends when all have their last response. */
 async function runClosedLoop({ target, warmUpMs, measureMs }: LoadOrder, concurrency: number): Promise<LoadResult> {
-  const requests = requestsOf(target);
+  const nextRequest = requestsOf(target);
   const fromMs = monotonicMs() + warmUpMs;
   const untilMs = fromMs + measureMs;
   const score = createScore(fromMs, untilMs);
-  let turn = 0;
   const caller = async () => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     let sentMs = 0;
@@ -34,7 +33,7 @@ async function runClosedLoop({ target, warmUpMs, measureMs }: LoadOrder, concurr
     });
     const send = (nowMs: number) => {
       sentMs = nowMs;
-      connection.send(requests[turn++ % requests.length] as Buffer);
+      connection.send(nextRequest());
     };
     send(monotonicMs());
     await ended;

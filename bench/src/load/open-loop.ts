@@ -15,7 +15,7 @@ const DRAIN_MS = 20_000;
  * runs from the time at which it was due.
  */
 export async function runOpenLoop({ target, warmUpMs, measureMs }: LoadOrder, perSecond: number): Promise<LoadResult> {
-  const requests = requestsOf(target);
+  const nextRequest = requestsOf(target);
   const idle: Connection[] = [];
   const dueOf = new Map<Connection, number>();
   const waiting: number[] = [];
@@ -27,7 +27,6 @@ export async function runOpenLoop({ target, warmUpMs, measureMs }: LoadOrder, pe
   const startMs = monotonicMs() + LEAD_MS;
   const untilMs = startMs + warmUpMs + measureMs;
   const score = createScore(startMs + warmUpMs, untilMs);
-  let turn = 0;
   let tick = 0;
   let scheduled = 0;
   let isClosing = false;
@@ -35,7 +34,7 @@ export async function runOpenLoop({ target, warmUpMs, measureMs }: LoadOrder, pe
   function send(connection: Connection, dueMs: number): void {
     dueOf.set(connection, dueMs);
     score.sent(dueMs, monotonicMs());
-    connection.send(requests[turn++ % requests.length] as Buffer);
+    connection.send(nextRequest());
   }
   function onAnswer(connection: Connection, status: number): void {
     score.responded(status, dueOf.get(connection) ?? 0, monotonicMs());

@@ -1,7 +1,11 @@
 import { type LatencySummary, summarise } from "../statistics.ts";
 
-/** What the generator is to call; it takes the secrets in turn. */
-export type LoadTarget = { port: number; path: string; body: string; secrets: string[] };
+/** What the generator is to call; it takes the secrets, or the hooks, in turn. */
+export type LoadTarget = KeyTarget | HookTarget;
+/** The same call of a tool every time. */
+export type KeyTarget = { port: number; path: string; body: string; secrets: string[] };
+/** Calls of hooks in the native format, each with a body of its own. */
+export type HookTarget = { port: number; hooks: { path: string; secret: string }[] };
 
 export type LoadMode =
   /** This many callers, each of which makes its next call when it has its response. */

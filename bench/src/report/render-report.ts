@@ -4,6 +4,7 @@ import type { Figures } from "../installation/run-parts.ts";
 import { median } from "../statistics.ts";
 import { renderCalls } from "./calls-section.ts";
 import { renderChat } from "./chat-section.ts";
+import { renderHooks } from "./hooks-section.ts";
 import { renderCallStream, renderDeliveries, renderLargeTables } from "./sections.ts";
 import { figure, foreignProcessors } from "./table.ts";
 import { renderTargets } from "./targets.ts";
@@ -49,6 +50,7 @@ export function renderReport({ run, machine, figures }: Results): string {
     figures.callStream && renderCallStream(figures.callStream),
     figures.deliveries && renderDeliveries(figures.deliveries),
     figures.chat && renderChat(figures.chat),
+    figures.hooks && renderHooks(figures.hooks),
     figures.largeTables && renderLargeTables(figures.largeTables),
     readFileSync(new URL("../../method.md", import.meta.url), "utf8"),
   ];
@@ -56,13 +58,15 @@ export function renderReport({ run, machine, figures }: Results): string {
 }
 
 /** How much of the machine other programs used during the measurements. */
-function renderNoise({ calls = {}, deliveries, chat }: Figures): string {
+function renderNoise({ calls = {}, deliveries, hooks, chat }: Figures): string {
   const windows = [
     ...Object.values(calls).flatMap(({ closed, halfLoad }) => [...closed, ...halfLoad]),
     ...(deliveries?.sizes ?? []).flatMap(({ full, third }) => [full, third]),
     ...(deliveries?.hanging ?? []).flatMap(({ onset, after }) => [onset, after]),
     ...(deliveries ? [deliveries.backlog.others] : []),
     ...(chat?.streaming ?? []),
+    ...(hooks ? [...hooks.peer, ...hooks.accepted, ...hooks.drained, hooks.halfLoad, hooks.quiet] : []),
+    ...(hooks?.beside ?? []).map((one) => one.figures),
   ];
   if (windows.length === 0) return "";
   const used = windows.map(({ usage }) => foreignProcessors(usage));

@@ -1,9 +1,11 @@
 import { callsPerCpuSecond, maximum } from "../calls/measure-calls.ts";
 import { ANSWERS, IDLE_STREAMS, TOKENS_PER_SECOND } from "../chat/measure-chat.ts";
 import type { HangingFigures, SizeFigures } from "../deliveries/measure-deliveries.ts";
+import type { HookFigures } from "../hooks/measure-hooks.ts";
 import type { Figures } from "../installation/run-parts.ts";
 import type { GroupFigures } from "../large-tables/measure-requests.ts";
 import { median, ratio } from "../statistics.ts";
+import { acceptedPerSecond } from "./hooks-section.ts";
 import { figure, percent, table } from "./table.ts";
 
 type Target = {
@@ -25,6 +27,7 @@ export function renderTargets(figures: Figures): string {
     ...(deliveries?.sizes ?? []).flatMap(rateTargets),
     ...(deliveries?.hanging ?? []).flatMap(hangingTargets),
     ...(deliveries ? [backlogTarget(deliveries)] : []),
+    ...(figures.hooks ? hookTargets(figures.hooks) : []),
     ...chatTargets(figures),
     ...largeTableTargets(figures),
   ];
@@ -117,6 +120,31 @@ function chatTargets({ chat }: Figures): Target[] {
     { what: memory, measured: bytes / 1e6, sign: "≤", wanted: 400, show: (value) => `${figure(value)} MB` },
     below(`Resume of an answer of ${figure(resume.events)} events: p99`, resume.took.p99Ms, 50, 1),
     below(streams, isWhole ? toolgate.result.tokens.p99Ms : Number.NaN, 1_000, 1),
+  ];
+}
+
+function hookTargets({ peer, accepted, halfLoad, quiet, beside }: HookFigures): Target[] {
+  const times = (what: string, measured: number, wanted: number): Target => {
+    return { what, measured, sign: "≤", wanted, show: (value) => figure(value, 2) };
+  };
+  return [
+    {
+      what: "Hooks accepted per second: share of fastify with one durable insert",
+      measured: ratio(acceptedPerSecond(accepted), acceptedPerSecond(peer)),
+      sign: "≥",
+      wanted: 0.5,
+      show: percent,
+    },
+    below("Hook call at half load, until the response: p99", halfLoad.accept.p99Ms, 25, 2),
+    below("The same, until its tool starts: p99", halfLoad.start.p99Ms, 1_000, 1),
+    ...beside.flatMap(({ what, figures }) => [
+      times(
+        `While ${what}: p99 of the response, times that without`,
+        ratio(figures.accept.p99Ms, quiet.accept.p99Ms),
+        2,
+      ),
+      times(`The same, p99 of the tool's start`, ratio(figures.start.p99Ms, quiet.start.p99Ms), 2),
+    ]),
   ];
 }
 

@@ -43,36 +43,38 @@ export declare type ListAdminEmailsResponse = Message<"toolgate.key_auth.v1.List
 export declare const ListAdminEmailsResponseSchema: GenMessage<ListAdminEmailsResponse>;
 
 /**
- * @generated from message toolgate.key_auth.v1.GetWorkspaceLockRequest
+ * @generated from message toolgate.key_auth.v1.ListLockedWorkspacesRequest
  */
-export declare type GetWorkspaceLockRequest = Message<"toolgate.key_auth.v1.GetWorkspaceLockRequest"> & {
+export declare type ListLockedWorkspacesRequest = Message<"toolgate.key_auth.v1.ListLockedWorkspacesRequest"> & {
   /**
-   * @generated from field: string workspace_id = 1;
+   * At most 500.
+   *
+   * @generated from field: repeated string workspace_ids = 1;
    */
-  workspaceId: string;
+  workspaceIds: string[];
 };
 
 /**
- * Describes the message toolgate.key_auth.v1.GetWorkspaceLockRequest.
- * Use `create(GetWorkspaceLockRequestSchema)` to create a new message.
+ * Describes the message toolgate.key_auth.v1.ListLockedWorkspacesRequest.
+ * Use `create(ListLockedWorkspacesRequestSchema)` to create a new message.
  */
-export declare const GetWorkspaceLockRequestSchema: GenMessage<GetWorkspaceLockRequest>;
+export declare const ListLockedWorkspacesRequestSchema: GenMessage<ListLockedWorkspacesRequest>;
 
 /**
- * @generated from message toolgate.key_auth.v1.GetWorkspaceLockResponse
+ * @generated from message toolgate.key_auth.v1.ListLockedWorkspacesResponse
  */
-export declare type GetWorkspaceLockResponse = Message<"toolgate.key_auth.v1.GetWorkspaceLockResponse"> & {
+export declare type ListLockedWorkspacesResponse = Message<"toolgate.key_auth.v1.ListLockedWorkspacesResponse"> & {
   /**
-   * @generated from field: bool locked = 1;
+   * @generated from field: repeated string locked_ids = 1;
    */
-  locked: boolean;
+  lockedIds: string[];
 };
 
 /**
- * Describes the message toolgate.key_auth.v1.GetWorkspaceLockResponse.
- * Use `create(GetWorkspaceLockResponseSchema)` to create a new message.
+ * Describes the message toolgate.key_auth.v1.ListLockedWorkspacesResponse.
+ * Use `create(ListLockedWorkspacesResponseSchema)` to create a new message.
  */
-export declare const GetWorkspaceLockResponseSchema: GenMessage<GetWorkspaceLockResponse>;
+export declare const ListLockedWorkspacesResponseSchema: GenMessage<ListLockedWorkspacesResponse>;
 
 /**
  * What other services need to know about a workspace.
@@ -91,14 +93,14 @@ export declare const WorkspaceService: GenService<{
     output: typeof ListAdminEmailsResponseSchema;
   },
   /**
-   * Whether the workspace is locked. A workspace that does not exist counts as locked.
+   * Which of these workspaces are locked. A workspace that does not exist counts as locked.
    *
-   * @generated from rpc toolgate.key_auth.v1.WorkspaceService.GetWorkspaceLock
+   * @generated from rpc toolgate.key_auth.v1.WorkspaceService.ListLockedWorkspaces
    */
-  getWorkspaceLock: {
+  listLockedWorkspaces: {
     methodKind: "unary";
-    input: typeof GetWorkspaceLockRequestSchema;
-    output: typeof GetWorkspaceLockResponseSchema;
+    input: typeof ListLockedWorkspacesRequestSchema;
+    output: typeof ListLockedWorkspacesResponseSchema;
   },
 }>;
 

@@ -9,7 +9,7 @@ import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
  * Describes the file toolgate/key_auth/v1/workspace.proto.
  */
 export const file_toolgate_key_auth_v1_workspace = /*@__PURE__*/
-  fileDesc("CiR0b29sZ2F0ZS9rZXlfYXV0aC92MS93b3Jrc3BhY2UucHJvdG8SFHRvb2xnYXRlLmtleV9hdXRoLnYxIi4KFkxpc3RBZG1pbkVtYWlsc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIikKF0xpc3RBZG1pbkVtYWlsc1Jlc3BvbnNlEg4KBmVtYWlscxgBIAMoCSIvChdHZXRXb3Jrc3BhY2VMb2NrUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiKgoYR2V0V29ya3NwYWNlTG9ja1Jlc3BvbnNlEg4KBmxvY2tlZBgBIAEoCDKBAgoQV29ya3NwYWNlU2VydmljZRJ0Cg9MaXN0QWRtaW5FbWFpbHMSLC50b29sZ2F0ZS5rZXlfYXV0aC52MS5MaXN0QWRtaW5FbWFpbHNSZXF1ZXN0Gi0udG9vbGdhdGUua2V5X2F1dGgudjEuTGlzdEFkbWluRW1haWxzUmVzcG9uc2UiBIi1GAESdwoQR2V0V29ya3NwYWNlTG9jaxItLnRvb2xnYXRlLmtleV9hdXRoLnYxLkdldFdvcmtzcGFjZUxvY2tSZXF1ZXN0Gi4udG9vbGdhdGUua2V5X2F1dGgudjEuR2V0V29ya3NwYWNlTG9ja1Jlc3BvbnNlIgSItRgBYgZwcm90bzM", [file_toolgate_options_v1_access]);
+  fileDesc("CiR0b29sZ2F0ZS9rZXlfYXV0aC92MS93b3Jrc3BhY2UucHJvdG8SFHRvb2xnYXRlLmtleV9hdXRoLnYxIi4KFkxpc3RBZG1pbkVtYWlsc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIikKF0xpc3RBZG1pbkVtYWlsc1Jlc3BvbnNlEg4KBmVtYWlscxgBIAMoCSI0ChtMaXN0TG9ja2VkV29ya3NwYWNlc1JlcXVlc3QSFQoNd29ya3NwYWNlX2lkcxgBIAMoCSIyChxMaXN0TG9ja2VkV29ya3NwYWNlc1Jlc3BvbnNlEhIKCmxvY2tlZF9pZHMYASADKAkyjgIKEFdvcmtzcGFjZVNlcnZpY2USdAoPTGlzdEFkbWluRW1haWxzEiwudG9vbGdhdGUua2V5X2F1dGgudjEuTGlzdEFkbWluRW1haWxzUmVxdWVzdBotLnRvb2xnYXRlLmtleV9hdXRoLnYxLkxpc3RBZG1pbkVtYWlsc1Jlc3BvbnNlIgSItRgBEoMBChRMaXN0TG9ja2VkV29ya3NwYWNlcxIxLnRvb2xnYXRlLmtleV9hdXRoLnYxLkxpc3RMb2NrZWRXb3Jrc3BhY2VzUmVxdWVzdBoyLnRvb2xnYXRlLmtleV9hdXRoLnYxLkxpc3RMb2NrZWRXb3Jrc3BhY2VzUmVzcG9uc2UiBIi1GAFiBnByb3RvMw", [file_toolgate_options_v1_access]);
 
 /**
  * Describes the message toolgate.key_auth.v1.ListAdminEmailsRequest.
@@ -26,17 +26,17 @@ export const ListAdminEmailsResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_key_auth_v1_workspace, 1);
 
 /**
- * Describes the message toolgate.key_auth.v1.GetWorkspaceLockRequest.
- * Use `create(GetWorkspaceLockRequestSchema)` to create a new message.
+ * Describes the message toolgate.key_auth.v1.ListLockedWorkspacesRequest.
+ * Use `create(ListLockedWorkspacesRequestSchema)` to create a new message.
  */
-export const GetWorkspaceLockRequestSchema = /*@__PURE__*/
+export const ListLockedWorkspacesRequestSchema = /*@__PURE__*/
   messageDesc(file_toolgate_key_auth_v1_workspace, 2);
 
 /**
- * Describes the message toolgate.key_auth.v1.GetWorkspaceLockResponse.
- * Use `create(GetWorkspaceLockResponseSchema)` to create a new message.
+ * Describes the message toolgate.key_auth.v1.ListLockedWorkspacesResponse.
+ * Use `create(ListLockedWorkspacesResponseSchema)` to create a new message.
  */
-export const GetWorkspaceLockResponseSchema = /*@__PURE__*/
+export const ListLockedWorkspacesResponseSchema = /*@__PURE__*/
   messageDesc(file_toolgate_key_auth_v1_workspace, 3);
 
 /**

@@ -1,15 +1,42 @@
-import { createClient, type Transport } from "@connectrpc/connect";
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 
 /** [IN-28] Whether a workspace is locked, from key-auth's database. */
 export type IsWorkspaceLocked = (workspaceId: string) => Promise<boolean>;
 
 const TIMEOUT_MS = 3_000;
+/** What key-auth accepts. */
+const MAX_IDS = 500;
 
+/** Lookups of one turn of the event loop share a request, which is sent after all of them were made. */
 export function createIsWorkspaceLocked(keyAuth: Transport): IsWorkspaceLocked {
   const client = createClient(WorkspaceService, keyAuth);
-  return async (workspaceId) => {
-    const { locked } = await client.getWorkspaceLock({ workspaceId }, { timeoutMs: TIMEOUT_MS });
-    return locked;
+  let waiting = new Map<string, PromiseWithResolvers<boolean>>();
+  const ask = () => {
+    const lookups = [...waiting];
+    waiting = new Map();
+    for (let at = 0; at < lookups.length; at += MAX_IDS) void askFor(client, lookups.slice(at, at + MAX_IDS));
   };
+  return (workspaceId) => {
+    const joined = waiting.get(workspaceId);
+    if (joined) return joined.promise;
+    if (waiting.size === 0) setImmediate(ask);
+    const lookup = Promise.withResolvers<boolean>();
+    waiting.set(workspaceId, lookup);
+    return lookup.promise;
+  };
+}
+
+async function askFor(
+  client: Client<typeof WorkspaceService>,
+  lookups: readonly [workspaceId: string, PromiseWithResolvers<boolean>][],
+): Promise<void> {
+  try {
+    const workspaceIds = lookups.map(([workspaceId]) => workspaceId);
+    const { lockedIds } = await client.listLockedWorkspaces({ workspaceIds }, { timeoutMs: TIMEOUT_MS });
+    const locked = new Set(lockedIds);
+    for (const [workspaceId, { resolve }] of lookups) resolve(locked.has(workspaceId));
+  } catch (error) {
+    for (const [, { reject }] of lookups) reject(error);
+  }
 }

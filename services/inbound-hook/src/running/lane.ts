@@ -34,8 +34,14 @@ const SWEEP_EVERY_MS = 2_000;
 /** Polls for due work, in case a wake-up was lost. */
 const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
-/** So that under load, several deliveries share a claim. The first claim after a pause does not wait. */
-const BETWEEN_CLAIMS_MS = 4;
+/**
+ * So that under load, several deliveries share a claim, and their results a batch: the busier the database, the longer the
+ * rest. The first claim after a pause does not wait.
+ */
+const MIN_REST_MS = 4;
+const MAX_REST_MS = 25;
+/** Times the time that the last claim, or the last batch of results, took. */
+const REST_FACTOR = 2;
 const MAX_GROUPS_PER_CLAIM = 40;
 const RESULTS_PER_BATCH = 100;
 const BYTES_PER_BATCH = 4 * 1024 * 1024;
@@ -51,8 +57,15 @@ export function laneLoops(options: LaneOptions): Loops {
   const doubtful = createDoubtfulClaims(undoClaim, now);
   let renewedAt = now().getTime();
 
+  let afterBatch = async () => {};
   const results = createGroupCommit<RunRecord>({
-    commit: (records) => storeRuns(records, (some) => settle(some, now())),
+    commit: async (records) => {
+      await afterBatch();
+      const from = performance.now();
+      await storeRuns(records, (some) => settle(some, now()));
+      afterBatch = restAfter(from);
+    },
+    maxInFlight: 1,
     maxItems: RESULTS_PER_BATCH,
     sizeOf: ({ args, result, error }) => args.length + result.length + error.length,
     maxBytes: BYTES_PER_BATCH,
@@ -82,14 +95,14 @@ export function laneLoops(options: LaneOptions): Loops {
   }
 
   async function serve(stop: AbortSignal): Promise<void> {
-    let claimedAtMs = Number.NEGATIVE_INFINITY;
+    let afterClaim = async () => {};
     while (!stop.aborted) {
-      const waitMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
-      if (waitMs > 0) await sleep(waitMs);
-      claimedAtMs = performance.now();
+      await afterClaim();
+      const from = performance.now();
       const places = Math.floor((concurrency - running.size) / perWorkspace);
       try {
         const more = places > 0 && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
+        afterClaim = restAfter(from);
         if (!more) await wakeUp.wait(POLL_MS, stop);
       } catch (error) {
         onError(error);
@@ -114,4 +127,14 @@ export function laneLoops(options: LaneOptions): Loops {
   }
 
   return { producers: [serve], consumers: [(stop) => runEvery(SWEEP_EVERY_MS, stop, keepLeases, onError)] };
+}
+
+/** What began at `from` has ended now: a wait for the rest that is left when it is called. */
+function restAfter(from: number): () => Promise<void> {
+  const endedAt = performance.now();
+  const restMs = Math.min(Math.max(MIN_REST_MS, (endedAt - from) * REST_FACTOR), MAX_REST_MS);
+  return async () => {
+    const leftMs = endedAt + restMs - performance.now();
+    if (leftMs > 0) await sleep(leftMs);
+  };
 }

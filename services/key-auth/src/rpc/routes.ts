@@ -20,12 +20,12 @@ import { getKeySet } from "./sessions/get-key-set.ts";
 import { getSession } from "./sessions/get-session.ts";
 import { login } from "./sessions/login.ts";
 import { logout } from "./sessions/logout.ts";
-import { getWorkspaceLock } from "./workspaces/get-workspace-lock.ts";
 import { listAdminEmails } from "./workspaces/list-admin-emails.ts";
+import { listLockedWorkspaces } from "./workspaces/list-locked-workspaces.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(SessionService, bind(context, { login, logout, changePassword, getSession, getKeySet, authorize }));
-  router.service(WorkspaceService, bind(context, { listAdminEmails, getWorkspaceLock }));
+  router.service(WorkspaceService, bind(context, { listAdminEmails, listLockedWorkspaces }));
   router.service(AuditService, bind(context, { listAuditEntries }));
   router.service(
     KeyService,

@@ -13,6 +13,17 @@ export async function findWorkspaceById(db: Queryable, id: string): Promise<Work
   return found.rows[0];
 }
 
+/** Those of these workspaces that exist and are not locked; ids as they were given. */
+export async function listUnlocked(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query({
+    name: "list_unlocked",
+    text: `select given.id from unnest($1::text[]) as given (id)
+           join key_auth.workspaces w on w.id = given.id::uuid where not w.locked`,
+    values: [ids],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The row stays locked until the transaction ends. */
 export async function lockWorkspaceRow(db: Queryable, code: string): Promise<WorkspaceRow | undefined> {
   const found = await db.query(`select ${COLUMNS} from key_auth.workspaces where code = $1 for update`, [code]);

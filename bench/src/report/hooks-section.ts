@@ -1,0 +1,82 @@
+import type { DrainedHooks, HookFigures, PacedHooks, SaturatedHooks } from "../hooks/measure-hooks.ts";
+import type { Usage } from "../machine/meter.ts";
+import { median } from "../statistics.ts";
+import { byName, figure, latencyColumns, table } from "./table.ts";
+
+export function renderHooks({ peer, accepted, drained, halfLoad, quiet, beside }: HookFigures): string {
+  const accepting = (name: string, all: readonly SaturatedHooks[]): Rate => ({
+    name,
+    perSecond: acceptedPerSecond(all),
+    cpuUs: cpuPerCallUs(all.map(({ usage, statuses }) => ({ usage, calls: total(statuses) }))),
+    responses: byName(sumOfStatuses(all), figure),
+  });
+  const rates = [
+    accepting("accepted by fastify, with one durable insert", peer),
+    accepting("accepted by Toolgate, single, while the runs wait", accepted),
+    running("run by Toolgate, single, while no calls come", drained),
+  ];
+  const paced: { name: string; figures: PacedHooks }[] = [
+    { name: "half of what can be accepted and run", figures: halfLoad },
+    { name: "low pace, alone", figures: quiet },
+    ...beside.map(({ what, figures }) => ({ name: what, figures })),
+  ];
+  return [
+    "## Hooks",
+    "Calls per second with 64 connections, the median of the rounds. To accept a call, Toolgate verifies it, counts it in the hook's minute, compares its replay keys, and stores and queues it:",
+    table(rates, {
+      "": ({ name }) => name,
+      "calls/s": ({ perSecond }) => figure(perSecond),
+      "CPU µs per call": ({ cpuUs }) => byName(cpuUs, figure),
+      responses: ({ responses }) => responses,
+    }),
+    "At a fixed pace: until the response, and from the call's arrival until its tool has started:",
+    table(paced, {
+      "": ({ name }) => name,
+      "calls/s": ({ figures }) => figure(figures.perSecond),
+      ...prefixed(
+        "response: ",
+        latencyColumns(({ figures }) => figures.accept),
+      ),
+      ...prefixed(
+        "start: ",
+        latencyColumns(({ figures }) => figures.start),
+      ),
+      refused: ({ figures }) => figure(figures.refused),
+      "not run": ({ figures }) => figure(figures.notRun),
+    }),
+  ].join("\n\n");
+}
+
+export function acceptedPerSecond(all: readonly SaturatedHooks[]): number {
+  return median(all.map(({ perSecond, statuses }) => (perSecond * (statuses[202] ?? 0)) / total(statuses)));
+}
+
+type Rate = { name: string; perSecond: number; cpuUs: Record<string, number>; responses: string };
+
+function running(name: string, all: readonly DrainedHooks[]): Rate {
+  const cpuUs = cpuPerCallUs(all.map(({ usage, runs }) => ({ usage, calls: runs })));
+  return { name, perSecond: median(all.map(({ perSecond }) => perSecond)), cpuUs, responses: "–" };
+}
+
+type CallsUsage = { usage: Usage; calls: number };
+
+function cpuPerCallUs(all: readonly CallsUsage[]): Record<string, number> {
+  const names = Object.keys(all[0]?.usage.cpuMs ?? {});
+  const perCall = ({ usage, calls }: CallsUsage, name: string) => ((usage.cpuMs[name] ?? 0) * 1000) / calls;
+  return Object.fromEntries(names.map((name) => [name, median(all.map((one) => perCall(one, name)))]));
+}
+
+function sumOfStatuses(all: readonly SaturatedHooks[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [status, count] of all.flatMap(({ statuses }) => Object.entries(statuses)))
+    sums[status] = (sums[status] ?? 0) + count;
+  return sums;
+}
+
+function total(statuses: Readonly<Record<string, number>>): number {
+  return Object.values(statuses).reduce((sum, count) => sum + count, 0);
+}
+
+function prefixed<Value>(prefix: string, record: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [`${prefix}${name}`, value]));
+}
