@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import type { BenchInstallation } from "../installation/start-installation.ts";
 import { type BacklogFigures, type DeliveriesSettings, measureBacklog } from "./backlog.ts";
 import type { EventTarget } from "./messages.ts";
-import { greet, type Saturated, type Steady, saturate, sendSteadily } from "./traffic.ts";
+import { greet, type Pace, type Saturated, type Steady, saturate, sendSteadily } from "./traffic.ts";
 
 /** Endpoints, and the pace at which latency is measured: a third of the target rate, where there is one. */
 type Size = EndpointCounts & { perSecond: number };
@@ -103,7 +103,7 @@ async function measureHanging(
   const paths = set.paths.slice(0, Math.round(endpoints * HANGING_SHARE));
   const before = await receiver.ask({ kind: "hang", paths });
   const { perSecond } = quiet;
-  const pace = { perSecond, isAnswered: (n: number) => n % endpoints >= paths.length };
+  const pace: Omit<Pace, "forMs"> = { perSecond, getsResponse: (n) => n % endpoints >= paths.length };
   const onset = await sendSteadily(traffic, { ...pace, forMs: ONSET_MS });
   const after = await sendSteadily(traffic, { ...pace, forMs: (seconds * 1000 * 2) / 3 });
   const { hung } = await receiver.ask({ kind: "count" });

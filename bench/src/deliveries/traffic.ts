@@ -72,7 +72,7 @@ export async function saturate(traffic: Traffic, backlog: number, measureMs: num
   };
 }
 
-type Pace = {
+export type Pace = {
   perSecond: number;
   forMs: number;
   /** Whether the receiver responds to the event of this number. */
