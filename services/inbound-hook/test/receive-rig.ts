@@ -174,7 +174,7 @@ export async function earlyInMinute(leftMs = 15_000): Promise<void> {
   await eventually(() => Date.now() % 60_000 < 60_000 - leftMs, { deadlineMs: 20_000 + leftMs });
 }
 
-/** What the formats without a time have in their headers. */
+/** The signature in the formats without a time. */
 export const hexOf = (secret: string, body: string | Uint8Array) =>
   createHmac("sha256", secret).update(body).digest("hex");
 export const base64Of = (secret: string, body: string | Uint8Array) =>

@@ -5,7 +5,7 @@ import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_p
 export type IsWorkspaceLocked = (workspaceId: string) => Promise<boolean>;
 
 const TIMEOUT_MS = 3_000;
-/** What key-auth accepts. */
+/** The most ids that one request to key-auth may have. */
 const MAX_IDS = 500;
 
 /** Lookups of one turn of the event loop share a request, which is sent after all of them were made. */

@@ -48,7 +48,7 @@ export function authenticate(
   nowMs: number,
 ): Authenticated | undefined {
   const header = onlyValueOf(call, signatureHeader(hook));
-  // An empty secret can only be a fault; with it, anybody could sign.
+  // Anybody can sign with an empty secret.
   if (header === undefined || hook.secret === "") return undefined;
   const { format, secret, toleranceSeconds } = hook;
   const { body } = call;

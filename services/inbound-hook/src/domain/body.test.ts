@@ -47,7 +47,7 @@ describe("JSON", () => {
     expect(json('\ufeff{"a":1}')).toEqual({ ok: false });
   });
 
-  test("[IN-25] of a member that occurs twice the last one counts", () => {
+  test("[IN-25] if a member occurs twice, the last one counts", () => {
     expect(json('{"a":1,"b":2,"a":3}')).toEqual({ ok: true, value: { b: 2, a: 3 }, isForm: false });
   });
 
@@ -74,7 +74,7 @@ describe("forms", () => {
     return parsed.ok && parsed.isForm && parsed.value;
   };
 
-  test("[IN-20] fields are texts, and a name that occurs several times is a list", () => {
+  test("[IN-20] fields are strings, and a name that occurs several times is a list", () => {
     expect(fields("a=1&b=x+y%21&a=2&c&=e&a=3&&d=%C3%BC")).toEqual({
       a: ["1", "2", "3"],
       b: "x y!",

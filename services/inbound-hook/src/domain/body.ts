@@ -3,7 +3,7 @@ import { parseForm } from "./form.ts";
 
 export type JsonObject = Record<string, unknown>;
 
-/** `isForm`: the values are texts, although the target may need numbers or booleans. */
+/** `isForm`: all values are strings, although the target may need numbers or booleans. */
 export type ParsedBody = { ok: true; value: JsonObject; isForm: boolean } | { ok: false };
 
 const MAX_LEVELS = 64;
@@ -12,7 +12,7 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 
 /**
  * [IN-19] [IN-20] [IN-25] The JSON object in a body. Only the form type is not read as JSON; an encoded body is not
- * decoded. Of a member that occurs twice the last one counts. Never throws.
+ * decoded. If a member occurs twice, the last one counts. Never throws.
  */
 export function parseBody(bytes: Uint8Array, contentType: string, contentEncoding: string): ParsedBody {
   if (!/^(?:identity)?$/i.test(contentEncoding) || !isUtf8(bytes)) return { ok: false };

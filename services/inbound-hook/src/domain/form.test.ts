@@ -4,7 +4,7 @@ import { MAX_FORM_FIELDS, parseForm } from "./form.ts";
 
 const parse = (text: string) => parseForm(Buffer.from(text));
 
-/** The rules, one after the other, however slow. */
+/** Applies the rules one after the other, without regard to speed. */
 function parseSlowly(text: string): Record<string, string | string[]> | undefined {
   const decode = (encoded: string) => {
     const spaced = encoded.replaceAll("+", " ");

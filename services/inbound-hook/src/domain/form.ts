@@ -1,14 +1,14 @@
 import { isUtf8 } from "node:buffer";
 
-/** Reading a body with more would hold up other calls. */
+/** Parsing more would delay other calls. */
 export const MAX_FORM_FIELDS = 1_000;
 
 const [AMPERSAND, EQUALS, PERCENT, PLUS, SPACE] = Buffer.from("&=%+ ");
 
 /**
- * [IN-20] The fields of a form in UTF-8: a text each, or a list of texts for a name that occurs several times. Undefined
- * when a percent-encoded name or value is not UTF-8, or when there are more than MAX_FORM_FIELDS. A `%` without two
- * hexadecimal digits remains as it is.
+ * [IN-20] The fields of a form in UTF-8: a string each, or a list of strings for a name that occurs several times.
+ * Undefined when a percent-encoded name or value is not UTF-8, or when there are more than MAX_FORM_FIELDS. A `%`
+ * without two hexadecimal digits remains as it is.
  */
 export function parseForm(bytes: Uint8Array): Record<string, string | string[]> | undefined {
   const fields = new Map<string, string | string[]>();

@@ -15,7 +15,7 @@ const MIN_TOLERANCE_S = 60;
 const MAX_TOLERANCE_S = 3_600;
 const MIN_SECRET_CHARACTERS = 8;
 const MAX_SECRET_CHARACTERS = 512;
-/** What Standard Webhooks demand of a secret. */
+/** The lengths that Standard Webhooks allows for a secret. */
 const MIN_KEY_BYTES = 24;
 const MAX_KEY_BYTES = 64;
 
@@ -29,7 +29,7 @@ const FORMATS: Readonly<Record<Format, { secret: "ours" | "provider" | "either";
   standard_webhooks: { secret: "either", timed: true },
 };
 
-/** Whether the signatures of a format have a time, and the hook therefore a tolerance. */
+/** Whether the signatures of a format contain a time. Only then does a hook have a tolerance. */
 export function hasTime(format: Format): boolean {
   return FORMATS[format].timed;
 }
@@ -57,7 +57,7 @@ export function presetViolation(format: Format, preset: Preset | undefined): str
   return preset === undefined || preset === FORMATS[format].preset ? undefined : "preset: not for this format";
 }
 
-/** [AUTH-20] [AUTH-21] Why a format does not take this secret of a provider; "" means none. Never contains the secret. */
+/** [AUTH-20] [AUTH-21] Why a format does not accept a provider's secret ("": none given). Never contains the secret. */
 export function providerSecretViolation(format: Format, secret: string): string | undefined {
   const chosenBy = FORMATS[format].secret;
   if (secret === "") return chosenBy === "provider" ? "provider_secret: this format needs it" : undefined;
@@ -93,7 +93,6 @@ export function newSegment(): string {
   return SEGMENT_PREFIX + randomBytes(SEGMENT_BYTES).toString("base64url");
 }
 
-/** What is stored of a segment. */
 export function hashSegment(segment: string): Buffer {
   return createHash("sha256").update(segment).digest();
 }

@@ -8,7 +8,7 @@ test("[LOOP-3] the largest number decides, over repeated headers and lists", () 
   }
 });
 
-test("[LOOP-3] anything else than a number counts as if it were missing", () => {
+test("[LOOP-3] anything that is not a number counts as missing", () => {
   for (const header of ["", "0", "1", "-2", "+2", "2.0", "2 2", "0x2", "1e9", "two", "２", "1, 1", ",", "2;q=1"]) {
     expect(isLoop([header])).toBe(false);
   }

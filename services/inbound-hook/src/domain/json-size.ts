@@ -1,4 +1,4 @@
-/** Longer numbers are rare, and the sizes here only bound work and memory. */
+/** An estimate: the sizes here only bound work and memory. */
 const NUMBER_BYTES = 8;
 const LITERAL_BYTES = 4;
 /** Two quotation marks, or two brackets. */
@@ -6,8 +6,8 @@ const DELIMITER_BYTES = 2;
 const SEPARATOR_BYTES = 1;
 
 /**
- * What is left of a number of bytes after a JSON value, about as long as its text; escapes are not counted. Negative when
- * the value does not fit: the rest of it is not read then.
+ * `bytes` minus the approximate length of the value's JSON text; escapes are not counted. Negative when the value does
+ * not fit: then the rest of it is not read.
  */
 export function bytesLeftAfter(value: unknown, bytes: number): number {
   if (typeof value === "string") return bytes - DELIMITER_BYTES - Buffer.byteLength(value);
@@ -28,7 +28,7 @@ export function bytesLeftAfter(value: unknown, bytes: number): number {
   return left;
 }
 
-/** What a JSON value takes, about as long as its text. */
+/** The approximate length of a value's JSON text, in bytes. */
 export function sizeOf(value: unknown): number {
   return Number.MAX_SAFE_INTEGER - bytesLeftAfter(value, Number.MAX_SAFE_INTEGER);
 }

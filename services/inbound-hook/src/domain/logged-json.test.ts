@@ -14,7 +14,7 @@ it.each([
   ["x".repeat(MAX_LOGGED_BYTES - 1), true],
   ["ü".repeat(MAX_LOGGED_BYTES / 2 - 1), false],
   ["ü".repeat(MAX_LOGGED_BYTES / 2), true],
-])("[IN-12] at most 64 KB are kept of a JSON text, otherwise its length", (text, tooLong) => {
+])("[IN-12] JSON of up to 64 KB is logged as it is, longer JSON as its length", (text, tooLong) => {
   const json = JSON.stringify(text);
   const logged = loggedJson(json, redact);
   expect(logged).toBe(tooLong ? `{"truncated":true,"characters":${json.length}}` : json);

@@ -1,4 +1,4 @@
-/** [IN-12] At most this many bytes of arguments, of a result or of a reply are in the log. */
+/** [IN-12] At most this many bytes of the arguments, the result or the reply are logged. */
 export const MAX_LOGGED_BYTES = 65_536;
 
 const MAX_UTF8_BYTES_PER_CHARACTER = 3;
@@ -12,7 +12,7 @@ export function loggedJson(json: string, redact: (value: unknown) => unknown): s
   return isTooLong(redacted) ? lengthOnly(redacted) : redacted;
 }
 
-/** [IN-63] A text, cut at the limit, as Postgres can store it. */
+/** [IN-63] The text, cut at the limit and without what Postgres cannot store. */
 export function loggedText(text: string): string {
   const storable = storableText(text.slice(0, MAX_LOGGED_BYTES));
   if (!isTooLong(storable)) return storable;

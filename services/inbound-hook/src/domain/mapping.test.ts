@@ -134,7 +134,7 @@ describe("arguments", () => {
     expect(args("mapping", pointers(100), { data: [JSON.parse(`[${"[],".repeat(80_000)}1]`)] })).toBeUndefined();
   });
 
-  it("[IN-36] [IN-39] each part of a body once is never too large, even of a form", () => {
+  it("[IN-36] [IN-39] arguments that take each part of a body once are never too large, not even those of a form", () => {
     const body = Object.fromEntries(Array.from({ length: 65_000 }, (_, n) => [n.toString(36), ""]));
     expect(args("payload", {}, body)).toEqual({ payload: body });
     expect(args("mapping", { all: "" }, body)).toEqual({ all: body });

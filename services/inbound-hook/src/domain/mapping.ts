@@ -22,7 +22,7 @@ export const TOO_LARGE = "the arguments are larger than 256 KB";
  *
  * - `fields`: the top-level fields of the body;
  * - `mapping`: each argument from the place that its pointer leads to; if there is none, it is left out;
- * - `payload`: the whole body as the argument `payload`, and the arguments of the pointers, which may include `payload`.
+ * - `payload`: the whole body as the argument `payload`, and the arguments that have a pointer, which may replace it.
  *
  * [IN-68] Names that begin with an underscore are left out: they belong to the server.
  *
@@ -48,7 +48,9 @@ export function mapArguments(source: ArgumentSource, body: JsonObject): JsonObje
   return Object.fromEntries(kept);
 }
 
-/** Whether the arguments are together not larger than the largest body, or than this one, which a form can exceed. */
+/**
+ * Whether all arguments together fit into the largest body, or into this one: as JSON, a form can be larger than that.
+ */
 function areSmall(args: readonly [name: string, value: unknown][], body: JsonObject): boolean {
   return fit(args, MAX_BODY_BYTES) || fit(args, sizeOf(body));
 }
@@ -63,8 +65,8 @@ function fit(args: readonly [name: string, value: unknown][], maxBytes: number):
 }
 
 /**
- * [IN-61] What the target gets of a body. Without a setting, an assistant gets all of it: the server adds no arguments
- * for it, so names with an underscore need not be left out.
+ * [IN-61] The part of a body that the target gets. Without a setting, an assistant gets all of it: the server adds no
+ * arguments for it, so names with an underscore need not be left out.
  */
 export function dataForTarget(
   kind: "tool" | "assistant",

@@ -1,4 +1,4 @@
-/** [IN-44] True when a text or a name, at any depth, contains the opening braces of a template. */
+/** [IN-44] True when a string or a name, at any depth, contains `{{`. */
 export function containsMarker(value: unknown): boolean {
   if (typeof value === "string") return value.includes("{{");
   if (typeof value !== "object" || value === null) return false;

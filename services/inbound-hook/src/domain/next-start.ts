@@ -5,7 +5,8 @@ const MAX_ATTEMPTS = 65;
 
 /**
  * When a target that could not be started is due again, after waits that double from 1 s to a minute; undefined after
- * about an hour. No reason means that this process failed to start it, so it is due immediately and no attempt counts.
+ * about an hour. Without a reason, this process was too slow or is stopping: it is due immediately, and no attempt
+ * counts.
  */
 export function nextStart({
   attempt,

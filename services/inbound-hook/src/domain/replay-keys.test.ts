@@ -34,7 +34,7 @@ test("[AUTH-4] [AUTH-5] native: time and body make one key, the delivery header 
   );
 });
 
-test("[AUTH-9] [AUTH-10] processor: a text named id in the body is the event's id; anything else is none", () => {
+test("[AUTH-9] [AUTH-10] processor: a string named id in the body is the event's id; any other value is not", () => {
   const call = { signedAt: 1, value: { id: "evt_1" } };
   expect(identityOf("processor", {}, call)).toMatchObject({ externalId: "evt_1", keys: { length: 2 } });
   for (const value of [{}, { id: 1 }, { id: ["evt_1"] }, { id: "" }, { id: null }, { data: { id: "evt_1" } }]) {

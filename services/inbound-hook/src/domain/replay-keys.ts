@@ -30,7 +30,7 @@ export function identify(call: AcceptableCall): Identity {
       return identity([signatureKey(call)], id);
     }
     case "processor": {
-      // [AUTH-10] A form may repeat a field, which is then not a text.
+      // [AUTH-10] A field that a form repeats is a list.
       const { id } = Object.hasOwn(call.value, "id") ? call.value : {};
       return identity([signatureKey(call)], typeof id === "string" ? id : "");
     }
@@ -56,12 +56,12 @@ function identity(keys: Buffer[], id: string): Identity {
   return { keys: [...keys, hash("id", id)], externalId: storable(id) };
 }
 
-/** [AUTH-4] Of the time and the body, because a header can be written differently and remain valid. */
+/** [AUTH-4] Covers the time and the body, because the header can be written differently and remain valid. */
 function signatureKey({ signedAt, body }: AcceptableCall): Buffer {
   return hash(`signature ${signedAt}`, body);
 }
 
-/** Of everything that Standard Webhooks sign. */
+/** Covers everything that Standard Webhooks signs. */
 function signedTextKey(call: AcceptableCall, id: string): Buffer {
   const time = joinedValueOf(call, "webhook-timestamp");
   return hash("signed", Buffer.concat([Buffer.from(`${id}.${time}.`), call.body]));

@@ -4,8 +4,8 @@ import { parseBody } from "./body.ts";
 const redact = createRedactor({ underscored: "keep" });
 
 /**
- * [IN-12] A stored body as the log shows it: what the target reads, written again, with the values of secret-looking names
- * replaced. Nothing of a body that cannot be read is shown.
+ * [IN-12] A stored body as the log shows it: parsed as for the target, with the values of secret-looking names
+ * replaced. A body that cannot be parsed is not shown.
  */
 export function shownBody(bytes: Uint8Array, contentType: string): Buffer {
   const parsed = parseBody(bytes, contentType, "");

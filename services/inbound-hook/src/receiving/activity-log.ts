@@ -3,9 +3,9 @@ import type { HookActivity } from "../store/hook-activity.ts";
 /** Collects what happens at hooks, so that a flood of calls costs one write per hook and second. */
 export interface ActivityLog {
   accepted(hookId: number, at: Date): void;
-  /** The sender has proved that it knows the secret. */
+  /** A call has passed verification. */
   verified(hookId: number): void;
-  /** [IN-26] The sender has not. */
+  /** [IN-26] A call has failed verification. */
   refused(hookId: number, at: Date): void;
   /** Writes what has happened since the last flush. If that fails, it is dropped: these figures only inform people. */
   flush(): Promise<void>;

@@ -14,9 +14,9 @@ export interface FailureThrottle {
 
 /**
  * [IN] Gives calls that have failed verification a 429 instead of a 401 once their address has had too many of them, so
- * that a misconfigured sender slows down. It saves no work: every call is verified first, so that a correct one from the
- * same address, such as a proxy's or a provider's, is never refused. It counts in this process alone, and not the calls of
- * unknown hooks.
+ * that a misconfigured sender slows down. It saves no work: every call is verified first, so that a correct one from
+ * the same address, such as a proxy's or a provider's, is never refused. Each process counts for itself, without calls
+ * of unknown hooks.
  */
 export function createFailureThrottle(now: () => number): FailureThrottle {
   const failures = new LRUCache<string, { minute: number; count: number }>({ max: MAX_ADDRESSES });

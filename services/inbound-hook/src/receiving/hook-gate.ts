@@ -44,7 +44,7 @@ interface HookGateDependencies extends Pick<EpochCacheOptions<HookEpochs, unknow
   onAdmissionError: (error: unknown) => void;
 }
 
-/** An epoch that changes between every two reads is a fault, and not caused by edits. */
+/** An epoch that still changes after this many reads is a fault, not a user's edits. */
 const MAX_RELOADS = 5;
 const MAX_CACHED_HOOKS = 50_000;
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
@@ -53,9 +53,9 @@ const HOOK_BYTES = 500;
 
 /**
  * One round trip to Redis per call: a cached hook is used only while Redis has the epochs under which it was loaded, so
- * that an edit, a rotation, a deactivation and a lock apply on every replica from their response on. While Redis is down,
- * every call reads Postgres, verified ones also the workspace's lock, both shared between calls of the same moment, and the
- * limit is counted in this process.
+ * that an edit, a rotation, a deactivation and a lock apply on every replica from their response on. While Redis is
+ * down, every call reads the hook from Postgres, a verified one also asks for its workspace's lock, and the limit is
+ * counted in this process; calls of the same moment share these reads.
  */
 export function createHookGate(dependencies: HookGateDependencies): HookGate {
   const { admission, loadRow, openSecret, isWorkspaceLocked, redis, now, onAdmissionError } = dependencies;
@@ -78,7 +78,7 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
     return { ...row, secret: openSecret(row), locked: await isWorkspaceLocked(row.workspaceId) };
   }
 
-  /** Whoever cannot prove to know the secret causes no call of key-auth, and so does not learn of the lock either. */
+  /** Calls that fail verification cause no request to key-auth, and do not learn whether the workspace is locked. */
   async function admitWithoutRedis<J extends { refused: boolean }>(
     row: ReceivableRow,
     judge: (hook: ReceivableHook) => J,
@@ -99,7 +99,7 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
       const id = urlHash.toString("latin1");
       const cached = cache.peek(id);
       let hook = cached?.value;
-      // Without epochs, Redis only returns the current ones.
+      // Without known epochs, Redis returns only the current ones.
       let epochs = hook && cached?.epoch;
       const ids = hook ?? (await loadRow(urlHash));
       if (!ids) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The same reads of one turn of the event loop share a result. Only for callers that have waited for something else since
- * what they read had to be current: another caller may have started the read a little earlier.
+ * Reads of the same key in one turn of the event loop share one result. Only for callers that can do with a result from
+ * slightly earlier in the turn.
  */
 export function shareWithinTurn<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
   let reads = new Map<string, Promise<T>>();

@@ -22,7 +22,7 @@ export interface PendingCall {
  */
 const SEND_WITHIN_MS = 3_500;
 
-/** Stores calls and sets their outcomes. Rejects when it cannot go on; then some calls may have no outcome. */
+/** Stores calls and sets their outcomes. When it rejects, some calls may have no outcome. */
 export function createBatchStore<P extends PendingCall>({ store }: Pick<AcceptStore, "store">) {
   return async (batch: readonly P[], lockTimeoutMs: number): Promise<void> => {
     let waiting = batch.filter((pending) => !isTooLate(pending));

@@ -8,7 +8,7 @@ export interface DoubtfulClaims {
   undo(): Promise<number>;
 }
 
-/** Each claim is looked for until its lease expires, which makes what it claimed interrupted. */
+/** Looks for each claim until its lease expires. From then on its deliveries count as interrupted. */
 export function createDoubtfulClaims(undo: UndoClaim, now: () => Date): DoubtfulClaims {
   const claims = new Set<ClaimIdentity>();
   return {

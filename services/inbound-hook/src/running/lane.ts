@@ -35,20 +35,20 @@ const SWEEP_EVERY_MS = 2_000;
 const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
 /**
- * So that under load, several deliveries share a claim, and their results a batch: the busier the database, the longer the
- * rest. The first claim after a pause does not wait.
+ * Bounds of the rest after a claim or a batch of results. It lets deliveries share claims, and results share batches:
+ * the busier the database, the longer the rest. The first claim after a pause does not wait.
  */
 const MIN_REST_MS = 4;
 const MAX_REST_MS = 25;
-/** Times the time that the last claim, or the last batch of results, took. */
+/** The rest is this many times as long as the last claim or batch took. */
 const REST_FACTOR = 2;
 const MAX_GROUPS_PER_CLAIM = 40;
 const RESULTS_PER_BATCH = 100;
 const BYTES_PER_BATCH = 4 * 1024 * 1024;
 
 /**
- * Claims the due deliveries of a lane and runs their targets. Once stopped it claims nothing more, and ends when this
- * process waits for no run any more and the results are stored; until then their leases are renewed.
+ * Claims the due deliveries of a lane and runs their targets. Once stopped it claims nothing more, and ends when all
+ * runs that this process waits for have ended and their results are stored; until then it renews their leases.
  */
 export function laneLoops(options: LaneOptions): Loops {
   const { claim, undoClaim, settle, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
@@ -86,7 +86,7 @@ export function laneLoops(options: LaneOptions): Loops {
         .finally(() => {
           running.delete(delivery);
           working.delete(work);
-          // Also if no work waits for the freed slot of this workspace: this process can now run other workspaces' work.
+          // Even if this workspace has no more work: this process now has room for other workspaces' work.
           wakeUp.signal();
         });
       working.add(work);
@@ -129,7 +129,7 @@ export function laneLoops(options: LaneOptions): Loops {
   return { producers: [serve], consumers: [(stop) => runEvery(SWEEP_EVERY_MS, stop, keepLeases, onError)] };
 }
 
-/** What began at `from` has ended now: a wait for the rest that is left when it is called. */
+/** For work that began at `from` and has just ended: a function that waits until the rest after it is over. */
 function restAfter(from: number): () => Promise<void> {
   const endedAt = performance.now();
   const restMs = Math.min(Math.max(MIN_REST_MS, (endedAt - from) * REST_FACTOR), MAX_REST_MS);

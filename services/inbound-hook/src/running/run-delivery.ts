@@ -49,7 +49,7 @@ type Input = { argsJson: string; isForm: boolean } | { error: string };
 
 function inputOf({ body, contentType, hook }: ClaimedRun, lane: Lane): Input {
   const parsed = parseBody(body, contentType, "");
-  // Not expected, because it was checked when it was received.
+  // Not expected: the receiver has parsed it.
   if (!parsed.ok) return { error: "the body cannot be read" };
   const args = dataForTarget(lane, hook.arguments, parsed.value);
   return args ? { argsJson: JSON.stringify(args), isForm: parsed.isForm } : { error: TOO_LARGE };

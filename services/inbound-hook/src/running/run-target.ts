@@ -9,11 +9,11 @@ export interface TargetInput {
   run: ClaimedRun;
   /** The mapped arguments, a JSON object. */
   argsJson: string;
-  /** The arguments come from a form, so all of them are texts. */
+  /** The arguments come from a form, so all of them are strings. */
   isForm: boolean;
 }
 
-/** How a start of a target ended; texts as the log keeps them. */
+/** How a target's run ended, as the log stores it. */
 export type RunEnd =
   | { outcome: "succeeded"; result: string; durationMs: number; executionId: string }
   | { outcome: "failed"; error: string; durationMs: number; executionId: string }
@@ -21,8 +21,8 @@ export type RunEnd =
   | { outcome: "not-started"; reason: string };
 
 /**
- * Runs a tool or an assistant for a hook. A failure of the target is a result, not a rejection. When `stop` fires, a target
- * that continues without this process need not be waited for.
+ * Runs a tool or an assistant for a hook. A failure of the target is a result, not a rejection. When `stop` fires, the
+ * run of a target that continues without this process may end as not started.
  */
 export type RunTarget = (input: TargetInput, stop: AbortSignal) => Promise<RunEnd>;
 

@@ -20,14 +20,14 @@ interface ToolDependencies {
 
 /** Longer than the longest timeout of a tool, so that the tool's own timeout ends the run. */
 const TIMEOUT_MS = 75_000;
-/** What is left of a request is for everything else in it. */
+/** Leaves room for the rest of the request. */
 const MAX_ARGS_BYTES = MAX_MESSAGE_BYTES - 64 * 1024;
 
 /** [IN-58] Runs tools. tool-runner checks the release, drops undeclared arguments, and validates the others. */
 export function createRunTool({ run, redact, onError }: ToolDependencies): RunTarget {
   return async (input) => {
     const body = Buffer.from(`{"args":${input.argsJson}}`);
-    // A larger request is never sent, and a repeat would not change that.
+    // A larger request cannot be sent, not even later.
     if (body.length > MAX_ARGS_BYTES) return failed(TOO_LARGE);
     let response: RunResponse;
     try {

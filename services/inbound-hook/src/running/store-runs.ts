@@ -3,7 +3,9 @@ import { isDataError } from "@toolgate/postgres/data-error";
 import { pause } from "@toolgate/service-host/every";
 import type { RunRecord } from "../store/runs/settle.ts";
 
-/** Stores a batch. If Postgres refuses its data, stores the records one by one, and those that it refuses without their texts. */
+/**
+ * Stores a batch. If Postgres refuses its data, stores each record alone; one that it refuses again loses its contents.
+ */
 export async function storeRuns(
   records: readonly RunRecord[],
   settle: (records: readonly RunRecord[]) => Promise<unknown>,
@@ -25,7 +27,7 @@ export async function storeRuns(
 }
 
 const WAIT_MS = 500;
-/** About 10 s: longest time to store results after a stop; after that the lease expires, and the run is interrupted. */
+/** About 10 s after a stop. A run whose result is not stored by then becomes interrupted when its lease expires. */
 const MAX_TRIES_WHILE_STOPPING = 20;
 const NEVER = new AbortController().signal;
 

@@ -33,14 +33,15 @@ export interface StoreLimits {
 /** Stores the calls of a lane. */
 export interface AcceptStore {
   /**
-   * Stores calls with their replay keys and queues them, in one transaction and one round trip. No two of them may have a
-   * key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not stored.
+   * Stores calls with their replay keys and queues them, in one transaction and one round trip. No two of them may have
+   * a key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not
+   * stored.
    *
-   * The locks of the workspaces' queues come first, so that the same call on another replica is seen once its transaction
-   * has ended. They are released before the commit is on disk, but this resolves only afterwards.
+   * It first locks the workspaces' queues, so that it sees a copy of a call that another replica has stored meanwhile.
+   * The locks are released before the commit is on disk, but this resolves only afterwards.
    */
   store(calls: readonly AcceptedCall[], limits: StoreLimits): Promise<ReadonlyMap<string, string>>;
-  /** Those of the workspaces whose queue nobody has locked now. */
+  /** Those of the workspaces whose queue is not locked now. */
   unlockedOf(workspaceIds: readonly string[], limits: Pick<StoreLimits, "sendBefore">): Promise<ReadonlySet<string>>;
 }
 

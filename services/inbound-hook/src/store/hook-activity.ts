@@ -14,7 +14,7 @@ export interface HookActivity {
   lastRefusedAt: Date | undefined;
 }
 
-/** Adds what happened to the hooks' rows. They are locked in one order, so that replicas do not wait in a circle. */
+/** Adds what happened to the hooks' rows. They are locked in one order, so that replicas never deadlock. */
 export async function addActivity(db: Queryable, activities: readonly HookActivity[]): Promise<void> {
   await db.query({
     name: "add_activity",

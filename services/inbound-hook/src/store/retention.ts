@@ -6,9 +6,9 @@ import { SCHEMA } from "./queue.ts";
 const DAY_MS = 86_400_000;
 /** Days of the hook log. [IN-14] */
 export const RETENTION_DAYS = 30;
-/** So many that the creation of partitions may fail for a few days. */
+/** Enough for the creation of partitions to fail for a few days. */
 const DAYS_AHEAD = 4;
-/** Number of an advisory lock; any that no other lock has. */
+/** An advisory lock's number, which no other lock has. */
 const PARTITIONS_LOCK = 7_318_431;
 /** Few enough for the statement timeout on a slow disk. */
 const ROWS_PER_DELETE = 10_000;

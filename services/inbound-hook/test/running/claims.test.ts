@@ -12,7 +12,7 @@ import { type RunRig, startRunRig } from "./run-rig.ts";
 /** The name of the runner's connections to Postgres. */
 const CONNECTION = "runner behind a proxy";
 
-test("[IN-33] [IN-58] what a claim took whose response was lost is returned, and then runs as if nothing had been", {
+test("[IN-33] [IN-58] deliveries of a claim whose response was lost return to the queue, and run as if they had never been claimed", {
   timeout: 120_000,
 }, async () => {
   await using rig = await startRunRig({ instances: [["receiver"]] });
@@ -28,7 +28,7 @@ test("[IN-33] [IN-58] what a claim took whose response was lost is returned, and
       await eventually(() => isIdle(rig));
       proxy.loseResponses();
       const accepted = await Promise.all([1, 2, 3].map(() => rig.accept(hook, newBody())));
-      // If the runner has asked something else in the meantime, it still waits for that, and claims nothing.
+      // If the runner sent another statement first, it waits for its lost response and claims nothing.
       const claimed = await eventually(() => isClaimed(rig, accepted), { deadlineMs: 4_000 }).catch(() => false);
       proxy.cut();
       return claimed && accepted;
@@ -71,7 +71,7 @@ test("[IN-58] a return that is stored twice does not undo the next claim of the 
   expect(await rig.outcomeOf(id)).toMatchObject({ status: "running", runs: [{ number: 1, status: "running" }] });
 });
 
-/** Nothing was asked for a moment. */
+/** Whether the runner has sent nothing for a moment. */
 async function isIdle(rig: RunRig): Promise<boolean> {
   const { rows } = await rig.pool.query(
     "select state = 'idle' and state_change < now() - interval '200 ms' as idle from pg_stat_activity where application_name = $1",

@@ -119,7 +119,7 @@ test("[IN-13] a delivery that waits or runs is not reprocessed, even by simultan
   };
   chat.assistants.push({ workspaceId: workspace.id, name: "clerk", released: true });
   const hook = await workspace.createHook({ target: { target: { case: "assistant", value: "clerk" } } });
-  const busy = refusal(Code.FailedPrecondition, /the delivery waits or runs/);
+  const busy = refusal(Code.FailedPrecondition, /the delivery is still waiting or running/);
   const running = await rig.accept(hook, { a: 1 });
   await eventually(async () => (await rig.outcomeOf(running)).status === "running");
   await expect(workspace.deliveries.reprocessHookDelivery({ deliveryId: running })).rejects.toEqual(busy);

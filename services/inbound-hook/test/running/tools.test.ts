@@ -130,7 +130,7 @@ describe("arguments", () => {
     }
   });
 
-  it("[IN-44] {{ is refused in texts and names, at any depth, also when it is escaped, but not in what is dropped", async () => {
+  it("[IN-44] {{ is refused in strings and names, at any depth, also when it is escaped, but not in what is dropped", async () => {
     const hook = await hookFor("marked", parameters(ANY));
     const refused = { status: "failed", error: "the arguments: {{ is not allowed", execution_id: "" };
     for (const body of ['{"a":"x {{y}}"}', '{"a":{"l":[{"{{":1}]}}', '{"a":"\\u007b\\u007b"}']) {
@@ -141,7 +141,7 @@ describe("arguments", () => {
     expect(await run(whole, { any: { "x{{": 1 } })).toMatchObject(refused);
   });
 
-  it("[IN-20] a form is mapped like JSON, and its texts become what the tool declares", async () => {
+  it("[IN-20] a form is mapped like JSON, and its strings become what the tool declares", async () => {
     const hook = await hookFor(
       "form",
       parameters({ n: { type: "integer" }, a: { type: "array" }, b: { type: "boolean" } }),

@@ -55,7 +55,7 @@ function filterOf(request: ListHookDeliveriesRequest, principal: Principal): Del
   };
 }
 
-/** Postgres refuses a NUL in a text. */
+/** Postgres refuses NUL in text. */
 function filterText(name: string, text: string): string {
   if (text.length <= MAX_FILTER_CHARACTERS && !text.includes("\0")) return text;
   throw invalidArgument(`${name}: at most ${MAX_FILTER_CHARACTERS} characters, without NUL`);

@@ -10,7 +10,7 @@ import { hookAuditRow } from "../record-change.ts";
 import { noSuchDelivery, toDelivery } from "./delivery-message.ts";
 
 const REFUSALS = {
-  "not-ended": "the delivery waits or runs",
+  "not-ended": "the delivery is still waiting or running",
   "too-many-runs": "the delivery has been processed too often",
 } as const;
 

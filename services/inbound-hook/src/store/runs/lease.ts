@@ -51,7 +51,7 @@ export function createLeases(pool: Pool, queue: FairQueue): Leases {
   };
 }
 
-/** All groups at once, or if one stays locked, each alone: the leases of other workspaces must not wait for it. */
+/** All groups together, or if one stays locked, each alone: the leases of other workspaces must not wait for it. */
 async function inUnlockedGroups(groups: readonly string[], work: (some: readonly string[]) => Promise<void>) {
   for (const some of [groups, ...groups.map((group) => [group])]) {
     try {
