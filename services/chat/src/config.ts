@@ -14,7 +14,7 @@ export interface Config extends NeedSettings<(typeof NEEDS)[number]>, OutgoingSe
   roles: ReadonlySet<ProcessRole>;
   /** Where uploaded files are stored: a folder that all processes of this service share. */
   filesFolder: string;
-  /** Turns at once of a worker, and of one workspace over all workers. */
+  /** Simultaneous turns of one worker, and of one workspace over all workers, in each lane. */
   turnsPerWorker: number;
   turnsPerWorkspace: number;
 }

@@ -78,7 +78,7 @@ export async function createContext(
   const onError = (error: Error) => log.warn({ err: error }, "model");
   const objects = config.filesFolder === "" ? undefined : await openFolderStore(config.filesFolder);
   const files = createFiles({ pool, objects, now });
-  const onCatchUpError = (error: unknown) => log.error({ err: error }, "chats not read");
+  const onCatchUpError = (error: unknown) => log.error({ err: error }, "followed chats could not be read");
   return {
     pool,
     queuePool,

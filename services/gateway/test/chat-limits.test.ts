@@ -7,7 +7,9 @@ import { testServer } from "./test-server.ts";
 
 const HEADERS = { authorization: "Bearer a-token" };
 
-/** A gateway before a chat service whose streams begin and never go on, and whose answers fail with a code. */
+/**
+ * A gateway in front of a chat service whose streams begin but send nothing more, and whose answers fail with a code.
+ */
 async function serving(code: string) {
   const keyAuth = createRouterTransport(({ service }) => {
     service(SessionService, {

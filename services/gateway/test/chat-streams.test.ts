@@ -70,7 +70,7 @@ test("[CHAT] a client that does not read is cut when 256 kB wait for it, and the
   const response = await server.open();
   response.pause();
   await eventually(() => ended);
-  // What the kernel holds for the connection comes on top.
+  // The kernel's buffers add to this.
   expect(sent).toBeLessThan(32 * 1024 * 1024);
   response.resume();
   await expect(whole(response)).rejects.toThrow();
@@ -87,7 +87,7 @@ test("[CHAT-16] a replay waits for its reader instead of cutting it", async () =
   expect(ids).toEqual(Array.from({ length: count + 1 }, (_, index) => index + 1));
 });
 
-test("[CHAT] when the connection to chat breaks, the answer goes on at another process, and the client notices nothing", async () => {
+test("[CHAT] when the connection to chat breaks, the answer continues at another process, and the client notices nothing", async () => {
   const requests: StreamAnswerRequest[] = [];
   await using server = await startServer(async function* (request) {
     requests.push(request);
@@ -116,7 +116,7 @@ test("[CHAT] a client that leaves ends the call of chat", async () => {
   await eventually(() => ended);
 });
 
-test("[CHAT] a gateway that stops ends its streams without done, so that clients go on elsewhere", async () => {
+test("[CHAT] a gateway that stops ends its streams without done, so that clients continue elsewhere", async () => {
   const server = await startServer(async function* (_, { signal }) {
     yield message(1, "a");
     await once(signal, "abort");

@@ -10,7 +10,7 @@ import { createOpenStreams } from "../src/http/chat/open-streams.ts";
 import { SseStream, type StreamTimes } from "../src/http/chat/sse-stream.ts";
 import { continued } from "../src/http/chat/upstream.ts";
 
-/** A server of which every response is what `respond` sends. */
+/** A server that lets `respond` send every response. */
 async function serving(times: StreamTimes, respond: (sse: SseStream, raw: ServerResponse) => Promise<void>) {
   const app = fastify();
   const streams = createOpenStreams();
@@ -43,12 +43,12 @@ async function serving(times: StreamTimes, respond: (sse: SseStream, raw: Server
   };
 }
 
-/** More than the buffers of a connection hold. */
+/** More than the buffers of a connection can take. */
 const LONG = "x".repeat(12_000_000);
 
 test("[CHAT-36] a client that does not read the end gets no heartbeat after it, and is cut", async () => {
   await using server = await serving({ heartbeatMs: 5, maxWaitMs: 300 }, async (sse, raw) => {
-    // Until the connection's buffers are full, and less waits than a slow client is cut for.
+    // Fills the connection's buffers without reaching the limit at which a slow client is cut.
     while (raw.writableLength < 100_000) {
       await sse.send(LONG.slice(0, 60_000), { replayed: false });
       await turn();

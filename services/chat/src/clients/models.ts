@@ -43,7 +43,7 @@ export function createModelOf({ safeFetch, secretBox, onError }: ModelsOptions):
   };
 }
 
-/** Fails without being asked, so that the next model of the chain answers. */
+/** Fails immediately, so that the next model of the chain is asked. */
 function unusableModel(name: string, message: string): Model {
   return {
     name,

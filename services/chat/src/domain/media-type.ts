@@ -1,4 +1,4 @@
-/** How the content of a file begins that a model may read, in latin1. */
+/** The first bytes, as latin1, of the types of files that a model may read. */
 const SIGNATURES: readonly (readonly [mediaType: string, begin: string, at8?: string])[] = [
   ["image/png", "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", "\xff\xd8\xff"],

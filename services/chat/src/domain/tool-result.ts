@@ -12,7 +12,7 @@ export function notRun(reason: string): CallOutcome {
   return { status: "failed", result: reason, durationMs: 0, suppressed: [] };
 }
 
-/** A call of which nobody knows whether it took effect. It is never made again. */
+/** A call that may or may not have taken effect. It is never made again. */
 export function unknownOutcome(durationMs: number): CallOutcome {
   const result =
     "This call was interrupted. It may or may not have taken effect, and it was not repeated. Tell the user, and do not call it again unless the user asks.";

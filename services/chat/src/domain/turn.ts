@@ -47,7 +47,7 @@ export interface CallRecord extends StepCall {
 export interface Step {
   /** From 1. */
   number: number;
-  /** What was streamed of it. */
+  /** The part of it that was streamed. */
   html: string;
   calls: readonly StepCall[];
 }

@@ -13,7 +13,7 @@ export interface Files {
   store(file: { userId: string; name: string }, chunks: AsyncIterable<Uint8Array>): Promise<StoredFile>;
   /** The file of a message; none when it has expired. */
   read(id: string): Promise<ModelFile[]>;
-  /** Only what the file is called and what it is, for a model that reads none: its data is empty. */
+  /** The file's name and type without its data, for a model that reads no files. */
   describe(id: string): Promise<ModelFile[]>;
   /** Deletes what is no longer needed. */
   expire(): Promise<void>;
@@ -78,7 +78,7 @@ export function createFiles({ pool, objects, now }: FilesOptions): Files {
   };
 }
 
-/** Passes chunks on, and remembers their size and how they begin. Throws when there are too many bytes, or none. */
+/** Passes chunks on, and notes their size and first bytes. Throws when there are too many bytes, or none. */
 function measure(source: AsyncIterable<Uint8Array>) {
   let size = 0;
   let start = Buffer.alloc(0);

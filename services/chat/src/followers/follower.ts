@@ -8,7 +8,7 @@ import { readEvents, type StoredEvent } from "../store/events.ts";
 export interface FollowedEvents {
   /** In order. Empty when the chat is at a point that the follower did not expect; see `expects`. */
   events: StoredEvent[];
-  /** Read from the database, so that many more may follow at once. */
+  /** Read from the database, so that many more may follow immediately. */
   replayed: boolean;
 }
 
@@ -26,12 +26,12 @@ const PAGE = 500;
 const MAX_BUFFERED_BYTES = 256 * 1024;
 
 /**
- * Reads the events of a chat from one id on: from the database what is there, then live what follows. The ids are those of
- * the chat's events, each once. What the broker loses is read from the database.
+ * Reads the events of a chat after one id, each exactly once and in order: first the stored ones, then live ones. Those
+ * that the broker loses are read from the database.
  */
 export class Follower implements Disposable {
   /**
-   * Whether the chat may have this current turn while nothing new comes. If not, `next` returns no events, so that its
+   * Whether the chat may have this current turn while no events arrive. If not, `next` returns no events, so that its
    * caller can find out what happened.
    */
   expects: (currentTurn: string | null) => boolean = () => true;
@@ -89,7 +89,7 @@ export class Follower implements Disposable {
   }
 
   /**
-   * Waits until something may have become of a turn that waits: its first event, its end without one, or a regular check.
+   * Waits until a waiting turn may have started or ended: on its first event, its end without one, or a regular check.
    * Rejects like `next`.
    */
   async untilNoticed(turn: string, signal: AbortSignal): Promise<void> {
@@ -103,7 +103,7 @@ export class Follower implements Disposable {
     this.#noticed = false;
   }
 
-  /** Takes live events, which may be repeated or have gaps. Without events: a turn has ended that never had one. */
+  /** Takes live events, which may be repeated or have gaps. An empty list: a turn has ended without any event. */
   receive(events: readonly StoredEvent[], bytes: number): void {
     if (events.length === 0 || events[0]?.turn === this.#awaited) this.#noticed = true;
     this.#live.push(...events);
@@ -115,7 +115,7 @@ export class Follower implements Disposable {
     this.#wake();
   }
 
-  /** Takes the chat's position as the database has it. */
+  /** Takes the chat's position from the database. */
   compare({ lastEventId, currentTurn }: ChatPosition): void {
     const newest = Number(this.#live.at(-1)?.event.id ?? 0);
     const isBehind = lastEventId > Math.max(this.#lastId, newest);
@@ -144,13 +144,13 @@ export class Follower implements Disposable {
     const newest = Number(this.#live.at(-1)?.event.id ?? 0);
     const events = await readEvents(this.#pool, this.#chat, this.#lastId, PAGE);
     if (events.length === PAGE) this.#stale = true;
-    // What was published before the read, and is not in the database, was deleted since.
+    // Events that were published before this read and are not in the database have been deleted.
     const last = Number(events.at(-1)?.event.id ?? newest);
     this.#lastId = Math.max(this.#lastId, last);
     return events;
   }
 
-  /** The live events that follow the last one. Before a gap it takes none, and the database is read. */
+  /** The live events that follow the last one; none if there is a gap, and then the database is read. */
   #take(): StoredEvent[] {
     const events = this.#live.filter(({ event }) => event.id > this.#lastId);
     this.#forget();

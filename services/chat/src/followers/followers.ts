@@ -11,9 +11,9 @@ import { Follower } from "./follower.ts";
 export interface Followers extends Disposable {
   /** Reads the events of a chat, given by its row. */
   follow(chat: number): Follower;
-  /** Reads what the broker lost from the database, for all followed chats at once. */
+  /** Reads what the broker lost from the database, for all followed chats together. */
   catchUp: Loop;
-  /** Ends every reader: those who called continue at another process. */
+  /** Ends every reader: the clients continue at another process. */
   close(): void;
 }
 

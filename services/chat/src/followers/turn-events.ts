@@ -14,7 +14,7 @@ import type { Followers } from "./followers.ts";
 /** An event of a chat on its way to a reader. */
 export interface SentEvent {
   event: ChatEvent;
-  /** Read from the database, so that many more may follow at once. */
+  /** Read from the database, so that many more may follow immediately. */
   replayed: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function* turnEvents(
   }
 }
 
-/** The id of the turn's first event, once it is its turn. Undefined when it ended without one. */
+/** The id of the turn's first event, once it has started. Undefined when it ended without one. */
 async function untilStarted(
   pool: Pool,
   follower: Follower,

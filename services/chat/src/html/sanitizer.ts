@@ -17,7 +17,7 @@ const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;
 export class HtmlSanitizer {
   readonly #writer = new HtmlWriter();
   #tokenizer = this.#newTokenizer();
-  /** Input from where the current tag, comment or entity begins; its place in the tokenizer's count. */
+  /** The input since the current tag, comment or entity began, and where that is in the tokenizer's count. */
   #window = "";
   #windowAt = 0;
   #unfinishedAt = 0;

@@ -6,8 +6,8 @@ const MAX_DEPTH = 32;
 const LEADING_SPACE = /^[\t\n ]+/;
 
 /**
- * Writes allowed elements so that every HTML parser reads the same tree from them: each is closed, and is only where it
- * may be. A tag without a place is dropped; its content stays.
+ * Writes allowed elements so that every HTML parser reads the same tree from them: each is closed, and is only
+ * where it is allowed. A tag in any other place is dropped; its content stays.
  */
 export class HtmlWriter {
   readonly #open: string[] = [];

@@ -6,8 +6,8 @@ type ChainOptions = {
 };
 
 /**
- * One model after the other until one answers: the next is asked only when the one before failed without any output. The
- * error is that of the last one asked. Throws a TypeError without a model.
+ * Asks one model after the other until one answers; the next one only when the one before failed without any output.
+ * Fails with the error of the last one asked. Throws a TypeError without a model.
  */
 export function chainModels(models: readonly Model[], { onError }: ChainOptions = {}): Model {
   const [first] = models;

@@ -14,7 +14,7 @@ export type ModelRequest = {
   /** Oldest first. The results of an assistant's tool calls follow it. */
   messages: readonly ModelMessage[];
   tools: readonly ModelTool[];
-  /** Text of this answer that was already streamed, by a worker that has died: the model is asked to go on after it. */
+  /** Text of this answer that was already streamed, by a worker that has died: the model is asked to continue it. */
   partial?: string;
   maxOutputTokens?: number;
 };
@@ -24,13 +24,13 @@ export type ModelMessage =
   | { role: "assistant"; text: string; toolCalls?: readonly ToolCall[] }
   | { role: "tool"; results: readonly ToolResult[] };
 
-/** An image or a PDF file. A model that cannot read files is told its name only. */
+/** An image or a PDF file. A model that cannot read files is told only its name. */
 export type ModelFile = { name: string; mediaType: string; data: Uint8Array };
 
 /** `parameters` is a JSON schema of an object. */
 export type ModelTool = { name: string; description: string; parameters: Record<string, unknown> };
 
-/** `args` is whole, but it is the model's own JSON text: it may be unparsable, and nothing has checked it. */
+/** `args` is complete, but unchecked: the model's own JSON text, which may be malformed. */
 export type ToolCall = { id: string; name: string; args: string };
 
 /** What the model is told about a call: a JSON value as text, or plain text. */
@@ -50,12 +50,12 @@ export type ModelUsage = { inputTokens: number; outputTokens: number };
 
 /**
  * `refused`: the server refuses the request, such as for its key or its length. `rate_limited`, `overloaded`: it may
- * serve it later. `timeout`: a limit of time ran out. `cut`: the connection closed in the middle. `invalid`: its
+ * serve it later. `timeout`: a time limit has passed. `cut`: the connection closed in the middle. `invalid`: its
  * response is not what its API promises. `unreachable`: there is no connection, or its address is not allowed.
  */
 export type ModelErrorKind = "refused" | "rate_limited" | "overloaded" | "timeout" | "cut" | "invalid" | "unreachable";
 
-/** Why a model did not answer. The message is for logs: it holds no key and nothing that the server sent. */
+/** Why a model did not answer. The message is for logs: it contains no key and nothing that the server sent. */
 export class ModelError extends Error {
   readonly kind: ModelErrorKind;
   /** No text and no tool call was yielded, so that another model may answer instead. */

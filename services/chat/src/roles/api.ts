@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 
 const EXPIRE_FILES_EVERY_MS = 10 * 60 * 1000;
 
-/** What runs beside the RPCs. */
+/** What runs alongside the RPCs. */
 export function apiLoops({ followers, files }: Context, onError: (error: unknown) => void): Loops {
   return {
     producers: [followers.catchUp, (signal) => runEvery(EXPIRE_FILES_EVERY_MS, signal, () => files.expire(), onError)],

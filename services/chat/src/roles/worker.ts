@@ -34,12 +34,12 @@ const SWEEP_EVERY_MS = 1_000;
 /** Writes that share a transaction, and their bytes. */
 const MAX_WRITES = 500;
 const MAX_WRITE_BYTES = 4 * 1024 * 1024;
-/** A turn that runs when the process is to end may still finish within this time. Then another worker goes on with it. */
+/** Turns may still finish within this time once the process is told to stop. Another worker continues the others. */
 const DRAIN_MS = 5_000;
 
 type OfLane<T> = Readonly<Record<Lane, T>>;
 
-/** Runs turns: claims them, answers, and hands over those that are not finished when the process is to end. */
+/** Runs turns: claims them, answers, and hands over the unfinished ones when the process stops. */
 export function workerLoops(context: Context, options: WorkerOptions, resources: AsyncDisposableStack): Loops {
   const { pool, queuePool, now } = context;
   const { config, bus, log } = options;

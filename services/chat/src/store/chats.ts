@@ -18,14 +18,14 @@ export async function findChat(db: Queryable, workspaceId: string, chatId: strin
   return rows[0];
 }
 
-/** How far a chat is. */
+/** How far a chat has come. */
 export interface ChatPosition {
   lastEventId: number;
   /** The turn that runs or may start. */
   currentTurn: string | null;
 }
 
-/** The positions of many chats at once, for those that follow them. */
+/** The positions of many chats, in one query. */
 export async function chatPositions(db: Queryable, chats: readonly number[]): Promise<Map<number, ChatPosition>> {
   const { rows } = await db.query({
     name: "chat_positions",

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 export const EVENT_DAYS = 3;
 /** Enough for the creation of partitions to fail for a few days. */
 const DAYS_AHEAD = 4;
-/** Number of an advisory lock; any that no other lock has. */
+/** An advisory lock's number, which no other lock has. */
 const PARTITIONS_LOCK = 7_318_441;
 
 /** Turns are kept for as long as a client may repeat a message, and their calls of tools with them. */

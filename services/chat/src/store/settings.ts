@@ -18,14 +18,14 @@ export async function readSettings(db: Queryable, workspaceId: string): Promise<
   return rows[0] ?? UNSET;
 }
 
-/** Until the transaction ends no other changes the workspace's assistants, models and settings. */
+/** Until the transaction ends, no other one can change the workspace's assistants, models or settings. */
 export async function lockSettings(client: Client, workspaceId: string): Promise<ChatSettingsRow> {
   await client.query("insert into chat.settings (workspace_id) values ($1) on conflict do nothing", [workspaceId]);
   const select = `select ${COLUMNS} from chat.settings where workspace_id = $1 for update`;
   return (await client.query(select, [workspaceId])).rows[0];
 }
 
-/** Of settings that are locked. */
+/** The settings must be locked. */
 export async function saveSettings(client: Client, workspaceId: string, settings: ChatSettingsRow): Promise<void> {
   const { defaultAssistant, tokensPerDay, allowedOrigins } = settings;
   await client.query(

@@ -9,7 +9,7 @@ export type PublishEvents = (chat: number, turn: string, events: ChatEvent[]) =>
 
 export function createPublishEvents(bus: Bus): PublishEvents {
   return (chat, turn, events) => {
-    // The client would keep messages for a broker that is down, without a limit.
+    // While the broker is down, the NATS client would keep messages in memory without a limit.
     if (!bus.isConnected()) return;
     try {
       bus.nc.publish(eventsSubject(chat), toBinary(ChatEventsSchema, create(ChatEventsSchema, { turn, events })));

@@ -51,7 +51,9 @@ async function stopReady(deps: StopDependencies, turn: CurrentTurn): Promise<boo
   return true;
 }
 
-/** Tells the worker of a turn, whichever it is, to cancel it. A lost notice is made up for when it renews its lease. */
+/**
+ * Tells whichever worker has the turn to cancel it. If the notice is lost, the worker learns of it at its next renewal.
+ */
 export function announceStop(bus: Bus, turn: string): void {
   if (bus.isConnected()) bus.nc.publish(STOP_SUBJECT, turn);
 }

@@ -125,7 +125,7 @@ test("[IN-60] a chat of another owner is not joined", async () => {
   });
 });
 
-test("[IN-63] why a run failed is told, without details", async () => {
+test("[IN-63] a failed run's response says why, without details", async () => {
   await rig.saveAssistant("clerk", { inboundHook: true });
   rig.model.answer((call) => call.fail(new ModelError("refused", "a detail", { beforeOutput: true })));
   const { outcome } = await assistantRuns(rig).runForHook(requestOf("clerk"));

@@ -52,7 +52,7 @@ describe.each(PROVIDERS)("$provider", ({ provider, startServer, createModel }) =
     },
   );
 
-  test("arguments that are no JSON reach the caller, who can tell the model", async () => {
+  test("arguments that are not JSON reach the caller, who can tell the model", async () => {
     await using server = await startServer({ toolCalls: [{ id: "a", name: "get_weather", args: '{"city": Berlin' }] });
     await using config = settings(server.baseUrl);
     const { calls, error } = await ask(createModel(config), { ...QUESTION, tools: [WEATHER_TOOL] });
@@ -60,7 +60,7 @@ describe.each(PROVIDERS)("$provider", ({ provider, startServer, createModel }) =
     expect(calls).toMatchObject([{ args: '{"city": Berlin' }]);
   });
 
-  test("a limit of output is reported as one", async () => {
+  test("an answer that reached its output limit says so", async () => {
     await using server = await startServer({
       text: "It is",
       finishReason: provider === "anthropic" ? "max_tokens" : "length",

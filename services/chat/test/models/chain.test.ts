@@ -48,6 +48,6 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
   });
 });
 
-test("a chain without a model is a mistake", () => {
+test("a chain without a model is an error", () => {
   expect(() => chainModels([])).toThrow(TypeError);
 });

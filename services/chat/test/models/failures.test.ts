@@ -51,7 +51,7 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     },
   );
 
-  test("tool calls of an answer that was cut are not passed on, however whole they look", async () => {
+  test("tool calls of an answer that was cut are not passed on, however complete they look", async () => {
     const toolCalls = [{ id: "a", name: "get_weather", args: '{"city":"Berlin"}' }];
     await using server = await startServer({ text: "x", toolCalls, fault: { kind: "cut", afterTokens: 1 } });
     await using config = settings(server.baseUrl);

@@ -24,7 +24,7 @@ describe("lanes of turns", () => {
     expect((await rig.model.call(2)).request.messages).toMatchObject([{ text: "Hi" }]);
   });
 
-  it("[CHAT] a workspace runs a limited number of turns at once, over all workers", async () => {
+  it("[CHAT] a workspace runs a limited number of turns at the same time, over all workers", async () => {
     rig = await startChatRig({ instances: [["worker"], ["worker"]], config: { turnsPerWorkspace: 2 } });
     const turns: TurnRef[] = [];
     for (const chatId of ["a", "b", "c"]) turns.push(await rig.send(chatId, "Hi"));

@@ -89,7 +89,7 @@ describe("stopping and resetting", () => {
     });
   });
 
-  it("[CHAT-31] [CHAT-32] reset clears the history and keeps the id usable; event ids go on", async () => {
+  it("[CHAT-31] [CHAT-32] reset clears the history and keeps the id usable; event ids continue", async () => {
     rig.model.answer((call) => {
       call.text("Hello.");
       call.finish();
@@ -150,7 +150,7 @@ describe("stopping and resetting", () => {
     expect((await rig.history(turn.chat)).map(({ content }) => content)).toEqual(["Hi", "One.", "And?", "Two."]);
   });
 
-  it("[CHAT] a chat holds a limited number of waiting turns", async () => {
+  it("[CHAT] a chat has a limited number of waiting turns", async () => {
     const calling = nextCall();
     await rig.send("full", "0");
     for (let index = 1; index <= 20; index += 1) await rig.send("full", `${index}`);

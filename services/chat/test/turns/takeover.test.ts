@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig, streamedText } from "../chat-rig.ts";
 
-/** Each lost worker here is still alive, and tries to go on: what it writes must change nothing. */
+/** Each lost worker here is still alive, and tries to continue: what it writes must change nothing. */
 describe("a turn that is taken over", () => {
   let rig: ChatRig;
   beforeAll(async () => {
@@ -101,7 +101,7 @@ describe("a turn that is taken over", () => {
     rig.tools.receiver.behave(() => ({}));
   });
 
-  it("[CHAT] a turn that every worker loses is given up", async () => {
+  it("[CHAT] a turn that every worker loses fails in the end", async () => {
     const first = nextCall();
     const turn = await rig.send("poison", "Hi");
     (await first).text("Hello");
@@ -115,7 +115,7 @@ describe("a turn that is taken over", () => {
     expect(events[2]?.event.value).toMatchObject({ code: "INTERNAL" });
   });
 
-  it("[CHAT] a worker that is to end lets its tools finish, then another one goes on at once", async () => {
+  it("[CHAT] a worker that is stopping lets its tools finish, then another one continues immediately", async () => {
     await Promise.all(rig.services.map((service) => service.drain()));
     const leaving = await rig.start(["worker"]);
     rig.tools.receiver.behave(() => ({ delayMs: 7_000 }));

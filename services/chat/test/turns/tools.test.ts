@@ -107,7 +107,7 @@ describe("tools of a turn", () => {
     expect(events[1]?.event.value).toMatchObject({ code: "MODEL_FAILED" });
   });
 
-  it("[CHAT] an answer that breaks off is kept and closed, and the turn fails", async () => {
+  it("[CHAT] an answer that is cut is kept and closed, and the turn fails", async () => {
     const { events, turn } = await run("cut", [
       (call) => {
         call.text("<ul><li>One");

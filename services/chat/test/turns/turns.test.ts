@@ -31,7 +31,7 @@ describe("turns", () => {
     expect(await rig.status(turn)).toBe("completed");
   });
 
-  it("[CHAT] the same client message starts one turn, also when it is sent many times at once", async () => {
+  it("[CHAT] the same client message starts one turn, also when it is sent many times simultaneously", async () => {
     rig.model.answer((call) => {
       call.text("Once.");
       call.finish();

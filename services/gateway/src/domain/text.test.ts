@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { containsNul, loggedToolName } from "./text.ts";
 
-test("NUL is found in all texts and names of a message, and nowhere else", () => {
+test("NUL is found in all strings and names of a message, and nowhere else", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(containsNul(value)).toBe(/(^|[^\\])(\\\\)*\\u0000/.test(JSON.stringify(value)));

@@ -10,9 +10,10 @@ export interface RequestBytes {
 type BodyFault = "too-large" | "cut-short" | "no-room";
 
 /**
- * Reads a body of at most `maxBytes`. Resolves as soon as it is known to be too large, from Content-Length or at one byte
- * more, and discards the rest as it arrives, so that a client which sends everything before it reads still gets its
- * response. `mayKeep` is asked before each chunk of this many bytes is kept, and may give up the body. Never rejects.
+ * Reads a body of at most `maxBytes`. Resolves as soon as it is known to be too large, from Content-Length or at one
+ * byte more, and discards the rest as it arrives, so that a client which sends everything before it reads still gets
+ * its response. `mayKeep` is asked before each chunk of this many bytes is kept, and may refuse the rest. Never
+ * rejects.
  */
 export function readBytes(
   request: IncomingMessage,

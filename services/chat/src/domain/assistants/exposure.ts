@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { type AssistantDefinition, AssistantDefinitionSchema } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 
-/** [EXPO-1] Those of the guarded flags that an assistant has. */
+/** [EXPO-1] The guarded flags that exist for assistants. */
 const GUARDED_FLAGS = [
   ["inbound_hook", "inboundHook"],
   ["inbound_hook_write", "inboundHookWrite"],

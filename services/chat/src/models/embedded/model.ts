@@ -6,7 +6,7 @@ const PACE_MS = 15;
 const WORD = /\s*\S+\s*$|\s*\S+/g;
 
 /**
- * The model that an installation has without any other: it follows a few rules, needs no network, and says so. The same
+ * The built-in model: it follows a few rules, needs no network, and says so. The same
  * request always gets the same answer.
  */
 export function embeddedModel({ name = "embedded", paceMs = PACE_MS } = {}): Model {

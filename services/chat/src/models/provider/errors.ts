@@ -22,12 +22,14 @@ export function toModelError(error: unknown, beforeOutput: boolean): ModelError 
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       });
     }
-    if (cause instanceof BodyCut) return fail(KINDS_OF_CUTS[cause.reason], `the answer is not whole (${cause.reason})`);
+    if (cause instanceof BodyCut)
+      return fail(KINDS_OF_CUTS[cause.reason], `the answer is incomplete (${cause.reason})`);
   }
-  if (UnsupportedFunctionalityError.isInstance(error)) return fail("refused", "the model's API has no such content");
+  if (UnsupportedFunctionalityError.isInstance(error))
+    return fail("refused", "the model's API does not support this content");
   // Without data it says that the stream ended early.
   if (InvalidResponseDataError.isInstance(error) && error.data === undefined)
-    return fail("cut", "the answer has no end");
+    return fail("cut", "the answer is incomplete");
   const code = errorCodeOf(APICallError.isInstance(error) ? (error.data ?? parse(error.responseBody)) : error);
   const status = statusOf(error) ?? statusOfCode(code);
   const suffix = code === undefined ? "" : ` (${code})`;

@@ -24,8 +24,8 @@ const KINDS_OF_FAILURES: Readonly<Partial<Record<ConnectionFailure, ModelErrorKi
 type Opened = Extract<OpenResult, { kind: "response" }>;
 
 /**
- * A fetch for the AI SDK: to checked addresses only, within the limits, without redirects. It asks once more after 429,
- * 503 and 529. A response other than 2xx, and no response, is a ModelError.
+ * A fetch for the AI SDK: to checked addresses only, within the limits, without redirects. It repeats a request
+ * once after 429, 503 or 529. Any response but a 2xx, or none at all, is a ModelError.
  */
 export function modelFetch({ safeFetch, limits }: Pick<ProviderSettings, "safeFetch"> & { limits: ModelLimits }) {
   return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -38,7 +38,7 @@ export function modelFetch({ safeFetch, limits }: Pick<ProviderSettings, "safeFe
       body: String(init.body),
       signal,
       reuseKey: "model",
-      // Nothing has happened if the server closed the connection without a byte.
+      // A request has had no effect if the server closed the connection without sending a byte.
       repeatable: true,
       maxResponseBytes: MAX_ANSWER_BYTES,
       ...limits,

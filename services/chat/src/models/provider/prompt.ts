@@ -80,7 +80,7 @@ function toFilePart({ name, mediaType, data }: ModelFile, readsFiles: boolean) {
   return { type: "file" as const, filename: name, mediaType, data: { type: "data" as const, data } };
 }
 
-/** Servers refuse arguments that are no JSON object, even those that their model wrote. */
+/** Servers refuse arguments that are not a JSON object, even if their own model wrote them. */
 function argumentsOf({ args }: ToolCall): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(args);

@@ -66,7 +66,7 @@ async function* answer(
       if (argumentCharacters > MAX_ARGUMENT_CHARACTERS)
         throw new ModelError("invalid", "the arguments of the calls are too long", { beforeOutput: false });
     }
-    // A call is passed on when the answer has ended well: one that was cut may look whole, and must not run.
+    // Calls are passed on once the answer is complete: a call that was cut may look complete, and must not run.
     if (part.type === "tool-call" && calls.length < MAX_CALLS) {
       const args = part.input === "" ? "{}" : part.input;
       calls.push({ kind: "tool_call", id: part.toolCallId, name: part.toolName, args });

@@ -6,7 +6,7 @@ import { eventIdOf } from "./chat-of.ts";
 import { rpcError } from "./refusals.ts";
 import { startTurn } from "./start-turn.ts";
 
-/** [CHAT-16] The turn goes on when the caller disconnects. */
+/** [CHAT-16] The turn continues when the caller disconnects. */
 export const streamAnswer: StreamHandler<Context, typeof ChatService.method.streamAnswer> = async function* (
   context,
   request,

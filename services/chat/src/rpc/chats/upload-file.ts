@@ -19,11 +19,11 @@ export const uploadFile: UploadHandler<Context, typeof ChatService.method.upload
   }
 };
 
-/** A call that its caller breaks off may look like one that has ended, so the last part must say so. */
+/** A call that its caller cuts may look complete, so the last part must say that it is the last. */
 async function* chunksOf(parts: AsyncIterator<UploadFileRequest>): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { done, value } = await parts.next();
-    if (done) throw new ChatRefusal("INVALID_FILE", "file: not whole");
+    if (done) throw new ChatRefusal("INVALID_FILE", "file: incomplete");
     const { part } = value as UploadFileRequest;
     if (part.case === "end") return;
     if (part.case !== "chunk") throw new ChatRefusal("INVALID_FILE", "file: more than one header");

@@ -10,7 +10,7 @@ import { findReply, findTurn, type TurnProgress } from "../../store/turns/find.t
 import type { TurnRef } from "../../store/turns/start.ts";
 import type { ChatOfOwner } from "../../turns/turns.ts";
 
-/** Shorter than inbound-hook waits. */
+/** Shorter than inbound-hook's timeout. */
 const RUN_WITHIN_MS = 540_000;
 /** A hook's chat has one message, so all its calls are the same turn. */
 const CLIENT_MESSAGE_ID = "hook";

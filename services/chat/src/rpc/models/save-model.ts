@@ -15,7 +15,7 @@ export const saveModel: Handler<Context, typeof ModelService.method.saveModel> =
   const { name, model, apiKey, readsFiles } = request;
   const provider = providerOf(request.provider);
   refuseIf(nameViolation(name), modelViolation(model), apiKeyViolation(apiKey ?? ""));
-  if (!provider) throw new ConnectError("provider: not one that exists", Code.InvalidArgument);
+  if (!provider) throw new ConnectError("provider: must be one of the providers", Code.InvalidArgument);
   const checked = await context.checkBaseUrl(request.baseUrl);
   if (!checked.ok) throw new ConnectError(checked.violation, Code.InvalidArgument);
   const server = { name, provider, baseUrl: checked.url, model, readsFiles };
@@ -34,7 +34,10 @@ export const saveModel: Handler<Context, typeof ModelService.method.saveModel> =
 
 type Server = Omit<ModelServer, "apiKey">;
 
-/** A stored key is sent only to the server that it was given for, so that nobody can have it sent to their own. */
+/**
+ * A stored key is sent only to the server that it was given for, so that nobody can have it sent to a server of their
+ * own.
+ */
 function sealedKey(
   { secretBox }: Pick<Context, "secretBox">,
   { principal: { workspaceId } }: Change,

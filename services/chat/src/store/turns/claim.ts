@@ -68,8 +68,8 @@ select started.id, started.chat, c.chat_id as "chatId", started.number, started.
 from started join chat.chat c on c.id = started.chat`;
 
 /**
- * Claims turns of a lane that may start, or that another worker has lost. A claim need not be on disk: whatever its
- * worker commits later is, and the claim with it.
+ * Claims turns of a lane that may start, or that another worker has lost. A claim does not wait
+ * for the disk: it is on disk before anything that its worker commits later.
  */
 export function createClaimStore(pool: Pool, lane: Lane, queue: FairQueue): ClaimTurns {
   const claim = prepareClaim(queue, { name: `claim_${lane}_turns`, text: SELECT });

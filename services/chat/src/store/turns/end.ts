@@ -105,7 +105,7 @@ const TAKE_READY = `update chat.turn
 set status = 'running', stop_requested = true, lease_token = $2, started_at = coalesce(started_at, $3)
 where id = $1 and status = 'ready'`;
 
-/** Also for an end that was committed before, although its worker never learned of it. */
+/** Also finds an end that was committed before without its worker knowing. */
 const FIND_END = `select t.id from chat.turn t
 where t.id = $1 and t.lease_token = $2 and t.status in ('completed', 'failed', 'stopped')`;
 

@@ -7,7 +7,7 @@ export interface StepWrite extends Step {
   outputTokens: number;
 }
 
-/** The turns that the worker holds, and whose events of the same transaction are written. */
+/** The turns that the worker still holds and whose events were added by the same transaction. */
 const HELD = `held as (
   select t.id, t.workspace_id
   from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as w (turn, token, after)

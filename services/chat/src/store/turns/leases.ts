@@ -34,7 +34,7 @@ export async function renewLeases(
   return renewed?.rows ?? [];
 }
 
-/** The turns return to the queue: `chosen` is a CTE (id, attempts) of those that nobody may write to any more. */
+/** The turns return to the queue: `chosen` is a CTE (id, attempts) of turns that no worker may write to any more. */
 function requeue(queue: FairQueue, chosen: string): string {
   return `with chosen as (${chosen}),
 requeued as (

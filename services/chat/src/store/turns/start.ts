@@ -138,8 +138,8 @@ select count(*)::integer as added from queued`;
 export type StartStore = (turn: NewTurn, now: Date) => Promise<StartOutcome>;
 
 /**
- * Adds a turn to a chat, which is created if it is new, in one transaction and one round trip. It may start at once if the
- * chat has no other turn; otherwise it waits, and the user's message becomes part of the chat when its time has come.
+ * Adds a turn to a chat, which is created if it is new, in one transaction and one round trip. It may start immediately
+ * if the chat has no other turn; otherwise it waits, and the user's message joins the chat when it may start.
  */
 export function createStartStore(pool: Pool, lane: Lane, queue: FairQueue): StartStore {
   const queueText = queueTurn(queue, lane);

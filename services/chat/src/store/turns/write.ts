@@ -25,7 +25,7 @@ export interface TurnWrite {
 const LOCK_CHATS = "select id from chat.chat where id = any($1::bigint[]) order by id for no key update";
 const LOCK_TURNS = "select id from chat.turn where id = any($1::uuid[]) order by id for no key update";
 
-/** The ids were given by the worker. A write of one that has lost its turn, or of one that was repeated, changes nothing. */
+/** The worker chooses the ids. A write of a worker that has lost the turn, or a repeated write, changes nothing. */
 const ADD_EVENTS = `with valid as (
   update chat.chat c set last_event_id = w.after
   from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[]) as w (turn, token, before, after)
@@ -37,7 +37,7 @@ insert into chat.event (created_at, chat, id, turn, event)
 select $5, valid.chat, e.id, valid.turn, e.event
 from unnest($6::uuid[], $7::bigint[], $8::bytea[]) as e (turn, id, event) join valid on valid.turn = e.turn`;
 
-/** Also true for a write that was committed before, although its worker never learned of it. */
+/** Also finds a write that was committed before without its worker knowing. */
 const FIND_WRITTEN = `select t.id
 from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as w (turn, token, after)
 join chat.turn t on t.id = w.turn and t.lease_token = w.token and t.status = 'running'

@@ -6,13 +6,13 @@ import type { TurnLog } from "./turn-log.ts";
 export interface Answer {
   /** What was streamed so far. */
   readonly html: string;
-  /** It has all the characters that it may have; further text is dropped. */
+  /** It has reached its maximum length; further text is dropped. */
   readonly full: boolean;
   /** Takes the model's next text. Waits while too much of it is not stored yet. */
   push(text: string): Promise<void>;
   /** Closes what is open, and resolves once everything is stored. */
   end(): Promise<void>;
-  /** As `end`, but leaves open what is open: another worker goes on. */
+  /** As `end`, but leaves open what is open: another worker continues. */
   leave(): Promise<void>;
 }
 
@@ -28,12 +28,12 @@ interface AnswerOptions {
   onFirst: () => void;
 }
 
-/** The first text is sent at once; then texts are collected for this long. */
+/** The first text is sent immediately; later text is collected for this long. */
 const COLLECT_MS = 70;
 const MAX_UNSTORED_CHARACTERS = 64 * 1024;
 /** At most about 32 kB. */
 const MAX_EVENT_CHARACTERS = 11_000;
-/** Sanitized text is rarely longer than this times the text. */
+/** Sanitized text is rarely more than this many times as long as the text. */
 const GROWTH = 8;
 
 export function createAnswer({ log, now, streamed, separator, maxCharacters, onFirst }: AnswerOptions): Answer {

@@ -8,7 +8,7 @@ interface ClaimLoopOptions {
   lane: Lane;
   claim: ClaimTurns;
   running: RunningTurns;
-  /** Turns of the lane at once. A claim may exceed it by less than the turns of one workspace. */
+  /** Simultaneous turns of the lane. A claim may exceed it by less than the turns of one workspace. */
   maxTurns: number;
   turnsPerWorkspace: number;
   wakeUp: WakeUp;

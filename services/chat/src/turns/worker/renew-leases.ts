@@ -11,8 +11,8 @@ interface RenewOptions {
 export const RENEW_EVERY_MS = 2_500;
 
 /**
- * Renews the leases of all turns that this process runs. Those that another worker has are left, and so are all when they
- * could not be renewed for as long as a lease lasts.
+ * Renews the leases of all turns that this process runs. Leaves those that another worker
+ * has, and all of them when they could not be renewed for as long as a lease lasts.
  */
 export function createRenewal({ pool, running, now }: RenewOptions): () => Promise<void> {
   const renewedAt = new Map<string, number>();

@@ -23,7 +23,7 @@ interface Running {
 
 export interface RunningTurnsOptions {
   run: (turn: ClaimedTurn, control: TurnControl) => Promise<void>;
-  /** Called with a turn that this worker no longer runs, and whether another worker is to go on. */
+  /** Called with a turn that this worker no longer runs, and whether another worker is to continue it. */
   onEnd: (turn: ClaimedTurn, handOver: boolean) => Promise<void>;
   onError: (error: unknown) => void;
 }
@@ -54,7 +54,7 @@ export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions)
     all: () => [...running.values()].map(({ claimed }) => claimed),
     start(claimed) {
       if (claimed.takenOver) turnTakeovers.add(1, { lane: claimed.lane });
-      // A turn that this process has lost, and now gets again, must not go on under the old claim.
+      // A turn that this process has lost and gets again must not continue under the old claim.
       running.get(claimed.id)?.control.leave("lost");
       const control = createTurnControl();
       running.set(claimed.id, { claimed, control, done: runToEnd(claimed, control) });

@@ -4,7 +4,7 @@ export type LeaveReason =
   | "stop"
   /** Another worker has it, or may have it soon. */
   | "lost"
-  /** This process ends; another worker goes on. */
+  /** This process stops; another worker continues the turn. */
   | "hand-over";
 
 /** The turn's work was cut. */

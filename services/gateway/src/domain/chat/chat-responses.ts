@@ -35,7 +35,7 @@ export const CHAT_WORKSPACE_LOCKED = own(403, "WORKSPACE_LOCKED", "this workspac
 export const CHAT_METHOD_NOT_ALLOWED = own(405, "METHOD_NOT_ALLOWED", "method not allowed");
 export const CHAT_INTERNAL = own(500, "INTERNAL", "internal error, please try again");
 
-/** Too many answers are awaited at once. */
+/** Too many answers are awaited at the same time. */
 export const CHAT_RATE_LIMITED: ApiResponse = {
   ...own(429, "RATE_LIMITED", "too many open streams and waiting messages, please try again later"),
   headers: { [RETRY_AFTER_HEADER]: "5" },

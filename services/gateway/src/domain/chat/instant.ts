@@ -3,8 +3,8 @@ const INSTANT =
 const MINUTE_MS = 60_000;
 
 /**
- * [CHAT-18] A timestamp in ISO 8601; undefined for anything else. Without an offset it is in UTC. A plus sign that a query
- * has turned into a space counts as one.
+ * [CHAT-18] A timestamp in ISO 8601; undefined for anything else. Without an offset it is in UTC. A space counts
+ * as a plus sign, because a query turns one into the other.
  */
 export function parseInstant(text: string): Date | undefined {
   const [, year, month, day, hour = "00", minute = "00", second = "00", fraction = "", zone = "Z"] =
@@ -12,7 +12,7 @@ export function parseInstant(text: string): Date | undefined {
   if (year === undefined || Number(year) === 0) return undefined;
   const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, "0").slice(0, 3)}Z`;
   const time = Date.parse(local);
-  // A day that the month does not have would count as one of the next month.
+  // Date reads 30 February as 2 March.
   if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(`${year}-${month}-${day}`)) return undefined;
   const offset = offsetMinutes(zone);
   return offset === undefined ? undefined : new Date(time - offset * MINUTE_MS);

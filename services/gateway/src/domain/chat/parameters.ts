@@ -1,7 +1,7 @@
 import { chatIdFault, clientMessageIdFault, MAX_PAGE, messageFault } from "@toolgate/chat-rules/message-rules";
 import { parseInstant } from "./instant.ts";
 
-/** The parameters of a chat request and what is wrong with the first wrong one. */
+/** The parameters of a chat request, and what is wrong with the first bad one. */
 export interface Checked<T> {
   values: T;
   /** The workspace's code, as far as it is known; also when there is a fault. */
@@ -49,7 +49,7 @@ export class ParameterReader {
     const value = this.#values[name];
     if (value === undefined || value === null) return "";
     if (typeof value === "string") return value;
-    this.check(`${name}: must be one text`);
+    this.check(`${name}: must be one string`);
     return "";
   }
 
@@ -112,7 +112,7 @@ export function sentMessage(reader: ParameterReader, idempotencyKey: string): Ch
   const testMode = reader.flag("test_mode") ?? false;
   const clientMessageId = reader.text("client_message_id") || idempotencyKey;
   reader.check(clientMessageIdFault(clientMessageId));
-  // Half a surrogate pair cannot be sent on.
+  // A protobuf string cannot contain half a surrogate pair.
   const values = {
     chatId,
     message: message.toWellFormed(),

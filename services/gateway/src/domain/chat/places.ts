@@ -2,11 +2,11 @@
 const MAX_PER_USER = 20;
 const MAX_PER_WORKSPACE = 2_000;
 
-/** Bounds how many answers are awaited at once, so that no user or workspace takes the gateway from all others. */
+/** Bounds how many answers are awaited at the same time, so that no user or workspace can occupy the whole gateway. */
 export class Places {
   readonly #taken = new Map<string, number>();
 
-  /** Returns what gives the place back, or undefined when there is none. */
+  /** Returns the function that gives the place back, or undefined when no place is free. */
   take(userId: string, workspaceId: string): (() => void) | undefined {
     const user = `user ${userId}`;
     const workspace = `workspace ${workspaceId}`;

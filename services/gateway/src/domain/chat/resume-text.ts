@@ -2,8 +2,8 @@ import type { ChatEvent, TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat
 import { doneEvent, idOnly, serverSentEvent } from "./server-sent-events.ts";
 
 /**
- * [CHAT-45] The text of a resumed stream, which has one done event, its last. The end of an earlier turn only moves the id
- * from which the client would resume.
+ * [CHAT-45] The text of a resumed stream, whose only done event is the last one. The end of an earlier turn only
+ * changes the id from which the client would resume.
  */
 export class ResumeText {
   #count = 0;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 import { patternExample } from "./pattern-example.ts";
 
 // Not openapi-sampler: it leaves out required members without a schema, ignores multipleOf and most of patterns, and
-// makes texts of any minLength, so that its examples are often refused and its size has no bound.
+// makes strings of any minLength, so that its examples are often refused and its size has no bound.
 
 const MAX_LEVELS = 12;
 const MAX_ITEMS = 20;

@@ -57,16 +57,16 @@ export async function admit<T>(
   return { values: checked.values, headers: { [PRINCIPAL_HEADER]: principal } };
 }
 
-/** Until the response ends. False when there is no room. */
+/** Takes a place until the response ends. False when none is free. */
 function occupy({ places }: ChatContext, { raw }: FastifyReply, userId: string, workspaceId: string): boolean {
-  // The client left while its login was checked: nothing would say so again.
+  // The client has left while its login was checked, so no close event will follow.
   if (raw.destroyed) return true;
   const leave = places.take(userId, workspaceId);
   if (leave) raw.once("close", leave);
   return leave !== undefined;
 }
 
-/** Of a user without access to the workspace: without its id. */
+/** `workspaceId` is empty when the user has no access to the workspace. */
 type User = Pick<AuthorizeResponse, "userId" | "email" | "workspaceId" | "workspace" | "role" | "workspaceLocked">;
 
 const NO_ACCESS: User = { userId: "", email: "", workspaceId: "", workspace: "", role: 0, workspaceLocked: false };

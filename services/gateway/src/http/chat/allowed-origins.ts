@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache";
 export type AllowedOrigins = (origin: string, workspaceId: string) => Promise<boolean>;
 
 const MAX_CACHED = 10_000;
-/** How long a change of a workspace's list may take. */
+/** A change of a workspace's list applies after this time at the latest. */
 const CACHED_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 const ORIGIN = /^https?:\/\/[^/\s]{1,255}$/;

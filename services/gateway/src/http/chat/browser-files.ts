@@ -6,7 +6,7 @@ import { sendDocument } from "../key-api.ts";
 import { CHAT_FILES } from "../paths.ts";
 
 const HEADERS = {
-  // Pages of every site load them as modules, and they contain nothing of anybody.
+  // Pages of any site load them as modules, and they contain nobody's data.
   "access-control-allow-origin": "*",
   "cross-origin-resource-policy": "cross-origin",
   "x-content-type-options": "nosniff",

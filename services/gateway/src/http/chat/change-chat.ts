@@ -24,7 +24,7 @@ export async function changeChat(
   reply.raw.once("close", () => left.abort());
   const { signal } = left;
   const login = chatLogin(request, { changesState: true });
-  // Nothing is read for nobody.
+  // Without a login, the body is not read.
   const reader = login ? await jsonParameters(request, request.bodyType) : undefined;
   const checked = reader ? chatNamed(reader) : { values: { chatId: "" }, tenant: "" };
   const admitted = await admit(context, request, reply, { login, checked });

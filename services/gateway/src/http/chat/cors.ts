@@ -24,7 +24,7 @@ export async function allowOrigin(
   return true;
 }
 
-/** The question of a browser whether a page may call. */
+/** A browser's preflight request, which asks whether a page may call. */
 export async function preflight(
   context: ChatContext,
   request: FastifyRequest,

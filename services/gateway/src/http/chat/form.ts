@@ -54,7 +54,7 @@ export async function readForm(
   }
   parser.on("field", (name, value, nameTruncated, valueTruncated) => {
     if (nameTruncated || valueTruncated) fault ??= `${name}: too long`;
-    // Two of the same name are not text.
+    // A repeated field becomes a list, which is refused later because it is not a string.
     fields[name] = name in fields ? [fields[name], value] : value;
   });
   parser.on("file", (name, stream, fileName) => {
@@ -80,7 +80,7 @@ export async function readForm(
     request.raw.resume();
     for (const stream of streams) stream.destroy(new Error("the form ended too early"));
     await Promise.all(stored);
-    return invalidForm("body: must be whole multipart/form-data");
+    return invalidForm("body: must be complete multipart/form-data");
   }
   const results = await Promise.all(stored);
   const reader = new ParameterReader(fields, { isText: true });
@@ -95,7 +95,7 @@ function createParser(contentType: string) {
   return new Busboy({ headers: { "content-type": contentType }, limits: LIMITS });
 }
 
-/** Never rejects. Reads the stream to its end in any case, because the fields behind it come after. */
+/** Never rejects. Reads the stream to its end in any case, because other fields may follow it. */
 async function take(
   stream: Readable & { truncated?: boolean },
   store: (chunks: AsyncIterable<Uint8Array>) => Promise<string | ApiResponse>,
@@ -117,7 +117,7 @@ async function take(
     const result = await store(chunks());
     return refusal ?? result;
   } catch {
-    return refusal ?? invalidChatRequest("file: not whole");
+    return refusal ?? invalidChatRequest("file: incomplete");
   } finally {
     stream.resume();
   }

@@ -28,7 +28,7 @@ export async function sendMessage(
   reply.raw.once("close", () => left.abort());
   const { signal } = left;
   const login = chatLogin(request, { changesState: true });
-  // Nothing is read for nobody.
+  // Without a login, the body is not read.
   const sent = login && (await readSent(context, request, login, signal));
   if (!sent) {
     await allowOrigin(context, request, reply, "");

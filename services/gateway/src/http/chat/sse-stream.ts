@@ -7,9 +7,9 @@ import type { OpenStreams } from "./open-streams.ts";
 export type StreamKind = "answer" | "resume";
 type Outcome = "done" | "disconnected" | "slow" | "cut";
 
-/** A live event finds at most this much unsent. A client that reads too slowly is cut, and resumes by event id. */
+/** A client with more unsent bytes than this reads too slowly: it is cut, and resumes by event id. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
-/** What is replayed waits for its reader after each of these. */
+/** A replay waits for its reader after each piece of this size. */
 const PIECE_BYTES = 64 * 1024;
 
 export interface StreamTimes {
@@ -27,7 +27,7 @@ const HEADERS = {
   "x-accel-buffering": "no",
 };
 
-/** [CHAT-16] A response of server-sent events. Never compressed: compression would hold events back. */
+/** [CHAT-16] A response of server-sent events. Never compressed: compression would delay events. */
 export class SseStream {
   /** Fires when the client has left or was cut. */
   readonly signal: AbortSignal;
@@ -68,7 +68,7 @@ export class SseStream {
     const { raw } = this.#reply;
     this.#isOpen = true;
     this.#reply.hijack();
-    // A connection that breaks is closed, and that is all there is to do.
+    // Nothing to do: a connection that breaks is also closed.
     raw.on("error", () => {});
     raw.writeHead(200, { ...this.#reply.getHeaders(), ...HEADERS } as Record<string, string>);
     raw.write(OPENED);
@@ -115,7 +115,7 @@ export class SseStream {
     else raw.write(content);
   }
 
-  /** Not within an event, and of no use while bytes wait anyway. */
+  /** Not in the middle of an event, and not needed while other bytes are still unsent. */
   #beat(): void {
     if (!this.#isWriting && this.#reply.raw.writableLength === 0) this.#write(HEARTBEAT);
   }

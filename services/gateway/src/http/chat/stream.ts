@@ -53,7 +53,7 @@ async function stream(
         sse.end();
         continue;
       }
-      // The client has its own message. Its id is where the client resumes when the connection breaks before the answer.
+      // The client already has its own message, and needs only the id, to resume if the connection breaks before the answer.
       await sse.send(isOwnMessage ? idOnly(event.id) : serverSentEvent(event), { replayed });
     }
   } catch (error) {

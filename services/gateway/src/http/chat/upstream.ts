@@ -28,7 +28,8 @@ const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
 
 /**
  * The items of a stream of chat. When the connection breaks, `open` is called again, and must continue after the items
- * that came before, so that the client notices nothing. `idOf`: of an item with an event. `signal`: the client has left.
+ * that came before, so that the client notices nothing. `idOf`: the event id of an item, if it has one. `signal`: the
+ * client has left.
  */
 export async function* continued<T>(
   open: () => AsyncIterable<T>,
@@ -40,7 +41,7 @@ export async function* continued<T>(
     try {
       for await (const item of open()) {
         const id = idOf(item) ?? last;
-        // Without anything new, a stream that always breaks at the same place would be opened for ever.
+        // Only new events count as progress: a stream that always breaks at the same place must fail in the end.
         if (id > last) {
           last = id;
           failures = 0;

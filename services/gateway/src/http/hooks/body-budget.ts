@@ -2,7 +2,7 @@ import { networkOf } from "@toolgate/ip-address/ip-address";
 
 /** The bodies that may be arriving at the same time, in bytes. */
 export interface BodyBudget {
-  /** A place for one body from this address; dispose it when the body is complete or given up. */
+  /** A place for one body from this address; dispose it when the body is complete or was cut. */
   open(clientIp: string): ArrivingBody;
 }
 
