@@ -32,7 +32,7 @@ export function generateSecret(): string {
   return SECRET_PREFIX + random + checkDigits(random);
 }
 
-/** Whether a text is a well-formed secret. Rejects garbage and typing errors without a lookup. */
+/** Whether a string is a well-formed secret. Rejects garbage and typing errors without a lookup. */
 export function isWellFormed(secret: string): boolean {
   if (!FORM.test(secret)) return false;
   const random = secret.slice(SECRET_PREFIX.length, -CHECK_CHARACTERS);

@@ -23,7 +23,7 @@ export class BatchSource<B> implements AsyncIterable<B>, AsyncIterator<B> {
     return this;
   }
 
-  /** Says that there is something to take. */
+  /** Tells the source that there is something to take. */
   announce(): void {
     this.#pending = true;
     this.#schedule();

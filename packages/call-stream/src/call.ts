@@ -1,7 +1,7 @@
 import type { Code } from "@connectrpc/connect";
 import { ConnectError } from "@connectrpc/connect";
 
-/** What a caller says about one call. */
+/** The caller's options for one call. */
 export type CallOptions = {
   /** Milliseconds that the caller is willing to wait, kept with a precision of about 50 ms. */
   readonly timeoutMs: number;

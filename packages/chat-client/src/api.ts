@@ -73,7 +73,7 @@ export function createApi({ baseUrl = "", tenant, chatId, token, csrfToken, ...o
 }
 
 async function errorOf(response: Response): Promise<ChatError> {
-  // A proxy in front of the server responds in its own words.
+  // A proxy in front of the server may respond with something other than our JSON.
   const body = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } };
   const retryAfterMs = Math.min(60, Number(response.headers.get("retry-after")) || 0) * 1000;
   const { code = "INTERNAL", message = `the server responded with ${response.status}` } = body.error ?? {};

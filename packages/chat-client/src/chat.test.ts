@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.disposeAsync();
 });
 
-/** A server that responds as the test says, with what it was asked. */
+/** A server that responds as the test says, and the requests that it got. */
 async function scripted(respond: Respond, options: Partial<ChatOptions> = {}) {
   const requests: { path: string; query: Record<string, string>; headers: IncomingMessage["headers"] }[] = [];
   const server = createServer((request, response) => {
@@ -162,7 +162,7 @@ test("it gives up after some attempts without progress", async () => {
   expect(states).toEqual([false, false, false, false]);
 });
 
-test("[CHAT] an answer that failed is asked for again twice, and one without tokens left not at all", async () => {
+test("[CHAT] a failed answer is requested twice more, and never again when the workspace has no tokens left", async () => {
   const failing = await scripted((_, response) => refuse(response, 500, "INTERNAL"));
   await expect(all(failing.chat.send("ä".repeat(1_000)))).rejects.toMatchObject({ status: 500, code: "INTERNAL" });
   expect(failing.requests).toHaveLength(3);

@@ -8,7 +8,10 @@ export interface ChatOptions extends ApiOptions, RetryOptions {
   assistant?: string;
   /** Suppresses what tools would write. */
   testMode?: boolean;
-  /** A connection on which nothing arrives for so long is replaced; the server sends something every 15 s. Default: 40,000. */
+  /**
+   * A connection on which nothing arrives for this long is replaced; the server sends something every 15 s. Default:
+   * 40,000.
+   */
   silenceMs?: number;
   /** Called with false while a stream waits to connect again, and with true once it is connected. */
   onConnection?: (isConnected: boolean) => void;
@@ -39,8 +42,8 @@ export interface ResumeOptions {
  */
 export interface Chat {
   /**
-   * Sends a message and yields its answer, up to `done`. An answer that fails yields `error` before that. The answer goes on
-   * at the server when the loop is left early.
+   * Sends a message and yields its answer, up to `done`. An answer that fails yields `error` before that. The answer
+   * continues at the server when the loop is left early.
    */
   send(message: string, options?: SendOptions): AsyncGenerator<ChatEvent, void>;
   /** Yields what followed an event or a time, and the rest of the running answer, up to `done`. Sends no message. */
@@ -101,7 +104,7 @@ export function createChat(options: ChatOptions): Chat {
             retries.progress();
           }
           if (isFirst && isNew) yield { id, event: "sent", data: {} };
-          // Only the last event may have an id again: that of the chat when nothing new happened.
+          // Only the last event may repeat an id: the chat's own, when nothing new has happened.
           if (data === undefined || event === undefined || !(isNew || event === "done")) continue;
           yield { id, event, data: JSON.parse(data) } as ChatEvent;
           if (event === "done") return;

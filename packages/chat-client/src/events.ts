@@ -19,7 +19,7 @@ export interface EventData {
   message: { role: "user" | "assistant"; content: string; created?: string };
   tool_start: { id: string; tool: string };
   tool_complete: { id: string; tool: string; success: boolean; duration_ms: number };
-  /** Texts that the user may click instead of typing. */
+  /** Messages that the user may click instead of typing. */
   suggestions: { items: string[] };
   /** The answer failed. `done` follows. */
   error: { error: { code: string; message: string } };

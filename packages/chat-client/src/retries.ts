@@ -1,9 +1,9 @@
-/** From what stands before the server. */
+/** Statuses that a proxy in front of the server sends. */
 const UNREACHABLE: readonly number[] = [502, 503, 504];
-/** How often a request that failed is repeated, each of which may cost the server as much as the first. */
+/** How often a failed request is repeated. Each repeat may cost the server as much as the first request. */
 const MAX_REPEATED_FAILURES = 2;
 
-/** A request that the server refused, or that was given up. */
+/** The server refused the request, or there were too many failed attempts. */
 export class ChatError extends Error {
   /** The HTTP status; 0 when there was no response. */
   readonly status: number;
@@ -11,9 +11,9 @@ export class ChatError extends Error {
   readonly code: string;
   /** The same request may succeed later. */
   readonly isPassing: boolean;
-  /** The server failed to answer, and may fail in the same way again. */
+  /** The server failed, and may fail in the same way again. */
   readonly isFailure: boolean;
-  /** How long the server wants to be left alone, in ms. */
+  /** The pause that the server asks for, in ms. */
   readonly retryAfterMs: number;
 
   constructor(status: number, code: string, message: string, retryAfterMs = 0) {
@@ -29,7 +29,9 @@ export class ChatError extends Error {
 }
 
 export interface RetryOptions {
-  /** Longest first pause between two attempts, in ms; it doubles up to 30 times itself. Default: 500. */
+  /**
+   * Longest pause after the first failure, in ms. It doubles with each further one, up to 30 times this. Default: 500.
+   */
   retryMs?: number;
   /** Attempts in a row without any progress. Default: 40, about ten minutes. */
   maxAttempts?: number;
@@ -55,7 +57,7 @@ export class Retries {
     this.#failedAnswers = 0;
   }
 
-  /** Waits before the next attempt. Throws when there is to be none. `error` undefined: a connection just ended. */
+  /** Waits before the next attempt. Throws when there is none. `error` undefined: a connection just ended. */
   async wait(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     // fetch fails with a TypeError when the network does.

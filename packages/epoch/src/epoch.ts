@@ -1,8 +1,7 @@
 import type { Redis } from "ioredis";
 
 /**
- * Epochs keep caches current: Redis has one number for the subject of each epoch: its
- * scope ("key:<id>", "workspace:<id>"). A writer commits to
+ * Epochs keep caches current. Redis has one number for each scope ("key:<id>", "workspace:<id>"). A writer commits to
  * Postgres, raises the epoch, and only then responds. A cache notes the epoch it read before loading a row, and loads
  * the row again once Redis has a newer one.
  *

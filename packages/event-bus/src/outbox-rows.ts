@@ -65,7 +65,9 @@ export async function postpone(
   );
 }
 
-/** Deletes the events that all `required` listeners have now reported, and records which listeners have the others. */
+/**
+ * Deletes the events that all `required` listeners have settled, and records which listeners have settled the others.
+ */
 export async function settleRows(
   db: Queryable,
   schema: string,

@@ -28,7 +28,7 @@ it("[FAIR-1] a wait ends after its time and when the loop is stopped", async () 
   await wakeUp.wait(60_000, stop.signal);
 });
 
-it("[FAIR-1] announcements of one turn are one message, and none waits in memory while the broker is away", async () => {
+it("[FAIR-1] announcements of one turn are one message, and none waits in memory while the broker is down", async () => {
   const published: string[] = [];
   let connected = true;
   const nc = { publish: (subject: string) => published.push(subject), isDraining: () => false };

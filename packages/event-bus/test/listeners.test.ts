@@ -21,7 +21,7 @@ test("every listener gets every event, which stays in the outbox until the last 
   await rig.outbox.add(event("evt_1"));
   await eventually(() => expect([one, other]).toEqual([["evt_1"], ["evt_1"]]));
   await eventually(async () => expect(await rig.settledBy("evt_1")).toEqual(["one"]));
-  // A repeated report counts once. Reports are handled in order, so it was handled when evt_2 is settled.
+  // A repeated notice counts once. Notices are handled in order, so this one was handled when evt_2 is settled.
   announceSettled(rig.bus, `events.${SOURCE}`, settled(ONE, ["evt_1"]));
   await rig.outbox.add(event("evt_2"));
   await eventually(async () => expect(await rig.settledBy("evt_2")).toEqual(["one"]));
@@ -39,7 +39,7 @@ test("no event is lost for either listener when one is killed and the broker is 
   const before = ids("a", 300);
   const adding = Promise.all(before.map((id) => rig.outbox.add(event(id))));
   await eventually(() => killed.received.length > 0);
-  // Like a kill: messages in its memory are neither acknowledged nor reported.
+  // Like a kill: messages in its memory are neither acknowledged nor settled.
   await otherBus.nc.close();
   await adding;
   const whileDown = ids("b", 50);
@@ -71,7 +71,7 @@ test("an event is published again only to the listeners that lack it", async () 
   );
 });
 
-test("reports that reach two replicas at the same time leave no event behind", async () => {
+test("settled notices that reach two replicas at the same time leave no event behind", async () => {
   await using rig = await outboxRig([ONE, OTHER]);
   rig.outboxOn(rig.bus);
   const added = ids("", 300);

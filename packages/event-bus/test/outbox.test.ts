@@ -11,7 +11,7 @@ import { event, outboxRig, RECEIVER, SOURCE } from "./outbox-rig.ts";
 const HOUR_MS = 3_600_000;
 const later = (ms: number) => new Date(Date.now() + ms);
 
-test("an added event is committed, published, and deleted once it is reported as settled", async () => {
+test("an added event is committed, published, and deleted once it is settled", async () => {
   await using rig = await outboxRig();
   await rig.outbox.add(event("evt_1"));
   expect(await rig.rows()).toEqual(["evt_1"]);
@@ -80,7 +80,7 @@ test("events are accepted while the broker is down, and none is lost when it is 
   await eventually(async () => expect(await rig.rows()).toEqual([]));
 });
 
-test("a lost report only costs a repeated publish", async () => {
+test("a lost settled notice only costs a repeated publish", async () => {
   await using rig = await outboxRig();
   const received = rig.receive(false);
   await rig.outbox.add(event("evt_1"));
@@ -142,7 +142,7 @@ test("an add that the database refuses rejects, and nothing is published", async
   await eventually(() => expect(received).toEqual(["evt_good"]));
 });
 
-test("a malformed report stops nothing", async () => {
+test("a malformed settled notice stops nothing", async () => {
   await using rig = await outboxRig();
   rig.bus.nc.publish(`settled.${SOURCE}`, new Uint8Array([0xff, 0xff, 0xff]));
   await eventually(() => expect(rig.errors.length).toBe(1));

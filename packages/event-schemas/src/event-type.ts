@@ -67,7 +67,7 @@ export function text(description: string): JsonSchema {
   return { type: "string", description };
 }
 
-/** Schema of a text that is a value of a proto enum, in lower case. */
+/** Schema of a string that is the name of a proto enum's value, in lower case. */
 export function choice(description: string, values: Readonly<Record<string, string | number>>): JsonSchema {
   const names = Object.values(values).filter((value) => typeof value === "string" && value !== "UNSPECIFIED");
   return { type: "string", enum: names.map((name) => String(name).toLowerCase()), description };

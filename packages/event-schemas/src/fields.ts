@@ -27,7 +27,7 @@ export function present<T>(value: T | undefined, field: string): T {
   return value;
 }
 
-/** A text of 1 to `maxChars` characters without control characters. */
+/** A string of 1 to `maxChars` characters without control characters. */
 export function line(value: string, field: string, maxChars: number): string {
   if (value === "") throw new InvalidField(field, "missing");
   if (value.length > maxChars) throw new InvalidField(field, `must have at most ${maxChars} characters`);

@@ -8,7 +8,7 @@ const MAPPED_BITS = 96;
 const FORM = /^([0-9a-fA-F:.]+)(?:\/(0|[1-9]\d{0,2}))?$/;
 
 /**
- * The network of a text such as 203.0.113.0/24 or 2001:db8::1 (one address), or what is wrong with it. An IPv4-mapped
+ * Parses a network such as 203.0.113.0/24 or 2001:db8::1 (one address), or says what is wrong with it. An IPv4-mapped
  * network (::ffff:a.b.c.d/96 to /128) is the IPv4 network inside.
  */
 export function parseNetwork(text: string): Network | { fault: string } {

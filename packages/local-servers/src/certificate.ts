@@ -6,7 +6,7 @@ import { loadJson, saveJson } from "./saved-json.ts";
 const VALID_MS = 3_650 * 24 * 3_600 * 1_000;
 const CLOCK_SKEW_MS = 24 * 3_600 * 1_000;
 
-/** PEM texts for an HTTPS server on loopback: what it presents, and the authority that clients have to trust. */
+/** For an HTTPS server on loopback, as PEM: its certificate and key, and the authority that clients have to trust. */
 export type LoopbackCertificate = { readonly key: string; readonly cert: string; readonly ca: string };
 
 /** Makes a new certificate authority and a certificate for localhost, 127.0.0.1 and ::1; valid for ten years. */

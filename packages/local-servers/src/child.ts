@@ -42,7 +42,7 @@ export function startChild(command: string, args: readonly string[], options: Sp
 }
 
 /**
- * Waits until `ready` says true while the process runs: another program may respond on a port that this one found
+ * Waits until `ready` returns true while the process runs: another program may respond on a port that this one found
  * taken. Returns `undefined` when it is ready, otherwise what happened instead. Kills the process as soon as `signal`
  * is aborted.
  */

@@ -11,7 +11,7 @@ it("[OUT-12] an id is a UUID that contains its creation time to the millisecond"
   );
 });
 
-it("[OUT-12] other texts are not such ids", () => {
+it("[OUT-12] other strings are not such ids", () => {
   const others = ["", "x", "00000000-0000-0000-0000-000000000000", "3f2504e0-4f89-41d3-9a0c-0305e82c3301"];
   expect(others.map(createdAtOf)).toEqual(others.map(() => undefined));
   fc.assert(

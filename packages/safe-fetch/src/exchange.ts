@@ -25,7 +25,7 @@ type ExchangeOutcome =
 
 /**
  * Sends one request over one connection and reads the response within its bounds. Never rejects. Unless it ends with a
- * whole response, the connection is closed.
+ * complete response, the connection is closed.
  */
 export function exchange(
   connection: Connection,

@@ -14,13 +14,13 @@ export class BodyCut extends Error {
   readonly reason: Exclude<Truncated, false>;
 
   constructor(reason: Exclude<Truncated, false>) {
-    super(`the body is not whole: ${reason}`);
+    super(`the body is incomplete: ${reason}`);
     this.name = "BodyCut";
     this.reason = reason;
   }
 }
 
-/** Told how the body goes on: a byte came, the reader is slow, the reader reads again, the body has ended. */
+/** Told about the progress of the body: a byte came, the reader is slow, the reader reads again, the body has ended. */
 export type BodyWatch = { onData(): void; onPause(): void; onResume(): void; onEnd(whole: boolean): void };
 
 export type OpenOutcome =
@@ -29,7 +29,7 @@ export type OpenOutcome =
 
 /**
  * Sends one request over one connection, and resolves with the response's head and its body as a stream. Never rejects.
- * The body's stream fails with a BodyCut when the body is not whole. Cancelling it, and `stop`, close the connection.
+ * The body's stream fails with a BodyCut when the body is incomplete. Cancelling it, and `stop`, close the connection.
  */
 export function openExchange(
   connection: Connection,
@@ -149,7 +149,7 @@ class BodyReader implements Dispatcher.DispatchHandler {
     this.#end(false);
   }
 
-  /** A body that is not whole leaves a connection that cannot be used again. */
+  /** An incomplete body leaves a connection that cannot be used again. */
   #end(whole: boolean): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -19,7 +19,7 @@ export type Timings = {
 /** The phase in which a deadline ran out. */
 export type Phase = "dns" | "connect" | "tls" | "send" | "headers";
 
-/** Why a body is not whole; false when it is. */
+/** Why a body is incomplete; false when it is complete. */
 export type Truncated = false | "size" | "deadline" | "connection" | "aborted";
 
 /** A complete status line and header block arrived within the deadline, even if the body did not. */

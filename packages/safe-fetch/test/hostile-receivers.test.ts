@@ -8,7 +8,7 @@ import { loopbackFetch, post } from "./sending.ts";
 const HEAD = "HTTP/1.1 200 OK\r\n";
 const SHORT_DEADLINE_MS = 300;
 
-/** Sends once to a raw receiver and says how that ended; whatever is not a whole response must close the connection. */
+/** Sends once to a raw receiver and says how that ended; anything but a complete response must close the connection. */
 async function sendTo(onSocket: (socket: Socket) => void, changes: Parameters<typeof post>[1] = {}) {
   await using receiver = await rawReceiver(onSocket);
   await using safeFetch = loopbackFetch();
@@ -81,7 +81,7 @@ test("[OUT-14] many simultaneous floods take bounded memory", async () => {
   expect(peak - before).toBeLessThan(256 * 1024 * 1024);
 });
 
-test("[OUT-14] a body of exactly the limit is whole, one byte more is cut", async () => {
+test("[OUT-14] a body of exactly the limit is complete, one byte more is cut", async () => {
   for (const [length, truncated] of [
     [10, false],
     [11, "size"],
@@ -136,7 +136,7 @@ test("[OUT-33] a receiver that closes in the middle of the body has still respon
   expect(result).toMatchObject({ kind: "response", status: 200, truncated: "connection", body: Buffer.from("abc") });
 });
 
-test("[OUT] a body without length, ended by closing, is whole", async () => {
+test("[OUT] a body without length, ended by closing, is complete", async () => {
   const onSocket = (socket: Socket) => socket.once("data", () => socket.end(`${HEAD}\r\nall of it`));
   const result = await sendTo(onSocket);
   expect(result).toMatchObject({ kind: "response", truncated: false, body: Buffer.from("all of it") });

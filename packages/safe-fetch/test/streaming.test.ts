@@ -63,7 +63,7 @@ test("[SSRF-6] a body is read while it arrives", async () => {
   expect((await reader.read()).done).toBe(true);
 });
 
-test("a connection whose body was whole is used again, and one that was cancelled is closed", async () => {
+test("a connection with a complete body is used again, and one whose body was cancelled is closed", async () => {
   await using receiver = await httpReceiver((_request, response) => {
     response.write("x");
     if (receiver.opened() === 1) response.end();

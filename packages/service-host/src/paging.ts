@@ -53,7 +53,7 @@ export function parsePageToken<C extends Record<string, string>>(
   return cursor as C;
 }
 
-/** Whether a text of the form `CURSOR.time` is a day and a time of day that exist. */
+/** Whether a string of the form `CURSOR.time` is a day and a time of day that exist. */
 function isTime(text: string): boolean {
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
   // Date moves a 30 February to March.

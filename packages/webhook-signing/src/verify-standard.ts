@@ -5,8 +5,8 @@ import { DEFAULT_TOLERANCE_SECONDS, equalBytes, type VerifyResult } from "./veri
 
 const VERSION = "v1,";
 /**
- * What `<id>.<time>.<body>` is signed as does not say where the id ends. Without such ids, no part of a time or a body
- * can be passed off as part of the id, nor the other way round.
+ * The signed text `<id>.<time>.<body>` does not say where the id ends. Ids of this form are refused, so that nobody can
+ * pass off a part of the time or the body as a part of the id, or the other way round.
  */
 const ID_LOOKS_LIKE_TIME = /\.[0-9]+(?:\.|$)/;
 

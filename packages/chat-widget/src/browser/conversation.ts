@@ -98,7 +98,7 @@ export class Conversation {
       if (!last && this.#options.greeting) this.#view.addAssistant(escaped(this.#options.greeting));
       if (last) await this.#show(this.#chat.resume({ since: last.created, signal }));
     } catch (error) {
-      // Somebody else has signed in, to whom the remembered chat does not belong.
+      // Somebody else has signed in, and the remembered chat is not theirs.
       const isForbidden = error instanceof ChatError && error.code === "FORBIDDEN";
       if (isForbidden && !this.#isNew) this.#startAnew();
       else this.#fail(error);

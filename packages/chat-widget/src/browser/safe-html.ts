@@ -3,7 +3,7 @@ const ELEMENTS: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** Elements whose content is no text for readers. */
+/** Elements whose content is not for readers. */
 const DROPPED: ReadonlySet<string> = new Set(
   "script style template noscript iframe object embed svg math head title textarea select".split(" "),
 );
@@ -11,8 +11,8 @@ const LINK = /^(?:https?:|mailto:)/i;
 const MAX_DEPTH = 64;
 
 /**
- * HTML of the server as nodes. The server has cleaned it; this does not rely on it: only the listed elements are made, and
- * the only attribute is the address of a link.
+ * The server's HTML as nodes. The server has sanitized it, but this does not rely on that: only the listed elements are
+ * made, and the only attribute is the address of a link.
  */
 export function safeHtml(html: string): DocumentFragment {
   const fragment = document.createDocumentFragment();

@@ -20,7 +20,7 @@ export function tokenFrom(url: string): TokenSource {
 
 async function fetchToken(url: string): Promise<string> {
   const response = await fetch(url, { method: "POST", credentials: "same-origin", cache: "no-store" });
-  // Every fault of that server may pass.
+  // Any failure of that server may be temporary.
   const status = response.status >= 500 ? 503 : response.status;
   if (!response.ok) throw new ChatError(status, "TOKEN_FAILED", "You are not signed in.");
   const { token } = (await response.json()) as { token?: unknown };

@@ -16,10 +16,10 @@ export interface ShownAnswer {
 }
 
 const RENDER_EVERY_MS = 80;
-/** Closer to the end than this, the log follows what is added. */
+/** When the log is scrolled to within this distance of its end, it follows what is added. */
 const NEAR_END_PX = 60;
 
-/** The widget's elements, in a shadow tree so that neither the page's styles nor its own spread. */
+/** The widget's elements, in a shadow tree so that its styles and the page's do not affect each other. */
 export class View {
   readonly #events: ViewEvents;
   readonly #launcher = element("button", { className: "launcher", textContent: "Chat" });

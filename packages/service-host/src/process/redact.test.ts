@@ -60,7 +60,7 @@ test("an error shows its type, message, code and cause, and no other member", ()
   }
 });
 
-test("credentials in addresses are removed from all texts", () => {
+test("credentials in addresses are removed from all strings", () => {
   const address = `postgres://toolgate:${SECRET}@db.example:5432/toolgate`;
   for (const line of [
     logged((log) => log.info(`connecting to ${address}`)),

@@ -14,7 +14,7 @@ import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts"
 
 /** The largest message between services: a tool call's body or result, and its frame. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Streams at once on one connection: more than the connections of a gateway. */
+/** Simultaneous streams on one connection: more than a gateway has client connections. */
 export const MAX_STREAMS = 25_000;
 /** Node refuses new streams on a connection that uses more. */
 export const MAX_SESSION_MEMORY_MB = 512;
