@@ -1,5 +1,5 @@
-// A server of OpenAI's chat completions that answers "N tokens at R": N tokens, R a second, or all at once for 0. Each token is
-// the time at which it is sent, so that every reader on this machine can tell how late it is.
+// A server of OpenAI's chat completions that answers "N tokens at R": N tokens, R a second, or all together for 0. Each
+// token is the time at which it is sent, so that every reader on this machine can tell how late it is.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { monotonicMs, replyToParent } from "../machine/child-process.ts";

@@ -1,5 +1,5 @@
-// Plays a service in which things happen: publishes events as the outbox relay of a service does, one message for all
-// events of a tick.
+// Stands in for a service in which events happen: publishes them as the outbox relay of a service does, one message for
+// all events of a tick.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";

@@ -32,7 +32,7 @@ export type HookFigures = {
   drained: DrainedHooks[];
   /** At half of the rate at which calls can be both accepted and run. */
   halfLoad: PacedHooks;
-  /** At a lower pace: alone, and then next to each of the others' troubles. */
+  /** At a lower pace: alone, and then next to each disturbance by others. */
   quiet: PacedHooks;
   beside: { what: string; figures: PacedHooks; others: LoadResult["statuses"] }[];
 };
@@ -57,7 +57,7 @@ const QUIET_PER_SECOND = 100;
 const FLOOD_PER_SECOND = 1_000;
 const HANGING_PER_SECOND = 20;
 const QUEUED_ASSISTANT_RUNS = 1_000;
-/** How long others make trouble before anything is measured. */
+/** How long a disturbance lasts before anything is measured. */
 const LEAD_MS = 2_000;
 
 export async function measureHooks(settings: HooksSettings): Promise<HookFigures> {
@@ -201,8 +201,8 @@ async function whileOthersSend(
 }
 
 /**
- * Real calls of a hook whose target is an assistant. There is no chat service yet, so no run starts: the calls wait as
- * they would behind three long runs.
+ * Real calls of a hook whose target is an assistant. The slots of the workspace are marked as
+ * taken, so the calls wait as they would behind three long runs.
  */
 async function queueAssistantRuns({ installation, generators }: HooksSettings, hook: BenchHook): Promise<void> {
   const { id, path, secret } = hook;

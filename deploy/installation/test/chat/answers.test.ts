@@ -71,7 +71,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(sent.text).not.toContain("run long_report");
   });
 
-  test("[CHAT-53] a failed tool that the model explains is no failure, and no internal message leaves", async () => {
+  test("[CHAT-53] a failed tool that the model explains is not a failed answer, and no internal message leaves", async () => {
     const events = await (await door.stream({ chat_id: "broken", message: "run broken" })).ended;
     expect(events.find(({ event }) => event === "tool_complete")?.data).toMatchObject({ success: false });
     expect(kindsOf(events)).not.toContain("error");
@@ -100,7 +100,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     }
   });
 
-  test("[CHAT-31] [CHAT-32] reset clears the history and keeps the id, and event ids go on", async () => {
+  test("[CHAT-31] [CHAT-32] reset clears the history and keeps the id, and event ids continue", async () => {
     const first = await (await door.stream({ chat_id: "reset", message: "hello" })).ended;
     const answer = await door.post("/chat/reset", { chat_id: "reset" });
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { success: true } });
@@ -122,7 +122,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(await door.history("reset-run")).toEqual([]);
   });
 
-  test("[CHAT] stop ends the running turn before it answers, and keeps the partial answer", async () => {
+  test("[CHAT] stop ends the running turn before it responds, and keeps the partial answer", async () => {
     const stream = await door.stream({ chat_id: "stop", message: "run long_report" });
     await stream.until(({ event }) => event === "message");
     const stopped = await door.post("/chat/stop", { chat_id: "stop" });
@@ -149,7 +149,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(await door.history("once")).toHaveLength(4);
   });
 
-  test("[CHAT] two messages at once are answered one after the other", async () => {
+  test("[CHAT] two simultaneous messages are answered one after the other", async () => {
     const [one, two] = await Promise.all([
       door.stream({ chat_id: "both", message: "greet Ada" }),
       door.stream({ chat_id: "both", message: "greet Bob" }),

@@ -13,7 +13,7 @@ export function findChromium(): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** The sandbox does not start for root, as which tests run in containers. */
+/** The sandbox does not start for root, and in containers tests run as root. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }

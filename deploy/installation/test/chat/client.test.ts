@@ -80,7 +80,7 @@ describe("the client and a real gateway", () => {
     expect(since.text).toBe((await chat.history()).messages[1]?.content);
   });
 
-  test("[CHAT] [CHAT-31] stop keeps what there is, a page of the history is one, and reset deletes it", async () => {
+  test("[CHAT] [CHAT-31] stop keeps the partial answer, history has pages, and reset deletes it", async () => {
     const chat = chatOf("stopped");
     let stopped: Promise<boolean> | undefined;
     const { found, text } = await read(chat.send("tell story"), (count) => {

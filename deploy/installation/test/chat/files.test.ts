@@ -74,7 +74,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(await door.history("large")).toHaveLength(2);
   });
 
-  test("[CHAT-11] [CHAT-49] no file is stored for nobody, and the name is without folders", async () => {
+  test("[CHAT-11] [CHAT-49] no file is stored without a login, and its name has no folders", async () => {
     const before = (await storedFiles()).length;
     expect(codeOf(await send([...fields("nobody"), file(PDF)], {}))).toBe("401 UNAUTHENTICATED");
     expect(codeOf(await send([...fields("nobody"), file(PDF)], { authorization: "Bearer x" }))).toBe(

@@ -54,7 +54,7 @@ describe("chats with several processes of each role", () => {
     }
   });
 
-  test("[CHAT] an answer goes on while the process that serves it is killed, and the client notices nothing", async () => {
+  test("[CHAT] an answer continues while the process that serves it is killed, and the client notices nothing", async () => {
     const streams = await Promise.all(
       Array.from({ length: 6 }, (_, index) => door.stream({ chat_id: `killed-${index}`, message: "run long_report" })),
     );
@@ -68,7 +68,7 @@ describe("chats with several processes of each role", () => {
     }
   });
 
-  test("[CHAT] an answer goes on at another worker when its own is killed, and no tool runs again", async () => {
+  test("[CHAT] an answer continues at another worker when its own is killed, and no tool runs again", async () => {
     const streams = await Promise.all(
       Array.from({ length: 4 }, (_, index) => door.stream({ chat_id: `taken-${index}`, message: "run long_report" })),
     );

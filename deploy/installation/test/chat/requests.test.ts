@@ -79,7 +79,7 @@ describe("requests of chats", () => {
     },
   );
 
-  test("[CHAT-6] each chat_id is a conversation of its own, and one that is used again goes on", async () => {
+  test("[CHAT-6] each chat_id is a conversation of its own, and one that is used again continues", async () => {
     for (const [chatId, name] of [
       ["task-1", "Ada"],
       ["task-2", "Bob"],
@@ -93,7 +93,7 @@ describe("requests of chats", () => {
   });
 
   test.each(PATHS)(
-    "[CHAT-50] %s %s tells an unknown workspace from one without access by nothing",
+    "[CHAT-50] %s %s gives an unknown workspace the same response as one without access",
     async (method, path) => {
       const unknown = await ask(method, path, needed(path, { tenant: "no-such" }), stranger.headers);
       const foreign = await ask(method, path, needed(path), stranger.headers);
@@ -101,7 +101,7 @@ describe("requests of chats", () => {
     },
   );
 
-  test.each(PATHS)("[CHAT-5] [CHAT-50] %s %s gives another user's chat to nobody", async (method, path) => {
+  test.each(PATHS)("[CHAT-5] [CHAT-50] %s %s shows another user's chat to nobody", async (method, path) => {
     const chatId = `mine-${path.slice(6)}`;
     await door.post("/chat/index", { chat_id: chatId, message: "my secret" });
     const answer = await ask(method, path, needed(path, { chat_id: chatId }), member.headers);
@@ -134,13 +134,13 @@ describe("requests of chats", () => {
     ["no message", { message: undefined }],
     ["a blank message", { message: " \n" }],
     ["a long message", { message: "x".repeat(32_001) }],
-    ["a message that is no text", { message: 7 }],
+    ["a message that is not a string", { message: 7 }],
     ["NUL in a message", { message: "a\0b" }],
     ["test_mode as text in JSON", { test_mode: "true" }],
     ["a file in JSON", { file: "abc" }],
     ["a long client_message_id", { client_message_id: "x".repeat(256) }],
     ["an unknown assistant", { assistant: "nobody" }],
-    ["a chat_id that is no text", { chat_id: ["a"] }],
+    ["a chat_id that is not a string", { chat_id: ["a"] }],
   ])("[CHAT-8] [CHAT-48] POST /chat/index with %s is refused", async (_, more) => {
     const body = { chat_id: "bad", message: "hello", ...more };
     const answer = await door.post("/chat/index", body);
@@ -151,7 +151,7 @@ describe("requests of chats", () => {
     expect(await door.history("bad")).toEqual([]);
   });
 
-  test("[CHAT-3] [CHAT-48] a body that is no JSON object is refused", async () => {
+  test("[CHAT-3] [CHAT-48] a body that is not a JSON object is refused", async () => {
     const post = (body: string | Buffer, type: string) =>
       door.toolgate.request("/chat/index", {
         method: "POST",
@@ -171,14 +171,14 @@ describe("requests of chats", () => {
     ["test_mode=yes", { test_mode: "yes" }],
     ["no message", { message: "" }],
     ["a file", { file: "x" }],
-    ["an event id that is no number", { last_event_id: "x" }],
+    ["an event id that is not a number", { last_event_id: "x" }],
   ])("[CHAT-9] [CHAT-15] GET /chat/stream with %s is refused before the stream opens", async (_, more) => {
     expect(await refusal("GET", "/chat/stream", { chat_id: "bad", message: "hello", ...more })).toBe(
       "400 INVALID_PARAMETERS",
     );
   });
 
-  test("[CHAT-17] [CHAT-48] resume without since, or with one that is no timestamp, is refused", async () => {
+  test("[CHAT-17] [CHAT-48] resume without since, or with one that is not a timestamp, is refused", async () => {
     for (const since of ["", "yesterday", "12", "2026-02-30T00:00:00Z"])
       expect(await refusal("GET", "/chat/resume", { chat_id: "c", since })).toBe("400 INVALID_PARAMETERS");
     expect(await refusal("GET", "/chat/resume", { chat_id: "c", last_event_id: "1", follow: "x" })).toBe(

@@ -35,7 +35,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     }
   });
 
-  test("[CHAT-19] [CHAT-21] the header wins over the query and over since, and is ignored when it is no number", async () => {
+  test("[CHAT-19] [CHAT-21] the header wins over the query and over since, and is ignored when it is not a number", async () => {
     const live = await (await door.stream({ chat_id: "header", message: "greet Ada" })).ended;
     const [first, second] = [live[0]?.id ?? "", live[1]?.id ?? ""];
     const withHeader = (id: string) => ({ ...door.user.headers, "last-event-id": id });
@@ -60,7 +60,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(events.filter(({ event }) => event === "message").map(({ data }) => data)).toEqual(history);
     expect(events.at(-1)).toMatchObject({ id: live.at(-1)?.id, data: { resumed: true, count: 2 } });
     expect(ids).toEqual([...ids].sort((a, b) => Number(a) - Number(b)));
-    // A client that breaks off after a whole message continues behind it.
+    // A client that disconnects after a whole message continues after it.
     const message = events[3];
     const rest = await ended({ chat_id: "since", last_event_id: message?.id ?? "" });
     expect(textOf(rest.events)).toBe("");

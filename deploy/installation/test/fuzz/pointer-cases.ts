@@ -50,7 +50,7 @@ function tree(dice: Dice, levels: number): unknown {
   return Object.fromEntries(NAMES.filter(() => dice.chance(0.3)).map((name) => [name, tree(dice, levels - 1)]));
 }
 
-/** A pointer along existing members, which sometimes goes on where there is nothing. */
+/** A pointer along existing members, which sometimes continues where there is nothing. */
 function pathInto(body: unknown, dice: Dice): string {
   let at = body;
   let pointer = "";
@@ -69,7 +69,7 @@ function randomPointer(dice: Dice): string {
 
 /** RFC 6901, section 3, read character by character. */
 function isMalformed(pointer: string): boolean {
-  // Management accepts no NUL in texts.
+  // Management accepts no NUL.
   if ((pointer !== "" && pointer[0] !== "/") || pointer.includes("\0")) return true;
   return [...pointer].some((character, at, all) => character === "~" && all[at + 1] !== "0" && all[at + 1] !== "1");
 }

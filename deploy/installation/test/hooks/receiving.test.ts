@@ -44,7 +44,7 @@ describe.each(["single", "split"] as const)("hooks, %s", (kind) => {
     expect((await hooks.call(hook, `{"text":"${"x".repeat(262_144 - 11)}"}`)).status).toBe(202);
   });
 
-  test("[AUTH] [IN-17] a change holds from its response on, whichever replica gets the next call", async () => {
+  test("[AUTH] [IN-17] a change applies from its response on, whichever replica gets the next call", async () => {
     const statuses = async () => {
       const calls = Array.from({ length: 8 }, (_, n) => hooks.call(hook, body(`${Date.now()}-${n}`)));
       return [...new Set((await Promise.all(calls)).map(({ status }) => status))];
@@ -61,7 +61,7 @@ describe.each(["single", "split"] as const)("hooks, %s", (kind) => {
     }
   });
 
-  test("[IN-22] [IN-23] of simultaneous twins exactly one is accepted", async () => {
+  test("[IN-22] [IN-23] of two simultaneous copies exactly one is accepted", async () => {
     for (let round = 0; round < 10; round += 1) {
       const at = Math.floor(Date.now() / 1000);
       const twins = Array.from({ length: 8 }, () => hooks.call(hook, body(`twin ${round}`), { at }));
