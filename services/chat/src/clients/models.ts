@@ -3,8 +3,8 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { modelErrors } from "@toolgate/telemetry/instruments";
 import { apiKeyContext } from "../domain/api-key-context.ts";
 import { anthropicModel } from "../models/anthropic.ts";
+import { builtInModel } from "../models/built-in/model.ts";
 import { chainModels } from "../models/chain.ts";
-import { embeddedModel } from "../models/embedded/model.ts";
 import { type Model, ModelError } from "../models/model.ts";
 import { openAiCompatibleModel } from "../models/openai-compatible.ts";
 import type { ModelServer } from "../store/model-servers.ts";
@@ -20,9 +20,9 @@ interface ModelsOptions {
 }
 
 export function createModelOf({ safeFetch, secretBox, onError }: ModelsOptions): ModelOf {
-  const embedded = embeddedModel();
+  const builtIn = builtInModel();
   return (workspaceId, servers) => {
-    if (servers.length === 0) return embedded;
+    if (servers.length === 0) return builtIn;
     const models = servers.map(({ provider, name, apiKey, ...server }) => {
       let key = "";
       try {

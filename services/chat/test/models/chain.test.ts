@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { builtInModel } from "../../src/models/built-in/model.ts";
 import { chainModels } from "../../src/models/chain.ts";
-import { embeddedModel } from "../../src/models/embedded/model.ts";
 import type { Fault } from "../model-servers/script.ts";
 import { ask, PROVIDERS, QUESTION, settings } from "./providers.ts";
 
@@ -17,7 +17,7 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     await using config = settings(first.baseUrl, { firstByteMs: 300 });
     const failed: string[] = [];
     const chain = chainModels(
-      [createModel(config), createModel({ ...config, name: "second", baseUrl: second.baseUrl }), embeddedModel()],
+      [createModel(config), createModel({ ...config, name: "second", baseUrl: second.baseUrl }), builtInModel()],
       { onError: (model, error) => failed.push(`${model} ${error.kind}`) },
     );
     const { text, events, error } = await ask(chain);

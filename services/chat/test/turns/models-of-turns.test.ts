@@ -53,7 +53,7 @@ describe("models of turns", () => {
     const requests = server.requests.length;
     const turn = await rig.send("built-in", "Hello");
     const { receipt } = await rig.untilDone(turn);
-    expect(receipt?.model).toBe("embedded");
+    expect(receipt?.model).toBe("built-in");
     expect(kindsOf(await rig.events(turn.chat)).at(-1)).toBe("done");
     expect(server.requests).toHaveLength(requests);
   });

@@ -27,7 +27,7 @@ export function toModelError(error: unknown, beforeOutput: boolean): ModelError 
   }
   if (UnsupportedFunctionalityError.isInstance(error))
     return fail("refused", "the model's API does not support this content");
-  // Without data it says that the stream ended early.
+  // This error, without data, means that the stream ended early.
   if (InvalidResponseDataError.isInstance(error) && error.data === undefined)
     return fail("cut", "the answer is incomplete");
   const code = errorCodeOf(APICallError.isInstance(error) ? (error.data ?? parse(error.responseBody)) : error);

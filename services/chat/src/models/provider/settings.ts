@@ -28,7 +28,7 @@ export type ProviderSettings = {
   name: string;
   /** Such as https://models.example.com/v1 */
   baseUrl: string;
-  /** As the server calls it. */
+  /** The server's name for it. */
   model: string;
   /** Empty: none is sent. */
   apiKey: string;

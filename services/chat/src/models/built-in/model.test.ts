@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { HtmlSanitizer } from "../../html/sanitizer.ts";
 import type { ModelEvent, ModelRequest, ModelTool } from "../model.ts";
-import { embeddedModel } from "./model.ts";
+import { builtInModel } from "./model.ts";
 
 const tool = (name: string, ...required: string[]): ModelTool => ({
   name,
@@ -25,7 +25,7 @@ const asking = (text: string, tools: readonly ModelTool[] = [WEATHER]): ModelReq
 
 async function answer(request: ModelRequest): Promise<{ text: string; events: ModelEvent[]; call: unknown }> {
   const events: ModelEvent[] = [];
-  for await (const event of embeddedModel({ paceMs: 0 }).stream(request, AbortSignal.timeout(20_000)))
+  for await (const event of builtInModel({ paceMs: 0 }).stream(request, AbortSignal.timeout(20_000)))
     events.push(event);
   const text = events.map((event) => (event.kind === "text" ? event.text : "")).join("");
   const call = events.find((event) => event.kind === "tool_call");
@@ -130,7 +130,7 @@ test("[CHAT-16] the same request gets the same answer word by word, and another 
 test("it stops immediately when it is told to", async () => {
   const stop = new AbortController();
   const reading = (async () => {
-    for await (const event of embeddedModel({ paceMs: 60_000 }).stream(asking("hello"), stop.signal)) {
+    for await (const event of builtInModel({ paceMs: 60_000 }).stream(asking("hello"), stop.signal)) {
       if (event.kind === "text") stop.abort(new Error("stopped by the user"));
     }
   })();

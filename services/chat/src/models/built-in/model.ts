@@ -9,7 +9,7 @@ const WORD = /\s*\S+\s*$|\s*\S+/g;
  * The built-in model: it follows a few rules, needs no network, and says so. The same
  * request always gets the same answer.
  */
-export function embeddedModel({ name = "embedded", paceMs = PACE_MS } = {}): Model {
+export function builtInModel({ name = "built-in", paceMs = PACE_MS } = {}): Model {
   return {
     name,
     async *stream(request, signal) {
@@ -46,7 +46,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** It has no tokens, so it counts words. */
+/** This model has no tokens, so words are counted. */
 function wordsOf({ messages }: ModelRequest): number {
   let words = 0;
   for (const message of messages) {
