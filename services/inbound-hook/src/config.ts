@@ -25,7 +25,7 @@ export interface RunnerConfig {
 }
 
 export interface Config extends NeedSettings<"postgres" | "nats"> {
-  /** Of each lane. Receivers and runners both need them. */
+  /** The caps of each lane, which receivers and runners both need. */
   caps: QueueCaps;
   receiver: ReceiverConfig | undefined;
   runner: RunnerConfig | undefined;

@@ -38,7 +38,7 @@ export interface RigOptions {
   smtpUrl?: string;
   /** Reaches the service that runs assistants. Default: it is down. */
   chat?: Transport;
-  /** Of a PostgreSQL cluster that the test may stop; default: that of the test run. */
+  /** A PostgreSQL cluster that the test may stop; default: the one of the test run. */
   clusterUrl?: string;
 }
 

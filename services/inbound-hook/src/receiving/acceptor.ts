@@ -22,9 +22,9 @@ const MAX_WAITING_CALLS = 10_000;
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 /** The size of a call without its body. */
 const CALL_BYTES = 500;
-/** Most waits are for a claim or a result, which hold the lock for milliseconds. */
+/** Longest wait for a queue's lock. Most waits are for a claim or a result, which hold it for milliseconds. */
 const LOCK_TIMEOUT_MS = 500;
-/** Of a workspace whose queue is known to be locked. */
+/** The same for a workspace whose queue is known to be locked. */
 const HELD_LOCK_TIMEOUT_MS = 1_500;
 
 /**

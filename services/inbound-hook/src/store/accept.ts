@@ -18,13 +18,13 @@ export interface AcceptedCall {
   externalId: string | null;
   body: Uint8Array;
   contentType: string;
-  /** Only headers with ids. */
+  /** The headers with ids, and no others. */
   headers: Readonly<Record<string, string>>;
   requestId: string;
 }
 
 export interface StoreLimits {
-  /** On the clock of `performance.now`: nothing is sent to Postgres later. */
+  /** Nothing is sent to Postgres after this time, on the clock of `performance.now`. */
   sendBefore: number;
   /** After this wait for the lock of a workspace's queue, nothing is stored (`isLockTimeout`). */
   lockTimeoutMs: number;
@@ -45,7 +45,6 @@ export interface AcceptStore {
   unlockedOf(workspaceIds: readonly string[], limits: Pick<StoreLimits, "sendBefore">): Promise<ReadonlySet<string>>;
 }
 
-/** Of each statement. */
 export const STATEMENT_TIMEOUT_MS = 2_000;
 
 export function createAcceptStore(pool: Pool, lane: Lane, queue: FairQueue): AcceptStore {

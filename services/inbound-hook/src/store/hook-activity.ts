@@ -3,14 +3,14 @@ import type { Queryable } from "@toolgate/postgres/pool";
 /** What happened at a hook in a short time. */
 export interface HookActivity {
   hookId: number;
-  /** Of the last call that was stored. */
+  /** When the last stored call came. */
   acceptedAt: Date | undefined;
   /** Whether a call was verified; if so, `refused` counts only the calls after the last verified one. */
   verified: boolean;
   refused: number;
-  /** Of the first call that `refused` counts. */
+  /** When the first call that `refused` counts came. */
   refusedAt: Date | undefined;
-  /** Of the last one. */
+  /** When the last one came. */
   lastRefusedAt: Date | undefined;
 }
 

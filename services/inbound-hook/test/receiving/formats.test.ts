@@ -111,7 +111,7 @@ describe.each([...timed, ...untimed])("$name", (sender) => {
   test("the time of a signature, where there is one, may be off by the tolerance in both directions", async () => {
     const hook = await newHook();
     const isTimed = timed.includes(sender);
-    // To the second only where the time that passes during the call cannot change the result.
+    // Exact to the second only where the time that the call takes cannot change the result.
     for (const [offset, ok] of [
       [-270, true],
       [300, true],

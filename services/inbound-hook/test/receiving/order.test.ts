@@ -84,7 +84,7 @@ test.each(FAULTS.map((fault, index) => [fault.status, fault.error, index] as con
     const hook = await workspace.createHook();
     const original = newBody();
     expect((await rig.sendSigned(hook, { body: original, headers: { "x-service-delivery": "d" } })).status).toBe(202);
-    // Also a duplicate, which would get 200.
+    // The request is also a duplicate, which would get 200.
     const request: HookRequest = {};
     for (const fault of FAULTS.slice(index).toReversed()) await fault.spoil(hook, request);
     const body = request.body ?? original;

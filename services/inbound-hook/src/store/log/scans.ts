@@ -6,7 +6,10 @@ import { LANES, SCHEMA } from "../queue.ts";
 
 /** Statuses with an index, because few deliveries have them. */
 const INDEXED_STATUSES: ReadonlySet<DeliveryStatus> = new Set(["failed", "interrupted"]);
-/** At most this many queue items are read to find what waits or runs; if there are more, the log itself is searched. */
+/**
+ * At most this many queue items are read to find waiting and running deliveries; if there are more, the log is
+ * searched.
+ */
 const MAX_ITEMS_READ = 1_000;
 const ALL_ROWS = `${SCHEMA}.delivery d`;
 
