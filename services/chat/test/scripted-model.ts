@@ -18,7 +18,7 @@ export interface ScriptedModel {
   calls: ModelCall[];
   /** The request with this number, from 0, once it is made. */
   call(index: number): Promise<ModelCall>;
-  /** From now on requests are answered by this, instead of by the test as they come. */
+  /** Answers all further requests with `script`, instead of leaving them to the test. */
   answer(script: ((call: ModelCall) => void) | undefined): void;
 }
 

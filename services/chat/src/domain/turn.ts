@@ -36,7 +36,7 @@ export interface StepCall {
 export interface CallRecord extends StepCall {
   step: number;
   status: CallStatus;
-  /** For the model. */
+  /** What the model is told. */
   result: string;
   durationMs: number;
   /** Tools whose writes test mode suppressed. */
@@ -45,7 +45,7 @@ export interface CallRecord extends StepCall {
 
 /** One answer of the model that went on to call tools. */
 export interface Step {
-  /** From 1. */
+  /** Counts from 1. */
   number: number;
   /** The part of it that was streamed. */
   html: string;

@@ -34,7 +34,7 @@ export async function answerOf(
     if (kind === "error") error = value;
     if (kind === "done") receipt = value.receipt;
   }
-  // Only a turn that no model has answered has no model in its receipt, such as one whose chat was reset.
+  // A receipt without a model is that of a turn that no model answered, such as one whose chat was reset.
   if (!error && !receipt?.model && (await findTurn(source.pool, turn.id))?.status === "reset") error = CHAT_RESET;
   return { reply: error ? "" : reply, ...(error && { error }), ...(receipt && { receipt }) };
 }

@@ -55,7 +55,7 @@ export class Follower implements Disposable {
     this.#onDispose = options.onDispose;
   }
 
-  /** Of the last event that `next` returned. */
+  /** The id of the last event that `next` returned. */
   get lastId(): number {
     return this.#lastId;
   }

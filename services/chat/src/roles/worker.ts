@@ -90,7 +90,7 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
       }),
       (signal) => runEvery(SWEEP_EVERY_MS, signal, refuse, onError("waiting turns")),
     ],
-    // Until all turns have ended.
+    // Renews leases until all turns have ended.
     consumers: [(signal) => runEvery(RENEW_EVERY_MS, signal, renew, onError("leases"))],
   };
 }

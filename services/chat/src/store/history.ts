@@ -1,7 +1,7 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
 export interface HistoryRow {
-  /** Of the message's first event. */
+  /** The id of the message's first event. */
   eventId: number;
   turn: string;
   role: "user" | "assistant";

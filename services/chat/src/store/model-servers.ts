@@ -11,7 +11,7 @@ export interface ModelServer {
   apiKey: Buffer | null;
 }
 
-/** Those of the names that exist, in the order of the names. */
+/** The models with these names, in the order of the names. Missing ones are left out. */
 export async function findModelServers(
   db: Queryable,
   workspaceId: string,
@@ -38,7 +38,7 @@ export interface ModelRow extends Omit<ModelServer, "apiKey"> {
 const ROW = `name, provider, base_url as "baseUrl", model, reads_files as "readsFiles", api_key is not null as "hasApiKey",
   saved_at as "savedAt", saved_by as "savedBy"`;
 
-/** By name. */
+/** Sorted by name. */
 export async function listModels(db: Queryable, workspaceId: string): Promise<ModelRow[]> {
   const { rows } = await db.query(`select ${ROW} from chat.model where workspace_id = $1 order by name`, [workspaceId]);
   return rows;

@@ -22,7 +22,7 @@ export type TurnRequest = Omit<NewTurn, "id" | "userEvent" | "requestId" | "trac
 /** Names a chat, and who asks. */
 export interface ChatOfOwner {
   workspaceId: string;
-  /** As the client chose it. */
+  /** The client's name for the chat. */
   chatId: string;
   /** The user's id, or hook:<hook id>. */
   owner: string;

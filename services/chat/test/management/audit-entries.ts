@@ -12,7 +12,7 @@ export async function keepAuditEntries(pool: Pool): Promise<void> {
   );
 }
 
-/** Those of a workspace, in order. */
+/** The entries of a workspace, in order. */
 export async function auditEntries(pool: Pool, workspaceId: string): Promise<AuditRecord[]> {
   const { rows } = await pool.query("select record from chat.audit_copy order by number");
   return rows
@@ -20,7 +20,7 @@ export async function auditEntries(pool: Pool, workspaceId: string): Promise<Aud
     .filter((entry) => entry.workspaceId === workspaceId);
 }
 
-/** Each as its action, what it was done to, and the fields. */
+/** Each entry as its action, its target and its fields. */
 export async function shortEntries(pool: Pool, workspaceId: string): Promise<string[]> {
   const entries = await auditEntries(pool, workspaceId);
   return entries.map(({ action, targetId, fields }) => [action, targetId, ...fields].join(" "));

@@ -13,7 +13,7 @@ const REFUSALS: Partial<Record<RefusalReason, ApiResponse>> = {
   [RefusalReason.INVALID_BODY]: refusal(400, "Ungueltige Anfrage"),
 };
 
-/** It is not known that the call was stored; the sender should repeat it, with the same id. */
+/** For a call that may not have been stored: the sender should repeat it, with the same id. */
 export const HOOK_UNAVAILABLE: ApiResponse = {
   ...refusal(503, "Voruebergehend nicht verfuegbar"),
   headers: { [RETRY_AFTER_HEADER]: "1" },

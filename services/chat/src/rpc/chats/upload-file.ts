@@ -31,7 +31,7 @@ async function* chunksOf(parts: AsyncIterator<UploadFileRequest>): AsyncGenerato
   }
 }
 
-/** Without folders and control characters. */
+/** The name without folders and control characters. */
 function safeName(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? "";
   const printable = base.replace(/[\p{Cc}\p{Cs}]/gu, "").slice(0, MAX_FILE_NAME_CHARACTERS);

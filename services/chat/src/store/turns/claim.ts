@@ -10,7 +10,7 @@ export interface ClaimedTurn {
   id: string;
   /** The chat's row. */
   chat: number;
-  /** As the client chose it. */
+  /** The client's name for the chat. */
   chatId: string;
   number: number;
   workspaceId: string;

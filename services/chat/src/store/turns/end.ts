@@ -18,7 +18,7 @@ export interface TurnEnd extends Ending {
   /** The answer as it goes into the history, with the id of its first event. */
   answer?: { eventId: number; html: string };
   model: string;
-  /** Of the last step, whose tokens are not counted yet. */
+  /** Tokens of the last step, which are not counted yet. */
   inputTokens: number;
   outputTokens: number;
 }

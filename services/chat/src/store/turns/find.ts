@@ -14,7 +14,7 @@ export interface TurnProgress {
   endedAt: Date;
   errorCode: string;
   errorMessage: string;
-  /** From its start to its end; 0 until then. */
+  /** From the turn's start to its end; 0 before the end. */
   durationMs: number;
 }
 

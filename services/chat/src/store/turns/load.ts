@@ -18,7 +18,7 @@ export interface LoadedTurn {
   calls: CallRecord[];
   /** What was streamed of the answer so far. */
   html: string;
-  /** Of the answer's first event; 0 without one. */
+  /** The id of the answer's first event; 0 when there is none. */
   firstAnswerId: number;
   model: string;
   inputTokens: number;
@@ -41,7 +41,7 @@ from chat.tool_call where turn = $1 order by started_at, id`;
 
 const EVENTS = "select id, event from chat.event where chat = $1 and id > $2 and turn = $3 order by id";
 
-/** In one round trip. What an earlier worker did is read only if there was one. */
+/** Takes one round trip. Reads what an earlier worker did only if there was one. */
 export async function loadTurn(pool: Pool, turn: ClaimedTurn): Promise<LoadedTurn> {
   const { id, chat, firstEventId } = turn;
   const [state, messages, steps, calls, events] = await pipelined(pool, [

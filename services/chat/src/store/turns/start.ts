@@ -15,7 +15,7 @@ export interface NewTurn {
   workspaceId: string;
   /** The workspace's code. */
   workspace: string;
-  /** As the client chose it. */
+  /** The client's name for the chat. */
   chatId: string;
   /** The user's id, or hook:<hook id>. */
   owner: string;
@@ -42,7 +42,7 @@ export interface TurnRef {
   /** The chat's row. */
   chat: number;
   status: TurnStatus;
-  /** Of the user's message; 0 while the turn waits. */
+  /** The event id of the user's message; 0 while the turn waits. */
   firstEventId: number;
 }
 

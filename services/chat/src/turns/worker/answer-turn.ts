@@ -15,7 +15,7 @@ export interface AnswerSources {
   messages: readonly StoredMessage[];
   files: readonly ModelFile[];
   run: RunTool;
-  /** As it was when the turn was claimed; read again before each further step. */
+  /** The budget when the turn was claimed; read again before each further step. */
   budget: Budget;
   readBudget: () => Promise<Budget>;
   now: () => Date;

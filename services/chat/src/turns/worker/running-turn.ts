@@ -10,20 +10,20 @@ export interface RunningTurn {
   readonly claimed: ClaimedTurn;
   readonly control: TurnControl;
   readonly log: TurnLog;
-  /** Those that the assistant may call. */
+  /** The tools that the assistant may call. */
   tools: readonly ModelTool[];
   /** Steps that went on to call tools. */
   readonly steps: Step[];
-  /** By id, in the order in which they were asked for. */
+  /** Calls by id, in the order in which the model asked for them. */
   readonly calls: Map<string, CallRecord>;
   /** The whole answer so far. */
   html: string;
-  /** Of the last model that answered. */
+  /** The last model that answered. */
   model: string;
-  /** Of the whole turn. */
+  /** Tokens of the whole turn. */
   inputTokens: number;
   outputTokens: number;
-  /** Of the last step, which are not stored yet. */
+  /** Tokens of the last step, which are not stored yet. */
   uncounted: { inputTokens: number; outputTokens: number };
 }
 

@@ -11,7 +11,7 @@ import type { RunningTurn } from "./running-turn.ts";
 
 export type RunTool = Call<RunRequest, RunResponse>;
 
-/** As long as the registry allows a run. */
+/** The time that the service registry allows for a run. */
 const RUN_TIMEOUT_MS = 75_000;
 const CALLS_AT_ONCE = 5;
 

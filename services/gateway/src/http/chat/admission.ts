@@ -22,14 +22,14 @@ import { repeated } from "./upstream.ts";
 /** A request that may go on to chat. */
 export interface Admitted<T> {
   values: T;
-  /** For calls of chat. */
+  /** For calls of the chat service. */
   headers: Record<string, string>;
 }
 
 interface Question<T> {
   login: ChatLogin | undefined;
   checked: Checked<T>;
-  /** It may stay open for long, and so counts as an open stream or waiting message. */
+  /** The request may stay open for long, so it counts as an open stream or a waiting message. */
   occupies?: boolean;
 }
 
