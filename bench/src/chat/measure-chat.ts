@@ -25,7 +25,7 @@ type ChatSettings = {
 const FIRST_TOKEN_ROUNDS = 200;
 const WARM_UPS = 30;
 const RESUMES = 200;
-/** Slower than parts of an answer are put together, so that each token is an event. */
+/** So slow that no two tokens are stored as one event. */
 const RESUMED_TOKENS = 310;
 const RESUMED_PER_SECOND = 9;
 export const ANSWERS = 300;

@@ -7,7 +7,7 @@ export type ReadOrder = { requests: readonly StreamRequest[]; concurrency: numbe
 
 export type ReadResult = {
   streams: number;
-  /** By message. */
+  /** Failed streams by error message. */
   failures: Record<string, number>;
   /** From the request to the first token. */
   first: LatencySummary;

@@ -4,7 +4,7 @@ import type { StreamRequest } from "./read-order.ts";
 
 export type SubjectName = "direct" | "relay" | "toolgate";
 
-/** One of the ways to an answer of the model server that are compared. */
+/** One of the compared ways to get an answer of the model server. */
 export type Subject = {
   name: SubjectName;
   groups: Groups;

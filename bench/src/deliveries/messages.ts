@@ -32,6 +32,6 @@ export type ReceiverAnswer = {
   repeated: number;
   /** Requests left without a response. */
   hung: number;
-  /** Of the events with the requested numbers. */
+  /** Latencies of the events with the requested numbers. */
   latency?: LatencySummary;
 };

@@ -7,15 +7,15 @@ import { ChatError } from "./retries.ts";
 export type TokenSource = (refused: boolean) => string | Promise<string>;
 
 export interface ApiOptions {
-  /** Of the server, such as https://tools.example.com; default: the page's own. */
+  /** The server's address, such as https://tools.example.com; default: the page's own server. */
   baseUrl?: string;
   /** The workspace's code. */
   tenant: string;
   /** Chosen by you: 1 to 128 of A-Z a-z 0-9 _ . : - */
   chatId: string;
-  /** Without it, the session cookie counts: only on pages of the server itself. */
+  /** Without it, the session cookie is used, which works only on pages of the server itself. */
   token?: TokenSource;
-  /** With the session cookie, for requests that change something. */
+  /** Needed with the session cookie, for requests that change something. */
   csrfToken?: string;
   fetch?: typeof fetch;
 }

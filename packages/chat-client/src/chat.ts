@@ -18,7 +18,7 @@ export interface ChatOptions extends ApiOptions, RetryOptions {
 }
 
 export interface SendOptions {
-  /** Of your own choice, unique in the chat: the same message is answered once, however often it is sent. */
+  /** Your own id, unique in the chat: a message is answered once, however often it is sent. */
   clientMessageId?: string;
   /** The answer then comes as one event. */
   file?: Blob;
@@ -29,7 +29,7 @@ export interface SendOptions {
 export interface ResumeOptions {
   /** Continues after the event with this id. */
   after?: number;
-  /** Or whole messages that were created later, then the running answer. */
+  /** Alternatively: begins with whole messages created after this time, then continues with the running answer. */
   since?: string | Date;
   /** False: ends after what is there, even while an answer is running. */
   follow?: boolean;

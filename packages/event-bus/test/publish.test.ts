@@ -75,7 +75,7 @@ test("after a wipe the stream is created again, and publishing continues", async
   await eventually(() => publishing.written.length > atWipe + 40);
   await publishing.stop();
   const stored = new Set(await storedMessages(bus, "RECORDS"));
-  // Those on their way at the wipe may have been written before it.
+  // Messages on their way at the wipe may have been written before it.
   const afterWipe = publishing.written.slice(atWipe + 4);
   expect(afterWipe.filter((payload) => !stored.has(payload))).toEqual([]);
 });

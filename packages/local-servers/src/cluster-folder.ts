@@ -62,7 +62,7 @@ export async function clusterMajor(folder: string): Promise<number | undefined> 
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-// Without the link the data folder was deleted, and its cluster with it; the last one is kept just in case.
+// Called when the link is gone, so the data folder was deleted on purpose. The last cluster is kept just in case.
 async function putAside(folder: string): Promise<void> {
   const stale = await lstat(folder).catch(() => undefined);
   if (!stale) return;

@@ -32,7 +32,7 @@ const FIRST_STEP_ROWS = 500;
 const STEP_GROWTH = 4;
 /** More days than the log is kept. */
 const OLDEST_DAYS = 32;
-/** For other replicas whose clocks are fast. */
+/** Rows may be this far in the future, because the clocks of other replicas may be fast. */
 const AHEAD_MS = 3_600_000;
 
 /**

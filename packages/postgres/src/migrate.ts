@@ -50,7 +50,7 @@ async function appliedNumber(queryable: Queryable, schema: string): Promise<numb
 export async function migrate({ pool, schema, dir }: Migrations): Promise<string[]> {
   const files = await migrationFiles(dir);
   return withClient(pool, async (client, discard) => {
-    // Its settings and its lock end with the connection.
+    // Closes the connection afterwards, and with it ends its settings and its lock.
     discard(new Error("used for migrations"));
     await client.query("set statement_timeout = 0");
     await lockMigrations(client);

@@ -23,9 +23,9 @@ export const CURSOR = {
   time: /^(?!0000)\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([+-](0\d|1[0-5])(:?[0-5]\d)?|Z)$/,
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   name: /^[\w-]{1,64}$/,
-  /** Of Postgres' type bigint. */
+  /** Postgres' type bigint. */
   number: /^\d{1,15}$/,
-  /** Of Postgres' type integer. */
+  /** Postgres' type integer. */
   int4: /^\d{1,10}$/,
 } as const;
 

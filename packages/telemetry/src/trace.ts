@@ -35,7 +35,7 @@ export interface TraceContext {
 export const TRACEPARENT_HEADER = "traceparent";
 export const TRACESTATE_HEADER = "tracestate";
 
-/** Also of a version after 00, of which the first four fields are known and the rest is ignored. */
+/** Also matches versions after 00: their first four fields are known, and the rest is ignored. */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_MEMBERS = 32;
 const HEX = 16;

@@ -16,7 +16,7 @@ export interface RawRequest {
   version?: string;
   headers?: readonly (readonly [name: string, value: string | Uint8Array])[];
   body?: string | Uint8Array;
-  /** For a body whose length is stated in another way, wrongly or not at all. */
+  /** Leaves out Content-Length, for a body whose length is stated in another way, wrongly or not at all. */
   withoutLength?: boolean;
 }
 

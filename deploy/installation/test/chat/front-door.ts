@@ -37,7 +37,7 @@ const TOOLS: Record<string, Record<string, unknown>> = {
 const SUGGESTIONS = ["greet Ada", "run long_report"];
 
 export interface ChatUser {
-  /** Of a JWT. */
+  /** The header with a JWT. */
   headers: { authorization: string };
 }
 

@@ -14,7 +14,7 @@ export interface Site extends AsyncDisposable {
 interface SiteOptions {
   gatewayUrl: string;
   tenant: string;
-  /** Of the user that the site's visitors share. */
+  /** The login of the user that the site's visitors share. */
   account: { email: string; password: string };
 }
 

@@ -114,7 +114,7 @@ function invalidJson(dice: Dice, nonce: string): Buffer | string {
   }
 }
 
-/** At the most levels that are accepted, or more. */
+/** Nested as deeply as is accepted, or deeper. */
 function nested(dice: Dice, nonce: string): FuzzBody {
   const levels = dice.pick([MAX_LEVELS, MAX_LEVELS + 1, MAX_LEVELS * 50]);
   const [open, close] = dice.pick([

@@ -52,7 +52,7 @@ const spoil =
     change(draft, dice, hooks);
   };
 
-/** Each takes the proof of the sender away. */
+/** Each invalidates the sender's proof. */
 const SPOILING: readonly Change[] = [
   (draft) => {
     draft.headers = draft.headers.filter(([name]) => name !== credentialHeader(draft.hook));

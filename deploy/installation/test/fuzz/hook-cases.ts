@@ -28,7 +28,7 @@ interface CaseOptions {
   now: number;
 }
 
-/** Of a call that is repeated; well within the tolerance of 300 s. */
+/** How old a repeated call may be: well within the tolerance of 300 s. */
 const MAX_AGE_SECONDS = 200;
 
 export function makeHookCase({ seed, index, hooks, originals, now }: CaseOptions): HookCase {

@@ -15,7 +15,7 @@ import { createSender, type Sender } from "./send.ts";
 /** `make fuzz` sets them. The same seed makes the same cases, except for which earlier call a case repeats. */
 const CASES = Number(env.FUZZ_CASES ?? 3_000);
 const SEED = Number(env.FUZZ_SEED ?? 1);
-/** Of ten cases, how many are pointers. */
+/** How many of ten cases are pointers. */
 const POINTERS_OF_TEN = 1;
 const CONNECTIONS = 32;
 const WORKSPACES = 4;
@@ -53,7 +53,7 @@ afterAll(async () => {
   await toolgate?.[Symbol.asyncDispose]();
 });
 
-/** With a hook of each format; half of them hand over the whole body. */
+/** Adds a workspace with hooks of every format, half of which hand over the whole body. */
 async function addWorkspace(): Promise<void> {
   const code = `w-${randomUUID().slice(0, 8)}`;
   const account = { workspace: code, email: `${code}@example.test`, password: "a password" };

@@ -6,7 +6,7 @@ type Manager = Pick<RunningToolgate, "manage">;
 /** A hook, and where to send calls to it. */
 export interface TestHook {
   id: string;
-  /** Of the hook's URL. */
+  /** The path of the hook's URL. */
   path: string;
   /** Empty for a provider's secret. */
   secret: string;

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 export interface Block {
   /** The heading of its section. */
   section: string;
-  /** Of its fence: sh, js or python. */
+  /** The language of its fence: sh, js or python. */
   language: string;
   code: string;
 }

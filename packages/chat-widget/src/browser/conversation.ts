@@ -6,11 +6,11 @@ import { tokenFrom } from "./token.ts";
 import { type ShownAnswer, View } from "./view.ts";
 
 export interface WidgetOptions {
-  /** Of the chat server. */
+  /** The chat server's address. */
   baseUrl: string;
   /** The workspace's code. */
   tenant: string;
-  /** Of the site's own server: see docs/widget.md. */
+  /** An address of the site's own server: see docs/widget.md. */
   tokenUrl: string;
   title?: string | undefined;
   /** Shown in an empty chat. */
@@ -66,7 +66,7 @@ export class Conversation {
     void (pending ? this.#send(pending) : this.#load());
   }
 
-  /** Also sends a message again whose answer a reload has cut: it is answered once. */
+  /** Also sends a message again after a reload has cut its answer: it is answered only once. */
   async #send(pending: Pending): Promise<void> {
     const isRestored = this.#memory.pending !== undefined;
     let hasHistory = !isRestored;

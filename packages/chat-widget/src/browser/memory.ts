@@ -7,7 +7,7 @@ export interface Pending {
 /** What the widget remembers over a reload. */
 export interface Memory {
   chatId: string;
-  /** Of this tab only. */
+  /** For this tab only. */
   pending: Pending | undefined;
   isOpen: boolean;
   /** Begins a new chat. */

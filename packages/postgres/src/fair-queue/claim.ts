@@ -8,7 +8,7 @@ interface ClaimRequest {
   leaseUntil: Date;
   /** Groups to claim from; at most this many times `perGroup` items are claimed. */
   maxGroups: number;
-  /** For the caller's select, from $3 on. */
+  /** Parameters of the caller's select, from $3 on. */
   values?: readonly unknown[];
 }
 

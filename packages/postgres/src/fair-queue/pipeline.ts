@@ -39,7 +39,9 @@ interface TransactionOptions {
   lockTimeoutMs?: number;
   /** Longest time of each statement before the commit. Default: that of the pool. */
   statementTimeoutMs?: number;
-  /** On the clock of `performance.now`: if no connection is free until then, nothing is sent, and an error thrown. */
+  /**
+   * If no connection is free by this time, on the clock of `performance.now`, nothing is sent and an error is thrown.
+   */
   sendBefore?: number;
 }
 

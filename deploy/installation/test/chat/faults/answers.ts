@@ -8,7 +8,7 @@ export interface ReadAnswer {
   chatId: string;
   clientMessageId: string;
   message: string;
-  /** Of everything that was sent, in order; 0 is left out. */
+  /** The ids of everything that was sent, in order, without 0. */
   ids: number[];
   /** Names of events, without message. */
   kinds: string[];
@@ -20,7 +20,7 @@ export type Reader = (door: ChatFrontDoor, message: string, chatId: string) => P
 
 const DEADLINE_MS = 180_000;
 const SILENCE_MS = 20_000;
-/** As the server's `retry:` says, and shorter. */
+/** Shorter than the server's `retry:`, to save time. */
 const RETRY_MS = 300;
 
 /** Reads with the client library. */

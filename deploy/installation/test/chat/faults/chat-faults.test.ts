@@ -8,7 +8,7 @@ import { killedProcess, server, type Victim } from "../../faults/victims.ts";
 import { type ChatFrontDoor, openChat } from "../front-door.ts";
 import { type ReadAnswer, readLikeEventSource, readWithClient } from "./answers.ts";
 
-/** Few find a failure, more are for `make chat-faults`. */
+/** A few find a failure; `make chat-faults` uses more. */
 const ANSWERS = Number(process.env.CHAT_FAULT_ANSWERS ?? 24);
 const CONCURRENT = 12;
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000);

@@ -11,7 +11,7 @@ export interface SentCall {
   sentAtMs: number;
   /** 0 while no request got a 200 or a 202. */
   acceptedAtMs: number;
-  /** Of each request; 0: the connection broke or there was no response in time. */
+  /** The status of each response; 0: the connection broke or there was no response in time. */
   statuses: number[];
   /** Delivery ids in the responses, without repeats. */
   deliveryIds: string[];
