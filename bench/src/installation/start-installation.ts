@@ -62,6 +62,8 @@ export async function startInstallation(
     targetCaFile: receiver?.caFile ?? "",
     log,
   });
+  // All streams are of one user.
+  env.CHAT_STREAMS_PER_USER = env.CHAT_STREAMS_PER_WORKSPACE = "20000";
   if (settings.profileDir) env.NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${settings.profileDir}`;
   signal.throwIfAborted();
   const services = kind === "single" ? await startSingleProcess(env, log) : await startSplit({ env, port, log });

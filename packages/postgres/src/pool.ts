@@ -13,6 +13,8 @@ export interface PoolOptions {
   maxConnections: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
+  /** How long a statement waits for a connection while all are in use. Default 5 s. */
+  waitMs?: number;
   /** Longest time that a statement may run. Default 30 s. */
   statementTimeoutMs?: number;
   /** Called with the error of a connection that broke while idle; the pool replaces it. */
@@ -36,6 +38,13 @@ export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
       ? Number
       : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
+
+/** For the pool, connecting is a part of waiting; a server that does not respond is noticed earlier. */
+class ConnectingClient extends pg.Client {
+  constructor(config: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  }
+}
 
 /**
  * pg's own `end` resolves while its connections are still being closed. A server that is stopped right afterwards then
@@ -63,10 +72,11 @@ class ClosingPool extends pg.Pool {
  */
 export function createPool(options: PoolOptions): Pool {
   const pool = new ClosingPool({
+    Client: ConnectingClient as unknown as new () => pg.ClientBase,
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.waitMs ?? CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,

@@ -68,7 +68,7 @@ function readSealingKeys(reader: EnvReader): SealingKey[] {
  * (it is named, without credentials) or the service's schema is behind its code.
  */
 export async function openConnections<N extends Need>(
-  { name, needs, log }: { name: ServiceName; needs: readonly N[]; log: Logger },
+  { name, needs, log, poolWaitMs }: { name: ServiceName; needs: readonly N[]; log: Logger; poolWaitMs?: number },
   settings: NeedSettings<N>,
   resources: AsyncDisposableStack,
 ): Promise<Connections<N>> {
@@ -82,6 +82,7 @@ export async function openConnections<N extends Need>(
         url: databaseUrl,
         maxConnections: databaseConnections,
         applicationName: name,
+        ...(poolWaitMs !== undefined && { waitMs: poolWaitMs }),
         onIdleError: onError("postgres connection lost"),
       }),
       (pool) => pool.end(),

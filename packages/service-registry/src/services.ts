@@ -159,6 +159,8 @@ export const SERVICES = {
       { name: "TRUSTED_PROXIES", meaning: "reverse proxies whose X-Forwarded headers are believed" },
       { name: "REQUEST_TIMEOUT_MS", meaning: "a request that is not complete by then is cut" },
       { name: "DRAIN_MS", meaning: "how long a stopping gateway waits for calls" },
+      { name: "CHAT_STREAMS_PER_USER", meaning: "open chat streams and waiting messages of a user, per gateway" },
+      { name: "CHAT_STREAMS_PER_WORKSPACE", meaning: "the same of a workspace" },
     ],
   },
 } as const satisfies Record<string, ServiceEntry>;

@@ -38,6 +38,9 @@ export interface Context {
   now: () => Date;
 }
 
+/** When many turns start at once, they wait for a connection; a waiting turn is refused after this time as well. */
+export const POOL_WAIT_MS = 30_000;
+
 /** For tests. */
 export interface Overrides {
   modelOf?: ModelOf;
@@ -61,7 +64,7 @@ export async function createContext(
 ): Promise<Context> {
   const { databaseUrl: url, databaseConnections: maxConnections } = config;
   const onIdleError = (error: Error) => log.error({ err: error }, "postgres connection lost");
-  const connection = { url, maxConnections, applicationName: "chat", onIdleError };
+  const connection = { url, maxConnections, waitMs: POOL_WAIT_MS, applicationName: "chat", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "chat queue"));
   for (const lane of LANES)

@@ -1,6 +1,7 @@
 import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections";
 import { type Env, readConfig as read } from "@toolgate/service-host/env";
 import { SERVICES } from "@toolgate/service-registry/services";
+import { PLACE_LIMITS, type PlaceLimits } from "./domain/chat/places.ts";
 
 export const { needs: NEEDS } = SERVICES.gateway;
 
@@ -15,6 +16,7 @@ export interface Config extends NeedSettings<(typeof NEEDS)[number]> {
   drainMs: number;
   /** Where callers reach the gateway, such as https://api.example.com; empty: as each request was addressed. */
   publicUrl: string;
+  chatPlaces: PlaceLimits;
 }
 
 export function readConfig(env: Env): Config {
@@ -26,5 +28,13 @@ export function readConfig(env: Env): Config {
     requestTimeoutMs: reader.integer("REQUEST_TIMEOUT_MS", { fallback: 30_000, min: 100, max: 600_000 }),
     drainMs: reader.integer("DRAIN_MS", { fallback: 40_000, min: 0, max: 600_000 }),
     publicUrl: reader.text("PUBLIC_URL", ""),
+    chatPlaces: {
+      perUser: reader.integer("CHAT_STREAMS_PER_USER", { fallback: PLACE_LIMITS.perUser, min: 1, max: 1_000_000 }),
+      perWorkspace: reader.integer("CHAT_STREAMS_PER_WORKSPACE", {
+        fallback: PLACE_LIMITS.perWorkspace,
+        min: 1,
+        max: 1_000_000,
+      }),
+    },
   }));
 }

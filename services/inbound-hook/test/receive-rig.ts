@@ -83,6 +83,7 @@ export async function startReceiveRig({
       requestTimeoutMs: 30_000,
       drainMs: 1_000,
       publicUrl: "",
+      chatPlaces: { perUser: 20, perWorkspace: 2_000 },
     };
     const gateway = resources.use(await startGateway(config, { log, now: () => rig.clock.now().getTime(), peers }));
     urls.push(`http://127.0.0.1:${gateway.port}`);

@@ -34,10 +34,20 @@ export async function findDefinition(
 order by version desc limit 1`,
     values: [workspaceId, name],
   });
-  const [row] = rows as { definition: JsonValue; deleted: boolean }[];
-  if (!row) return name === BUILT_IN_NAME ? BUILT_IN_DEFINITION : undefined;
-  if (row.deleted) return undefined;
-  return fromJson(AssistantDefinitionSchema, row.definition, { ignoreUnknownFields: true });
+  return toDefinition(name, rows[0]);
+}
+
+/** The newest version of an assistant in the database. */
+export interface StoredDefinition {
+  definition: JsonValue;
+  deleted: boolean;
+}
+
+/** Undefined when there is no such assistant, or it was deleted. */
+export function toDefinition(name: string, stored: StoredDefinition | undefined): AssistantDefinition | undefined {
+  if (!stored) return name === BUILT_IN_NAME ? BUILT_IN_DEFINITION : undefined;
+  if (stored.deleted) return undefined;
+  return fromJson(AssistantDefinitionSchema, stored.definition, { ignoreUnknownFields: true });
 }
 
 /** The newest version of one that was saved and is not deleted. */

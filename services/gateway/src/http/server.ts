@@ -6,6 +6,7 @@ import { createDescribeTools } from "../clients/tool-descriptions.ts";
 import type { CallContext, Context } from "../context.ts";
 import { routableTarget } from "../domain/addresses.ts";
 import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
+import type { PlaceLimits } from "../domain/chat/places.ts";
 import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
 import { browserFileRoutes } from "./chat/browser-files.ts";
 import { chatRoutes } from "./chat/chat-routes.ts";
@@ -39,6 +40,7 @@ export interface HttpServerOptions {
   trustedProxies: string[];
   /** A request that is not complete after this time is cut. */
   requestTimeoutMs: number;
+  chatPlaces?: PlaceLimits;
   log: Logger;
 }
 
@@ -102,7 +104,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(pullRoutes(context, peers.transport("outbound-webhook")));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
-  await app.register(chatRoutes({ chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), log }));
+  const { chatPlaces: places } = options;
+  await app.register(chatRoutes({ chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), places, log }));
   await app.register(managementRoutes(peers, log));
   return app;
 }

@@ -4,6 +4,7 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Lane } from "../queue.ts";
 import { LEASE_MS } from "./leases.ts";
+import { SOURCE_COLUMNS, SOURCE_JOINS, type SourceRow, sourcesOf, type TurnSources } from "./sources.ts";
 
 /** A turn that a worker holds from now on. */
 export interface ClaimedTurn {
@@ -34,6 +35,7 @@ export interface ClaimedTurn {
   createdAt: Date;
   startedAt: Date;
   firstEventId: number;
+  sources: TurnSources;
 }
 
 interface Claim {
@@ -64,19 +66,36 @@ select started.id, started.chat, c.chat_id as "chatId", started.number, started.
   started.lane, started.assistant, started.file_id as "fileId", started.test_mode as "testMode", started.read_only as "readOnly",
   started.hop, started.user_id as "userId", started.request_id as "requestId", started.traceparent, started.lease_token as token,
   started.attempts as attempt, started.before = 'running' as "takenOver", started.stop_requested as "stopRequested", started.created_at as "createdAt",
-  started.started_at as "startedAt", started.first_event_id as "firstEventId"
-from started join chat.chat c on c.id = started.chat`;
+  started.started_at as "startedAt", started.first_event_id as "firstEventId",
+  ${SOURCE_COLUMNS}
+from started join chat.chat c on c.id = started.chat
+${SOURCE_JOINS}`;
 
 /**
- * Claims turns of a lane that may start, or that another worker has lost. A claim does not wait
- * for the disk: it is on disk before anything that its worker commits later.
+ * Claims turns of a lane that may start, or that another worker has lost, together with what they need: one round trip
+ * for all of them. A claim does not wait for the disk: it is on disk before anything that its worker commits later.
  */
 export function createClaimStore(pool: Pool, lane: Lane, queue: FairQueue): ClaimTurns {
   const claim = prepareClaim(queue, { name: `claim_${lane}_turns`, text: SELECT });
   return async (now, maxGroups) => {
     const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil: NEVER, maxGroups }));
-    const turns: ClaimedTurn[] = claimed?.rows ?? [];
+    const rows: (Omit<ClaimedTurn, "sources"> & SourceRow)[] = claimed?.rows ?? [];
+    const turns = rows.map(toTurn);
     const groups: number = locked?.rows[0].groups ?? 0;
     return { turns, full: groups === maxGroups || (groups > 0 && turns.length === 0) };
   };
+}
+
+function toTurn(row: Omit<ClaimedTurn, "sources"> & SourceRow): ClaimedTurn {
+  const {
+    lastEventId: _1,
+    messages: _2,
+    definition: _3,
+    deleted: _4,
+    servers: _5,
+    perDay: _6,
+    used: _7,
+    ...turn
+  } = row;
+  return { ...turn, sources: sourcesOf(row) };
 }

@@ -2,7 +2,6 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { chatEvent } from "../../domain/chat-event.ts";
 import { type CallRecord, MAX_MESSAGES, type Step } from "../../domain/turn.ts";
-import type { ClaimedTurn } from "./claim.ts";
 
 export interface StoredMessage {
   role: "user" | "assistant";
@@ -42,7 +41,10 @@ from chat.tool_call where turn = $1 order by started_at, id`;
 const EVENTS = "select id, event from chat.event where chat = $1 and id > $2 and turn = $3 order by id";
 
 /** Takes one round trip. Reads what an earlier worker did only if there was one. */
-export async function loadTurn(pool: Pool, turn: ClaimedTurn): Promise<LoadedTurn> {
+export async function loadTurn(
+  pool: Pool,
+  turn: { id: string; chat: number; firstEventId: number; takenOver: boolean },
+): Promise<LoadedTurn> {
   const { id, chat, firstEventId } = turn;
   const [state, messages, steps, calls, events] = await pipelined(pool, [
     { name: "load_state", text: STATE, values: [id] },

@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
-import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ModelOf } from "../../clients/models.ts";
 import { isReleasedForHooks, runsReadOnlyForHooks } from "../../domain/assistants/exposure.ts";
 import { type Ending, INTERNAL, MAX_ATTEMPTS } from "../../domain/turn.ts";
 import type { ModelFile, ModelTool } from "../../models/model.ts";
-import { findDefinition } from "../../store/assistants.ts";
-import { type Budget, readBudget } from "../../store/budget.ts";
-import { findModelServers } from "../../store/model-servers.ts";
+import { readBudget } from "../../store/budget.ts";
 import type { Lane } from "../../store/queue.ts";
 import type { ClaimedTurn } from "../../store/turns/claim.ts";
 import type { EndTurn } from "../../store/turns/end.ts";
@@ -49,17 +46,14 @@ const NOT_RELEASED: Ending = {
 
 /** Runs a claimed turn to its end, or until its control says to leave it. Never rejects. */
 export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, control: TurnControl): Promise<void> {
-  const asked = findAssistant(deps, claimed);
-  // Awaited later.
-  asked.catch(() => {});
-  const loaded = await loadWithRetries(deps, claimed, control);
+  const loaded = claimed.sources.loaded ?? (await loadWithRetries(deps, claimed, control));
   if (!loaded) return;
   const { publish, writer, onError, now } = deps;
   const log = createTurnLog({ turn: claimed, start: loaded, control, writer, publish, onError });
   const turn = createRunningTurn(claimed, loaded, { control, log });
   let result: { ending: Ending; suggestions: readonly string[] };
   try {
-    result = await answer(deps, turn, loaded, await asked);
+    result = await answer(deps, turn, loaded);
   } catch (error) {
     const { left } = control;
     if (left === "lost" || left === "hand-over") return;
@@ -69,20 +63,6 @@ export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, cont
   const onNext = () => deps.announceTurns(claimed.lane);
   const commit = deps.endTurn[claimed.lane];
   await endTurn({ endTurn: commit, publish, onNext, now, onError }, turn, result.ending, result.suggestions);
-}
-
-interface Assistant {
-  /** Undefined when it was deleted after the turn was accepted. */
-  definition: AssistantDefinition | undefined;
-  budget: Budget;
-}
-
-async function findAssistant({ pool, now }: TurnDependencies, turn: ClaimedTurn): Promise<Assistant> {
-  const [definition, budget] = await Promise.all([
-    findDefinition(pool, turn.workspaceId, turn.assistant),
-    readBudget(pool, turn.workspaceId, now()),
-  ]);
-  return { definition, budget };
 }
 
 /** Undefined when the turn is left before the database responds. */
@@ -106,11 +86,11 @@ async function answer(
   deps: TurnDependencies,
   turn: RunningTurn,
   loaded: LoadedTurn,
-  { definition, budget }: Assistant,
 ): Promise<{ ending: Ending; suggestions: readonly string[] }> {
   const { pool, now } = deps;
   const { claimed } = turn;
   const { workspaceId } = claimed;
+  const { definition, servers, budget } = claimed.sources;
   if (claimed.stopRequested) return { ending: { status: "stopped" }, suggestions: [] };
   if (claimed.attempt > MAX_ATTEMPTS) return { ending: INTERNAL, suggestions: [] };
   if (claimed.lane === "hook") {
@@ -119,13 +99,12 @@ async function answer(
     claimed.readOnly ||= runsReadOnlyForHooks(definition);
   }
   if (!definition) return { ending: INTERNAL, suggestions: [] };
-  const [tools, servers] = await Promise.all([
-    definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
-    definition.models.length > 0 ? findModelServers(pool, workspaceId, definition.models) : [],
-  ]);
   if (definition.models.length > 0 && servers.length === 0) return { ending: INTERNAL, suggestions: [] };
   const readsFiles = servers.some((server) => server.readsFiles);
-  const files = claimed.fileId === null ? [] : await deps.readFiles(claimed, readsFiles);
+  const [tools, files] = await Promise.all([
+    definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
+    claimed.fileId === null ? [] : deps.readFiles(claimed, readsFiles),
+  ]);
   turn.tools = tools;
   const ending = await answerTurn(turn, {
     definition,

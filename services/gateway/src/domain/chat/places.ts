@@ -1,16 +1,26 @@
 /** Open streams and waiting messages on one gateway. */
-const MAX_PER_USER = 20;
-const MAX_PER_WORKSPACE = 2_000;
+export interface PlaceLimits {
+  perUser: number;
+  perWorkspace: number;
+}
+
+export const PLACE_LIMITS: PlaceLimits = { perUser: 20, perWorkspace: 2_000 };
 
 /** Bounds how many answers are awaited at the same time, so that no user or workspace can occupy the whole gateway. */
 export class Places {
   readonly #taken = new Map<string, number>();
+  readonly #limits: PlaceLimits;
+
+  constructor(limits = PLACE_LIMITS) {
+    this.#limits = limits;
+  }
 
   /** Returns the function that gives the place back, or undefined when no place is free. */
   take(userId: string, workspaceId: string): (() => void) | undefined {
     const user = `user ${userId}`;
     const workspace = `workspace ${workspaceId}`;
-    if (this.#of(user) >= MAX_PER_USER || this.#of(workspace) >= MAX_PER_WORKSPACE) return undefined;
+    const { perUser, perWorkspace } = this.#limits;
+    if (this.#of(user) >= perUser || this.#of(workspace) >= perWorkspace) return undefined;
     for (const name of [user, workspace]) this.#taken.set(name, this.#of(name) + 1);
     let left = false;
     return () => {

@@ -4,7 +4,7 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
-import { Places } from "../../domain/chat/places.ts";
+import { type PlaceLimits, Places } from "../../domain/chat/places.ts";
 import { sendResponse } from "../key-api.ts";
 import { CHAT_PATHS, type ChatPath } from "../paths.ts";
 import { createAllowedOrigins } from "./allowed-origins.ts";
@@ -39,11 +39,12 @@ const HANDLERS: Readonly<Record<ChatPath, ChatHandler>> = {
 interface ChatOptions {
   chat: Transport;
   keyAuth: Transport;
+  places: PlaceLimits | undefined;
   log: Logger;
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, places, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
   const streams = createOpenStreams();
   const context: ChatContext = {
@@ -51,7 +52,7 @@ export function chatRoutes({ chat, keyAuth, log }: ChatOptions) {
     sessions: createClient(SessionService, keyAuth),
     origins: createAllowedOrigins(client),
     streams,
-    places: new Places(),
+    places: new Places(places),
     log,
   };
   return async (app: FastifyInstance): Promise<void> => {
