@@ -137,3 +137,15 @@ test("a pool that has ended has no connection left", async () => {
   expect(closed).toBe(8);
   expect(await left()).toBe(0);
 });
+
+test("a statement waits as long as the pool allows for a connection, and no longer", async () => {
+  await using rig = await databaseRig();
+  const patient = rig.another({ maxConnections: 1, waitMs: 30_000 });
+  const hasty = rig.another({ maxConnections: 1, waitMs: 500 });
+  await Promise.all([patient, hasty].map((pool) => pool.query("select 1")));
+  // Longer than the default.
+  const held = [patient, hasty].map((pool) => pool.query("select pg_sleep(5.5)"));
+  await expect(hasty.query("select 1")).rejects.toThrow("timeout");
+  expect((await patient.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+  await Promise.all(held);
+});
