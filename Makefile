@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz gen format bench bench-large clean clean-data
+.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz sbom gen format bench bench-large clean clean-data
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -61,6 +61,9 @@ fuzz: setup ## Sends 100,000 random calls to hooks and checks what they caused (
 chat-faults: export CHAT_FAULT_ANSWERS ?= 200
 chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answers of chats (CHAT_FAULT_ANSWERS, FAULT_SEED)
 	@exec vitest run deploy/installation/test/chat/faults
+
+sbom: setup ## Writes what Toolgate consists of, as CycloneDX and as a list of licences, to .data/sbom
+	@exec node deploy/local/src/dependencies/write-sbom.ts
 
 clean: ## Removes packages and tools; data stays
 	@rm -rf node_modules .tools coverage

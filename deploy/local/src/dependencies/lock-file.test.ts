@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { type LockFile, lockFileFaults, manifestFaults } from "./lock-file.ts";
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+const readJson = (path: string) => JSON.parse(readFileSync(root + path, "utf8"));
+const good = { version: "1.0.0", integrity: "sha512-AA==", license: "MIT" };
+const lockOf = (locked: object): LockFile => ({ packages: { "": {}, "node_modules/some": { ...good, ...locked } } });
+
+describe("make sbom", () => {
+  test("lists every package that runs in production, with its checksum and licence", () => {
+    execFileSync(process.execPath, ["deploy/local/src/dependencies/write-sbom.ts"], { cwd: root });
+    const { bomFormat, components } = readJson(".data/sbom/sbom.cdx.json");
+    expect(bomFormat).toBe("CycloneDX");
+    const pg = components.find(({ name }: { name: string }) => name === "pg");
+    const { version, license } = readJson("package-lock.json").packages["node_modules/pg"];
+    expect(pg).toMatchObject({ version, hashes: [{ alg: "SHA-512" }], licenses: [{ license: { id: license } }] });
+    expect(readFileSync(`${root}.data/sbom/licences.txt`, "utf8")).toContain(`pg ${version}\t${license}\n`);
+  });
+});
+
+describe("the packages that are fetched", () => {
+  test("every version in every package.json is exact", () => {
+    const files = execFileSync("git", ["ls-files", "package.json", "**/package.json"], { cwd: root, encoding: "utf8" });
+    const manifests = files.trim().split("\n");
+    expect(manifests).toContain("services/gateway/package.json");
+    for (const file of manifests) expect(manifestFaults(readJson(file)), file).toEqual([]);
+  });
+
+  test.each(["package-lock.json", "deploy/local/node/package-lock.json"])("%s has no fault", (file) => {
+    expect(lockFileFaults(readJson(file))).toEqual([]);
+  });
+
+  test.each(["^1.0.0", "~1.0.0", "1.x", "*", "latest", "git+https://host/some.git"])(
+    "the version %s is refused",
+    (version) => {
+      expect(manifestFaults({ devDependencies: { some: version } })).toEqual([
+        `the version of some is not exact: ${version}`,
+      ]);
+    },
+  );
+
+  test.each([
+    [{ integrity: undefined }, "some@1.0.0 has no checksum"],
+    [{ license: "SSPL-1.0" }, "some@1.0.0 has the licence SSPL-1.0, which is not in the list"],
+    [{ license: undefined }, "some@1.0.0 has the licence unknown, which is not in the list"],
+    [{ hasInstallScript: true }, "some@1.0.0 has an install script"],
+    [{ optionalDependencies: { other: "1.0.0" } }, "other, which some@1.0.0 may use, is not listed"],
+  ])("%o is refused", (locked, fault) => {
+    expect(lockFileFaults(lockOf(locked))).toEqual([fault]);
+  });
+
+  test("a binary for another system may lack a checksum", () => {
+    const locked = { integrity: undefined, license: undefined };
+    expect(lockFileFaults(lockOf({ ...locked, os: ["darwin"] }))).toEqual([]);
+    expect(lockFileFaults(lockOf({ ...locked, os: ["linux"], libc: ["musl"] }))).toEqual([]);
+    expect(lockFileFaults(lockOf({ ...locked, os: ["linux"], cpu: ["s390x"] }))).toEqual([]);
+    expect(lockFileFaults(lockOf({ ...locked, os: ["linux"], cpu: ["arm64"], libc: ["glibc"] }))).toHaveLength(1);
+  });
+});
