@@ -62,7 +62,7 @@ export async function startInstallation(
     targetCaFile: receiver?.caFile ?? "",
     log,
   });
-  // All streams are of one user.
+  // All streams belong to one user.
   env.CHAT_STREAMS_PER_USER = env.CHAT_STREAMS_PER_WORKSPACE = "20000";
   if (settings.profileDir) env.NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${settings.profileDir}`;
   signal.throwIfAborted();

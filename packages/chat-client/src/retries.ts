@@ -57,7 +57,7 @@ export class Retries {
     this.#failedAnswers = 0;
   }
 
-  /** Waits before the next attempt. Throws when there is none. `error` undefined: a connection just ended. */
+  /** Waits before the next attempt, or throws when none are left. `error` undefined: a connection just ended. */
   async wait(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     // fetch fails with a TypeError when the network does.

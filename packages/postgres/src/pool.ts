@@ -39,7 +39,7 @@ export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** For the pool, connecting is a part of waiting; a server that does not respond is noticed earlier. */
+/** Gives connecting a timeout of its own: the pool's covers waiting too, and may be much longer. */
 class ConnectingClient extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });

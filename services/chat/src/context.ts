@@ -38,7 +38,7 @@ export interface Context {
   now: () => Date;
 }
 
-/** When many turns start at once, they wait for a connection; a waiting turn is refused after this time as well. */
+/** When many turns start at the same time, they wait for a connection. A waiting turn is refused after this time too. */
 export const POOL_WAIT_MS = 30_000;
 
 /** For tests. */

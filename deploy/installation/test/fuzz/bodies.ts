@@ -5,7 +5,7 @@ export interface FuzzBody {
   bytes: Buffer;
   /** Undefined: no Content-Type. */
   contentType: string | undefined;
-  /** `random`: only a parser could say, and the same bytes may come up again. */
+  /** `random`: not known without a parser; the same bytes may also occur again. */
   verdict: "object" | "invalid" | "random";
 }
 
@@ -138,7 +138,7 @@ function randomBytes(dice: Dice): FuzzBody {
   return { bytes, contentType: dice.pick([...JSON_TYPES, ...FORM_TYPES]), verdict: "random" };
 }
 
-/** Around the largest size that is accepted. */
+/** A body of about the largest size that is accepted. */
 function large(dice: Dice, nonce: string): FuzzBody {
   const over = dice.pick([-1, 0, 1, 5_000]);
   const start = `{"nonce":"${nonce}","text":"`;

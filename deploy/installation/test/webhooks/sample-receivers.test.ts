@@ -220,7 +220,7 @@ describe.each(SAMPLES)("$name", (language) => {
     });
 
     it.each([
-      ["no JSON", "{"],
+      ["not JSON", "{"],
       ["not an object", "[1]"],
       ["null", "null"],
       ["without an id", JSON.stringify({ type: "a", created: "2026-09-21T14:13:19Z" })],

@@ -37,7 +37,7 @@ export class Conversation {
     this.#view = new View(parent, options.title ?? "Chat", {
       send: (text) => void this.#send({ clientMessageId: newId(), message: text }),
       stop: () => void this.#stop(),
-      startAnew: () => this.#startAnew(),
+      startNewChat: () => this.#startNewChat(),
       open: () => this.#open(),
       close: () => {
         this.#memory.isOpen = false;
@@ -100,7 +100,7 @@ export class Conversation {
     } catch (error) {
       // Somebody else has signed in, and the remembered chat is not theirs.
       const isForbidden = error instanceof ChatError && error.code === "FORBIDDEN";
-      if (isForbidden && !this.#isNew) this.#startAnew();
+      if (isForbidden && !this.#isNew) this.#startNewChat();
       else this.#fail(error);
     }
   }
@@ -150,7 +150,7 @@ export class Conversation {
     }
   }
 
-  #startAnew(): void {
+  #startNewChat(): void {
     // The old chat stays at the server. Its answer is no longer shown.
     this.#left.abort();
     this.#left = new AbortController();

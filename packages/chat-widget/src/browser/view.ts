@@ -4,7 +4,7 @@ import { STYLE } from "./style.ts";
 export interface ViewEvents {
   send(message: string): void;
   stop(): void;
-  startAnew(): void;
+  startNewChat(): void;
   open(): void;
   close(): void;
 }
@@ -37,9 +37,9 @@ export class View {
     this.#events = events;
     const close = element("button", { className: "plain", textContent: "×" });
     close.setAttribute("aria-label", "Close chat");
-    const anew = element("button", { className: "plain", textContent: "New chat" });
+    const newChat = element("button", { className: "plain", textContent: "New chat" });
     const header = element("header");
-    header.append(element("h2", { textContent: title }), anew, close);
+    header.append(element("h2", { textContent: title }), newChat, close);
     const label = element("label", { className: "sr", htmlFor: "text", textContent: "Your message" });
     const form = element("form");
     form.append(label, this.#text, this.#send, this.#stop);
@@ -61,7 +61,7 @@ export class View {
     this.#shadow.append(root);
     this.#launcher.addEventListener("click", () => this.open({ focus: true }));
     close.addEventListener("click", () => this.close());
-    anew.addEventListener("click", () => events.startAnew());
+    newChat.addEventListener("click", () => events.startNewChat());
     this.#stop.addEventListener("click", () => events.stop());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -107,7 +107,7 @@ export class View {
     this.#isBusy = isBusy;
     this.#send.hidden = isBusy;
     this.#stop.hidden = !isBusy;
-    // The button that had the focus is gone.
+    // The button that had the focus is hidden now.
     if (focused === this.#send || focused === this.#stop) this.#text.focus();
   }
 
@@ -127,7 +127,7 @@ export class View {
     this.#suggestions.replaceChildren(...buttons);
   }
 
-  /** `before`: above all others. */
+  /** `before`: shown above all other messages. */
   addUser(text: string, { before = false } = {}): void {
     this.#add(message("user", "You", document.createTextNode(text)), before);
   }

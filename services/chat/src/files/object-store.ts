@@ -4,6 +4,6 @@ export interface ObjectStore {
   write(id: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Undefined when there is no such object. */
   read(id: string): Promise<Buffer | undefined>;
-  /** Deleting what does not exist is no error. */
+  /** Deleting what does not exist is not an error. */
   delete(id: string): Promise<void>;
 }

@@ -42,7 +42,7 @@ export interface Turns {
   stop(chat: ChatOfOwner): Promise<boolean | "forbidden">;
   /** Resolves once a turn has ended. Undefined when the signal fires first. */
   untilEnded(turn: Pick<TurnRef, "id" | "chat">, signal: AbortSignal): Promise<TurnProgress | undefined>;
-  /** Deletes the chat's messages and events and ends its turns. An unknown chat is no error. */
+  /** Deletes the chat's messages and events and ends its turns. An unknown chat is not an error. */
   reset(chat: ChatOfOwner): Promise<"reset" | "forbidden">;
   /** Undefined for a chat that does not exist. */
   find(chat: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined>;

@@ -92,7 +92,7 @@ describe.each(PROVIDERS)("$provider", ({ provider, startServer, createModel }) =
           role: "tool",
           results: [
             { id: "a", name: "get_weather", output: '{"sky":"clear"}', failed: false },
-            { id: "b", name: "get_weather", output: "the arguments are no JSON", failed: true },
+            { id: "b", name: "get_weather", output: "the arguments are not JSON", failed: true },
           ],
         },
       ],
@@ -160,7 +160,7 @@ const OPENAI_BODY = {
       ],
     },
     { role: "tool", tool_call_id: "a", content: '{"sky":"clear"}' },
-    { role: "tool", tool_call_id: "b", content: "the arguments are no JSON" },
+    { role: "tool", tool_call_id: "b", content: "the arguments are not JSON" },
   ],
 };
 
@@ -182,7 +182,7 @@ const ANTHROPIC_BODY = {
       role: "user",
       content: [
         { type: "tool_result", tool_use_id: "a", content: '{"sky":"clear"}' },
-        { type: "tool_result", tool_use_id: "b", content: "the arguments are no JSON", is_error: true },
+        { type: "tool_result", tool_use_id: "b", content: "the arguments are not JSON", is_error: true },
       ],
     },
   ],

@@ -15,8 +15,8 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     ["an error event in the text", { kind: "error", afterTokens: 2, type: "overloaded_error" }, "overloaded", false],
     ["a rate limit in the text", { kind: "error", afterTokens: 1, type: "rate_limit_error" }, "rate_limited", false],
     ["a refusal in the text", { kind: "error", afterTokens: 1, type: "invalid_request_error" }, "refused", false],
-    ["an event that is no JSON", { kind: "malformed", afterTokens: 2 }, "invalid", false],
-    ["an event that is no JSON, before the text", { kind: "malformed", afterTokens: 0 }, "invalid", true],
+    ["an event that is not JSON", { kind: "malformed", afterTokens: 2 }, "invalid", false],
+    ["an event that is not JSON, before the text", { kind: "malformed", afterTokens: 0 }, "invalid", true],
     [
       "an event of another kind",
       { kind: "raw", afterTokens: 1, bytes: 'data: {"choices":7,"type":8}\n\n' },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { startChatRig } from "../chat-rig.ts";
 
-it("[CHAT] 200 answers at once with two database connections all succeed", async () => {
+it("[CHAT] 200 simultaneous answers with two database connections all succeed", async () => {
   await using rig = await startChatRig({
     config: { databaseConnections: 2, turnsPerWorkspace: 1_000, turnsPerWorker: 1_000 },
   });

@@ -4,7 +4,7 @@ import { answerOf } from "../../src/followers/answer-of.ts";
 import { createFollowers } from "../../src/followers/followers.ts";
 import { startChatRig, streamedText } from "../chat-rig.ts";
 
-test("[CHAT-13] [CHAT-32] the answer of a turn whose chat is reset is an error, not a part of it", async () => {
+test("[CHAT-13] [CHAT-32] after a reset, the response to the running turn is an error, not a partial answer", async () => {
   await using rig = await startChatRig();
   using followers = createFollowers({ bus: rig.bus, pool: rig.pool, onError: () => {} });
   const calling = rig.model.call(rig.model.calls.length);

@@ -39,7 +39,7 @@ function signatureHeader({ format, preset }: Verification): HookHeader {
 }
 
 /**
- * [IN-26] [IN-27] [AUTH-22] Verifies a call over its raw body; undefined when anything is missing, doubled or wrong.
+ * [IN-26] [IN-27] [AUTH-22] Verifies a call over its raw body; undefined when anything is missing, repeated or wrong.
  * `nowMs` is in milliseconds since 1970.
  */
 export function authenticate(

@@ -37,7 +37,7 @@ export interface AcceptStore {
    * a key of the same hook. Returns, by id, the original delivery of each call that was accepted before and is not
    * stored.
    *
-   * It first locks the workspaces' queues, so that it sees a copy of a call that another replica has stored meanwhile.
+   * It first locks the workspaces' queues, so that it sees copies of its calls that another replica has just stored.
    * The locks are released before the commit is on disk, but this resolves only afterwards.
    */
   store(calls: readonly AcceptedCall[], limits: StoreLimits): Promise<ReadonlyMap<string, string>>;

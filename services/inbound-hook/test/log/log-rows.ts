@@ -22,7 +22,7 @@ export async function insertHookRow(pool: Pool, workspaceId: string, id: number)
   );
 }
 
-/** Inserts deliveries, and queues those that wait or run, in turn in both lanes. */
+/** Inserts deliveries, and queues the waiting and running ones, alternating between the lanes. */
 export async function insertDeliveries(pool: Pool, workspaceId: string, rows: readonly MadeDelivery[]): Promise<void> {
   const column = <K extends keyof MadeDelivery>(name: K) => rows.map((row) => row[name]);
   await pool.query(

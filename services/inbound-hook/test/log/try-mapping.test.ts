@@ -102,7 +102,7 @@ test.each<[string, Request, RegExp]>([
   ["no body", {}, /^source: /],
   ["a body that is too large", pasted("x".repeat(262_145)), /^body: at most 262144 bytes$/],
   ["an undeclared argument", { ...pasted({}), arguments: mapping({ other: "" }) }, /"other" is not declared/],
-  ["a pointer that is none", { ...pasted({}), arguments: mapping({ text: "a" }) }, /JSON Pointer/],
+  ["a malformed pointer", { ...pasted({}), arguments: mapping({ text: "a" }) }, /JSON Pointer/],
 ])("[IN-7] %s is refused", async (_what, request, reason) => {
   const { id: hookId } = await workspace.createHook();
   await expect(workspace.deliveries.tryMapping({ hookId, ...request })).rejects.toEqual(

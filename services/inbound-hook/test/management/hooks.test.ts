@@ -253,7 +253,7 @@ test("[WMGMT-6] a workspace creates at most 1,000 hooks in 24 hours, deleted one
   await own.createHook();
 });
 
-test("[IN-46] a tool of another workspace is no target", async () => {
+test("[IN-46] a tool of another workspace is refused as a target", async () => {
   const other = await rig.newWorkspace();
   await other.saveTool("theirs", { inbound_hook: true, handler: "export default () => ({});" });
   const target = { target: { case: "tool", value: "theirs" } } as const;

@@ -168,7 +168,7 @@ test("[AUTH] a refused call is not remembered: once corrected it is accepted", a
   const hook = await newHook({ format: HookFormat.NATIVE });
   const request: HookRequest = { body: newBody(), headers: { "x-service-delivery": "d" } };
   expect((await rig.sendSigned({ ...hook, secret: generateSecret() }, request)).status).toBe(401);
-  expect((await rig.sendSigned(hook, { ...request, body: "no JSON" })).status).toBe(400);
+  expect((await rig.sendSigned(hook, { ...request, body: "not JSON" })).status).toBe(400);
   expect(
     (await rig.sendSigned(hook, { ...request, headers: { ...request.headers, "x-service-hop": "2" } })).status,
   ).toBe(508);

@@ -10,10 +10,10 @@ import type { LoadedTurn, StoredMessage } from "./load.ts";
 export interface TurnSources {
   /** Undefined when it was deleted after the turn was accepted. */
   definition: AssistantDefinition | undefined;
-  /** Those of the definition that exist, in its order. */
+  /** The definition's models that exist, in its order. */
   servers: ModelServer[];
   budget: Budget;
-  /** Undefined when another worker has begun the turn: then what it did is read as well. */
+  /** Undefined when another worker has begun the turn: then `loadTurn` also reads what that worker did. */
   loaded: LoadedTurn | undefined;
 }
 

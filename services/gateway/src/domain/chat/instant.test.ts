@@ -26,6 +26,6 @@ test.each([
   "0000-01-01",
   "2026-01-02T00:00:00+25:00",
   "2026-01-02T00:00:00+02:75",
-])("[CHAT-18] %j is no timestamp", (text) => {
+])("[CHAT-18] %j is not a timestamp", (text) => {
   expect(parseInstant(text)).toBeUndefined();
 });
