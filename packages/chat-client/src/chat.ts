@@ -6,7 +6,7 @@ import { readBlocks } from "./sse.ts";
 export interface ChatOptions extends ApiOptions, RetryOptions {
   /** Default: the workspace's. */
   assistant?: string;
-  /** Suppresses what tools would write. */
+  /** Tools write nothing. */
   testMode?: boolean;
   /**
    * A connection on which nothing arrives for this long is replaced; the server sends something every 15 s. Default:
@@ -31,7 +31,7 @@ export interface ResumeOptions {
   after?: number;
   /** Alternatively: begins with whole messages created after this time, then continues with the running answer. */
   since?: string | Date;
-  /** False: ends after what is there, even while an answer is running. */
+  /** False: ends after the stored events, even while an answer is running. */
   follow?: boolean;
   signal?: AbortSignal;
 }
@@ -46,7 +46,7 @@ export interface Chat {
    * continues at the server when the loop is left early.
    */
   send(message: string, options?: SendOptions): AsyncGenerator<ChatEvent, void>;
-  /** Yields what followed an event or a time, and the rest of the running answer, up to `done`. Sends no message. */
+  /** Yields what came after an event or a time, and the rest of the running answer, up to `done`. Sends no message. */
   resume(options: ResumeOptions): AsyncGenerator<ChatEvent, void>;
   /** All messages, or with `before` or `limit` one page: the newest `limit` before an event id. */
   history(page?: { before?: number; limit?: number }): Promise<HistoryPage>;

@@ -12,7 +12,7 @@ const WATCH_EVERY_MS = 1_000;
 
 interface HealthOptions {
   readiness: Readiness;
-  /** All of them report the health of the process. */
+  /** Each reports the health of the whole process. */
   services: readonly DescService[];
   /** Ends the streams of `Watch`. */
   closing: AbortSignal;

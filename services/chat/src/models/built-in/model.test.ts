@@ -103,13 +103,13 @@ test.each([
   ['"sunny"', "returned: sunny</p>"],
   ["not json", "returned: not json</p>"],
   ["{}", "returned nothing"],
-])("a result is reported readably: %s", async (output, html) => {
+])("a result is shown readably: %s", async (output, html) => {
   const { text, call } = await answer(results(output));
   expect(text).toContain(html);
   expect(call).toBeUndefined();
 });
 
-test("a failure is reported as one", async () => {
+test("a failure is shown as one", async () => {
   expect((await answer(results("no such city", true))).text).toBe(
     "<p>The tool <code>get_weather</code> failed: no such city</p>",
   );

@@ -6,8 +6,8 @@ const PACE_MS = 15;
 const WORD = /\s*\S+\s*$|\s*\S+/g;
 
 /**
- * The built-in model: it follows a few rules, needs no network, and says so. The same
- * request always gets the same answer.
+ * The built-in model: it follows a few rules, needs no network, and says so. The same request always gets the same
+ * answer.
  */
 export function builtInModel({ name = "built-in", paceMs = PACE_MS } = {}): Model {
   return {

@@ -1,7 +1,7 @@
 import { escapeHtml } from "../../html/escape.ts";
 import type { ModelFile, ModelRequest, ModelTool, ToolCall } from "../model.ts";
 import { findCall } from "./find-call.ts";
-import { reportOf } from "./report.ts";
+import { resultHtml } from "./result-html.ts";
 
 type Reply = { kind: "text"; html: string } | { kind: "tool_call"; call: ToolCall };
 
@@ -10,10 +10,10 @@ const ABOUT_ITSELF = "the built-in assistant. I follow a few fixed rules: no lan
 /** What a hook passes on is data: nothing in it is a request. */
 const UNTRUSTED = /<untrusted_webhook_data>[\s\S]*?(?:<\/untrusted_webhook_data>|$)/g;
 
-/** The rule-based answer: a report of tool results, a call of the tool that the message asks for, or what it can do. */
+/** The rule-based answer: tool results, a call of the tool that the message asks for, or what the model can do. */
 export function replyTo({ messages, tools }: ModelRequest): Reply {
   const last = messages.at(-1);
-  if (last?.role === "tool") return { kind: "text", html: last.results.map(reportOf).join("") };
+  if (last?.role === "tool") return { kind: "text", html: last.results.map(resultHtml).join("") };
   const text = last?.role === "user" ? last.text.replaceAll(UNTRUSTED, "").trim() : "";
   const call = findCall(text, tools);
   // Ids are unique in a chat, because each call is followed by its result.

@@ -1,6 +1,6 @@
 /**
  * The pause that a response asks for, in milliseconds: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC
- * 9110, 10.2.3). Undefined when it asks for none, or for none that can be read.
+ * 9110, 10.2.3). Undefined when it asks for none, or the header cannot be parsed.
  */
 export function retryAfterMs(headers: Record<string, string | string[]>, nowMs: number): number | undefined {
   const exact = decimal([headers["retry-after-ms"]].flat()[0]);

@@ -38,7 +38,7 @@ export function providerModel(
         throw toModelError(error, beforeOutput);
       } finally {
         signal.removeEventListener("abort", onAbort);
-        // Closes the connection when the consumer stops reading, and when the SDK has failed without reading on.
+        // Closes the connection when the consumer stops reading, or when the SDK has failed before the end.
         stop.abort();
       }
     },
@@ -78,7 +78,7 @@ async function* answer(
     yield { kind: "finished", reason, usage: toUsage(part.usage) };
     return;
   }
-  throw new ModelError("cut", "the answer has no end", { beforeOutput: false });
+  throw new ModelError("cut", "the answer is incomplete", { beforeOutput: false });
 }
 
 function toFinishReason({ unified }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
@@ -86,7 +86,7 @@ function toFinishReason({ unified }: LanguageModelV4FinishReason, hasCalls: bool
     case "error":
       throw new ModelError("invalid", "the model's server ended its answer with an error", { beforeOutput: false });
     case "interrupted":
-      throw new ModelError("cut", "the answer has no end", { beforeOutput: false });
+      throw new ModelError("cut", "the answer is incomplete", { beforeOutput: false });
     case "length":
       return "length";
     case "content-filter":

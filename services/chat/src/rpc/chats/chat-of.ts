@@ -21,7 +21,7 @@ export function invalid(message: string): unknown {
   return rpcError(new ChatRefusal("INVALID_PARAMETERS", message));
 }
 
-/** An event id of a request as a number. Ids that are too large to exist are equal. */
+/** An event id of a request as a number. Ids too large to exist become the largest number. */
 export function eventIdOf(id: bigint): number {
   return Math.min(Number(id), Number.MAX_SAFE_INTEGER);
 }

@@ -34,7 +34,7 @@ export const getHistory: Handler<Context, typeof ChatService.method.getHistory> 
   return { messages: rows.reverse().map(messageOf), nextBefore: BigInt(more ? (rows[0]?.eventId ?? 0) : 0) };
 };
 
-/** Rows in the order of `read`, up to the number and the bytes of a page, and whether there are more. */
+/** As many rows as fit into a page by number and bytes, in the order of `read`, and whether there are more. */
 async function pageOf(
   read: (last: HistoryRow | undefined, count: number) => Promise<HistoryRow[]>,
   size: number,

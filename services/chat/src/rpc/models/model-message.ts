@@ -7,7 +7,7 @@ export function modelMessage({ provider, savedAt, ...row }: ModelRow) {
   return { ...row, provider: value, savedAt: timestampFromDate(savedAt) };
 }
 
-/** Undefined for one that does not exist. */
+/** Undefined for an unknown provider. */
 export function providerOf(value: ModelProvider): ModelServer["provider"] | undefined {
   if (value === ModelProvider.ANTHROPIC) return "anthropic";
   return value === ModelProvider.OPENAI_COMPATIBLE ? "openai_compatible" : undefined;

@@ -1,12 +1,12 @@
 import { escapeHtml } from "../../html/escape.ts";
 import type { ToolResult } from "../model.ts";
 
-/** Entries that a report shows of one list or object, and levels. */
+/** How many entries of one list or object are shown, and how many levels. */
 const MAX_ENTRIES = 20;
 const MAX_LEVELS = 4;
 
 /** A tool's result as HTML that people can read. */
-export function reportOf({ name, output, failed }: ToolResult): string {
+export function resultHtml({ name, output, failed }: ToolResult): string {
   const tool = `<code>${escapeHtml(name)}</code>`;
   if (failed) return `<p>The tool ${tool} failed: ${escapeHtml(output)}</p>`;
   const value = parse(output);
