@@ -89,7 +89,7 @@ async function fillDay(pool: Pool, workspaceIds: readonly string[], day: Day, ro
          case when status < 0.01 then 6 when status < 0.015 then 2 else 1 end,
          case when status < 0.01 then 500 when status < 0.015 then 0 else 200 end,
          (20 + kind * 200)::int,
-         case when status < 0.01 then 'the response code was 500' when status < 0.015 then 'no answer' else '' end,
+         case when status < 0.01 then 'the response code was 500' when status < 0.015 then 'no response' else '' end,
          at + interval '1 second'
        from owned
        returning created_at, id, attempts, response_code, error

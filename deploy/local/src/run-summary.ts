@@ -65,8 +65,8 @@ export function hookLine(summary: RunSummary, hook: DemoHook): string {
 export function chatLine({ baseUrl, workspace, admin }: RunSummary, { message }: DemoChat): string {
   const login = JSON.stringify({ email: admin.email, password: admin.password, tokenKind: "TOKEN_KIND_JWT" });
   const url = `${baseUrl}/toolgate.key_auth.v1.SessionService/Login`;
-  const answer = `curl -s ${quote(url)} -H 'Content-Type: application/json' -d ${quote(login)}`;
-  const token = `$(${answer} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
+  const signIn = `curl -s ${quote(url)} -H 'Content-Type: application/json' -d ${quote(login)}`;
+  const token = `$(${signIn} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
   const fields = [quote(`tenant=${workspace}`), '"chat_id=demo-$(date +%s)"', quote(`message=${message}`)];
   const data = fields.map((field) => `--data-urlencode ${field}`).join(" ");
   return `TOKEN=${token}; curl -N -G ${quote(`${baseUrl}/chat/stream`)} -H "Authorization: Bearer $TOKEN" ${data}`;

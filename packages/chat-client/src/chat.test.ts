@@ -151,7 +151,7 @@ test("[CHAT-34] [CHAT-49] a refused token is replaced once", async () => {
   expect(useless.requests).toHaveLength(2);
 });
 
-test("it gives up after some attempts without progress", async () => {
+test("it fails after some attempts without progress", async () => {
   const states: boolean[] = [];
   const { chat, requests } = await scripted((_, response) => response.destroy(), {
     maxAttempts: 4,

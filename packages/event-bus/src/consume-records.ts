@@ -26,8 +26,8 @@ const MAX_ACK_PENDING = 1_000;
 /**
  * `consumeBatches` with the limits for log records: up to 64 messages at a time, gathered for 25 ms, as nobody waits
  * for the write. Writing a record twice must have the same effect as once: after a restart of the broker or of a
- * replica, unacknowledged records are delivered again immediately. A message whose records Postgres always refuses for
- * their data is parked.
+ * replica, unacknowledged records are delivered again immediately. A message is parked if Postgres always refuses
+ * the data of its records.
  */
 export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Promise<void> {
   const { pool, schema, decode, write, ...consumer } = options;

@@ -131,7 +131,7 @@ test("continues after a wipe, and acknowledges no new message in place of a lost
   await rig.publish("lost");
   await eventually(() => expect(first).toEqual(["lost"]));
   await rig.server.wipe();
-  // Another replica has the new message, whose number was the lost one's.
+  // Another replica has the new message, which has the number of the lost one.
   await using otherBus = await connectBus({ servers: rig.server.url, name: "other" });
   const never = Promise.withResolvers<void>();
   void rig.consume({

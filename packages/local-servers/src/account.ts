@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Account } from "./server-process.ts";
 
 /**
- * The user under which PostgreSQL is to run: `undefined` (ourselves) unless we are root, which PostgreSQL refuses;
+ * The user that runs PostgreSQL: `undefined` (ourselves) unless we are root, which PostgreSQL refuses;
  * then the user `postgres` of the package, else `nobody`.
  */
 export async function postgresAccount(): Promise<Account | undefined> {

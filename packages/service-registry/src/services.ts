@@ -156,7 +156,7 @@ export const SERVICES = {
       { name: "HTTP_HOST", meaning: "address that the HTTP server binds" },
       { name: "PORT", meaning: "port of the HTTP server" },
       { name: "PUBLIC_URL", meaning: "where callers reach the gateway" },
-      { name: "TRUSTED_PROXIES", meaning: "reverse proxies whose X-Forwarded headers are believed" },
+      { name: "TRUSTED_PROXIES", meaning: "reverse proxies whose X-Forwarded headers are trusted" },
       { name: "REQUEST_TIMEOUT_MS", meaning: "a request that is not complete by then is cut" },
       { name: "DRAIN_MS", meaning: "how long a stopping gateway waits for calls" },
       { name: "CHAT_STREAMS_PER_USER", meaning: "open chat streams and waiting messages of a user, per gateway" },

@@ -31,7 +31,7 @@ export interface Context {
   modelOf: ModelOf;
   /** The files of a turn's message. */
   readFiles(turn: ClaimedTurn, withData: boolean): Promise<ModelFile[]>;
-  /** Fires when the process is to end: calls that wait for a turn end then. */
+  /** Fires when the process is told to stop, and ends the calls that wait for a turn. */
   stopping: AbortSignal;
   followers: Followers;
   files: Files;

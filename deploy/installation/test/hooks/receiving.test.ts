@@ -98,7 +98,7 @@ describe.each(["single", "split"] as const)("hooks, %s", (kind) => {
         return new Map(rows.map(({ id, external_id: externalId }) => [externalId, id]));
       };
       const afterwards = await stored();
-      for (const { n, body: answered } of accepted) expect(afterwards.get(`killed ${n}`)).toBe(answered.delivery_id);
+      for (const { n, body } of accepted) expect(afterwards.get(`killed ${n}`)).toBe(body.delivery_id);
       for (const { n } of first.filter(({ status }) => status === 503)) {
         await eventually(async () => [200, 202].includes((await send(n)).status));
       }

@@ -73,12 +73,12 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     [1, {}],
     [2, { "x-service-hop": "1" }],
   ])("[LOOP-1] [LOOP-2] [IN-67] run %i of a hook, called with %j, sends its events with hop 2", async (n, headers) => {
-    const answer = await send(`{"n":${n},"_webhook":{"hook_id":"forged"}}`, {
+    const response = await send(`{"n":${n},"_webhook":{"hook_id":"forged"}}`, {
       ...headers,
       "x-service-delivery": `d-${n}`,
     });
-    expect(answer.status).toBe(202);
-    const deliveryId = String(answer.body.delivery_id);
+    expect(response.status).toBe(202);
+    const deliveryId = String(response.body.delivery_id);
     const { delivery, hookRuns } = await ended(deliveryId, 1);
     expect(delivery.status).toBe("HOOK_DELIVERY_STATUS_SUCCEEDED");
     expect(JSON.parse(hookRuns[0]?.result ?? "")).toEqual({ success: true, n, read_only: false });
@@ -110,9 +110,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   test("[IN-59] a tool that is no longer released does nothing, and the sender still gets a 202", async () => {
     const parameters = { type: "object", properties: { n: { type: "integer" } } };
     await toolgate.saveTool("target", { parameters, handler: TARGET });
-    const answer = await send('{"n":4}');
-    expect(answer.status).toBe(202);
-    const { delivery } = await ended(String(answer.body.delivery_id), 1);
+    const response = await send('{"n":4}');
+    expect(response.status).toBe(202);
+    const { delivery } = await ended(String(response.body.delivery_id), 1);
     expect(delivery).toMatchObject({ status: "HOOK_DELIVERY_STATUS_FAILED", error: "not released" });
   });
 

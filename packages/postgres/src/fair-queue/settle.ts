@@ -117,7 +117,7 @@ select count(*)::integer as items from settled`,
   ];
 }
 
-/** Finds the groups of items whose lease has expired, for `expireStatements`. */
+/** Finds the groups of items with expired leases, for `expireStatements`. */
 export function expiredGroups(tables: string, now: Date, maxItems: number): Statement {
   assertTablesName(tables);
   return {
@@ -131,7 +131,7 @@ export function expiredGroups(tables: string, now: Date, maxItems: number): Stat
 }
 
 /**
- * Statements for `pipelined` that return items whose lease has expired to the queue, with the same attempt number: the
+ * Statements for `pipelined` that return items with expired leases to the queue, with the same attempt number: the
  * process that held them is considered dead. They are not due before `again`, so that a late result still finds them
  * waiting. The last statement returns how many there were as `items`.
  */

@@ -58,8 +58,8 @@ export async function* eventsSince(
 const EVER = new Date(0);
 
 /**
- * The range of events after an id that are no longer stored. Undefined when there are none. It includes what is
- * left of a turn whose answer began in it, because that is sent as a whole.
+ * The range of events after an id that are no longer stored. Undefined when there are none. It includes the
+ * rest of a turn whose answer began in the range, because an answer is sent as a whole.
  */
 async function deletedAfter(pool: Pool, chat: ChatRow, after: number): Promise<{ upTo: number } | undefined> {
   if (after >= chat.lastEventId) return undefined;

@@ -58,7 +58,7 @@ export function announceStop(bus: Bus, turn: string): void {
   if (bus.isConnected()) bus.nc.publish(STOP_SUBJECT, turn);
 }
 
-/** Calls back with the turns that are to be cancelled, until disposed. */
+/** Calls back with each turn to cancel, until disposed. */
 export function onStop(bus: Bus, callback: (turn: string) => void): Disposable {
   const subscription = bus.nc.subscribe(STOP_SUBJECT, {
     callback: (error, message) => {

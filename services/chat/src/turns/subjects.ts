@@ -7,7 +7,7 @@ export function eventsSubject(chat: number): string {
   return `chat.events.${chat}`;
 }
 
-/** The ids of turns that are to be stopped, for all workers. */
+/** The ids of turns to stop, for all workers. */
 export const STOP_SUBJECT = "chat.stop";
 
 /** Every worker gets each signal: if only one did, it might have no free slot and the signal would be wasted. */

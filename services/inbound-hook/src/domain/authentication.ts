@@ -14,7 +14,7 @@ export interface Verification {
   toleranceSeconds: number;
 }
 
-/** A hook call whose sender has proved that it knows the secret. */
+/** A hook call that has passed verification. */
 export interface Authenticated {
   /** The time in the signature, in Unix seconds; undefined for formats without one. */
   signedAt: number | undefined;

@@ -27,7 +27,7 @@ export interface LaneOptions {
   onError: (error: unknown) => void;
 }
 
-/** A run whose process has not renewed its lease for this long counts as interrupted. */
+/** A run counts as interrupted when its process has not renewed the lease for this long. */
 export const LEASE_MS = 30_000;
 const RENEW_AFTER_MS = 5_000;
 const SWEEP_EVERY_MS = 2_000;

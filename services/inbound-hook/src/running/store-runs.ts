@@ -27,7 +27,9 @@ export async function storeRuns(
 }
 
 const WAIT_MS = 500;
-/** About 10 s after a stop. A run whose result is not stored by then becomes interrupted when its lease expires. */
+/**
+ * About 10 s after a stop. If a run's result is not stored by then, the run becomes interrupted when its lease expires.
+ */
 const MAX_TRIES_WHILE_STOPPING = 20;
 const NEVER = new AbortController().signal;
 

@@ -16,8 +16,8 @@ test("[WMGMT] the figures of a hook count its calls; 20 refused calls after an a
   const figures = async () => (await workspace.hooks.getHook({ hookId: hook.id })).hook;
   const refuse = async (count: number) => {
     for (let call = 0; call < count; call += 1) {
-      const answer = await rig.sendSigned({ url: hook.url, secret: "wrong-secret" });
-      expect(answer.status).toBe(401);
+      const response = await rig.sendSigned({ url: hook.url, secret: "wrong-secret" });
+      expect(response.status).toBe(401);
     }
   };
 

@@ -6,20 +6,20 @@ import { type HookRig, startHookRig, type TestWorkspace } from "../hook-rig.ts";
 const HOUR_MS = 3_600_000;
 
 describe("the email about a hook that fails every verification", () => {
-  let mails: MailTrap;
+  let mailTrap: MailTrap;
   let rig: HookRig;
   let workspace: TestWorkspace;
   beforeAll(async () => {
-    mails = await startMailTrap();
-    rig = await startHookRig({ smtpUrl: mails.url });
+    mailTrap = await startMailTrap();
+    rig = await startHookRig({ smtpUrl: mailTrap.url });
     workspace = await rig.newWorkspace();
   });
   beforeEach(() => {
-    mails.emails.length = 0;
+    mailTrap.emails.length = 0;
   });
   afterAll(async () => {
     await rig?.[Symbol.asyncDispose]();
-    await mails?.[Symbol.asyncDispose]();
+    await mailTrap?.[Symbol.asyncDispose]();
   });
 
   /** What the receiver writes: `refused` calls in a row, the first of them `sinceMs` ago and the last one `lastMs`. */
@@ -40,8 +40,8 @@ describe("the email about a hook that fails every verification", () => {
       "update inbound_hook.hook set refused_in_a_row = 0, refused_since = null, last_received_at = now() where id = $1",
       [hookId],
     );
-  const mailsAbout = (hookId: bigint) => mails.emails.filter(({ text }) => text.includes(`hook ${hookId}`));
-  const untilMailed = (hookId: bigint) => eventually(() => mailsAbout(hookId)[0] ?? false);
+  const emailsAbout = (hookId: bigint) => mailTrap.emails.filter(({ text }) => text.includes(`hook ${hookId}`));
+  const untilMailed = (hookId: bigint) => eventually(() => emailsAbout(hookId)[0] ?? false);
   /** Resolves once two hooks that failed later have been emailed, one after the other: those before them had their turn. */
   async function othersHadTheirTurn(): Promise<void> {
     for (let turn = 0; turn < 2; turn += 1) {
@@ -71,10 +71,10 @@ describe("the email about a hook that fails every verification", () => {
     await eventually(async () => (await mailed(id)).notified_since !== null);
     await rig.pool.query("update inbound_hook.hook set refused_in_a_row = 99 where id = $1", [id]);
     await othersHadTheirTurn();
-    expect(mailsAbout(id)).toHaveLength(1);
+    expect(emailsAbout(id)).toHaveLength(1);
     await accept(id);
     await refuse(id, 20);
-    await eventually(() => mailsAbout(id).length === 2);
+    await eventually(() => emailsAbout(id).length === 2);
   });
 
   it("[WMGMT] 3 failures over an hour get an email; fewer, or fewer than 20 in less than an hour, do not", async () => {
@@ -86,7 +86,7 @@ describe("the email about a hook that fails every verification", () => {
     await refuse(long.id, 3, { sinceMs: HOUR_MS + 1 });
     await untilMailed(long.id);
     await othersHadTheirTurn();
-    expect([short, few, ended].flatMap(({ id }) => mailsAbout(id))).toEqual([]);
+    expect([short, few, ended].flatMap(({ id }) => emailsAbout(id))).toEqual([]);
   });
 
   it("[WMGMT] a hook that was never used, is deactivated or is deleted gets no email", async () => {
@@ -100,18 +100,18 @@ describe("the email about a hook that fails every verification", () => {
     await refuse(unused.id, 50, { sinceMs: 2 * HOUR_MS, used: false });
     for (const { id } of [inactive, deleted]) await refuse(id, 50, { sinceMs: 2 * HOUR_MS });
     await othersHadTheirTurn();
-    expect([unused, inactive, deleted].flatMap(({ id }) => mailsAbout(id))).toEqual([]);
+    expect([unused, inactive, deleted].flatMap(({ id }) => emailsAbout(id))).toEqual([]);
   });
 
   it("[WMGMT] an email that the server refuses is sent again later", async () => {
     const { id } = await workspace.createHook();
-    mails.refuse(true);
-    const before = mails.refusals;
+    mailTrap.refuse(true);
+    const before = mailTrap.refusals;
     await refuse(id, 20);
-    await eventually(() => mails.refusals > before);
-    mails.refuse(false);
+    await eventually(() => mailTrap.refusals > before);
+    mailTrap.refuse(false);
     rig.clock.advance(180_000);
     await untilMailed(id);
-    expect(mailsAbout(id)).toHaveLength(1);
+    expect(emailsAbout(id)).toHaveLength(1);
   });
 });

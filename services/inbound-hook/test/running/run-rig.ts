@@ -49,12 +49,12 @@ export async function startRunRig(options: RigOptions = {}): Promise<RunRig> {
   return {
     ...rig,
     async accept(hook, body = {}, request = {}) {
-      const answer = await rig.sendSigned(hook, {
+      const response = await rig.sendSigned(hook, {
         body: typeof body === "string" ? body : JSON.stringify(body),
         ...request,
       });
-      if (answer.status !== 202) throw new Error(`not accepted: ${answer.status} ${answer.text}`);
-      return String(answer.body.delivery_id);
+      if (response.status !== 202) throw new Error(`not accepted: ${response.status} ${response.text}`);
+      return String(response.body.delivery_id);
     },
     outcomeOf,
     ended: (deliveryId, patience) =>

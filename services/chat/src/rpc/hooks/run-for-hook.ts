@@ -44,7 +44,7 @@ async function startTurn(
   chat: ChatOfOwner,
 ): Promise<TurnRef | "not-released"> {
   const definition = await findDefinition(pool, chat.workspaceId, assistant);
-  // [IN-58] [IN-59] A repeat of a call whose run has already started gets its reply in any case.
+  // [IN-58] [IN-59] Once the run has started, repeats of the call get its reply, even if the release has ended since.
   if (!isReleasedForHooks(definition) && !(await turns.find(chat))) return "not-released";
   const outcome = await turns.start({
     ...chat,

@@ -5,7 +5,7 @@ import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Lane } from "../queue.ts";
 
-/** A turn whose worker has not renewed its lease for this long may be taken over. */
+/** Another worker may take over a turn when its lease has not been renewed for this long. */
 export const LEASE_MS = 10_000;
 
 export interface HeldTurn {
@@ -64,7 +64,7 @@ const FIND_EXPIRED = `select id, workspace_id as "workspaceId" from chat.turn
 where status = 'running' and lane = $2 and lease_until < $1 order by lease_until limit ${MAX_EXPIRED}`;
 
 export interface LeaseStore {
-  /** Lets other workers claim the turns whose lease has expired. Resolves with how many there were. */
+  /** Lets other workers claim the turns with expired leases. Resolves with how many there were. */
   expire(now: Date): Promise<number>;
   /** Hands over turns that this worker holds; this does not count as an attempt. */
   release(turns: readonly HeldTurn[], now: Date): Promise<void>;

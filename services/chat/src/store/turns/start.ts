@@ -7,7 +7,7 @@ import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { MAX_WAITING_TURNS, type TurnStatus } from "../../domain/turn.ts";
 import { type Lane, ONLY_MEMBER } from "../queue.ts";
 
-/** A user's message that is to be answered. */
+/** A user's message to answer. */
 export interface NewTurn {
   /** A UUID of version 7. */
   id: string;

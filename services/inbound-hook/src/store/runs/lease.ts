@@ -8,7 +8,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 /** The leases of running deliveries: as long as they are renewed, the process that runs the target is alive. */
 export interface Leases {
   renew(deliveries: readonly { deliveryId: string; workspaceId: string }[], leaseUntil: Date): Promise<void>;
-  /** Ends the runs whose lease has expired as interrupted; they are not repeated. Resolves with how many. */
+  /** Marks runs with expired leases as interrupted; they are not repeated. Resolves with how many. */
   interruptExpired(now: Date): Promise<number>;
 }
 

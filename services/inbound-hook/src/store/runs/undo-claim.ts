@@ -5,8 +5,8 @@ import type { ClaimIdentity } from "./claim.ts";
 import type { SettleRuns } from "./settle.ts";
 
 /**
- * Returns the deliveries of a claim, none of whose targets was started, to the queue, as if there had been no claim.
- * Resolves with how many. A claim that is not committed yet, or never will be, has none.
+ * Returns a claim's deliveries to the queue, as if there had been no claim. None of their targets may have been
+ * started. Resolves with how many. A claim that is not committed yet, or never will be, has none.
  */
 export type UndoClaim = (claim: ClaimIdentity, now: Date) => Promise<number>;
 
