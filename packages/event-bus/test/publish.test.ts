@@ -92,11 +92,12 @@ test("fails at its deadline while the broker is down, and publishes again once i
   await using bus = await connectBus({ servers: server.url, name: "test" });
   await ensureStreams(bus);
   await server.kill();
-  const startedAt = performance.now();
-  await expect(publishDurably(bus, "records.test", text.encode("lost"), 300)).rejects.toThrow(/connect/);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  const patient = publishDurably(bus, "records.test", text.encode("kept"), 60_000);
+  const hasty = publishDurably(bus, "records.test", text.encode("lost"), 300);
+  await expect(Promise.race([patient, hasty])).rejects.toThrow(/connect/);
+  await expect(hasty).rejects.toThrow(/connect/);
   await server.restart();
-  await publishDurably(bus, "records.test", text.encode("kept"));
+  await patient;
   expect(await storedMessages(bus, "RECORDS")).toEqual(["kept"]);
 });
 
@@ -113,10 +114,10 @@ test("what waits for a batch fails at its own deadline, counted from when it was
     deadlineMs: 400,
   });
   const startedAt = performance.now();
-  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => publisher.add(String(index))));
+  const outcomes = await Promise.allSettled(Array.from({ length: 200 }, (_, index) => publisher.add(String(index))));
   expect(outcomes.every((outcome) => outcome.status === "rejected")).toBe(true);
-  // Two at a time with a full deadline each would take 4 s.
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  // Two at a time with a full deadline each would take 40 s.
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
 });
 
 test("a message that the broker can never take is refused immediately", async () => {

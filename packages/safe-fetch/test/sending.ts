@@ -19,7 +19,7 @@ export function post(url: string, changes: Partial<SendRequest> = {}): SendReque
     method: "POST",
     headers: { "content-type": "application/json" },
     body: '{"a":1}',
-    deadlineMs: 10_000,
+    deadlineMs: 30_000,
     maxResponseBytes: 65_536,
     ...changes,
   };

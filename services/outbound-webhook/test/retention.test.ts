@@ -1,4 +1,3 @@
-import { fairQueueTables } from "@toolgate/postgres/fair-queue/tables";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
@@ -121,29 +120,5 @@ describe("retention", () => {
     blocker.release();
     await maintainPartitions(own, days(100));
     await own.end();
-  });
-
-  it("[FAIR] the migrations make the queue as its package describes it", async () => {
-    await pool.query(`create schema described; ${fairQueueTables("described.queue")}`);
-    const tables = async (schema: string) => {
-      const { rows: columns } = await pool.query(
-        `select table_name, column_name, data_type, collation_name, is_nullable, column_default
-         from information_schema.columns where table_schema = $1 and starts_with(table_name, 'queue_')
-         order by table_name, column_name`,
-        [schema],
-      );
-      const { rows: indexes } = await pool.query(
-        `select replace(indexdef, $1 || '.', '') as index from pg_indexes
-         where schemaname = $1 and starts_with(tablename, 'queue_') order by indexname`,
-        [schema],
-      );
-      const { rows: settings } = await pool.query(
-        `select relname, reloptions from pg_class
-         where relnamespace = $1::regnamespace and starts_with(relname, 'queue_') and relkind = 'r' order by relname`,
-        [schema],
-      );
-      return { columns, indexes, settings };
-    };
-    expect(await tables("outbound_webhook")).toEqual(await tables("described"));
   });
 });

@@ -99,7 +99,7 @@ describe("fairness", () => {
     });
 
     it("[FAIR] a backlog of 20,000 in one workspace does not delay the first delivery of another", async () => {
-      rig.receiver.behave((request) => (request.path === "/busy/x" ? { delayMs: 50 } : {}));
+      rig.receiver.behave((request) => (request.path === "/busy/x" ? { delayMs: 500 } : {}));
       await rig.register("busy", "/busy/x");
       await rig.register("calm", "/calm/x");
       await report("busy", "custom.x", BACKLOG_EVENTS);
