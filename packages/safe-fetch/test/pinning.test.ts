@@ -181,7 +181,7 @@ test("[SSRF] TLS: an address as host is checked against the addresses of the cer
 test("[OUT-34] a handshake that stalls is a timeout in TLS; one that breaks is a TLS failure", async () => {
   await using silent = await rawReceiver((socket) => socket.resume());
   await using safeFetch = loopbackFetch();
-  const result = await safeFetch.send(post(`https://127.0.0.1:${silent.port}/`, { deadlineMs: 200 }));
+  const result = await safeFetch.send(post(`https://127.0.0.1:${silent.port}/`, { deadlineMs: 1_000 }));
   expect(result).toMatchObject({ kind: "timeout", phase: "tls", timings: { address: "127.0.0.1" } });
   await eventually(() => silent.open.size === 0);
   await using rude = await rawReceiver((socket) => socket.end("HTTP/1.1 400 Bad\r\n\r\n"));
