@@ -59,6 +59,8 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   port?: number;
   /** Further environment of the services. */
   env?: Record<string, string>;
+  /** Non-public addresses that tools and models may call, besides the receiver's. */
+  allowedTargets?: string[];
 }
 
 /** Resolves while enough is left of the clock minute for calls that count within one, at least `fromMs` into it. */
@@ -86,7 +88,7 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
     redisUrl: redis.url,
     port: 0,
     dataDir,
-    allowedTargets: [new URL(receiver.url).host],
+    allowedTargets: [new URL(receiver.url).host, ...(setup.allowedTargets ?? [])],
     targetCaFile,
     ...(setup.env && { env: setup.env }),
     log,

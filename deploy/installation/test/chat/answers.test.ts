@@ -113,29 +113,6 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await door.post("/chat/reset", { chat_id: "never-used" })).body).toEqual({ success: true });
   });
 
-  test("[CHAT-31] a reset ends the running turn, whose answer is not stored", async () => {
-    const stream = await door.stream({ chat_id: "reset-run", message: "run long_report" });
-    await stream.until(({ event }) => event === "message");
-    expect((await door.post("/chat/reset", { chat_id: "reset-run" })).status).toBe(200);
-    const events = await stream.ended;
-    expect(kindsOf(events).at(-1)).toBe("done");
-    expect(await door.history("reset-run")).toEqual([]);
-  });
-
-  test("[CHAT] stop ends the running turn before it responds, and keeps the partial answer", async () => {
-    const stream = await door.stream({ chat_id: "stop", message: "run long_report" });
-    await stream.until(({ event }) => event === "message");
-    const stopped = await door.post("/chat/stop", { chat_id: "stop" });
-    expect(stopped.body).toEqual({ success: true, stopped: true });
-    const history = await door.history("stop");
-    const events = await stream.ended;
-    expect(events.at(-1)?.data).toMatchObject({ resumed: false, receipt: { stopped: true } });
-    expect(history.map(({ content }) => content)).toEqual(["run long_report", textOf(events)]);
-    expect(textOf(events)).not.toContain("line number 19");
-    expect((await door.post("/chat/stop", { chat_id: "stop" })).body).toEqual({ success: true, stopped: false });
-    expect((await door.post("/chat/stop", { chat_id: "never-used" })).body).toEqual({ success: true, stopped: false });
-  });
-
   test("[CHAT] a repeated message with the same client_message_id or Idempotency-Key is one turn", async () => {
     const message = { chat_id: "once", message: "greet Ada", client_message_id: "m-1" };
     const answers = await Promise.all([1, 2, 3].map(() => door.post("/chat/index", message)));

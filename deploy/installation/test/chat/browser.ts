@@ -5,8 +5,7 @@ import { type Browser, chromium } from "playwright-core";
 const PROGRAMS = ["chromium", "chromium-headless-shell", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /** The Chromium of this machine: CHROMIUM_PATH, or one in PATH. Undefined when there is none. */
-export function findChromium(): string | undefined {
-  const { CHROMIUM_PATH, PATH = "" } = process.env;
+export function findChromium({ CHROMIUM_PATH, PATH = "" }: NodeJS.ProcessEnv = process.env): string | undefined {
   if (CHROMIUM_PATH) return CHROMIUM_PATH;
   return PATH.split(delimiter)
     .flatMap((folder) => PROGRAMS.map((program) => join(folder, program)))

@@ -1,28 +1,26 @@
-import { createChat } from "@toolgate/chat-client/chat";
+import { type Chat, createChat } from "@toolgate/chat-client/chat";
 import type { ChatEvent } from "@toolgate/chat-client/events";
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectDense } from "./client.ts";
-import { type ChatFrontDoor, openChat, saveAssistant } from "./front-door.ts";
+import type { ChatFrontDoor } from "./front-door.ts";
+import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";
 
-const WORDS = 120;
+const MESSAGE = "greet Ada and tell a story";
+/** Told after each message event, so that an answer has at least 15 of them. */
+const WORDS_AT_ONCE = 4;
 
 describe("the client and a real gateway", () => {
   let door: ChatFrontDoor;
+  let story: Storyteller;
   let network: Awaited<ReturnType<typeof startTcpProxy>>;
   beforeAll(async () => {
-    door = await openChat("split");
+    [door, story] = await openStories("split");
     network = await startTcpProxy(door.toolgate.baseUrl);
-    const words = `Array.from({ length: ${WORDS} }, (_, n) => "word-" + n).join(" ")`;
-    await door.toolgate.saveTool("tell_story", {
-      parameters: {},
-      handler: `export default async () => ({ text: ${words} });`,
-    });
-    await saveAssistant(door.toolgate, ["greet", "tell_story"]);
   });
   afterAll(async () => {
     await network?.[Symbol.asyncDispose]();
-    await door?.[Symbol.asyncDispose]();
+    await story?.[Symbol.asyncDispose]();
   });
 
   const chatOf = (chatId: string) =>
@@ -35,7 +33,7 @@ describe("the client and a real gateway", () => {
       silenceMs: 1_000,
     });
 
-  /** Reads to the end, and calls `onWord` for every message event, with their number. */
+  /** Reads to the end, and calls `onMessage` for every message event, with their number. */
   async function read(events: AsyncIterable<ChatEvent>, onMessage: (count: number) => void = () => {}) {
     const found: ChatEvent[] = [];
     let text = "";
@@ -50,19 +48,28 @@ describe("the client and a real gateway", () => {
     return { found, text, kinds: found.map(({ event }) => event).filter((kind) => kind !== "message") };
   }
 
+  /** Sends a message whose answer goes on with each event that has been read. */
+  function ask(chat: Chat, onMessage: (count: number) => void) {
+    story.pauseAt(WORDS_AT_ONCE);
+    return read(chat.send(MESSAGE), (count) => {
+      story.pauseAt((count + 1) * WORDS_AT_ONCE);
+      onMessage(count);
+    });
+  }
+
   test("[CHAT-16] [CHAT-36] over broken and silent connections, each event arrives once and the text is that of the history", async () => {
     const chat = chatOf("cut");
-    const { found, text, kinds } = await read(chat.send("tell story"), (count) => {
+    const { found, text, kinds } = await ask(chat, (count) => {
       if (count % 5 === 2) network.cut();
       if (count === 9) network.freeze();
     });
     expectDense(found.map(({ id }) => String(id)));
     expect(kinds).toEqual(["sent", "tool_start", "tool_complete", "suggestions", "done"]);
-    expect(found.at(-1)?.data).toMatchObject({ resumed: false, receipt: { tools: [{ tool: "tell_story" }] } });
+    expect(found.at(-1)?.data).toMatchObject({ resumed: false, receipt: { tools: [{ tool: "greet" }] } });
     expect(network.connections).toBeGreaterThan(4);
     const { messages } = await chat.history();
     expect(messages.map(({ role, content }) => [role, content])).toEqual([
-      ["user", "tell story"],
+      ["user", MESSAGE],
       ["assistant", text],
     ]);
   });
@@ -70,7 +77,7 @@ describe("the client and a real gateway", () => {
   test("[CHAT-22] [CHAT-45] another reader continues after any event, also while the answer runs", async () => {
     const chat = chatOf("resumed");
     let resumed: ReturnType<typeof read> | undefined;
-    const { found } = await read(chat.send("tell story"), (count) => {
+    const { found } = await ask(chat, (count) => {
       if (count === 5) resumed = read(chat.resume({ after: 3 }), (other) => other % 5 === 0 && network.cut());
     });
     const other = await resumed;
@@ -83,12 +90,13 @@ describe("the client and a real gateway", () => {
   test("[CHAT] [CHAT-31] stop keeps the partial answer, history has pages, and reset deletes it", async () => {
     const chat = chatOf("stopped");
     let stopped: Promise<boolean> | undefined;
-    const { found, text } = await read(chat.send("tell story"), (count) => {
-      if (count === 3) stopped = chat.stop();
+    story.pauseAt(WORDS_AT_ONCE);
+    const { found, text } = await read(chat.send(MESSAGE), () => {
+      stopped ??= chat.stop();
     });
     expect(await stopped).toBe(true);
     expect(found.at(-1)?.data).toMatchObject({ receipt: { stopped: true } });
-    expect(text).not.toContain(`word-${WORDS - 1}`);
+    expect(text).not.toContain(LAST_WORD);
     const page = await chat.history({ limit: 1 });
     expect(page.messages.map(({ content }) => content)).toEqual([text]);
     expect((await chat.history({ limit: 1, before: page.next_before ?? 0 })).messages[0]?.role).toBe("user");

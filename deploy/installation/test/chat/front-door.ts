@@ -7,9 +7,6 @@ import {
 } from "../running-toolgate.ts";
 import { type EventStream, openStream } from "./client.ts";
 
-/** The built-in model reports the first 20 lines, word by word. */
-const LINES = 20;
-
 const TOOLS: Record<string, Record<string, unknown>> = {
   greet: {
     external_api: true,
@@ -20,12 +17,8 @@ const TOOLS: Record<string, Record<string, unknown>> = {
   long_report: {
     description: "Returns many lines.",
     parameters: { type: "object", properties: {} },
-    handler: `export default async () => ({ lines: Array.from({ length: ${LINES} }, (_, n) => "line number " + n) });`,
-  },
-  endless_report: {
-    description: "Returns so many words that nobody waits for the end.",
-    parameters: { type: "object", properties: {} },
-    handler: `export default async () => ({ lines: Array.from({ length: ${LINES} }, () => "many words ".repeat(300)) });`,
+    // As many as the built-in model reports.
+    handler: 'export default async () => ({ lines: Array.from({ length: 20 }, (_, n) => "line number " + n) });',
   },
   broken: {
     description: "Always fails.",
@@ -108,8 +101,12 @@ export async function openChat(kind: TopologyKind, setup: Setup = {}): Promise<C
 }
 
 /** Makes an assistant with the built-in model the default of the workspace. */
-export async function saveAssistant({ manage }: RunningToolgate, tools: readonly string[]): Promise<void> {
-  const definition = { instructions: "Help.", tools, suggestions: SUGGESTIONS };
+export async function saveAssistant(
+  { manage }: RunningToolgate,
+  tools: readonly string[],
+  models: readonly string[] = [],
+): Promise<void> {
+  const definition = { instructions: "Help.", tools, models, suggestions: SUGGESTIONS };
   await manage("chat.v1.AssistantService/SaveAssistant", { name: "tester", definition });
   await manage("chat.v1.AssistantService/SetDefaultAssistant", { name: "tester" });
 }

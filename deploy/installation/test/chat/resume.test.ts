@@ -90,26 +90,6 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(unknown.events).toEqual([{ id: "0", event: "done", data: { resumed: true, count: 0 } }]);
   });
 
-  test("[CHAT-45] a resume while the answer streams shows the rest as it arrives, and one with follow=false ends", async () => {
-    const stream = await door.stream({ chat_id: "running", message: "run long_report" });
-    const first = await stream.until(({ event }) => event === "message");
-    stream.cut();
-    const brief = await ended({ chat_id: "running", last_event_id: first.id, follow: "false" });
-    expect(kindsOf(brief.events).at(-1)).toBe("done");
-    expect(await door.history("running")).toHaveLength(1);
-    const [byId, bySince] = await Promise.all([
-      ended({ chat_id: "running", last_event_id: first.id }),
-      ended({ chat_id: "running", since: "2020-01-01T00:00:00Z" }),
-    ]);
-    const answer = (await door.history("running"))[1].content;
-    const before = stream.events.filter(({ id }) => Number(id) <= Number(first.id));
-    expect(textOf([...before, ...byId.events])).toBe(answer);
-    expectDense([first.id, ...byId.ids]);
-    expect(textOf(bySince.events)).toBe(answer);
-    expect(bySince.events.at(-1)?.data).toMatchObject({ resumed: true });
-    expect(await turnsOf("running")).toBe(1);
-  });
-
   test("[CHAT-45] a resume over several turns has one done event, the last", async () => {
     for (const name of ["Ada", "Bob"])
       await (await door.stream({ chat_id: "several", message: `greet ${name}` })).ended;
@@ -119,35 +99,5 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const roles = events.filter(({ event }) => event === "message").map(({ data }) => data.role);
     expect(roles.filter((role) => role === "user")).toHaveLength(2);
     expect(textOf(events)).toMatch(/Hello, Ada.*Hello, Bob/s);
-  });
-
-  test("[CHAT] an EventSource that connects again gets the rest without another turn, then 204", async () => {
-    const parameters = { chat_id: "event-source", message: "run long_report" };
-    const stream = await door.stream(parameters);
-    // A connection may break before the first event: the id is there already.
-    const first = stream.ids[0] ?? (await stream.until(() => true)).id;
-    stream.cut();
-    const again = await door.stream(parameters, { ...door.user.headers, "last-event-id": first });
-    const events = await again.ended;
-    expect(textOf(events)).toBe((await door.history("event-source"))[1].content);
-    expect(events.at(-1)).toMatchObject({ event: "done", data: { resumed: true } });
-    const last = { ...door.user.headers, "last-event-id": events.at(-1)?.id ?? "" };
-    expect((await door.stream(parameters, last)).status).toBe(204);
-    const inQuery = await door.stream({ ...parameters, last_event_id: events.at(-1)?.id ?? "" });
-    expect(inQuery.status).toBe(204);
-    expect(await turnsOf("event-source")).toBe(1);
-  });
-
-  test("[CHAT] a client that disconnects does not end the turn, and may join it again by its message id", async () => {
-    const parameters = { chat_id: "joined", message: "run long_report", client_message_id: "m-1" };
-    const stream = await door.stream(parameters);
-    const first = await stream.until(({ event }) => event === "message");
-    stream.cut();
-    const again = await door.stream({ ...parameters, after_event_id: first.id });
-    const events = await again.ended;
-    const before = stream.events.filter(({ id }) => Number(id) <= Number(first.id));
-    expect(textOf([...before, ...events])).toBe((await door.history("joined"))[1].content);
-    expect(events.at(-1)?.data).toMatchObject({ resumed: false });
-    expect(await turnsOf("joined")).toBe(1);
   });
 });

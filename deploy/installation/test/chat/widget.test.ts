@@ -1,14 +1,14 @@
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findChromium, launchChromium } from "./browser.ts";
-import { type ChatFrontDoor, openChat, saveAssistant } from "./front-door.ts";
+import type { ChatFrontDoor } from "./front-door.ts";
 import { type Site, startSite } from "./site.ts";
+import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";
 
 const DEADLINE_MS = 20_000;
-/** About 12 s: long enough for a busy machine to look at the middle of an answer. */
-const STORY_WORDS = 800;
-const LAST_WORD = `word-${STORY_WORDS - 1}`;
+/** Where the answers wait until the test has looked at them. */
+const PAUSE = 30;
 
 /** The text of simple HTML. */
 function textOfHtml(html: string): string {
@@ -21,6 +21,7 @@ if (!chromium) test.skip("not run: Chromium is not on this machine", () => {});
 
 describe.skipIf(!chromium)("the widget in Chromium", () => {
   let door: ChatFrontDoor;
+  let story: Storyteller;
   let network: Awaited<ReturnType<typeof startTcpProxy>>;
   let site: Site;
   let browser: Browser;
@@ -29,11 +30,8 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
   let problems: string[];
 
   beforeAll(async () => {
-    door = await openChat("single");
-    const { baseUrl, account, manage, saveTool } = door.toolgate;
-    const words = `Array.from({ length: ${STORY_WORDS} }, (_, n) => "word-" + n).join(" ")`;
-    await saveTool("tell_story", { parameters: {}, handler: `export default async () => ({ text: ${words} });` });
-    await saveAssistant(door.toolgate, ["greet", "tell_story"]);
+    [door, story] = await openStories("single");
+    const { baseUrl, account, manage } = door.toolgate;
     network = await startTcpProxy(baseUrl);
     site = await startSite({ gatewayUrl: network.url, tenant: door.tenant, account });
     await manage("chat.v1.AssistantService/UpdateChatSettings", { allowedOrigins: { origins: [site.origin] } });
@@ -43,9 +41,10 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
     await browser?.close();
     await site?.[Symbol.asyncDispose]();
     await network?.[Symbol.asyncDispose]();
-    await door?.[Symbol.asyncDispose]();
+    await story?.[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
+    story.pauseAt(PAUSE);
     context = await browser.newContext();
     page = await context.newPage();
     page.setDefaultTimeout(DEADLINE_MS);
@@ -109,14 +108,16 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
     await send("greet Ada");
     await log().getByText("Hello, Ada").waitFor();
     await finished();
-    await send("tell_story");
+    await send("tell a story");
     await log().getByText("word-20").waitFor();
     expect(await log().textContent()).not.toContain(LAST_WORD);
     await page.reload();
     await log().getByText("word-20").waitFor();
+    expect(await log().textContent()).not.toContain(LAST_WORD);
+    story.goOn();
     await log().getByText(LAST_WORD).waitFor();
     await finished();
-    expect(await users().allTextContents()).toEqual(["You: greet Ada", "You: tell_story"]);
+    expect(await users().allTextContents()).toEqual(["You: greet Ada", "You: tell a story"]);
     await expectAsStored();
     await page.reload();
     await log().getByText(LAST_WORD).waitFor();
@@ -125,13 +126,46 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
     await expectAsStored();
   });
 
+  test("[CHAT] a message that is sent before the history has come is shown and answered once, also after a reload", async () => {
+    await open();
+    await send("greet Ada");
+    await log().getByText("Hello, Ada").waitFor();
+    await finished();
+    const sent: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().includes("/chat/stream?")) sent.push(request.url());
+    });
+    for (const [index, name] of ["Bob", "Eve"].entries()) {
+      const held = Promise.withResolvers<void>();
+      const hold = async (route: Route) => {
+        await held.promise;
+        await route.continue().catch(() => {});
+      };
+      await page.route("**/chat/history?*", hold);
+      const asked = page.waitForRequest("**/chat/history?*");
+      await page.reload();
+      await asked;
+      await send(`greet ${name}`);
+      expect(sent).toHaveLength(index);
+      if (name === "Eve") await page.reload();
+      held.resolve();
+      await log().getByText(`Hello, ${name}`).waitFor();
+      await finished();
+      await page.unroute("**/chat/history?*", hold);
+    }
+    expect(await users().allTextContents()).toEqual(["You: greet Ada", "You: greet Bob", "You: greet Eve"]);
+    await expectAsStored();
+  });
+
   test("[CHAT] an answer that another tab asked for continues in this one", async () => {
     await open();
-    await send("tell_story");
+    await send("tell a story");
     await log().getByText("word-20").waitFor();
     const other = await context.newPage();
     await other.goto(site.origin);
     await other.getByRole("button", { name: "Chat" }).click();
+    await other.getByRole("log").getByText("word-20").waitFor({ timeout: DEADLINE_MS });
+    story.goOn();
     await other.getByRole("log").getByText(LAST_WORD).waitFor({ timeout: DEADLINE_MS });
     expect(await other.locator(".message.user").count()).toBe(1);
     expect(await other.locator(".message.assistant").count()).toBe(1);
@@ -140,18 +174,43 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
 
   test("[CHAT] an offline moment loses nothing", async () => {
     await open();
-    await send("tell_story");
+    await send("tell a story");
     await log().getByText("word-20").waitFor();
     await context.setOffline(true);
     network.cut();
     // The stream has broken, and so has the first attempt to replace it.
     await page.getByText("Reconnecting").waitFor();
     await context.setOffline(false);
+    story.goOn();
     await log().getByText(LAST_WORD).waitFor();
     await finished();
     expect(await users().count()).toBe(1);
     expect((await answers().count()) - 1).toBe(1);
     await expect.poll(() => page.getByRole("status").textContent()).toBe("");
+  });
+
+  test("[CHAT] it can be used with the keyboard alone, and names its parts for screen readers", async () => {
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Shop assistant" });
+    await dialog.waitFor();
+    const focused = () => page.locator(":focus").last().textContent();
+    const isTyping = () => page.getByLabel("Your message").evaluate((element) => element.matches(":focus"));
+    expect(await isTyping()).toBe(true);
+    await page.keyboard.type("tell a story");
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("log", { name: "Messages" }).getByText("word-20").waitFor();
+    expect(await page.locator("[aria-busy=true]").count()).toBe(1);
+    await page.keyboard.press("Tab");
+    expect(await focused()).toBe("Stop");
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").getByText("Stopped.").waitFor();
+    await finished();
+    expect(await isTyping()).toBe(true);
+    expect(await log().textContent()).not.toContain(LAST_WORD);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    expect(await focused()).toBe("Chat");
   });
 
   test("[CHAT] a new chat begins empty, and is another one", async () => {

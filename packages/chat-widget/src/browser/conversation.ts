@@ -26,7 +26,8 @@ export class Conversation {
   readonly #memory;
   readonly #view;
   #chat: Chat;
-  #isLoaded = false;
+  /** Resolves once the history is shown and the answer that was running has ended. */
+  #loaded: Promise<void> | undefined;
   #isNew = false;
   #left = new AbortController();
 
@@ -35,7 +36,7 @@ export class Conversation {
     this.#memory = createMemory(`toolgate ${options.baseUrl} ${options.tenant}`);
     this.#chat = this.#newChat();
     this.#view = new View(parent, options.title ?? "Chat", {
-      send: (text) => void this.#send({ clientMessageId: newId(), message: text }),
+      send: (text) => void this.#sendNew(text),
       stop: () => void this.#stop(),
       startNewChat: () => this.#startNewChat(),
       open: () => this.#open(),
@@ -60,16 +61,23 @@ export class Conversation {
 
   #open(): void {
     this.#memory.isOpen = true;
-    if (this.#isLoaded) return;
-    this.#isLoaded = true;
+    if (this.#loaded) return;
     const { pending } = this.#memory;
-    void (pending ? this.#send(pending) : this.#load());
+    this.#loaded = pending ? this.#send(pending, { hasHistory: false }) : this.#load();
   }
 
-  /** Also sends a message again after a reload has cut its answer: it is answered only once. */
-  async #send(pending: Pending): Promise<void> {
-    const isRestored = this.#memory.pending !== undefined;
-    let hasHistory = !isRestored;
+  /** Waits for the history, which would show the message and its answer a second time if it came later. */
+  async #sendNew(message: string): Promise<void> {
+    const { signal } = this.#left;
+    const pending = { clientMessageId: newId(), message };
+    this.#memory.pending = pending;
+    this.#view.busy(true);
+    await this.#loaded;
+    if (!signal.aborted) await this.#send(pending, { hasHistory: true });
+  }
+
+  /** Also sends a message again after a reload has cut its answer: it is answered only once. `hasHistory`: the view shows it already. */
+  async #send(pending: Pending, { hasHistory }: { hasHistory: boolean }): Promise<void> {
     this.#memory.pending = pending;
     this.#view.addUser(pending.message);
     this.#view.suggest([]);
@@ -100,8 +108,8 @@ export class Conversation {
     } catch (error) {
       // Somebody else has signed in, and the remembered chat is not theirs.
       const isForbidden = error instanceof ChatError && error.code === "FORBIDDEN";
-      if (isForbidden && !this.#isNew) this.#startNewChat();
-      else this.#fail(error);
+      if (isForbidden && !this.#isNew) return this.#loadNew();
+      this.#fail(error);
     }
   }
 
@@ -151,15 +159,20 @@ export class Conversation {
   }
 
   #startNewChat(): void {
-    // The old chat stays at the server. Its answer is no longer shown.
+    // The answer of the old chat is no longer shown.
     this.#left.abort();
     this.#left = new AbortController();
+    this.#view.busy(false);
+    this.#loaded = this.#loadNew();
+  }
+
+  /** The old chat stays at the server. */
+  #loadNew(): Promise<void> {
     this.#memory.forget();
     this.#isNew = true;
     this.#chat = this.#newChat();
     this.#view.clear();
-    this.#view.busy(false);
-    void this.#load();
+    return this.#load();
   }
 
   #showHistory(messages: readonly HistoryMessage[]): void {

@@ -7,6 +7,8 @@ export type Script = {
   finishReason?: string;
   /** Pace of the text. Default: no pauses. */
   tokensPerSecond?: number;
+  /** Each token of the text waits for this; tokens count from 0, also those of an earlier, interrupted answer. */
+  before?: (token: number) => Promise<unknown>;
   /** Pause before the first token, after the headers. */
   firstTokenMs?: number;
   /** Characters of each fragment of tool arguments. Default: 4. */

@@ -116,12 +116,15 @@ async function play(
   // An error may be the first event of all.
   if (fault?.kind !== "error" || fault.afterTokens > 0) response.write(wire.begin(request));
   const tokens = tokensOf(remainder(script.text ?? "", request.body.messages));
+  const saidBefore = tokensOf(script.text ?? "").length - tokens.length;
   const gapMs = script.tokensPerSecond === undefined ? 0 : 1_000 / script.tokensPerSecond;
   const began = performance.now();
   for (const [index, token] of tokens.entries()) {
     if (index === fault?.afterTokens) break;
     const waitMs = began + index * gapMs - performance.now();
     if (waitMs > 1) await sleep(waitMs, undefined, { signal });
+    await script.before?.(saidBefore + index);
+    if (signal.aborted) return;
     if (!response.write(wire.token(token))) await once(response, "drain", { signal });
   }
   if (fault === undefined) {

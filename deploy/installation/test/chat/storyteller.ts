@@ -1,0 +1,70 @@
+import { plain, type RecordedRequest, type Script } from "../../../../services/chat/test/model-servers/script.ts";
+import { startOpenAiServer } from "../../../../services/chat/test/model-servers/server.ts";
+import type { Setup, TopologyKind } from "../running-toolgate.ts";
+import { type ChatFrontDoor, openChat, saveAssistant } from "./front-door.ts";
+
+const WORDS = 60;
+export const STORY = Array.from({ length: WORDS }, (_, index) => `word-${index}`).join(" ");
+export const LAST_WORD = `word-${WORDS - 1}`;
+
+/**
+ * A model that answers "greet Ada" with the tool greet, and everything else with a story, as far as the test lets it.
+ * "greet Ada and tell a story": both.
+ */
+export interface Storyteller extends AsyncDisposable {
+  /** From now on each story waits before the word with this number. */
+  pauseAt(word: number): void;
+  /** Lets all stories go on to their end. */
+  goOn(): void;
+  /** Stories that are being told. */
+  open(): number;
+}
+
+/** An installation whose default assistant is the storyteller. */
+export async function openStories(kind: TopologyKind, setup: Setup = {}): Promise<[ChatFrontDoor, Storyteller]> {
+  await using resources = new AsyncDisposableStack();
+  const server = resources.use(await startOpenAiServer());
+  const door = resources.use(await openChat(kind, { ...setup, allowedTargets: ["127.0.0.1"] }));
+  await door.toolgate.manage("chat.v1.ModelService/SaveModel", {
+    name: "storyteller",
+    provider: "MODEL_PROVIDER_OPENAI_COMPATIBLE",
+    baseUrl: server.baseUrl,
+    model: "m",
+  });
+  await saveAssistant(door.toolgate, ["greet"], ["storyteller"]);
+  let pausedAt = WORDS;
+  let wake = Promise.withResolvers<void>();
+  const move = (word: number) => {
+    pausedAt = word;
+    wake.resolve();
+    wake = Promise.withResolvers();
+  };
+  server.answer((request) => ({
+    async before(word) {
+      while (word >= pausedAt) await wake.promise;
+    },
+    ...answerTo(request),
+  }));
+  const owned = resources.move();
+  return [
+    door,
+    {
+      pauseAt: move,
+      goOn: () => move(WORDS),
+      open: () => server.open(),
+      [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    },
+  ];
+}
+
+function answerTo({ body: { messages } }: RecordedRequest): Script {
+  // Another worker, which continues an answer, says so in a message of its own.
+  const at = messages.findLastIndex(({ role, content }) => role === "user" && !/interrupted/.test(plain(content)));
+  const asked = plain(messages[at]?.content);
+  const [, name] = /^greet (\w+)/.exec(asked) ?? [];
+  if (!name) return { text: STORY };
+  const result = messages.slice(at).find(({ role }) => role === "tool");
+  if (!result) return { toolCalls: [{ id: "call_1", name: "greet", args: JSON.stringify({ name }) }] };
+  const greeting = `<p>${JSON.parse(plain(result.content)).greeting}</p>`;
+  return { text: asked.includes("story") ? `${greeting} ${STORY}` : greeting };
+}
