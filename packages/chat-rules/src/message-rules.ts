@@ -19,7 +19,7 @@ export function chatIdFault(chatId: string): string | undefined {
 
 /** [CHAT-8] Why a message is not valid; undefined when it is. */
 export function messageFault(message: string): string | undefined {
-  if (message.trim() === "") return "message: missing or blank";
+  if (message.trim() === "") return "message: is missing or blank";
   if (message.length > MAX_MESSAGE_CHARACTERS) return `message: at most ${MAX_MESSAGE_CHARACTERS} characters`;
   return message.includes("\0") ? "message: NUL is not allowed" : undefined;
 }

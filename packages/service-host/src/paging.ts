@@ -8,7 +8,7 @@ const MAX_INT4 = 2_147_483_647;
 /** The number of rows of a page: 1 to 100, 50 when the request names none. */
 export function pageSize(requested: number): number {
   if (requested > MAX_PAGE_SIZE || requested < 0)
-    throw new ConnectError(`page_size: from 1 to ${MAX_PAGE_SIZE}`, Code.InvalidArgument);
+    throw new ConnectError(`page_size: must be from 1 to ${MAX_PAGE_SIZE}`, Code.InvalidArgument);
   return requested === 0 ? DEFAULT_PAGE_SIZE : requested;
 }
 

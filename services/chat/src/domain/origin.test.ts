@@ -15,5 +15,5 @@ test("an origin is listed once, and a list has at most 20", () => {
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => `https://${index}a.example`);
   expect(originsViolation(numbered(20))).toBeUndefined();
   expect(originsViolation(numbered(21))).toMatch(/at most 20/);
-  expect(originsViolation(["https://a.example", "https://a.example"])).toMatch(/twice/);
+  expect(originsViolation(["https://a.example", "https://a.example"])).toMatch(/duplicates/);
 });

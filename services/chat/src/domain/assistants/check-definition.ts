@@ -33,5 +33,5 @@ export function definitionViolations(definition: AssistantDefinition): string[] 
 
 function listViolations(field: string, names: readonly string[], max: number): string[] {
   if (names.length > max) return [`${field}: at most ${max}`];
-  return new Set(names).size < names.length ? [`${field}: one is named twice`] : [];
+  return new Set(names).size < names.length ? [`${field}: must not contain duplicates`] : [];
 }

@@ -14,8 +14,8 @@ const PART = 50;
 /** [CHAT-26] An unknown chat has no messages. */
 export const getHistory: Handler<Context, typeof ChatService.method.getHistory> = async (context, request, call) => {
   const { chatId, before, after, limit } = request;
-  if (limit > MAX_PAGE) refuse(`limit: from 1 to ${MAX_PAGE}`);
-  if (before > 0n && after !== undefined) refuse("before: not together with after");
+  if (limit > MAX_PAGE) refuse(`limit: must be from 1 to ${MAX_PAGE}`);
+  if (before > 0n && after !== undefined) refuse("before: cannot be combined with after");
   const chat = await context.turns.find(chatOf(call, chatId));
   if (chat === "forbidden") throw forbidden();
   if (!chat) return {};

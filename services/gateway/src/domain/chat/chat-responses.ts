@@ -20,7 +20,7 @@ function own(status: number, code: OwnCode, message: string): ApiResponse {
 }
 
 export const CHAT_UNAUTHENTICATED: ApiResponse = {
-  ...own(401, "UNAUTHENTICATED", "log in first"),
+  ...own(401, "UNAUTHENTICATED", "sign in first"),
   headers: { "www-authenticate": "Bearer" },
 };
 /** The same for a workspace that does not exist. */

@@ -59,7 +59,7 @@ export class ParameterReader {
     if (value === undefined || value === null || (this.#isText && value === "")) return undefined;
     const flag = this.#isText ? FLAGS.get(value) : value;
     if (typeof flag === "boolean") return flag;
-    this.check(this.#isText ? `${name}: true, false, 1 or 0` : `${name}: true or false`);
+    this.check(this.#isText ? `${name}: must be true, false, 1 or 0` : `${name}: must be true or false`);
     return undefined;
   }
 
@@ -161,7 +161,7 @@ export function historyPage(reader: ParameterReader): Checked<HistoryPage> {
   const chatId = reader.chatId();
   const before = reader.counter("before");
   const limit = reader.counter("limit");
-  if (limit !== undefined && (limit < 1 || limit > MAX_PAGE)) reader.check(`limit: from 1 to ${MAX_PAGE}`);
+  if (limit !== undefined && (limit < 1 || limit > MAX_PAGE)) reader.check(`limit: must be from 1 to ${MAX_PAGE}`);
   return { values: { chatId, before, limit }, tenant, fault: reader.fault };
 }
 

@@ -31,7 +31,7 @@ const LIMITS = {
   headerSize: 8 * 1024,
 };
 const CHUNK_BYTES = 64 * 1024;
-const ONE_FILE = chatError(400, "INVALID_FILE", "file: only one");
+const ONE_FILE = chatError(400, "INVALID_FILE", "file: only one is allowed");
 const TOO_LARGE = chatError(400, "FILE_TOO_LARGE", "file: at most 20 MB");
 const EMPTY = chatError(400, "INVALID_FILE", "file: empty");
 

@@ -21,7 +21,7 @@ export async function jsonParameters(request: FastifyRequest, contentType: strin
   if (fault === "too-large") reader.check(`body: larger than ${MAX_JSON_BYTES} bytes`);
   if (!isJsonObject(body)) reader.check("body: must be a JSON object");
   // [CHAT-11] A file needs a form.
-  if (reader.has("file")) reader.check("file: only in multipart/form-data");
+  if (reader.has("file")) reader.check("file: must be sent as multipart/form-data");
   return reader;
 }
 

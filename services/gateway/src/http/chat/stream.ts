@@ -22,7 +22,7 @@ export async function streamAnswer(
   // A browser's EventSource that connects again repeats the whole request, which must not start another turn.
   if (after !== undefined) return resumeReconnected(context, request, reply, { reader, after });
   const login = chatLogin(request, { changesState: true });
-  if (reader.has("file")) reader.check("file: only in POST /chat/index");
+  if (reader.has("file")) reader.check("file: can only be sent with POST /chat/index");
   const checked = streamedMessage(reader, idempotencyKeyOf(request, reader));
   const admitted = await admit(context, request, reply, { login, checked, occupies: true });
   return admitted ? stream(context, reply, admitted) : reply;
