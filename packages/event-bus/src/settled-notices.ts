@@ -5,7 +5,10 @@ import type { Bus } from "./connect.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
 const MAX_NOTICES_PER_BATCH = 200;
-/** If the settled notices of all listeners of an event arrive within this time, its row is deleted without being updated first. */
+/**
+ * If the settled notices of all listeners of an event arrive within this time, its row is deleted without being
+ * updated first.
+ */
 const GATHER_MS = 50;
 
 /** A settled notice: the events that one listener has in its own database. */

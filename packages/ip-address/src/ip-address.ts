@@ -31,7 +31,10 @@ export function canonicalIp(address: string): string {
   return isIPv4(address) ? address : (parseIp(withoutZone(address))?.toString() ?? "");
 }
 
-/** [LOG-7] [TOOL-43] The part of an address that does not identify a person: IPv4 /24, IPv6 /48; "" if it is not an address. */
+/**
+ * [LOG-7] [TOOL-43] The part of an address that does not identify a person: IPv4 /24, IPv6 /48; "" if it is not an
+ * address.
+ */
 export function shortIp(address: string): string {
   const ip = parseIp(withoutZone(address));
   if (!ip) return "";

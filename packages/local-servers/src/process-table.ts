@@ -15,7 +15,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** True when process `pid` runs and has `argument` as one of its arguments: its pid may since have been given to another process. */
+/**
+ * True when process `pid` runs and has `argument` as one of its arguments: its pid may since have been given to
+ * another process.
+ */
 export async function runsWith(pid: number, argument: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const fromProc = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => undefined);

@@ -20,8 +20,9 @@ const READ_EVERY_MS = 5_000;
 const MAX_COUNTED = 10_000;
 
 /**
- * Measures a table of outstanding work, under the name `queue`: how many rows are due, up to 10,000, and how long the oldest has been. `due` is
- * the column of their times and needs an index; both names go into SQL, so they must be constants, never input.
+ * Measures a table of outstanding work, under the name `queue`: how many rows are due, up to 10,000, and how long the
+ * oldest has been. `due` is the column of their times and needs an index; both names go into SQL, so they must be
+ * constants, never input.
  */
 export function measureQueue(
   pool: Pool,

@@ -15,7 +15,8 @@ import { createRunningCalls } from "./running-calls.ts";
 
 /** How a call that reached its run ended. */
 type RanOutcome =
-  | { kind: "failed"; executionId: string; durationMs: number /** Empty when it is replayed. */; error: string }
+  /** `error` is empty when it is replayed. */
+  | { kind: "failed"; executionId: string; durationMs: number; error: string }
   | { kind: "ok"; executionId: string; durationMs: number; resultJson: string };
 
 /**

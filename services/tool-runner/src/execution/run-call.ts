@@ -23,8 +23,8 @@ export interface RunCallDependencies extends ExecuteDependencies {
 
 /**
  * One call from outside: checks release, body and arguments in this order, then runs the tool. Resolves once the
- * broker has stored the run's log record, and the run's event is committed. An idempotency key is claimed only by calls that reach the run. Rejects with `NotStarted`
- * when nothing of the tool ran.
+ * broker has stored the run's log record, and the run's event is committed. An idempotency key is claimed only by
+ * calls that reach the run. Rejects with `NotStarted` when nothing of the tool ran.
  */
 export async function runCall(
   deps: RunCallDependencies,
@@ -34,7 +34,7 @@ export async function runCall(
 ): Promise<CallOutcome> {
   // Before the tool is loaded, because the loading time would reveal that the tool exists.
   if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
-  const request = caller.case === "chat" ? await withEpoch(deps, given) : given;
+  const request = caller.case === "chat" || caller.case === "hook" ? await withEpoch(deps, given) : given;
   const tool = await loadTool(deps, request, caller);
   if (!tool || !isReleased(tool.definition, entryTypeOf(caller))) return { kind: "unavailable" };
   if (request.bodyFault) return { kind: "invalid", violations: [request.bodyFault] };
@@ -56,7 +56,7 @@ export async function runCall(
   return { ...outcome, replayed: false, suppressed: [...scope.suppressed] };
 }
 
-/** Without Redis the definitions are read from the database. */
+/** For calls that do not know the epoch, or waited in a queue. Without Redis the definitions are read from the database. */
 async function withEpoch(deps: RunCallDependencies, request: RunRequest): Promise<RunRequest> {
   if (request.workspaceEpoch !== 0n) return request;
   const workspaceEpoch = await deps.currentEpoch(request.workspaceId).catch(() => 0n);

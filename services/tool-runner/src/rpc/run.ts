@@ -7,8 +7,6 @@ import { NotStarted } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
 
 export interface RunHandlerDependencies extends RunCallDependencies {
-  /** The workspace's epoch. */
-  currentEpoch(workspaceId: string): Promise<bigint>;
   /** Called with the reason why a hook's run did not start. */
   onNotStarted: (error: unknown) => void;
 }
@@ -32,7 +30,7 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
   };
 }
 
-/** Hooks wait in a queue, so only the newest epoch counts; and the sender of a call does not see why a run failed. */
+/** The response says why a run failed, which only the hook's own workspace gets to see, and when it did not start. */
 async function runForHook(
   deps: RunHandlerDependencies,
   request: RunRequest,
@@ -40,9 +38,7 @@ async function runForHook(
   signal: () => AbortSignal,
 ): Promise<MessageInitShape<typeof RunResponseSchema>> {
   try {
-    // Without Redis the definition is read from the database.
-    const workspaceEpoch = request.workspaceEpoch || (await deps.currentEpoch(request.workspaceId).catch(() => 0n));
-    return fieldsOf(await runCall(deps, { ...request, workspaceEpoch }, caller, signal), { showError: true });
+    return fieldsOf(await runCall(deps, request, caller, signal), { showError: true });
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
     deps.onNotStarted(error);

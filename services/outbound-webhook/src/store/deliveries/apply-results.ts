@@ -32,10 +32,11 @@ export interface CancelRecord extends Pick<AttemptRecord, "deliveryId" | "worksp
 }
 
 /**
- * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record
- * is ignored unless its delivery still has that attempt number, in flight or waiting again because its lease has expired.
- * Then cancels the deliveries that wait for endpoints that this batch deactivated, or that were deleted meanwhile. Resolves with
- * whether there is work for the freed slots, including work that was added while this waited for the lock.
+ * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record is
+ * ignored unless its delivery still has that attempt number, in flight or waiting again because its lease has
+ * expired. Then cancels the deliveries that wait for endpoints that this batch deactivated, or that were deleted
+ * meanwhile. Resolves with whether there is work for the freed slots, including work that was added while this waited
+ * for the lock.
  */
 export type ApplyResults = (records: readonly (AttemptRecord | CancelRecord)[], now: Date) => Promise<boolean>;
 

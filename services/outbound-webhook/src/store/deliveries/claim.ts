@@ -32,7 +32,10 @@ interface Claim {
 
 export interface ClaimStore {
   claim(now: Date, leaseUntil: Date): Promise<Claim>;
-  /** Hands claimed deliveries back to the queue. With `failingUntil` they wait until then, and their endpoints count as failing. */
+  /**
+   * Hands claimed deliveries back to the queue. With `failingUntil` they wait until then, and their endpoints count
+   * as failing.
+   */
   handBack(
     deliveries: readonly Pick<ClaimedDelivery, "deliveryId" | "workspaceId">[],
     leaseUntil: Date,

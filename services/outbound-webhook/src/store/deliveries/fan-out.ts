@@ -12,9 +12,10 @@ import { QUEUE_TABLES } from "../queue.ts";
 export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<number>;
 
 /**
- * The lock comes first, so that the next statement sees the endpoints' current state: an endpoint
- * that is being deactivated at the same time gets the event only if it is still active after the lock. An event that is too late for its own partition is stored under the
- * time of its arrival; a repeated report finds it in `moved_event` or in the partition of its own time.
+ * The lock comes first, so that the next statement sees the endpoints' current state: an endpoint that is being
+ * deactivated at the same time gets the event only if it is still active after the lock. An event that is too late
+ * for its own partition is stored under the time of its arrival; a repeated report finds it in `moved_event` or in
+ * the partition of its own time.
  */
 export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
   const text = fanOutText(queue);
