@@ -17,7 +17,7 @@ import { createFollowers, type Followers } from "./followers/followers.ts";
 import type { ModelFile } from "./models/model.ts";
 import { LANES, SCHEMA } from "./store/queue.ts";
 import type { ClaimedTurn } from "./store/turns/claim.ts";
-import { createTurns, type Turns } from "./turns/turns.ts";
+import { createTurns, type LocalWorker, type Turns } from "./turns/turns.ts";
 
 /** What the RPC handlers and the workers work with. */
 export interface Context {
@@ -26,6 +26,8 @@ export interface Context {
   queuePool: Pool;
   secretBox: SecretBox;
   turns: Turns;
+  /** The worker of this process, once it claims turns and until it stops. */
+  localWorker: { current: LocalWorker | undefined };
   describeTools: DescribeTools;
   checkBaseUrl: CheckBaseUrl;
   modelOf: ModelOf;
@@ -82,11 +84,21 @@ export async function createContext(
   const objects = config.filesFolder === "" ? undefined : await openFolderStore(config.filesFolder);
   const files = createFiles({ pool, objects, now });
   const onCatchUpError = (error: unknown) => log.error({ err: error }, "followed chats could not be read");
+  const localWorker: Context["localWorker"] = { current: undefined };
+  const { turnsPerWorkspace } = config;
   return {
     pool,
     queuePool,
     secretBox,
-    turns: createTurns({ pool, queuePool, turnsPerWorkspace: config.turnsPerWorkspace, bus, now }),
+    turns: createTurns({
+      pool,
+      queuePool,
+      turnsPerWorkspace,
+      bus,
+      now,
+      localWorker: () => localWorker.current,
+    }),
+    localWorker,
     describeTools: createDescribeTools(peers.transport("tool-runner")),
     checkBaseUrl: createBaseUrlCheck(config),
     modelOf: overrides.modelOf ?? createModelOf({ safeFetch, secretBox, onError }),

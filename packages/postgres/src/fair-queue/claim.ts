@@ -33,6 +33,28 @@ export function prepareClaim(
 }
 
 /**
+ * As `prepareClaim`, from one group, in a transaction that has locked the group and changed its queue. Claims nothing
+ * while the group is not due. The commit waits for the disk.
+ */
+export function prepareClaimOf(
+  queue: FairQueue,
+  select: { name: string; text: string },
+): (group: string, request: Pick<ClaimRequest, "now" | "leaseUntil">) => [choose: Statement, claim: Statement] {
+  const chooseText = chooseGroupText(queue.tables);
+  const claimText = `with ${claimParts(queue)}\n${select.text}`;
+  return (group, { now, leaseUntil }) => [
+    { name: `${queue.tables}_choose`, text: chooseText, values: [group, now] },
+    { name: select.name, text: claimText, values: [now, leaseUntil] },
+  ];
+}
+
+function chooseGroupText(tables: string): string {
+  assertTablesName(tables);
+  return `select set_config('fair_queue.groups', coalesce(array_agg(group_id), '{}')::text, true)
+from ${tables}_group where group_id = $1 and ready_at <= $2`;
+}
+
+/**
  * A transaction setting passes the groups to the next statement. The commit does not wait for the disk: a crash that
  * loses a claim also loses everything that followed from it, and the items are claimed again.
  */

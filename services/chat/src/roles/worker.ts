@@ -10,7 +10,7 @@ import { createDescribeTools } from "../clients/describe-tools.ts";
 import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
 import { LANES, type Lane, laneQueue } from "../store/queue.ts";
-import { createClaimStore } from "../store/turns/claim.ts";
+import { type ClaimedTurn, createClaimStore } from "../store/turns/claim.ts";
 import { createEndTurn, type EndTurn } from "../store/turns/end.ts";
 import { createLeaseStore, type LeaseStore } from "../store/turns/leases.ts";
 import { refuseWaiting } from "../store/turns/refuse.ts";
@@ -56,18 +56,29 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
   });
   const endTurn = ofLanes((lane) => createEndTurn(queuePool, lane, queues[lane]));
   const deps = turnDependencies(context, options, endTurn, resources);
+  const release = async (turn: ClaimedTurn) => {
+    await leases[turn.lane].release([turn], now());
+    deps.announceTurns(turn.lane);
+  };
   const running = resources.use(
     createRunningTurns({
       run: (turn, control) => runTurn(deps, turn, control),
       async onEnd(turn, handOver) {
         wakeUps[turn.lane].signal();
         if (!handOver) return;
-        await leases[turn.lane].release([turn], now());
-        deps.announceTurns(turn.lane);
+        await release(turn);
       },
       onError: onError("turn"),
     }),
   );
+  context.localWorker.current = {
+    hasRoom: (lane) => running.count(lane) < turnsPerWorker,
+    async run(turns) {
+      if (context.localWorker.current) for (const turn of turns) running.start(turn);
+      // It has stopped in the meantime.
+      else for (const turn of turns) await release(turn);
+    },
+  };
   resources.use(onStop(bus, (turn) => running.control(turn)?.leave("stop")));
   const publish = createPublishEvents(bus);
   const refuse = async () => {
@@ -80,6 +91,9 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
         const claim = createClaimStore(queuePool, lane, queues[lane]);
         const settings = { lane, claim, running, turnsPerWorkspace, maxTurns: turnsPerWorker, now };
         return async (signal) => {
+          signal.addEventListener("abort", () => {
+            context.localWorker.current = undefined;
+          });
           await claimTurns({ ...settings, wakeUp: wakeUps[lane], signal, onError: onError(`${lane} turns`) });
           await handOver(running, lane);
         };

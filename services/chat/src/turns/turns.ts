@@ -8,6 +8,7 @@ import { v7 as uuidv7 } from "uuid";
 import { chatEvent, doneEvent, messageEvent, storedEvent } from "../domain/chat-event.ts";
 import { type ChatRow, findChat } from "../store/chats.ts";
 import { LANES, type Lane, laneQueue } from "../store/queue.ts";
+import type { ClaimedTurn } from "../store/turns/claim.ts";
 import { createStopReady, type StopReady } from "../store/turns/end.ts";
 import type { TurnProgress } from "../store/turns/find.ts";
 import { createResetStore } from "../store/turns/reset.ts";
@@ -48,15 +49,23 @@ export interface Turns {
   find(chat: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined>;
 }
 
+/** A worker in the process that accepts a turn, which can start it without being told by the broker. */
+export interface LocalWorker {
+  hasRoom(lane: Lane): boolean;
+  run(turns: readonly ClaimedTurn[]): Promise<void>;
+}
+
 interface TurnsOptions {
   pool: Pool;
   queuePool: Pool;
   turnsPerWorkspace: number;
   bus: Bus;
   now: () => Date;
+  /** Undefined: there is none, or it takes no more turns. */
+  localWorker?: () => LocalWorker | undefined;
 }
 
-export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: TurnsOptions): Turns {
+export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, localWorker }: TurnsOptions): Turns {
   const startIn = Object.fromEntries(
     LANES.map((lane) => [lane, createStartStore(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
   ) as Record<Lane, ReturnType<typeof createStartStore>>;
@@ -77,9 +86,12 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now }: Tu
       const at = now();
       const userEvent = storedEvent(messageEvent("user", request.message, at));
       const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
-      const outcome = await startIn[request.lane]({ ...request, ...ids, userEvent }, at);
+      const worker = localWorker?.();
+      const claims = worker?.hasRoom(request.lane) ?? false;
+      const { outcome, claimed } = await startIn[request.lane]({ ...request, ...ids, userEvent }, at, { claims });
+      if (claimed.length > 0) await worker?.run(claimed);
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
-        announceTurns(request.lane);
+        if (!claimed.some(({ id }) => id === outcome.turn.id)) announceTurns(request.lane);
         const { chat, id, firstEventId } = outcome.turn;
         publish(chat, id, [chatEvent(firstEventId, userEvent)]);
       }

@@ -1,6 +1,6 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
-import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import { prepareClaim, prepareClaimOf } from "@toolgate/postgres/fair-queue/claim";
+import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Lane } from "../queue.ts";
 import { LEASE_MS } from "./leases.ts";
@@ -79,14 +79,29 @@ export function createClaimStore(pool: Pool, lane: Lane, queue: FairQueue): Clai
   const claim = prepareClaim(queue, { name: `claim_${lane}_turns`, text: SELECT });
   return async (now, maxGroups) => {
     const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil: NEVER, maxGroups }));
-    const rows: (Omit<ClaimedTurn, "sources"> & SourceRow)[] = claimed?.rows ?? [];
-    const turns = rows.map(toTurn);
+    const turns: ClaimedTurn[] = (claimed?.rows ?? []).map(toTurn);
     const groups: number = locked?.rows[0].groups ?? 0;
     return { turns, full: groups === maxGroups || (groups > 0 && turns.length === 0) };
   };
 }
 
-function toTurn(row: Omit<ClaimedTurn, "sources"> & SourceRow): ClaimedTurn {
+/** Statements that claim the due turns of a workspace, for a transaction that has just added one, and their last result. */
+export interface ClaimOfWorkspace {
+  statements(workspaceId: string, now: Date): Statement[];
+  turnsOf(rows: readonly unknown[]): ClaimedTurn[];
+}
+
+export function createClaimOfWorkspace(lane: Lane, queue: FairQueue): ClaimOfWorkspace {
+  const claim = prepareClaimOf(queue, { name: `claim_${lane}_turns`, text: SELECT });
+  return {
+    statements: (workspaceId, now) => claim(workspaceId, { now, leaseUntil: NEVER }),
+    turnsOf: (rows) => (rows as Row[]).map(toTurn),
+  };
+}
+
+type Row = Omit<ClaimedTurn, "sources"> & SourceRow;
+
+function toTurn(row: Row): ClaimedTurn {
   const {
     lastEventId: _1,
     messages: _2,

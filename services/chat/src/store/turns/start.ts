@@ -6,6 +6,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { MAX_WAITING_TURNS, type TurnStatus } from "../../domain/turn.ts";
 import { type Lane, ONLY_MEMBER } from "../queue.ts";
+import { type ClaimedTurn, createClaimOfWorkspace } from "./claim.ts";
 
 /** A user's message to answer. */
 export interface NewTurn {
@@ -135,7 +136,12 @@ ${addParts(queue)}
 select count(*)::integer as added from queued`;
 }
 
-export type StartStore = (turn: NewTurn, now: Date) => Promise<StartOutcome>;
+/** `claims`: claims the turn as well, and others of the workspace that are due, for a worker in this process. */
+export type StartStore = (
+  turn: NewTurn,
+  now: Date,
+  options?: { claims: boolean },
+) => Promise<{ outcome: StartOutcome; claimed: ClaimedTurn[] }>;
 
 /**
  * Adds a turn to a chat, which is created if it is new, in one transaction and one round trip. It may start immediately
@@ -143,7 +149,8 @@ export type StartStore = (turn: NewTurn, now: Date) => Promise<StartOutcome>;
  */
 export function createStartStore(pool: Pool, lane: Lane, queue: FairQueue): StartStore {
   const queueText = queueTurn(queue, lane);
-  return async (turn, now) => {
+  const claimOf = createClaimOfWorkspace(lane, queue);
+  return async (turn, now, { claims } = { claims: false }) => {
     const { workspaceId, chatId, owner } = turn;
     const statements: Statement[] = [
       ...makeAndLockGroups(queue.tables, [workspaceId]),
@@ -152,8 +159,13 @@ export function createStartStore(pool: Pool, lane: Lane, queue: FairQueue): Star
       { name: "add_turn", text: ADD_TURN, values: addValues(turn, now) },
       { name: `queue_${lane}_turn`, text: queueText, values: [turn.id] },
     ];
+    const added = statements.length - 2;
+    if (claims) statements.push(...claimOf.statements(workspaceId, now));
     const results = await pipelined(pool, statements);
-    return outcomeOf(results.at(-2)?.rows[0], turn);
+    return {
+      outcome: outcomeOf(results[added]?.rows[0], turn),
+      claimed: claims ? claimOf.turnsOf(results.at(-1)?.rows ?? []) : [],
+    };
   };
 }
 

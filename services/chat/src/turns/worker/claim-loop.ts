@@ -39,6 +39,8 @@ export async function claimTurns(options: ClaimLoopOptions): Promise<void> {
         const maxGroups = Math.min(MAX_GROUPS_PER_CLAIM, Math.ceil(free / turnsPerWorkspace));
         const claimed = await claim(now(), maxGroups);
         for (const turn of claimed.turns) running.start(turn);
+        // The next turn that is announced need not wait for this claim.
+        if (claimed.turns.length === 0) claimedAtMs = Number.NEGATIVE_INFINITY;
         more = claimed.full;
       }
       if (!more) await wakeUp.wait(POLL_MS, signal);
