@@ -21,11 +21,12 @@ async function askModel(turn: RunningTurn, model: Model, request: ModelRequest, 
   const earlier = turn.steps.reduce((length, step) => length + step.html.length, 0);
   const streamed = turn.html.slice(earlier);
   const before = turn.html.slice(0, earlier);
+  const separator = before === "" ? "" : "\n";
   const answer = createAnswer({
     log,
     now,
     streamed,
-    separator: before === "" ? "" : "\n",
+    separator,
     maxCharacters: MAX_ANSWER_CHARACTERS - before.length,
     onFirst() {
       const seconds = (now().getTime() - claimed.createdAt.getTime()) / 1000;
@@ -33,7 +34,8 @@ async function askModel(turn: RunningTurn, model: Model, request: ModelRequest, 
     },
   });
   const number = turn.steps.length + 1;
-  const partial = streamed === "" ? {} : { partial: streamed };
+  // The separator is not the model's.
+  const partial = streamed === "" ? {} : { partial: streamed.slice(separator.length) };
   let calls: StepCall[];
   try {
     calls = await readAnswer(turn, model.stream({ ...request, ...partial }, control.signal), answer, {
