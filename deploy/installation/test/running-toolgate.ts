@@ -59,7 +59,7 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   port?: number;
   /** Further environment of the services. */
   env?: Record<string, string>;
-  /** Non-public addresses that tools and models may call, besides the receiver's. */
+  /** Non-public addresses that tools and models may call, in addition to the receiver's. */
   allowedTargets?: string[];
 }
 

@@ -7,8 +7,8 @@ import type { ChatFrontDoor } from "./front-door.ts";
 import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";
 
 const MESSAGE = "greet Ada and tell a story";
-/** Told after each message event, so that an answer has at least 15 of them. */
-const WORDS_AT_ONCE = 4;
+/** The story continues by this many words after each message event, so that an answer has at least 15 of them. */
+const WORDS_PER_EVENT = 4;
 
 describe("the client and a real gateway", () => {
   let door: ChatFrontDoor;
@@ -48,11 +48,11 @@ describe("the client and a real gateway", () => {
     return { found, text, kinds: found.map(({ event }) => event).filter((kind) => kind !== "message") };
   }
 
-  /** Sends a message whose answer goes on with each event that has been read. */
+  /** Sends a message whose answer continues with each event that has been read. */
   function ask(chat: Chat, onMessage: (count: number) => void) {
-    story.pauseAt(WORDS_AT_ONCE);
+    story.pauseAt(WORDS_PER_EVENT);
     return read(chat.send(MESSAGE), (count) => {
-      story.pauseAt((count + 1) * WORDS_AT_ONCE);
+      story.pauseAt((count + 1) * WORDS_PER_EVENT);
       onMessage(count);
     });
   }
@@ -90,7 +90,7 @@ describe("the client and a real gateway", () => {
   test("[CHAT] [CHAT-31] stop keeps the partial answer, history has pages, and reset deletes it", async () => {
     const chat = chatOf("stopped");
     let stopped: Promise<boolean> | undefined;
-    story.pauseAt(WORDS_AT_ONCE);
+    story.pauseAt(WORDS_PER_EVENT);
     const { found, text } = await read(chat.send(MESSAGE), () => {
       stopped ??= chat.stop();
     });

@@ -17,7 +17,7 @@ const TOOLS: Record<string, Record<string, unknown>> = {
   long_report: {
     description: "Returns many lines.",
     parameters: { type: "object", properties: {} },
-    // As many as the built-in model reports.
+    // As many lines as the built-in model shows.
     handler: 'export default async () => ({ lines: Array.from({ length: 20 }, (_, n) => "line number " + n) });',
   },
   broken: {

@@ -71,7 +71,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology, while an a
       await resumed.until(() => textOf(resumed.events).includes(`word-${PAUSE - 2}`));
       expect(kindsOf(resumed.events)).not.toContain("done");
     }
-    story.goOn();
+    story.finish();
     const rest = await byId.ended;
     const answer = (await door.history("resume"))[1].content;
     const before = stream.events.filter(({ id }) => Number(id) <= Number(first?.id));
@@ -89,7 +89,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology, while an a
     const [first] = stream.ids;
     stream.cut();
     const again = await door.stream(parameters, { ...door.user.headers, "last-event-id": first ?? "" });
-    story.goOn();
+    story.finish();
     const events = await again.ended;
     expect(textOf(events)).toBe((await door.history("event-source"))[1].content);
     expect(events.at(-1)).toMatchObject({ event: "done", data: { resumed: true } });
@@ -107,7 +107,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology, while an a
     const [first] = stream.events;
     const parameters = { chat_id: "joined", message: "tell a story", ...message };
     const again = await door.stream({ ...parameters, after_event_id: first?.id ?? "" });
-    story.goOn();
+    story.finish();
     const events = await again.ended;
     expect(textOf([...stream.events.slice(0, 1), ...events])).toBe((await door.history("joined"))[1].content);
     expect(textOf(events)).toContain(LAST_WORD);
@@ -124,7 +124,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology, while an a
       door.toolgate.request(path, { headers: door.user.headers }),
     ];
     await eventually(async () => (await turnsOf("busy")) === 3);
-    // As old as if they had waited.
+    // Makes them look as if they had waited that long.
     await pool.query("update chat.turn set created_at = created_at - interval '31 seconds' where status = 'waiting'");
     for (const response of waiting) {
       const { status, body } = await response;
@@ -133,7 +133,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology, while an a
         body: { error: { code: "CHAT_BUSY", message: expect.any(String) } },
       });
     }
-    story.goOn();
+    story.finish();
     expect(textOf(await stream.ended)).toBe(STORY);
     const contents = (await door.history("busy")).map(({ content }) => content);
     expect(contents).toEqual(["tell a story", STORY]);

@@ -8,14 +8,14 @@ export const STORY = Array.from({ length: WORDS }, (_, index) => `word-${index}`
 export const LAST_WORD = `word-${WORDS - 1}`;
 
 /**
- * A model that answers "greet Ada" with the tool greet, and everything else with a story, as far as the test lets it.
- * "greet Ada and tell a story": both.
+ * A model that answers "greet Ada" with the tool greet, "greet Ada and tell a story" with both, and everything else
+ * with a story, which the test can pause.
  */
 export interface Storyteller extends AsyncDisposable {
   /** From now on each story waits before the word with this number. */
   pauseAt(word: number): void;
-  /** Lets all stories go on to their end. */
-  goOn(): void;
+  /** Lets all stories run to their end. */
+  finish(): void;
   /** Stories that are being told. */
   open(): number;
 }
@@ -50,7 +50,7 @@ export async function openStories(kind: TopologyKind, setup: Setup = {}): Promis
     door,
     {
       pauseAt: move,
-      goOn: () => move(WORDS),
+      finish: () => move(WORDS),
       open: () => server.open(),
       [Symbol.asyncDispose]: () => owned.disposeAsync(),
     },

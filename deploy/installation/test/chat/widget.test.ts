@@ -114,7 +114,7 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
     await page.reload();
     await log().getByText("word-20").waitFor();
     expect(await log().textContent()).not.toContain(LAST_WORD);
-    story.goOn();
+    story.finish();
     await log().getByText(LAST_WORD).waitFor();
     await finished();
     expect(await users().allTextContents()).toEqual(["You: greet Ada", "You: tell a story"]);
@@ -126,7 +126,7 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
     await expectAsStored();
   });
 
-  test("[CHAT] a message that is sent before the history has come is shown and answered once, also after a reload", async () => {
+  test("[CHAT] a message sent before the history has arrived is shown and answered once, also after a reload", async () => {
     await open();
     await send("greet Ada");
     await log().getByText("Hello, Ada").waitFor();
@@ -165,7 +165,7 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
     await other.goto(site.origin);
     await other.getByRole("button", { name: "Chat" }).click();
     await other.getByRole("log").getByText("word-20").waitFor({ timeout: DEADLINE_MS });
-    story.goOn();
+    story.finish();
     await other.getByRole("log").getByText(LAST_WORD).waitFor({ timeout: DEADLINE_MS });
     expect(await other.locator(".message.user").count()).toBe(1);
     expect(await other.locator(".message.assistant").count()).toBe(1);
@@ -181,7 +181,7 @@ describe.skipIf(!chromium)("the widget in Chromium", () => {
     // The stream has broken, and so has the first attempt to replace it.
     await page.getByText("Reconnecting").waitFor();
     await context.setOffline(false);
-    story.goOn();
+    story.finish();
     await log().getByText(LAST_WORD).waitFor();
     await finished();
     expect(await users().count()).toBe(1);

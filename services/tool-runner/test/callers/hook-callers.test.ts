@@ -88,7 +88,7 @@ describe("hooks as callers", () => {
     expect((await run(CHAT, "failing")).outcome).toMatchObject({ case: "toolFailed", value: { error: "" } });
   });
 
-  it("[IN-20] texts of a form become the declared integers, numbers and booleans, and nothing else does", async () => {
+  it("[IN-20] strings of a form become the declared integers, numbers and booleans, and nothing else does", async () => {
     const parameters = {
       type: "object",
       properties: {
