@@ -63,7 +63,7 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   allowedTargets?: string[];
 }
 
-/** Resolves while enough is left of the clock minute for calls that count within one, at least `fromMs` into it. */
+/** Waits until `fromMs` of a clock minute have passed and enough of it is left for calls that must count together. */
 export async function earlyInMinute(fromMs = 0): Promise<void> {
   await eventually(() => Date.now() % 60_000 >= fromMs && Date.now() % 60_000 < 45_000);
 }

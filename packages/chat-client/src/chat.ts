@@ -4,7 +4,7 @@ import { ChatError, Retries, type RetryOptions } from "./retries.ts";
 import { readBlocks } from "./sse.ts";
 
 export interface ChatOptions extends ApiOptions, RetryOptions {
-  /** Default: the workspace's. */
+  /** The name of an assistant; default: the workspace's default. */
   assistant?: string;
   /** Tools write nothing. */
   testMode?: boolean;
@@ -120,7 +120,7 @@ export function createChat(options: ChatOptions): Chat {
     }
   }
 
-  /** An answer that is not streamed, in the same form. */
+  /** Yields an answer that is not streamed, as the same events. */
   async function* whole(
     body: Record<string, unknown> | FormData,
     signal?: AbortSignal,

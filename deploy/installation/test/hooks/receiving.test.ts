@@ -32,7 +32,7 @@ describe.each(["single", "split"] as const)("hooks, %s", (kind) => {
     expect(rows).toEqual([{ request_id: accepted.headers.get("x-request-id") }]);
   });
 
-  test("[IN-15] [IN-16] [IN-21] [IN-26] what is refused is refused in every topology", async () => {
+  test("[IN-15] [IN-16] [IN-21] [IN-26] refusals are the same in every topology", async () => {
     const { request } = hooks.toolgate;
     const large = "x".repeat(262_145);
     expect((await request(hook.path, { method: "POST", body: "{}" })).status).toBe(401);

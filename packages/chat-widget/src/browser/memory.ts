@@ -4,7 +4,7 @@ export interface Pending {
   message: string;
 }
 
-/** What the widget remembers over a reload. */
+/** What the widget remembers across a reload. */
 export interface Memory {
   chatId: string;
   /** For this tab only. */
@@ -14,7 +14,7 @@ export interface Memory {
   forget(): void;
 }
 
-/** Without storage, which a browser may refuse, everything is remembered until the page ends. */
+/** Without storage, which a browser may refuse, everything is remembered until the page is left. */
 export function createMemory(name: string): Memory {
   const chat = storageOf(() => localStorage, `${name} chat`);
   const pending = storageOf(() => sessionStorage, `${name} pending`);

@@ -59,7 +59,7 @@ export const readLikeEventSource: Reader = async (door, message, chatId) => {
     try {
       const signal = AbortSignal.any([deadline, connection.signal]);
       const response = await fetch(door.toolgate.baseUrl + url, { headers, signal });
-      if (response.status === 204) throw new Error("there is nothing left, but there was no done");
+      if (response.status === 204) throw new Error("the server has nothing left to send, but sent no done");
       if (response.ok && response.body) {
         answer.connections += 1;
         for await (const block of readBlocks(response.body, SILENCE_MS, () => connection.abort())) take(answer, block);
