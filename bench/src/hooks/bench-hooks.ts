@@ -19,6 +19,9 @@ const PARAMETERS = {
 export const QUICK = "export default async ({ text, count }) => ({ success: true, text, count });";
 /** Until its time is up. */
 export const HANGING = "export default () => new Promise(() => {});";
+export const EXHAUSTING_CPU = "export default () => { for (;;); };";
+export const EXHAUSTING_MEMORY =
+  "export default () => { const kept = []; for (;;) kept.push(new Array(10_000).fill(kept.length)); };";
 
 type HooksOptions = { workspaces: readonly string[]; perWorkspace: number; handler: string };
 

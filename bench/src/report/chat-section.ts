@@ -1,6 +1,7 @@
 import { ANSWERS, type ChatFigures, IDLE_STREAMS, TOKENS_PER_SECOND } from "../chat/measure-chat.ts";
 import { LABELS } from "../chat/subjects.ts";
 import { byName, figure, latencyColumns, mebibytes, table } from "./table.ts";
+import { below, type Target } from "./target.ts";
 
 export function renderChat({ firstToken, resume, streaming, idle }: ChatFigures): string {
   const idleParts = idle.flatMap(({ name, result, usage }) =>
@@ -36,4 +37,25 @@ export function renderChat({ firstToken, resume, streaming, idle }: ChatFigures)
       "in the end": ({ memory }) => mebibytes(memory.afterBytes),
     }),
   ].join("\n\n");
+}
+
+export function chatTargets({ firstToken, resume, streaming, idle }: ChatFigures): Target[] {
+  const firstOf = (name: string) => firstToken.find((one) => one.name === name)?.result.first.p50Ms ?? Number.NaN;
+  const toolgate = streaming.find(({ name }) => name === "toolgate");
+  const isWhole = toolgate && toolgate.result.tokens.count === toolgate.wantedTokens;
+  const gateway = idle.find(({ name, result }) => name === "toolgate" && result.streams === IDLE_STREAMS);
+  const bytes = gateway?.usage.memory.gateway?.maxBytes ?? Number.NaN;
+  const memory = `Memory of one gateway process with ${figure(IDLE_STREAMS)} idle streams`;
+  const streams = `${ANSWERS} answers at ${TOKENS_PER_SECOND} tokens/s: a token arrives late by, p99`;
+  return [
+    below(
+      "First token: added to calling the model server directly, p50",
+      firstOf("toolgate") - firstOf("direct"),
+      10,
+      2,
+    ),
+    { what: memory, measured: bytes / 1e6, sign: "≤", wanted: 400, show: (value) => `${figure(value)} MB` },
+    below(`Resume of an answer of ${figure(resume.events)} events: p99`, resume.took.p99Ms, 50, 1),
+    below(streams, isWhole ? toolgate.result.tokens.p99Ms : Number.NaN, 1_000, 1),
+  ];
 }

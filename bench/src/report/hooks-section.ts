@@ -1,9 +1,12 @@
-import type { DrainedHooks, HookFigures, PacedHooks, SaturatedHooks } from "../hooks/measure-hooks.ts";
+import { p99Of } from "../hooks/beside.ts";
+import type { DrainedHooks, HookFigures, SaturatedHooks } from "../hooks/measure-hooks.ts";
+import type { PacedHooks } from "../hooks/paced.ts";
 import type { Usage } from "../machine/meter.ts";
-import { median } from "../statistics.ts";
-import { byName, figure, latencyColumns, table } from "./table.ts";
+import { median, ratio } from "../statistics.ts";
+import { byName, figure, latencyColumns, percent, table } from "./table.ts";
+import { below, type Target } from "./target.ts";
 
-export function renderHooks({ peer, accepted, drained, halfLoad, quiet, beside }: HookFigures): string {
+export function renderHooks({ peer, accepted, drained, halfLoad, beside }: HookFigures): string {
   const accepting = (name: string, all: readonly SaturatedHooks[]): Rate => ({
     name,
     perSecond: acceptedPerSecond(all),
@@ -17,8 +20,10 @@ export function renderHooks({ peer, accepted, drained, halfLoad, quiet, beside }
   ];
   const paced: { name: string; figures: PacedHooks }[] = [
     { name: "half of what can be accepted and run", figures: halfLoad },
-    { name: "low pace, alone", figures: quiet },
-    ...beside.map(({ what, figures }) => ({ name: what, figures })),
+    ...beside.flatMap(({ what, alone, figures }) => [
+      ...alone.map((one) => ({ name: "low pace, alone", figures: one })),
+      ...figures.map((one) => ({ name: what, figures: one })),
+    ]),
   ];
   return [
     "## Hooks",
@@ -45,6 +50,30 @@ export function renderHooks({ peer, accepted, drained, halfLoad, quiet, beside }
       "not run": ({ figures }) => figure(figures.notRun),
     }),
   ].join("\n\n");
+}
+
+export function hookTargets({ peer, accepted, halfLoad, beside }: HookFigures): Target[] {
+  const times = (what: string, measured: number, wanted: number): Target => {
+    return { what, measured, sign: "≤", wanted, show: (value) => figure(value, 2) };
+  };
+  return [
+    {
+      what: "Hooks accepted per second: share of fastify with one durable insert",
+      measured: ratio(acceptedPerSecond(accepted), acceptedPerSecond(peer)),
+      sign: "≥",
+      wanted: 0.5,
+      show: percent,
+    },
+    below("Hook call at half load, until the response: p99", halfLoad.accept.p99Ms, 25, 2),
+    below("The same, until its tool starts: p99", halfLoad.start.p99Ms, 1_000, 1),
+    ...beside.flatMap(({ what, alone, figures }) => {
+      const timesAlone = (part: "accept" | "start") => ratio(p99Of(figures, part), p99Of(alone, part));
+      return [
+        times(`While ${what}: p99 of the response, times that without`, timesAlone("accept"), 2),
+        times("The same, p99 of the tool's start", timesAlone("start"), 2),
+      ];
+    }),
+  ];
 }
 
 export function acceptedPerSecond(all: readonly SaturatedHooks[]): number {

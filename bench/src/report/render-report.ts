@@ -65,8 +65,8 @@ function renderNoise({ calls = {}, deliveries, hooks, chat }: Figures): string {
     ...(deliveries?.hanging ?? []).flatMap(({ onset, after }) => [onset, after]),
     ...(deliveries ? [deliveries.backlog.others] : []),
     ...(chat?.streaming ?? []),
-    ...(hooks ? [...hooks.peer, ...hooks.accepted, ...hooks.drained, hooks.halfLoad, hooks.quiet] : []),
-    ...(hooks?.beside ?? []).map((one) => one.figures),
+    ...(hooks ? [...hooks.peer, ...hooks.accepted, ...hooks.drained, hooks.halfLoad] : []),
+    ...(hooks?.beside ?? []).flatMap(({ alone, figures }) => [...alone, ...figures]),
   ];
   if (windows.length === 0) return "";
   const used = windows.map(({ usage }) => foreignProcessors(usage));

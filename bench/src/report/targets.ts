@@ -1,20 +1,12 @@
 import { callsPerCpuSecond, maximum } from "../calls/measure-calls.ts";
-import { ANSWERS, IDLE_STREAMS, TOKENS_PER_SECOND } from "../chat/measure-chat.ts";
 import type { HangingFigures, SizeFigures } from "../deliveries/measure-deliveries.ts";
-import type { HookFigures } from "../hooks/measure-hooks.ts";
 import type { Figures } from "../installation/run-parts.ts";
 import type { GroupFigures } from "../large-tables/measure-requests.ts";
 import { median, ratio } from "../statistics.ts";
-import { acceptedPerSecond } from "./hooks-section.ts";
+import { chatTargets } from "./chat-section.ts";
+import { hookTargets } from "./hooks-section.ts";
 import { figure, percent, table } from "./table.ts";
-
-type Target = {
-  what: string;
-  measured: number;
-  sign: "≥" | "≤" | "<";
-  wanted: number;
-  show: (value: number) => string;
-};
+import { below, type Target } from "./target.ts";
 
 const DELIVERIES_PER_SECOND: Readonly<Record<number, number>> = { 100: 1_000, 1000: 1_500 };
 
@@ -28,7 +20,7 @@ export function renderTargets(figures: Figures): string {
     ...(deliveries?.hanging ?? []).flatMap(hangingTargets),
     ...(deliveries ? [backlogTarget(deliveries)] : []),
     ...(figures.hooks ? hookTargets(figures.hooks) : []),
-    ...chatTargets(figures),
+    ...(figures.chat ? chatTargets(figures.chat) : []),
     ...largeTableTargets(figures),
   ];
   const isMet = ({ measured, sign, wanted }: Target) =>
@@ -100,54 +92,6 @@ function backlogTarget({ backlog }: NonNullable<Figures["deliveries"]>): Target 
   return below(what, others.missing > 0 ? Number.NaN : others.latency.maxMs, 100, 1);
 }
 
-function chatTargets({ chat }: Figures): Target[] {
-  if (!chat) return [];
-  const { firstToken, resume, streaming, idle } = chat;
-  const firstOf = (name: string) => firstToken.find((one) => one.name === name)?.result.first.p50Ms ?? Number.NaN;
-  const toolgate = streaming.find(({ name }) => name === "toolgate");
-  const isWhole = toolgate && toolgate.result.tokens.count === toolgate.wantedTokens;
-  const gateway = idle.find(({ name, result }) => name === "toolgate" && result.streams === IDLE_STREAMS);
-  const bytes = gateway?.usage.memory.gateway?.maxBytes ?? Number.NaN;
-  const memory = `Memory of one gateway process with ${figure(IDLE_STREAMS)} idle streams`;
-  const streams = `${ANSWERS} answers at ${TOKENS_PER_SECOND} tokens/s: a token arrives late by, p99`;
-  return [
-    below(
-      "First token: added to calling the model server directly, p50",
-      firstOf("toolgate") - firstOf("direct"),
-      10,
-      2,
-    ),
-    { what: memory, measured: bytes / 1e6, sign: "≤", wanted: 400, show: (value) => `${figure(value)} MB` },
-    below(`Resume of an answer of ${figure(resume.events)} events: p99`, resume.took.p99Ms, 50, 1),
-    below(streams, isWhole ? toolgate.result.tokens.p99Ms : Number.NaN, 1_000, 1),
-  ];
-}
-
-function hookTargets({ peer, accepted, halfLoad, quiet, beside }: HookFigures): Target[] {
-  const times = (what: string, measured: number, wanted: number): Target => {
-    return { what, measured, sign: "≤", wanted, show: (value) => figure(value, 2) };
-  };
-  return [
-    {
-      what: "Hooks accepted per second: share of fastify with one durable insert",
-      measured: ratio(acceptedPerSecond(accepted), acceptedPerSecond(peer)),
-      sign: "≥",
-      wanted: 0.5,
-      show: percent,
-    },
-    below("Hook call at half load, until the response: p99", halfLoad.accept.p99Ms, 25, 2),
-    below("The same, until its tool starts: p99", halfLoad.start.p99Ms, 1_000, 1),
-    ...beside.flatMap(({ what, figures }) => [
-      times(
-        `While ${what}: p99 of the response, times that without`,
-        ratio(figures.accept.p99Ms, quiet.accept.p99Ms),
-        2,
-      ),
-      times(`The same, p99 of the tool's start`, ratio(figures.start.p99Ms, quiet.start.p99Ms), 2),
-    ]),
-  ];
-}
-
 /** The slowest kind of request of each group, one after the other. */
 function largeTableTargets({ largeTables }: Figures): Target[] {
   if (!largeTables) return [];
@@ -160,8 +104,4 @@ function largeTableTargets({ largeTables }: Figures): Target[] {
     page("OpenAPI document of 200 tools, also after a change", documents),
     page("First page of 10,000,000 deliveries, any filters", deliveries),
   ];
-}
-
-function below(what: string, measured: number, wanted: number, digits: number): Target {
-  return { what, measured, sign: "<", wanted, show: (ms) => `${figure(ms, ms === wanted ? 0 : digits)} ms` };
 }
