@@ -1,5 +1,8 @@
-import type { Statement } from "./pipeline.ts";
+import type { Pool } from "../pool.ts";
+import { pipelined, type Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
+
+const UNLOCKED_TIMEOUT_MS = 2_000;
 
 /**
  * Locks the rows of these groups, always in the same order, so that transactions with several groups never deadlock.
@@ -14,14 +17,20 @@ export function lockGroups(tables: string, groupIds: readonly string[]): Stateme
   };
 }
 
-/** Locks those of the groups that nobody else has locked, and returns them as `group_id`. */
-export function lockFreeGroups(tables: string, groupIds: readonly string[]): Statement {
+/** Those of the groups that nobody has locked now. */
+export async function unlockedGroups(
+  pool: Pool,
+  tables: string,
+  groupIds: readonly string[],
+): Promise<ReadonlySet<string>> {
   assertTablesName(tables);
-  return {
+  const lock = {
     name: `${tables}_lock_free`,
     text: `select group_id from ${tables}_group where group_id = any($1::text[]) order by group_id for update skip locked`,
     values: [groupIds],
   };
+  const [unlocked] = await pipelined(pool, [lock], { statementTimeoutMs: UNLOCKED_TIMEOUT_MS });
+  return new Set(unlocked?.rows.map((row) => row.group_id));
 }
 
 /** As `lockGroups`, for groups that may have no row yet, which the first of the two statements inserts. */

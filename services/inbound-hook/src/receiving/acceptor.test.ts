@@ -117,7 +117,9 @@ test("[IN-22] without a database every waiting call fails, and beyond a bound im
     },
   });
   const body = new Uint8Array(262_144);
-  const accepts = Array.from({ length: 200 }, () => acceptor.accept(newCall({ body })).then(String, String));
+  const accepts = Array.from({ length: 200 }, (_, n) =>
+    acceptor.accept(newCall({ body, workspaceId: `w${n % 5}` })).then(String, String),
+  );
   const settled: string[] = [];
   for (const accept of accepts) void accept.then((text) => settled.push(text));
   await turn();
@@ -131,6 +133,19 @@ test("[IN-22] without a database every waiting call fails, and beyond a bound im
     200 - settled.filter((text) => text.includes("overloaded")).length,
   );
   expect(stores).toBeGreaterThan(1);
+});
+
+test("[IN-22] while nothing can be stored, one workspace uses a quarter of the room, and another's calls still wait", async () => {
+  const { promise: stored, resolve } = Promise.withResolvers<ReadonlyMap<string, string>>();
+  const acceptor = createAcceptor({ unlockedOf: async (ids) => new Set(ids), store: () => stored });
+  const body = new Uint8Array(262_144);
+  const flood = Array.from({ length: 200 }, () => acceptor.accept(newCall({ body })).then(() => "stored", String));
+  const other = acceptor.accept(newCall({ body, workspaceId: "other" }));
+  resolve(new Map());
+  await other;
+  const outcomes = await Promise.all(flood);
+  expect(outcomes.filter((outcome) => outcome === "stored")).toHaveLength(31);
+  expect(outcomes.filter((outcome) => outcome.includes("overloaded"))).toHaveLength(169);
 });
 
 test("[IN-22] a call that was received too long ago is not stored, not even after others of its batch", async () => {

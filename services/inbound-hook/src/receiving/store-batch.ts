@@ -23,8 +23,8 @@ export interface PendingCall {
 const SEND_WITHIN_MS = 3_500;
 
 /** Stores calls and sets their outcomes. When it rejects, some calls may have no outcome. */
-export function createBatchStore<P extends PendingCall>({ store }: Pick<AcceptStore, "store">) {
-  return async (batch: readonly P[], lockTimeoutMs: number): Promise<void> => {
+export function createBatchStore({ store }: Pick<AcceptStore, "store">) {
+  return async (batch: readonly PendingCall[], lockTimeoutMs: number): Promise<void> => {
     let waiting = batch.filter((pending) => !isTooLate(pending));
     while (waiting.length > 0) {
       const { firsts, repeats } = separateRepeats(waiting);
@@ -35,7 +35,7 @@ export function createBatchStore<P extends PendingCall>({ store }: Pick<AcceptSt
     }
 
     /** A call that Postgres rejects fails alone: the others are stored in smaller batches. */
-    async function storeEach(firsts: readonly P[]): Promise<void> {
+    async function storeEach(firsts: readonly PendingCall[]): Promise<void> {
       const sendBefore = Math.min(...firsts.map(({ since }) => since)) + SEND_WITHIN_MS;
       try {
         const originals = await store(
@@ -69,10 +69,10 @@ function isTooLate(pending: PendingCall): boolean {
 }
 
 /** Two calls of one batch with the same key: only the first may be stored. */
-function separateRepeats<P extends PendingCall>(waiting: readonly P[]) {
-  const firstOf = new Map<string, P>();
-  const firsts: P[] = [];
-  const repeats: { pending: P; first: P }[] = [];
+function separateRepeats(waiting: readonly PendingCall[]) {
+  const firstOf = new Map<string, PendingCall>();
+  const firsts: PendingCall[] = [];
+  const repeats: { pending: PendingCall; first: PendingCall }[] = [];
   for (const pending of waiting) {
     const { hookId, keys } = pending.call;
     const names = keys.map((key) => `${hookId} ${key.toString("latin1")}`);

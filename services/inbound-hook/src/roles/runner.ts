@@ -38,11 +38,11 @@ export function runnerLoops(context: Context, options: RunnerOptions, resources:
     const wakeUp = createWakeUp();
     resources.use(onWork(bus, wakeUpOf(name), () => wakeUp.signal()));
     const queue = queues[name];
-    const settle = createSettleRuns(queuePool, queue);
+    const settling = createSettleRuns(queuePool, queue);
     return laneLoops({
       claim: createClaimDeliveries(queuePool, queue),
-      undoClaim: createUndoClaim(queuePool, queue, settle),
-      settle,
+      undoClaim: createUndoClaim(queuePool, queue, settling),
+      settling,
       leases: createLeases(queuePool, queue),
       run: createRunDelivery({ lane: name, isWorkspaceLocked, runTarget, redact, now, onError }),
       perWorkspace: queue.caps.perGroup,

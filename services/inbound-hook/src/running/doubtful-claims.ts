@@ -18,10 +18,11 @@ export function createDoubtfulClaims(undo: UndoClaim, now: () => Date): Doubtful
     async undo() {
       let returned = 0;
       for (const claim of claims) {
-        const count = await undo(claim, now());
-        returned += count;
-        // A claim is one transaction: once some of it was found, there is no more.
-        if (count > 0 || now() >= claim.leaseUntil) claims.delete(claim);
+        const undone = await undo(claim, now());
+        returned += undone.returned;
+        // A claim is one transaction: what was not found with the rest does not exist.
+        const isOver = undone.found > 0 && undone.returned === undone.found;
+        if (isOver || now() >= claim.leaseUntil) claims.delete(claim);
       }
       return returned;
     },

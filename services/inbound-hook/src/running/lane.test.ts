@@ -17,9 +17,12 @@ it("[IN-58] a run that was interrupted and ends late does not end the lease of t
   const wakeUp = createWakeUp();
   const { producers, consumers = [] } = laneLoops({
     claim: async () => ({ deliveries: claims.shift() ?? [], full: claims.length > 0 }),
-    undoClaim: async () => 0,
-    settle: async (records) => {
-      stored += records.length;
+    undoClaim: async () => ({ found: 0, returned: 0 }),
+    settling: {
+      async settle(records) {
+        stored += records.length;
+      },
+      unlockedOf: async (ids) => new Set(ids),
     },
     leases: {
       async renew(deliveries) {

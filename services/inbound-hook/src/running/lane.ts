@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createGroupCommit } from "@toolgate/event-bus/group-commit";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
+import { createGroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { ClaimDeliveries, ClaimedDelivery } from "../store/runs/claim.ts";
@@ -15,7 +15,7 @@ import { keepTrying, storeRuns } from "./store-runs.ts";
 export interface LaneOptions {
   claim: ClaimDeliveries;
   undoClaim: UndoClaim;
-  settle: SettleRuns;
+  settling: SettleRuns;
   leases: Leases;
   run: RunDelivery;
   /** [FAIR-4] Simultaneous runs of a workspace, over all processes. */
@@ -43,32 +43,40 @@ const MAX_REST_MS = 25;
 /** The rest is this many times as long as the last claim or batch took. */
 const REST_FACTOR = 2;
 const MAX_GROUPS_PER_CLAIM = 40;
-const RESULTS_PER_BATCH = 100;
-const BYTES_PER_BATCH = 4 * 1024 * 1024;
+const MIB = 1024 * 1024;
+/** A process has at most as many results as simultaneous runs, and each workspace has few of them. */
+const RESULT_LIMITS = {
+  maxInFlight: 1,
+  maxItems: 100,
+  maxBytes: 4 * MIB,
+  maxWaitingItems: 50_000,
+  maxWaitingBytes: 64 * MIB,
+  groupShare: 1,
+};
 
 /**
  * Claims the due deliveries of a lane and runs their targets. Once stopped it claims nothing more, and ends when all
  * runs that this process waits for have ended and their results are stored; until then it renews their leases.
  */
 export function laneLoops(options: LaneOptions): Loops {
-  const { claim, undoClaim, settle, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
+  const { claim, undoClaim, settling, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
   const running = new Set<ClaimedDelivery>();
   const working = new Set<Promise<void>>();
   const doubtful = createDoubtfulClaims(undoClaim, now);
   let renewedAt = now().getTime();
 
   let afterBatch = async () => {};
-  const results = createGroupCommit<RunRecord>({
-    commit: async (records) => {
+  const results = createGroupBatches<RunRecord>({
+    commit: async (records, lockTimeoutMs) => {
       await afterBatch();
       const from = performance.now();
-      await storeRuns(records, (some) => settle(some, now()));
+      await storeRuns(records, (some) => settling.settle(some, now(), lockTimeoutMs));
       afterBatch = restAfter(from);
     },
-    maxInFlight: 1,
-    maxItems: RESULTS_PER_BATCH,
+    groupOf: ({ workspaceId }) => workspaceId,
+    unlockedOf: settling.unlockedOf,
     sizeOf: ({ args, result, error }) => args.length + result.length + error.length,
-    maxBytes: BYTES_PER_BATCH,
+    ...RESULT_LIMITS,
   });
 
   async function claimAndStart(maxGroups: number, stop: AbortSignal): Promise<boolean> {

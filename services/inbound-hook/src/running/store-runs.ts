@@ -1,5 +1,5 @@
-import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import { isDataError } from "@toolgate/postgres/data-error";
+import type { GroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
 import { pause } from "@toolgate/service-host/every";
 import type { RunRecord } from "../store/runs/settle.ts";
 
@@ -34,7 +34,7 @@ const MAX_TRIES_WHILE_STOPPING = 20;
 const NEVER = new AbortController().signal;
 
 interface Options {
-  results: Pick<GroupCommit<RunRecord>, "add">;
+  results: Pick<GroupBatches<RunRecord>, "add">;
   stop: AbortSignal;
   onError: (error: unknown) => void;
 }

@@ -1,6 +1,6 @@
 import { addParts } from "@toolgate/postgres/fair-queue/add";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { lockFreeGroups, makeAndLockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { makeAndLockGroups, unlockedGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Lane } from "./queue.ts";
@@ -42,7 +42,7 @@ export interface AcceptStore {
    */
   store(calls: readonly AcceptedCall[], limits: StoreLimits): Promise<ReadonlyMap<string, string>>;
   /** Those of the workspaces whose queue is not locked now. */
-  unlockedOf(workspaceIds: readonly string[], limits: Pick<StoreLimits, "sendBefore">): Promise<ReadonlySet<string>>;
+  unlockedOf(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export const STATEMENT_TIMEOUT_MS = 2_000;
@@ -62,13 +62,7 @@ export function createAcceptStore(pool: Pool, lane: Lane, queue: FairQueue): Acc
       const known = (results.at(-1)?.rows ?? []) as { id: string; original: string }[];
       return new Map(known.map(({ id, original }) => [id, original]));
     },
-    async unlockedOf(workspaceIds, limits) {
-      const [unlocked] = await pipelined(pool, [lockFreeGroups(tables, workspaceIds)], {
-        statementTimeoutMs,
-        ...limits,
-      });
-      return new Set(unlocked?.rows.map((row) => row.group_id));
-    },
+    unlockedOf: (workspaceIds) => unlockedGroups(pool, tables, workspaceIds),
   };
 }
 

@@ -49,7 +49,7 @@ test("[IN-58] a return that is stored twice does not undo the next claim of the 
   const pool = createPipelinePool({ url, maxConnections: 2, applicationName: "test" });
   resources.defer(() => pool.end());
   const queue = laneQueue("tool", caps);
-  const [claim, settle] = [createClaimDeliveries(pool, queue), createSettleRuns(pool, queue)];
+  const [claim, { settle }] = [createClaimDeliveries(pool, queue), createSettleRuns(pool, queue)];
   const claimOne = async () => {
     const now = new Date();
     const leaseUntil = new Date(now.getTime() + 60_000);
@@ -63,11 +63,11 @@ test("[IN-58] a return that is stored twice does not undo the next claim of the 
   const { run, attempt: nextAttempt, ...first } = await claimOne();
   const notRun = { againAt: new Date(0), nextAttempt, durationMs: 0, args: "", result: "", error: "", executionId: "" };
   const returned = { ...first, ...notRun, number: run?.number ?? 0, outcome: "returned" } as const;
-  await settle([returned], new Date());
+  await settle([returned], new Date(), 5_000);
   expect(await rig.outcomeOf(id)).toMatchObject({ status: "waiting", runs: [] });
   const second = await eventually(claimOne);
   expect(second.run?.number).toBe(1);
-  await settle([returned], new Date());
+  await settle([returned], new Date(), 5_000);
   expect(await rig.outcomeOf(id)).toMatchObject({ status: "running", runs: [{ number: 1, status: "running" }] });
 });
 

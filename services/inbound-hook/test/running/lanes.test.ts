@@ -149,6 +149,41 @@ test("[FAIR-1] [IN-66] while the queue of one workspace is locked, the leases of
   expect(await alone.ended(ids[1] ?? "")).toMatchObject({ status: "succeeded", runs: [{ number: 1 }] });
 });
 
+test("[FAIR-1] [IN-12] while the queue of one workspace is locked, the results of all others are stored", async () => {
+  await using alone = await startRunRig({ chat: chat.transport });
+  const [stuck, other] = [await newAssistantHook(alone), await newAssistantHook(alone)];
+  const holds = new Map([stuck, other].map(({ workspace }) => [workspace.id, createHold()]));
+  chat.run = async ({ workspaceId }) => {
+    await holds.get(workspaceId)?.wait();
+    return { case: "reply", value: "done" };
+  };
+  const stuckId = await alone.accept(stuck.hook, newBody());
+  const otherId = await alone.accept(other.hook, newBody());
+  await eventually(() => [...holds.values()].every(({ reached }) => reached === 1));
+  const blocker = await alone.pool.connect();
+  try {
+    await blocker.query("begin");
+    await blocker.query("select from inbound_hook.assistant_queue_group where group_id = $1 for update", [
+      stuck.workspace.id,
+    ]);
+    holds.get(stuck.workspace.id)?.release();
+    await eventually(async () => {
+      const { rowCount } = await alone.pool.query(
+        `select from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%assistant_queue_group%'`,
+      );
+      return rowCount === 1;
+    });
+    holds.get(other.workspace.id)?.release();
+    expect(await alone.ended(otherId)).toMatchObject({ status: "succeeded" });
+    expect(await alone.outcomeOf(stuckId)).toMatchObject({ status: "running" });
+  } finally {
+    await blocker.query("rollback");
+    blocker.release();
+  }
+  expect(await alone.ended(stuckId)).toMatchObject({ status: "succeeded", runs: [{ number: 1 }] });
+});
+
 test("[IN-14] deliveries that expire while they wait free their slots and run nothing", async () => {
   await using alone = await startRunRig({ chat: chat.transport, instances: [["receiver"]] });
   const { hook } = await newAssistantHook(alone);

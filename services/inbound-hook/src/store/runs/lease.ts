@@ -1,9 +1,9 @@
-import { isLockTimeout } from "@toolgate/postgres/data-error";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { expiredGroups, settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
+import { inUnlockedGroups } from "./unlocked-groups.ts";
 
 /** The leases of running deliveries: as long as they are renewed, the process that runs the target is alive. */
 export interface Leases {
@@ -13,7 +13,6 @@ export interface Leases {
 }
 
 const ITEMS_PER_EXPIRY = 500;
-const LOCK_TIMEOUT_MS = 500;
 /** The error of a run whose process died. */
 const INTERRUPTED = "interrupted: the process that ran it ended, and what the run did is not known";
 
@@ -23,7 +22,7 @@ export function createLeases(pool: Pool, queue: FairQueue): Leases {
   return {
     async renew(deliveries, leaseUntil) {
       const groups = [...new Set(deliveries.map((delivery) => delivery.workspaceId))];
-      await inUnlockedGroups(groups, async (some) => {
+      await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {
         const ids = deliveries
           .filter(({ workspaceId }) => some.includes(workspaceId))
           .map(({ deliveryId }) => deliveryId);
@@ -32,7 +31,7 @@ export function createLeases(pool: Pool, queue: FairQueue): Leases {
           text: `update ${tables}_item set lease_until = $2 where item_id = any($1::uuid[]) and lease_until < $2`,
           values: [ids, leaseUntil],
         };
-        await pipelined(pool, [lockGroups(tables, some), renew], { lockTimeoutMs: LOCK_TIMEOUT_MS });
+        await pipelined(pool, [lockGroups(tables, some), renew], { lockTimeoutMs });
       });
     },
     async interruptExpired(now) {
@@ -40,27 +39,14 @@ export function createLeases(pool: Pool, queue: FairQueue): Leases {
       const groups: string[] = found?.rows.map((row) => row.group_id) ?? [];
       if (groups.length === 0) return 0;
       let runs = 0;
-      await inUnlockedGroups(groups, async (some) => {
+      await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {
         const interrupt = { name: `${tables}_interrupt`, text, values: [some, now, ITEMS_PER_EXPIRY, INTERRUPTED] };
-        const options = { lockTimeoutMs: LOCK_TIMEOUT_MS };
-        const results = await pipelined(pool, [lockGroups(tables, some), interrupt], options);
+        const results = await pipelined(pool, [lockGroups(tables, some), interrupt], { lockTimeoutMs });
         runs += results.at(-1)?.rows[0].runs ?? 0;
       });
       return runs;
     },
   };
-}
-
-/** All groups together, or if one stays locked, each alone: the leases of other workspaces must not wait for it. */
-async function inUnlockedGroups(groups: readonly string[], work: (some: readonly string[]) => Promise<void>) {
-  for (const some of [groups, ...groups.map((group) => [group])]) {
-    try {
-      await work(some);
-      if (some === groups) return;
-    } catch (error) {
-      if (!isLockTimeout(error)) throw error;
-    }
-  }
 }
 
 const interruptText = (queue: FairQueue) => `with settled as materialized (

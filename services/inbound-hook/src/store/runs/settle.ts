@@ -1,5 +1,5 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
+import { lockGroups, unlockedGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -25,24 +25,33 @@ export interface RunRecord {
   executionId: string;
 }
 
-/**
- * Writes how runs ended, and frees their slots, in one transaction. A result counts even if the run was declared
- * interrupted before, because it says what really happened; but never for another run of the delivery.
- */
-export type SettleRuns = (records: readonly RunRecord[], now: Date) => Promise<void>;
+export interface SettleRuns {
+  /**
+   * Writes how runs ended, and frees their slots, in one transaction, or fails (`isLockTimeout`) after this wait for the
+   * queue of a workspace. A result counts even if the run was declared interrupted before, because it says what really
+   * happened; but never for another run of the delivery.
+   */
+  settle(records: readonly RunRecord[], now: Date, lockTimeoutMs: number): Promise<void>;
+  /** Those of the workspaces whose queue is not locked now. */
+  unlockedOf(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>;
+}
 
 export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
   const text = settleText(queue);
-  return async (records, now) => {
-    await pipelined(
-      pool,
-      [
-        lockGroups(queue.tables, [...new Set(records.map((record) => record.workspaceId))]),
-        { name: `${queue.tables}_settle`, text, values: [JSON.stringify(records), now] },
-      ],
-      // A crash that undoes this leaves the runs leased, and they become interrupted.
-      { unlockEarly: true },
-    );
+  const { tables } = queue;
+  return {
+    async settle(records, now, lockTimeoutMs) {
+      await pipelined(
+        pool,
+        [
+          lockGroups(tables, [...new Set(records.map((record) => record.workspaceId))]),
+          { name: `${tables}_settle`, text, values: [JSON.stringify(records), now] },
+        ],
+        // A crash that undoes this leaves the runs leased, and they become interrupted.
+        { unlockEarly: true, lockTimeoutMs },
+      );
+    },
+    unlockedOf: (workspaceIds) => unlockedGroups(pool, tables, workspaceIds),
   };
 }
 

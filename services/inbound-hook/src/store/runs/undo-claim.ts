@@ -2,15 +2,17 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ClaimIdentity } from "./claim.ts";
-import type { SettleRuns } from "./settle.ts";
+import type { RunRecord, SettleRuns } from "./settle.ts";
+import { inUnlockedGroups } from "./unlocked-groups.ts";
 
 /**
- * Returns a claim's deliveries to the queue, as if there had been no claim. None of their targets may have been
- * started. Resolves with how many. A claim that is not committed yet, or never will be, has none.
+ * Returns a claim's deliveries to the queue, as if there had been no claim, except those of locked queues. None of their
+ * targets may have been started. Resolves with how many there are, and how many of them were returned. A claim that is not
+ * committed yet, or never will be, has none.
  */
-export type UndoClaim = (claim: ClaimIdentity, now: Date) => Promise<number>;
+export type UndoClaim = (claim: ClaimIdentity, now: Date) => Promise<{ found: number; returned: number }>;
 
-export function createUndoClaim(pool: Pool, queue: FairQueue, settle: SettleRuns): UndoClaim {
+export function createUndoClaim(pool: Pool, queue: FairQueue, { settle }: SettleRuns): UndoClaim {
   const { tables } = queue;
   // Nobody renews the leases, so there is an index for them.
   const text = `select q.item_id as "deliveryId", q.created_at as "createdAt", q.group_id as "workspaceId",
@@ -21,7 +23,7 @@ export function createUndoClaim(pool: Pool, queue: FairQueue, settle: SettleRuns
   return async ({ claimId, leaseUntil }, now) => {
     const [found] = await pipelined(pool, [{ name: `${tables}_claimed`, text, values: [leaseUntil, claimId] }]);
     const claimed = found?.rows ?? [];
-    if (claimed.length === 0) return 0;
+    if (claimed.length === 0) return { found: 0, returned: 0 };
     const notRun = {
       claimId,
       outcome: "returned",
@@ -32,10 +34,13 @@ export function createUndoClaim(pool: Pool, queue: FairQueue, settle: SettleRuns
       error: "",
       executionId: "",
     };
-    await settle(
-      claimed.map((row) => ({ ...row, ...notRun })),
-      now,
-    );
-    return claimed.length;
+    const records: RunRecord[] = claimed.map((row) => ({ ...row, ...notRun }));
+    let returned = 0;
+    await inUnlockedGroups([...new Set(records.map((record) => record.workspaceId))], async (some, lockTimeoutMs) => {
+      const theirs = records.filter(({ workspaceId }) => some.includes(workspaceId));
+      await settle(theirs, now, lockTimeoutMs);
+      returned += theirs.length;
+    });
+    return { found: records.length, returned };
   };
 }

@@ -1,0 +1,18 @@
+import { isLockTimeout } from "@toolgate/postgres/data-error";
+
+const LOCK_TIMEOUT_MS = 500;
+
+/** Does the work for all groups at once, or if one stays locked, for each group alone and not for those that are locked. */
+export async function inUnlockedGroups(
+  groups: readonly string[],
+  work: (some: readonly string[], lockTimeoutMs: number) => Promise<void>,
+): Promise<void> {
+  for (const some of [groups, ...groups.map((group) => [group])]) {
+    try {
+      await work(some, LOCK_TIMEOUT_MS);
+      if (some === groups) return;
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+    }
+  }
+}
