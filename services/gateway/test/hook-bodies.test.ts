@@ -78,3 +78,36 @@ test("[IN] unfinished bodies of one address get a 503 beyond its share, and othe
   await eventually(async () => (await post(server.port, "192.0.2.1")) === 202);
   finishing?.socket.destroy();
 });
+
+test("[IN] [FAIR] calls of a flooded hook get a 503 while too many of them are in progress, and other hooks are not affected", async () => {
+  const flood = 400;
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  let inProgress = 0;
+  const app = await testServer({
+    async receiveHook({ hook }) {
+      inProgress += 1;
+      if (hook === "hk_flooded") await answered;
+      return create(ReceiveResponseSchema, { outcome: { case: "acceptedDeliveryId", value: "" } });
+    },
+  });
+  try {
+    const call = async (hook: string) =>
+      (await app.inject({ method: "POST", url: `/api/v1/hooks/${hook}` })).statusCode;
+    let ended = 0;
+    const calls = Array.from({ length: flood }, async () => {
+      const status = await call("hk_flooded");
+      ended += 1;
+      return status;
+    });
+    await eventually(() => inProgress + ended === flood);
+    expect(inProgress).toBe(256);
+    expect(await call("hk_other")).toBe(202);
+    answer();
+    const statuses = await Promise.all(calls);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(flood - 256);
+    expect(statuses.filter((status) => status === 202)).toHaveLength(256);
+    expect(await call("hk_flooded")).toBe(202);
+  } finally {
+    await app.close();
+  }
+});

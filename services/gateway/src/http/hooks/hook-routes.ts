@@ -10,6 +10,7 @@ import { sendResponse } from "../key-api.ts";
 import { HOOKS_PATH } from "../paths.ts";
 import { readBytes } from "../request-bytes.ts";
 import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
+import { createHookSlots, type HookSlots } from "./hook-slots.ts";
 
 /** [IN-21] */
 const MAX_BODY_BYTES = 262_144;
@@ -28,11 +29,12 @@ interface HookContext {
 
 interface ReceiveContext extends HookContext {
   budget: BodyBudget;
+  slots: HookSlots;
 }
 
 /** [IN-3] POST /api/v1/hooks/hk_…: passes the raw bytes on to inbound-hook, which verifies them. No CORS, no key. */
 export function hookRoutes(options: HookContext) {
-  const context: ReceiveContext = { ...options, budget: createBodyBudget() };
+  const context: ReceiveContext = { ...options, budget: createBodyBudget(), slots: createHookSlots() };
   return async (app: FastifyInstance): Promise<void> => {
     app.post(`${HOOKS_PATH}*`, {
       onRequest(request, _reply, done) {
@@ -45,7 +47,10 @@ export function hookRoutes(options: HookContext) {
   };
 }
 
-async function receive({ receiveHook, log, budget }: ReceiveContext, request: FastifyRequest): Promise<ApiResponse> {
+async function receive(
+  { receiveHook, log, budget, slots }: ReceiveContext,
+  request: FastifyRequest,
+): Promise<ApiResponse> {
   const { "*": hook } = request.params as { "*": string };
   if (!SEGMENT.test(hook)) return NOT_FOUND;
   const clientIp = canonicalIp(request.ip);
@@ -55,6 +60,12 @@ async function receive({ receiveHook, log, budget }: ReceiveContext, request: Fa
   if (fault === "no-room") {
     refusals.add(1, { limiter: "hook bodies" });
     return NO_ROOM;
+  }
+  // Only now, so that slow senders, who may be strangers, occupy no slot.
+  using slot = slots.take(hook);
+  if (!slot) {
+    refusals.add(1, { limiter: "hook slots" });
+    return HOOK_UNAVAILABLE;
   }
   try {
     const response = await receiveHook({
