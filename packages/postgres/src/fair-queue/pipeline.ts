@@ -63,9 +63,13 @@ export function pipelined(
   const { unlockEarly = false, sendBefore = Number.POSITIVE_INFINITY } = options;
   return withClient(pool, async (client, discard) => {
     if (performance.now() > sendBefore) throw new Error("no connection was free in time, so nothing was sent");
+    const { stream } = client.connection;
+    // One write for all of them; pg itself would make one for each.
+    stream.cork();
     const begun = client.query(beginText(options));
     const running = statements.map((statement) => client.query(statement));
     const ended = client.query(unlockEarly ? COMMIT_UNLOCKING_EARLY : "commit");
+    stream.uncork();
     const outcomes = await Promise.allSettled([begun, ...running, ended]);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (!failed)
