@@ -19,10 +19,11 @@ function daySuffix(day: Date): string {
  * Creates the daily partitions (UTC) of a table partitioned by a timestamptz range: `days` of them, from the day of `from`.
  * Existing ones stay as they are; several replicas may call it at the same time. It does not block readers or writers.
  * @param table schema and name, a constant of the caller, never input
+ * @param fillfactor percentage of a page that inserts fill; the rest is for updates of its rows
  */
 export async function ensureDailyPartitions(
   db: Queryable,
-  { table, from, days }: { table: string; from: Date; days: number },
+  { table, from, days, fillfactor = 100 }: { table: string; from: Date; days: number; fillfactor?: number },
 ): Promise<void> {
   const start = utcDay(from).getTime();
   for (let index = 0; index < days; index += 1) {
@@ -36,7 +37,8 @@ export async function ensureDailyPartitions(
          perform pg_advisory_xact_lock(${PARTITION_LOCK}, '${table}'::regclass::oid::bigint::bit(32)::int);
          if not exists (
            select from pg_inherits where inhrelid = to_regclass('${name}') and inhparent = '${table}'::regclass) then
-           create table ${name} (like ${table} including all excluding identity);
+           create table ${name} (like ${table} including all excluding identity)
+             with (fillfactor = ${Math.trunc(fillfactor)});
            alter table ${table} attach partition ${name}
              for values from ('${day.toISOString()}') to ('${next.toISOString()}');
          end if;

@@ -18,7 +18,7 @@ export async function countDeliveries(db: Queryable, hookIds: readonly number[],
     where d.hook_id = wanted.id and d.created_at >= $2 and d.id >= $3 ${more} limit $4) one)`;
   const { rows } = await db.query(
     `select wanted.id as "hookId", ${counted("")} as deliveries,
-       ${counted("and d.status in ('failed', 'interrupted')")} as failed
+       ${counted("and d.failure is not null")} as failed
      from unnest($1::bigint[]) as wanted (id)`,
     [hookIds, since, firstIdAt(since), MAX_COUNTED],
   );

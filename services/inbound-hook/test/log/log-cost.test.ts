@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { MAX_ROWS_READ, searchLog } from "@toolgate/postgres/log-search";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
@@ -98,6 +99,39 @@ describe("the cost of a search of the hook log", () => {
       { requestId: "request-77" },
     ]) {
       expect((await costOf(filter)).rows, JSON.stringify(filter)).toBeLessThanOrEqual(500 + LOOKED_AHEAD_ROWS);
+    }
+  });
+
+  it("[NFR] a run that succeeds rewrites no index entry of its delivery, and one that fails only then", async () => {
+    const client = await pool.connect();
+    const counts = async () => {
+      const { rows } = await client.query(
+        `select sum(n_tup_upd)::integer as updates, sum(n_tup_hot_upd)::integer as heap_only
+         from pg_stat_xact_user_tables where relname like 'delivery_%'`,
+      );
+      return rows[0];
+    };
+    const updatesOf = async (end: string) => {
+      const id = randomUUID();
+      const before = await counts();
+      await client.query(
+        `insert into inbound_hook.delivery (created_at, id, workspace_id, hook_id, request_id, body, content_type, headers)
+         values ($1, $2, 'w', 1, '', '{}', '', '{}')`,
+        [NOW, id],
+      );
+      for (const status of ["running", end]) {
+        await client.query("update inbound_hook.delivery set status = $2, runs = 1 where id = $1", [id, status]);
+      }
+      const after = await counts();
+      return { updates: after.updates - before.updates, heapOnly: after.heap_only - before.heap_only };
+    };
+    try {
+      await client.query("begin");
+      expect(await updatesOf("succeeded")).toEqual({ updates: 2, heapOnly: 2 });
+      expect(await updatesOf("failed")).toEqual({ updates: 2, heapOnly: 1 });
+    } finally {
+      await client.query("rollback");
+      client.release();
     }
   });
 

@@ -31,10 +31,11 @@ async function scansOfStatuses(
   filter: DeliveryFilter,
   statuses: readonly DeliveryStatus[],
 ): Promise<Scan[]> {
+  const { statuses: _, ...withAnyStatus } = filter;
   const scans = [...new Set(statuses)]
     .filter((status) => INDEXED_STATUSES.has(status))
-    // A literal, so that the planner sees that the condition of the index is met.
-    .map((status) => indexScan(filter, (bind) => [ofOwner(filter, bind), `d.status = '${status}'`]));
+    // A literal, so that the planner sees that the condition of the index is met. No index contains the status itself.
+    .map((status) => indexScan(withAnyStatus, (bind) => [ofOwner(filter, bind), `d.failure = '${status}'`]));
   const queued = statuses.filter((status) => !INDEXED_STATUSES.has(status));
   if (queued.length === 0) return scans;
   const rest: DeliveryFilter = { ...filter, statuses: queued };
