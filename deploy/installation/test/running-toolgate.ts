@@ -28,6 +28,8 @@ export interface CallResponse {
 
 export interface RunningToolgate extends AsyncDisposable {
   baseUrl: string;
+  /** Base URLs of all gateways; `baseUrl` is the first. */
+  gatewayUrls: string[];
   /** Base URLs of the operations servers. */
   opsUrls: string[];
   /** All schemas, to check what is stored. */
@@ -102,10 +104,11 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   await provision(pool, { ...account, role: "admin" });
   const manage = await loginTo(running.baseUrl, account);
   if (!manage) throw new Error("the administrator cannot log in");
-  const { baseUrl, opsUrls } = running;
+  const { baseUrl, gatewayUrls, opsUrls } = running;
   const owned = resources.move();
   return {
     baseUrl,
+    gatewayUrls,
     opsUrls,
     pool,
     databaseUrl: database.url,
@@ -131,7 +134,7 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
 async function start(kind: TopologyKind, settings: Parameters<typeof startTopology>[1], setup: Setup) {
   if (kind === "single") {
     const single = await startTopology("single", settings);
-    return { ...single, processes: (): ServiceProcess[] => [] };
+    return { ...single, gatewayUrls: [single.baseUrl], processes: (): ServiceProcess[] => [] };
   }
   const env = await serviceEnvironment(settings);
   const { replicas, roles } = setup;

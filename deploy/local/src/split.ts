@@ -12,7 +12,7 @@ import { isReady, type ServiceProcess, startServiceProcess } from "./service-pro
 export type SplitSettings = {
   /** What all services read. */
   readonly env: Readonly<Record<string, string>>;
-  /** The gateway's; 0 picks a free one. */
+  /** The first gateway's; 0 picks a free one. */
   readonly port: number;
   /** Processes per service; one of each when absent. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
@@ -27,7 +27,7 @@ export type SplitSettings = {
 
 const HOST = "127.0.0.1";
 
-type Process = { service: ServiceName; role?: string; rpcPort: number; opsPort: number };
+type Process = { service: ServiceName; role?: string; port: number; rpcPort: number; opsPort: number };
 
 /** A running installation. */
 export type Topology = {
@@ -38,7 +38,11 @@ export type Topology = {
   pids(): Record<string, number>;
 };
 
-type Split = Topology & { processes(): ServiceProcess[] };
+type Split = Topology & {
+  /** Base URLs of all gateways. */
+  gatewayUrls: string[];
+  processes(): ServiceProcess[];
+};
 
 const MAX_STARTS = 3;
 /** For the services of a start that is cancelled: they have not served any call yet. */
@@ -67,7 +71,6 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
       .join(",");
   const shared = {
     ...env,
-    PORT: String(gatewayPort),
     ...Object.fromEntries(SERVICE_NAMES.map((name) => [urlVariable(name), urlsOf(name)])),
   };
   const started: ServiceProcess[] = [];
@@ -89,6 +92,7 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   }
   return {
     baseUrl: `http://${HOST}:${gatewayPort}`,
+    gatewayUrls: plan.filter(({ service }) => service === "gateway").map(({ port }) => `http://${HOST}:${port}`),
     opsUrls: plan.map(({ opsPort }) => `http://${HOST}:${opsPort}`),
     stop,
     processes: () => started,
@@ -103,24 +107,27 @@ async function planProcesses({ replicas = {}, roles = {} }: SplitSettings, gatew
     return ofService.flatMap(([role, count]) => Array(count).fill({ service, role }));
   });
   const ports = new Set<number>();
-  while (ports.size < 2 * wanted.length) {
+  while (ports.size < 3 * wanted.length) {
     const port = await freePort();
     if (port !== gatewayPort) ports.add(port);
   }
   const next = ports.values();
-  return wanted.map((process) => ({
+  const firstGateway = wanted.findIndex(({ service }) => service === "gateway");
+  return wanted.map((process, index) => ({
     ...process,
+    port: index === firstGateway ? gatewayPort : (next.next().value as number),
     rpcPort: next.next().value as number,
     opsPort: next.next().value as number,
   }));
 }
 
 function startProcess(
-  { service, role, rpcPort, opsPort }: Process,
+  { service, role, port, rpcPort, opsPort }: Process,
   env: Record<string, string>,
   { log, signal, inspect }: SplitSettings,
 ): Promise<ServiceProcess> {
-  const own = { ...env, ...(role && { ROLES: role }), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
+  const ports = { PORT: String(port), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
+  const own = { ...env, ...(role && { ROLES: role }), ...ports };
   const withheld = withheldVariables(service, role);
   return startServiceProcess({
     name: role ?? service,

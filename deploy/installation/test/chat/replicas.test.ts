@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Random, seededRandom } from "../faults/random.ts";
-import { expectDense, type SentEvent, textOf } from "./client.ts";
-import { type ChatFrontDoor, openChat } from "./front-door.ts";
+import { type EventStream, expectDense, type SentEvent, textOf } from "./client.ts";
+import type { ChatFrontDoor } from "./front-door.ts";
+import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";
 
 const SEED = 20_261_122;
 const MAX_CONNECTIONS = 200;
+const PAUSE = 20;
+const MESSAGE = "greet Ada and tell a story";
 
 describe("chats with several processes of each role", () => {
   let door: ChatFrontDoor;
+  let story: Storyteller;
   beforeAll(async () => {
     // The gateway's calls take turns between the api processes, so each connection is served by another one.
-    door = await openChat("split", { roles: { chat: { api: 2, worker: 2 } } });
+    [door, story] = await openStories("split", { roles: { chat: { api: 2, worker: 2 } } });
   });
-  afterAll(() => door[Symbol.asyncDispose]());
+  afterAll(() => story?.[Symbol.asyncDispose]());
 
   const kill = (role: string, index: number) => {
     const found = door.toolgate.processes().filter(({ name }) => name === role)[index];
@@ -20,9 +24,17 @@ describe("chats with several processes of each role", () => {
     process.kill(found.pid, "SIGKILL");
   };
 
+  /** Opens streams whose answers have come to the pause. */
+  async function begun(names: readonly string[]): Promise<EventStream[]> {
+    story.pauseAt(PAUSE);
+    const streams = await Promise.all(names.map((name) => door.stream({ chat_id: name, message: MESSAGE })));
+    for (const stream of streams) await stream.until(({ event }) => event === "message");
+    return streams;
+  }
+
   /** Reads an answer like a browser's EventSource whose connection breaks after a few events, again and again. */
   async function readInPieces(chatId: string, random: Random): Promise<SentEvent[]> {
-    const parameters = { chat_id: chatId, message: "run long_report" };
+    const parameters = { chat_id: chatId, message: MESSAGE };
     const events: SentEvent[] = [];
     let last: string | undefined;
     for (let connection = 0; connection < MAX_CONNECTIONS; connection += 1) {
@@ -43,7 +55,7 @@ describe("chats with several processes of each role", () => {
     const random = seededRandom(SEED);
     const chats = Array.from({ length: 8 }, (_, index) => `pieces-${index}`);
     const results = await Promise.all(chats.map((chatId) => readInPieces(chatId, random)));
-    const sent = await door.post("/chat/index", { chat_id: "whole", message: "run long_report" });
+    const sent = await door.post("/chat/index", { chat_id: "whole", message: MESSAGE });
     for (const [index, events] of results.entries()) {
       expectDense(events.map(({ id }) => id));
       expect(events.filter(({ event }) => event === "done")).toHaveLength(1);
@@ -55,11 +67,9 @@ describe("chats with several processes of each role", () => {
   });
 
   test("[CHAT] an answer continues while the process that serves it is killed, and the client notices nothing", async () => {
-    const streams = await Promise.all(
-      Array.from({ length: 6 }, (_, index) => door.stream({ chat_id: `killed-${index}`, message: "run long_report" })),
-    );
-    for (const stream of streams) await stream.until(({ event }) => event === "message");
+    const streams = await begun(Array.from({ length: 6 }, (_, index) => `killed-${index}`));
     kill("api", 0);
+    story.finish();
     for (const [index, stream] of streams.entries()) {
       const events = await stream.ended;
       expectDense(stream.ids);
@@ -69,17 +79,15 @@ describe("chats with several processes of each role", () => {
   });
 
   test("[CHAT] an answer continues at another worker when its own is killed, and no tool runs again", async () => {
-    const streams = await Promise.all(
-      Array.from({ length: 4 }, (_, index) => door.stream({ chat_id: `taken-${index}`, message: "run long_report" })),
-    );
-    for (const stream of streams) await stream.until(({ event }) => event === "message");
+    const streams = await begun(Array.from({ length: 4 }, (_, index) => `taken-${index}`));
     kill("worker", 0);
+    story.finish();
     for (const [index, stream] of streams.entries()) {
       const events = await stream.ended;
       expectDense(stream.ids);
       expect(events.filter(({ event }) => event === "tool_start")).toHaveLength(1);
       expect(textOf(events)).toBe((await door.history(`taken-${index}`))[1].content);
-      expect(textOf(events)).toContain("line number 19");
+      expect(textOf(events)).toContain(LAST_WORD);
     }
   });
 });

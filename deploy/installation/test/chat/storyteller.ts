@@ -32,7 +32,7 @@ export async function openStories(kind: TopologyKind, setup: Setup = {}): Promis
     model: "m",
   });
   await saveAssistant(door.toolgate, ["greet"], ["storyteller"]);
-  let pausedAt = WORDS;
+  let pausedAt = Number.POSITIVE_INFINITY;
   let wake = Promise.withResolvers<void>();
   const move = (word: number) => {
     pausedAt = word;
@@ -50,7 +50,7 @@ export async function openStories(kind: TopologyKind, setup: Setup = {}): Promis
     door,
     {
       pauseAt: move,
-      finish: () => move(WORDS),
+      finish: () => move(Number.POSITIVE_INFINITY),
       open: () => server.open(),
       [Symbol.asyncDispose]: () => owned.disposeAsync(),
     },
