@@ -31,8 +31,6 @@ interface FilesOptions {
   now: () => Date;
 }
 
-const UNUSED_MS = 60 * 60 * 1000;
-const RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 const MAX_USER_BYTES = 1024 * 1024 * 1024;
 const EXPIRED_AT_ONCE = 100;
 
@@ -68,9 +66,7 @@ export function createFiles({ pool, objects, now }: FilesOptions): Files {
     },
     async expire() {
       for (;;) {
-        const at = now().getTime();
-        const [unusedBefore, before] = [new Date(at - UNUSED_MS), new Date(at - RETENTION_MS)];
-        const ids = await findExpiredFiles(pool, { unusedBefore, before, limit: EXPIRED_AT_ONCE });
+        const ids = await findExpiredFiles(pool, { now: now(), limit: EXPIRED_AT_ONCE });
         await remove(ids);
         if (ids.length < EXPIRED_AT_ONCE) return;
       }

@@ -1,5 +1,9 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 
+/** How long a file is kept that a message uses; without one it is deleted after an hour. */
+export const FILE_RETENTION = "interval '30 days'";
+const UNUSED_RETENTION = "interval '1 hour'";
+
 /** Adds a file that is about to be stored. False: the user's files are too large already. */
 export async function addFile(
   db: Queryable,
@@ -8,8 +12,8 @@ export async function addFile(
   const { rowCount } = await db.query({
     name: "add_file",
     // A file that is not complete counts as a large one.
-    text: `insert into chat.file (id, user_id, name, created_at)
-select $1, $2, $3, $4
+    text: `insert into chat.file (id, user_id, name, created_at, expires_at)
+select $1, $2, $3, $4, $4::timestamptz + ${UNUSED_RETENTION}
 where (
   select coalesce(sum(case when size = 0 then $6 else size end), 0) from chat.file where user_id = $2
 ) + $6 <= $5`,
@@ -35,16 +39,11 @@ export async function findFile(
   return rows[0];
 }
 
-/** Files that no message uses, files of chats that were reset since, and files that are past their retention. */
-export async function findExpiredFiles(
-  db: Queryable,
-  { unusedBefore, before, limit }: { unusedBefore: Date; before: Date; limit: number },
-): Promise<string[]> {
-  const { rows } = await db.query(
-    `select f.id from chat.file f left join chat.turn t on t.id = f.turn
-     where f.created_at < $2 or (f.created_at < $1 and (t.id is null or t.message = ''))
-     order by f.created_at limit $3`,
-    [unusedBefore, before, limit],
-  );
+/** The files that are to be deleted, at most `limit`. */
+export async function findExpiredFiles(db: Queryable, { now, limit }: { now: Date; limit: number }): Promise<string[]> {
+  const { rows } = await db.query("select id from chat.file where expires_at <= $1 order by expires_at limit $2", [
+    now,
+    limit,
+  ]);
   return rows.map(({ id }) => id);
 }

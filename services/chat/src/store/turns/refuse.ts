@@ -13,10 +13,14 @@ const LOCK_CHATS = "select id from chat.chat where id = any($1::bigint[]) order 
 const REFUSE = `with late as (
   select id from chat.turn where chat = any($2::bigint[]) and status = 'waiting' and created_at < $3
   order by id for no key update
-)
-update chat.turn t set status = 'refused', ended_at = $1, error_code = 'CHAT_BUSY', message = '', user_event = null
-from late where t.id = late.id
-returning t.chat, t.id`;
+),
+refused as (
+  update chat.turn t set status = 'refused', ended_at = $1, error_code = 'CHAT_BUSY', message = '', user_event = null
+  from late where t.id = late.id
+  returning t.chat, t.id, t.file_id
+),
+files_expired as (update chat.file f set expires_at = $1 from refused where f.id = refused.file_id)
+select chat, id from refused`;
 
 /** [CHAT] Refuses the turns that have waited too long for those before them. */
 export async function refuseWaiting(pool: Pool, now: Date): Promise<{ chat: number; id: string }[]> {

@@ -40,6 +40,9 @@ forgotten as (
 ),
 steps_deleted as (delete from chat.step s using owned, chat.turn t where t.chat = owned.id and s.turn = t.id),
 calls_deleted as (delete from chat.tool_call k using owned, chat.turn t where t.chat = owned.id and k.turn = t.id),
+files_expired as (
+  update chat.file f set expires_at = $4 from owned, chat.turn t where t.chat = owned.id and f.id = t.file_id
+),
 messages_deleted as (delete from chat.message m using owned where m.chat = owned.id),
 events_deleted as (delete from chat.event e using owned where e.chat = owned.id),
 done as (
@@ -68,8 +71,8 @@ select count(*)::integer as items from settled`;
 }
 
 /**
- * Deletes a chat's messages and events, and ends its turns: what their workers still write changes nothing. Event ids go
- * on. `queue` is the one of the lane chat: only users reset chats.
+ * Deletes a chat's messages and events, lets its files expire, and ends its turns: what their workers still write changes
+ * nothing. Event ids go on. `queue` is the one of the lane chat: only users reset chats.
  */
 export function createResetStore(pool: Pool, queue: FairQueue): ResetStore {
   const freeText = freeSlots(queue);

@@ -5,6 +5,7 @@ import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipelin
 import type { Pool } from "@toolgate/postgres/pool";
 import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { MAX_WAITING_TURNS, type TurnStatus } from "../../domain/turn.ts";
+import { FILE_RETENTION } from "../files.ts";
 import { type Lane, ONLY_MEMBER } from "../queue.ts";
 import { type ClaimedTurn, createClaimOfWorkspace } from "./claim.ts";
 
@@ -90,7 +91,7 @@ allowed as (
     and (select count(*) from chat.turn t where t.chat = target.id and t.status = 'waiting') < ${MAX_WAITING_TURNS}
 ),
 used_file as (
-  update chat.file f set turn = $7, workspace_id = $1
+  update chat.file f set turn = $7, workspace_id = $1, expires_at = f.created_at + ${FILE_RETENTION}
   from allowed
   where f.id = nullif($8, '')::uuid and f.user_id = $9 and f.turn is null and f.size > 0
   returning f.name

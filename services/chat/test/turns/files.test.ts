@@ -1,0 +1,68 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createFiles } from "../../src/files/files.ts";
+import { openFolderStore } from "../../src/files/folder-store.ts";
+import { refuseWaiting } from "../../src/store/turns/refuse.ts";
+import { type ChatRig, startChatRig } from "../chat-rig.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+let rig: ChatRig;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "toolgate-files-"));
+  rig = await startChatRig();
+});
+afterAll(async () => {
+  await rig[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+it("[CHAT-31] the files of a chat are deleted after its reset, others when their time is over, also when a deletion was cut off", async () => {
+  const store = await openFolderStore(folder);
+  let failures = 0;
+  const objects = {
+    ...store,
+    async delete(id: string) {
+      if (failures > 0) throw new Error(`cut off, ${failures--} more`);
+      await store.delete(id);
+    },
+  };
+  let now = rig.clock.now();
+  const files = createFiles({ pool: rig.pool, objects, now: () => now });
+  const { userId, owner } = rig.request("any", "");
+  const save = async (name: string) => {
+    async function* chunks() {
+      yield Buffer.from(name);
+    }
+    return (await files.store({ userId, name }, chunks())).id;
+  };
+  const kept = async () => {
+    const { rows } = await rig.pool.query("select name from chat.file order by name");
+    expect(await readdir(folder)).toHaveLength(rows.length);
+    return rows.map(({ name }) => name);
+  };
+  await save("unused");
+  const turn = await rig.send("reset", "Look", { fileId: await save("reset") });
+  await rig.send("kept", "Look", { fileId: await save("kept") });
+  await rig.send("kept", "Wait", { fileId: await save("refused") });
+  await files.expire();
+  expect(await kept()).toEqual(["kept", "refused", "reset", "unused"]);
+  expect(await rig.turns.reset({ workspaceId: rig.tools.workspaceId, chatId: "reset", owner })).toBe("reset");
+  await refuseWaiting(rig.pool, new Date(now.getTime() + 31_000));
+  now = new Date(now.getTime() + 32_000);
+  failures = 1;
+  await expect(files.expire()).rejects.toThrow("cut off");
+  await files.expire();
+  expect(await kept()).toEqual(["kept", "unused"]);
+  expect(await rig.history(turn.chat)).toEqual([]);
+  now = new Date(now.getTime() + HOUR_MS);
+  await files.expire();
+  expect(await kept()).toEqual(["kept"]);
+  now = new Date(now.getTime() + 30 * DAY_MS);
+  await files.expire();
+  expect(await kept()).toEqual([]);
+});
