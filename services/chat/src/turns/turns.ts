@@ -65,6 +65,9 @@ interface TurnsOptions {
   localWorker?: () => LocalWorker | undefined;
 }
 
+/** Beyond this one claim for many turns costs less than a claim for each. */
+const MAX_STARTS_THAT_CLAIM = 4;
+
 export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, localWorker }: TurnsOptions): Turns {
   const startIn = Object.fromEntries(
     LANES.map((lane) => [lane, createStartStore(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
@@ -75,6 +78,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
   const resetStore = createResetStore(queuePool, laneQueue("chat", turnsPerWorkspace));
   const publish = createPublishEvents(bus);
   const announceTurns = createAnnounceTurns(bus);
+  let starting = 0;
   async function find({ workspaceId, chatId, owner }: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined> {
     const chat = await findChat(pool, workspaceId, chatId);
     return chat && chat.owner !== owner ? "forbidden" : chat;
@@ -87,8 +91,13 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
       const userEvent = storedEvent(messageEvent("user", request.message, at));
       const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
       const worker = localWorker?.();
-      const claims = worker?.hasRoom(request.lane) ?? false;
-      const { outcome, claimed } = await startIn[request.lane]({ ...request, ...ids, userEvent }, at, { claims });
+      const claims = starting < MAX_STARTS_THAT_CLAIM && (worker?.hasRoom(request.lane) ?? false);
+      starting += 1;
+      const { outcome, claimed } = await startIn[request.lane]({ ...request, ...ids, userEvent }, at, {
+        claims,
+      }).finally(() => {
+        starting -= 1;
+      });
       if (claimed.length > 0) await worker?.run(claimed);
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
         if (!claimed.some(({ id }) => id === outcome.turn.id)) announceTurns(request.lane);
