@@ -8,6 +8,7 @@ import { startOpsServer } from "./process/ops-server.ts";
 import { createReadiness } from "./process/readiness.ts";
 import { hotCallStreams, unaryRoutes } from "./rpc/hot-calls.ts";
 import { startRpcServer } from "./rpc/rpc-server.ts";
+import { sharedStreamRoutes } from "./rpc/shared-streams.ts";
 import type { Service, ServiceDefinition } from "./service.ts";
 
 /** What every service process reads from its environment, in addition to the service's own config. */
@@ -82,8 +83,10 @@ async function run(
   const draining = new AbortController();
   const unary = unaryRoutes(name, service);
   const streams = hotCallStreams(name, service, { log, drainSignal: draining.signal });
+  const shared = sharedStreamRoutes(name, service, { log, internalToken, drainSignal: draining.signal });
   const routes = (router: ConnectRouter) => {
     unary(router);
+    shared(router);
     streams.routes(router);
   };
   // Disposed after the RPC server, so that probes get responses to the end.

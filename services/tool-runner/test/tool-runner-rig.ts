@@ -29,7 +29,7 @@ import { start, type ToolRunner } from "../src/service.ts";
 const callsNobody = () => {
   throw new Error("tool-runner calls no other service");
 };
-const NO_PEERS: Peers = { transport: callsNobody, call: callsNobody };
+const NO_PEERS: Peers = { transport: callsNobody, call: callsNobody, stream: callsNobody };
 const INTERNAL_TOKEN = "internal-token-of-the-test";
 
 export interface ToolCall {

@@ -172,3 +172,223 @@ export declare type Failure = Message<"toolgate.call_stream.v1.Failure"> & {
  */
 export declare const FailureSchema: GenMessage<Failure>;
 
+/**
+ * Frames of many response streams of a service's RPCs, which travel over one long-lived stream.
+ *
+ * @generated from message toolgate.call_stream.v1.OpenBatch
+ */
+export declare type OpenBatch = Message<"toolgate.call_stream.v1.OpenBatch"> & {
+  /**
+   * @generated from field: repeated toolgate.call_stream.v1.Open opened = 1;
+   */
+  opened: Open[];
+
+  /**
+   * Ids of streams whose callers have left; the server ends them and sends nothing more.
+   *
+   * @generated from field: repeated uint32 left = 2;
+   */
+  left: number[];
+
+  /**
+   * @generated from field: repeated toolgate.call_stream.v1.Taken taken = 3;
+   */
+  taken: Taken[];
+};
+
+/**
+ * Describes the message toolgate.call_stream.v1.OpenBatch.
+ * Use `create(OpenBatchSchema)` to create a new message.
+ */
+export declare const OpenBatchSchema: GenMessage<OpenBatch>;
+
+/**
+ * One call of an RPC that responds with a stream. Ids are chosen by the client and never used again.
+ *
+ * @generated from message toolgate.call_stream.v1.Open
+ */
+export declare type Open = Message<"toolgate.call_stream.v1.Open"> & {
+  /**
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * The name of the RPC in its service.
+   *
+   * @generated from field: string rpc = 2;
+   */
+  rpc: string;
+
+  /**
+   * The encoded request message.
+   *
+   * @generated from field: bytes request = 3;
+   */
+  request: Uint8Array;
+
+  /**
+   * The principal header of the call; empty when there is none.
+   *
+   * @generated from field: string principal = 4;
+   */
+  principal: string;
+
+  /**
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+
+  /**
+   * @generated from field: string traceparent = 6;
+   */
+  traceparent: string;
+
+  /**
+   * @generated from field: string tracestate = 7;
+   */
+  tracestate: string;
+};
+
+/**
+ * Describes the message toolgate.call_stream.v1.Open.
+ * Use `create(OpenSchema)` to create a new message.
+ */
+export declare const OpenSchema: GenMessage<Open>;
+
+/**
+ * Bytes of messages that the caller has taken. Without this the server stops after 256 KiB.
+ *
+ * @generated from message toolgate.call_stream.v1.Taken
+ */
+export declare type Taken = Message<"toolgate.call_stream.v1.Taken"> & {
+  /**
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * @generated from field: uint32 bytes = 2;
+   */
+  bytes: number;
+};
+
+/**
+ * Describes the message toolgate.call_stream.v1.Taken.
+ * Use `create(TakenSchema)` to create a new message.
+ */
+export declare const TakenSchema: GenMessage<Taken>;
+
+/**
+ * @generated from message toolgate.call_stream.v1.ItemBatch
+ */
+export declare type ItemBatch = Message<"toolgate.call_stream.v1.ItemBatch"> & {
+  /**
+   * @generated from field: repeated toolgate.call_stream.v1.Item items = 1;
+   */
+  items: Item[];
+
+  /**
+   * The server ends the streams that are open, and takes no new ones (drain).
+   *
+   * @generated from field: bool going_away = 2;
+   */
+  goingAway: boolean;
+};
+
+/**
+ * Describes the message toolgate.call_stream.v1.ItemBatch.
+ * Use `create(ItemBatchSchema)` to create a new message.
+ */
+export declare const ItemBatchSchema: GenMessage<ItemBatch>;
+
+/**
+ * @generated from message toolgate.call_stream.v1.Item
+ */
+export declare type Item = Message<"toolgate.call_stream.v1.Item"> & {
+  /**
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * @generated from oneof toolgate.call_stream.v1.Item.result
+   */
+  result: {
+    /**
+     * The encoded response message.
+     *
+     * @generated from field: bytes message = 2;
+     */
+    value: Uint8Array;
+    case: "message";
+  } | {
+    /**
+     * The last item.
+     *
+     * @generated from field: toolgate.call_stream.v1.End end = 3;
+     */
+    value: End;
+    case: "end";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message toolgate.call_stream.v1.Item.
+ * Use `create(ItemSchema)` to create a new message.
+ */
+export declare const ItemSchema: GenMessage<Item>;
+
+/**
+ * @generated from message toolgate.call_stream.v1.End
+ */
+export declare type End = Message<"toolgate.call_stream.v1.End"> & {
+  /**
+   * A Connect code by number; 0: the stream ended without an error.
+   *
+   * @generated from field: uint32 code = 1;
+   */
+  code: number;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * @generated from field: repeated toolgate.call_stream.v1.Detail details = 3;
+   */
+  details: Detail[];
+};
+
+/**
+ * Describes the message toolgate.call_stream.v1.End.
+ * Use `create(EndSchema)` to create a new message.
+ */
+export declare const EndSchema: GenMessage<End>;
+
+/**
+ * A message that belongs to an error.
+ *
+ * @generated from message toolgate.call_stream.v1.Detail
+ */
+export declare type Detail = Message<"toolgate.call_stream.v1.Detail"> & {
+  /**
+   * Its full name.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * @generated from field: bytes value = 2;
+   */
+  value: Uint8Array;
+};
+
+/**
+ * Describes the message toolgate.call_stream.v1.Detail.
+ * Use `create(DetailSchema)` to create a new message.
+ */
+export declare const DetailSchema: GenMessage<Detail>;
+

@@ -5,7 +5,7 @@ import { directCall } from "@toolgate/call-stream/direct";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { rpcName } from "../access.ts";
 import type { Logger } from "../logger.ts";
-import { hotCallOf, type Peers, type PeerTransports } from "../peers.ts";
+import { hotCallOf, type Peers, type PeerTransports, sharedStreamOf } from "../peers.ts";
 import type { Service } from "../service.ts";
 import { hotCallsOf, unaryRoutes } from "./hot-calls.ts";
 import { localTransport } from "./transport.ts";
@@ -25,7 +25,7 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
     if (!transport) throw notStarted(name);
     return transport;
   };
-  return {
+  const peers: LocalPeers = {
     transport: (service) => ({
       unary: async (...call) => running(service).unary(...call),
       stream: async (...call) => running(service).stream(...call),
@@ -38,6 +38,16 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
         return found ? found(request, { timeoutMs, ...options }) : Promise.reject(notStarted(service));
       };
     },
+    stream(method) {
+      const { service } = sharedStreamOf(method);
+      const transport = peers.transport(service);
+      return async function* stream(request, { headers, signal }) {
+        const input = (async function* () {
+          yield request;
+        })();
+        yield* (await transport.stream(method, signal, 0, headers, input)).message;
+      };
+    },
     add(name, service) {
       transports[name] = localTransport(unaryRoutes(name, service), log, internalToken);
       for (const { method, handler } of hotCallsOf(name, service)) {
@@ -47,6 +57,7 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
       }
     },
   };
+  return peers;
 }
 
 function notStarted(name: ServiceName): ConnectError {

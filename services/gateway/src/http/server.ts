@@ -35,7 +35,7 @@ export interface HttpServerOptions {
   calls: CallContext;
   receiveHook: ReceiveHook;
   /** The other services' RPCs, without the hot calls, which are in `calls`. */
-  peers: Pick<Peers, "transport">;
+  peers: Pick<Peers, "transport"> & Partial<Pick<Peers, "stream">>;
   publicUrl: string;
   trustedProxies: string[];
   /** A request that is not complete after this time is cut. */
@@ -105,7 +105,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
   const { chatPlaces: places } = options;
-  await app.register(chatRoutes({ chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), places, log }));
+  await app.register(
+    chatRoutes({
+      chat: peers.transport("chat"),
+      keyAuth: peers.transport("key-auth"),
+      stream: peers.stream,
+      places,
+      log,
+    }),
+  );
   await app.register(managementRoutes(peers, log));
   return app;
 }

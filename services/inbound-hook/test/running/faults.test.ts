@@ -25,6 +25,7 @@ afterAll(() => rig?.[Symbol.asyncDispose]());
 
 function faulty(real: Peers): Peers {
   return {
+    stream: real.stream,
     transport(service) {
       const transport = real.transport(service);
       return {

@@ -1,7 +1,8 @@
-import { createClient, type Transport } from "@connectrpc/connect";
+import { type CallOptions, createClient, type Transport } from "@connectrpc/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
+import type { PeerStream, Peers } from "@toolgate/service-host/peers";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
 import { type PlaceLimits, Places } from "../../domain/chat/places.ts";
@@ -36,19 +37,28 @@ const HANDLERS: Readonly<Record<ChatPath, ChatHandler>> = {
   "/chat/stop": stopTurn,
 };
 
+/** Without a limit of time: an answer takes as long as its model. */
+function unshared<I, O>(call: (request: I, options: CallOptions) => AsyncIterable<O>): PeerStream<I, O> {
+  return (request, options) => call(request, { ...options, timeoutMs: 0 });
+}
+
 interface ChatOptions {
   chat: Transport;
   keyAuth: Transport;
+  /** Absent: streams are calls over `chat`. */
+  stream: Peers["stream"] | undefined;
   places: PlaceLimits | undefined;
   log: Logger;
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, places, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, stream, places, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
   const streams = createOpenStreams();
   const context: ChatContext = {
     chat: client,
+    streamAnswer: stream?.(ChatService.method.streamAnswer) ?? unshared(client.streamAnswer),
+    resume: stream?.(ChatService.method.resume) ?? unshared(client.resume),
     sessions: createClient(SessionService, keyAuth),
     origins: createAllowedOrigins(client),
     streams,

@@ -1,14 +1,27 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type {
+  ChatService,
+  ResumeRequestSchema,
+  ResumeResponse,
+  StreamAnswerRequestSchema,
+  StreamAnswerResponse,
+} from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
+import type { PeerStream } from "@toolgate/service-host/peers";
 import type { Places } from "../../domain/chat/places.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
+type StreamAnswerInit = MessageInitShape<typeof StreamAnswerRequestSchema>;
+type ResumeInit = MessageInitShape<typeof ResumeRequestSchema>;
+
 /** What the routes of chats need. */
 export interface ChatContext {
   chat: Client<typeof ChatService>;
+  streamAnswer: PeerStream<StreamAnswerInit, StreamAnswerResponse>;
+  resume: PeerStream<ResumeInit, ResumeResponse>;
   sessions: Client<typeof SessionService>;
   origins: AllowedOrigins;
   streams: OpenStreams;

@@ -9,7 +9,7 @@ import type { ChatContext } from "./context.ts";
 import { endFailed } from "./end-failed.ts";
 import { lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { SseStream } from "./sse-stream.ts";
-import { continued, NO_TIMEOUT } from "./upstream.ts";
+import { continued } from "./upstream.ts";
 
 /** [CHAT-17] [CHAT-22] GET /chat/resume */
 export async function resumeStream(
@@ -51,7 +51,7 @@ async function resume(
   let after = values.after === undefined ? undefined : BigInt(values.after);
   const open = () => {
     const request = { chatId, replayOnly, from: pointOf(after, since) };
-    return context.chat.resume(request, { headers, signal, timeoutMs: NO_TIMEOUT });
+    return context.resume(request, { headers, signal });
   };
   try {
     for await (const { item, replayed } of continued(open, idOf, signal)) {

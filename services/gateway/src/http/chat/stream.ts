@@ -9,7 +9,7 @@ import { endFailed } from "./end-failed.ts";
 import { idempotencyKeyOf, lastEventIdOf, queryParameters } from "./request-parameters.ts";
 import { resumeReconnected } from "./resume.ts";
 import { SseStream } from "./sse-stream.ts";
-import { continued, NO_TIMEOUT } from "./upstream.ts";
+import { continued } from "./upstream.ts";
 
 /** [CHAT-15] [CHAT-16] GET /chat/stream: one message, and the answer as events. */
 export async function streamAnswer(
@@ -37,11 +37,7 @@ async function stream(
   const { signal } = sse;
   const clientMessageId = values.clientMessageId || randomUUID();
   let last = BigInt(values.after);
-  const open = () =>
-    context.chat.streamAnswer(
-      { ...values, clientMessageId, afterEventId: last },
-      { headers, signal, timeoutMs: NO_TIMEOUT },
-    );
+  const open = () => context.streamAnswer({ ...values, clientMessageId, afterEventId: last }, { headers, signal });
   try {
     for await (const { event, replayed } of continued(open, ({ event }) => event?.id, signal)) {
       if (!event) continue;

@@ -1,0 +1,111 @@
+import { type DescMethodServerStreaming, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createHandlerContext,
+  createMethodImplSpec,
+  type MethodImpl,
+} from "@connectrpc/connect";
+import { transformInvokeImplementation } from "@connectrpc/connect/protocol";
+import { type OpenStream, serveSharedStreams } from "@toolgate/call-stream/shared-streams/serve";
+import type { Open } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
+import type { SharedStreamsEntry } from "@toolgate/service-registry/service-entry";
+import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { REQUEST_ID_HEADER } from "@toolgate/telemetry/request-id";
+import { TRACEPARENT_HEADER, TRACESTATE_HEADER } from "@toolgate/telemetry/trace";
+import { INTERNAL_TOKEN_HEADER } from "../access.ts";
+import type { Logger } from "../logger.ts";
+import { PRINCIPAL_HEADER } from "../principal.ts";
+import type { Service } from "../service.ts";
+import { serverInterceptors } from "./transport.ts";
+
+type AnyImpl = MethodImpl<DescMethodServerStreaming>;
+
+interface SharedStreamsOptions {
+  log: Logger;
+  internalToken: string;
+  drainSignal: AbortSignal;
+}
+
+/** Serves the shared streams of a service: each goes through the same interceptors as a call of its own. */
+export function sharedStreamRoutes(
+  name: string,
+  service: Service,
+  options: SharedStreamsOptions,
+): (router: ConnectRouter) => void {
+  const entry = SERVICE_NAMES.includes(name as ServiceName)
+    ? serviceEntry(name as ServiceName).sharedStreams
+    : undefined;
+  if (!entry) return () => {};
+  const impls = implementationsOf(service);
+  // A process whose roles serve no RPCs has none.
+  if (impls.size === 0) return () => {};
+  const open = openerOf(entry, impls, options);
+  return (router) => {
+    router.rpc(entry.stream, serveSharedStreams(open, options.drainSignal));
+  };
+}
+
+/** The implementations of a service's RPCs, by the full name of the service and the local name of the RPC. */
+function implementationsOf(service: Service): Map<string, AnyImpl> {
+  const impls = new Map<string, AnyImpl>();
+  const router: Pick<ConnectRouter, "service"> = {
+    service(desc, methods) {
+      for (const [local, impl] of Object.entries(methods)) impls.set(`${desc.typeName}/${local}`, impl as AnyImpl);
+      return router as ConnectRouter;
+    },
+  };
+  service.routes(router as ConnectRouter);
+  return impls;
+}
+
+function openerOf(
+  { methods }: SharedStreamsEntry,
+  impls: ReadonlyMap<string, AnyImpl>,
+  { log, internalToken }: SharedStreamsOptions,
+): OpenStream {
+  const interceptors = serverInterceptors(log, internalToken);
+  const served = new Map(
+    methods.map((method) => {
+      const impl = impls.get(`${method.parent.typeName}/${method.localName}`);
+      if (!impl) throw new Error(`there is no handler for ${method.name}`);
+      return [method.name, { method, spec: createMethodImplSpec(method, impl) }];
+    }),
+  );
+  return async function* open(call, signal) {
+    const found = served.get(call.rpc);
+    if (!found) throw new ConnectError(`there is no shared stream ${call.rpc}`, Code.Unimplemented);
+    const { method, spec } = found;
+    const context = createHandlerContext({
+      service: method.parent,
+      method,
+      protocolName: "shared-stream",
+      requestMethod: "POST",
+      url: `http://shared-stream/${method.parent.typeName}/${method.name}`,
+      requestHeader: headersOf(call, internalToken),
+      requestSignal: signal,
+    });
+    const request = fromBinary(method.input, call.request);
+    try {
+      for await (const message of transformInvokeImplementation(spec, context, interceptors)(only(request)))
+        yield toBinary(method.output, message);
+    } finally {
+      context.abort();
+    }
+  };
+}
+
+/** Who could open the stream that carries this call has the internal token. */
+function headersOf({ principal, requestId, traceparent, tracestate }: Open, internalToken: string): Headers {
+  const headers = new Headers({ [INTERNAL_TOKEN_HEADER]: internalToken });
+  if (principal !== "") headers.set(PRINCIPAL_HEADER, principal);
+  if (requestId !== "") headers.set(REQUEST_ID_HEADER, requestId);
+  if (traceparent !== "") headers.set(TRACEPARENT_HEADER, traceparent);
+  if (tracestate !== "") headers.set(TRACESTATE_HEADER, tracestate);
+  return headers;
+}
+
+async function* only<T>(message: T): AsyncGenerator<T> {
+  yield message;
+}
