@@ -43,6 +43,9 @@ export const BIGINT_AS_NUMBER: pg.CustomTypesConfig = {
 class ConnectingClient extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    // A connection may break between two statements, and even before its borrower could add a listener: without one, the
+    // process would crash. The pool replaces the client, because it takes no more statements.
+    this.on("error", () => {});
   }
 }
 
@@ -129,12 +132,9 @@ export async function withClient<T>(
   const discard = (reason: Error) => {
     broken = reason;
   };
-  // Without a listener, a connection that breaks between two statements would crash the process.
-  client.on("error", discard);
   try {
     return await work(client, discard);
   } finally {
-    client.off("error", discard);
     client.release(broken);
   }
 }

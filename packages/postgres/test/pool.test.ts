@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testPostgres } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
@@ -56,6 +57,20 @@ test("a backend that is killed between two statements fails only its own transac
   // The only connection of the pool is a new one, and not in a transaction.
   await inTransaction(pool, (client) => client.query("insert into kept values (3)"));
   expect((await pool.query("select id from kept")).rows).toEqual([{ id: 3 }]);
+});
+
+test("a server that closes the connection as it is handed over fails only the transaction that got it", async () => {
+  await using rig = await databaseRig();
+  const pool = rig.another({ maxConnections: 1 });
+  const client = await pool.connect();
+  const pid = await backendOf(client);
+  const waiting = inTransaction(pool, (next) => next.query("select 1"));
+  client.release();
+  // The server's message may be in the same chunk as the end of the statement before.
+  const { connection } = client as unknown as { connection: EventEmitter };
+  connection.emit("errorMessage", new Error("terminating connection due to unexpected postmaster exit"));
+  await expect(waiting).rejects.toThrow();
+  expect(await inTransaction(pool, backendOf)).not.toBe(pid);
 });
 
 test("a backend that is killed while idle, or within a statement, is replaced", async () => {
