@@ -40,7 +40,7 @@ export async function admit<T>(
   reply: FastifyReply,
   { login, checked, occupies = false }: Question<T>,
 ): Promise<Admitted<T> | undefined> {
-  const user = login && (await authorize(context, login.token, checked.tenant));
+  const user = login && (await authorize(context, reply, login.token, checked.tenant));
   const refusal = refusalOf(login, user, checked.fault);
   await allowOrigin(context, request, reply, user?.workspaceId ?? "");
   if (refusal || !user) {
@@ -72,11 +72,16 @@ type User = Pick<AuthorizeResponse, "userId" | "email" | "workspaceId" | "worksp
 const NO_ACCESS: User = { userId: "", email: "", workspaceId: "", workspace: "", role: 0, workspaceLocked: false };
 
 /** Undefined when the token is not valid. */
-async function authorize({ sessions }: ChatContext, token: string, tenant: string): Promise<User | undefined> {
+async function authorize(
+  { sessions }: ChatContext,
+  reply: FastifyReply,
+  token: string,
+  tenant: string,
+): Promise<User | undefined> {
   // Postgres cannot store NUL, so there is no such workspace.
   const workspace = tenant.includes("\0") ? "" : tenant.toWellFormed();
   try {
-    return await repeated(() => sessions.authorize({ token, workspace }));
+    return await repeated(() => sessions.authorize({ token, workspace }), reply);
   } catch (error) {
     const { code } = ConnectError.from(error);
     if (code === Code.Unauthenticated) return undefined;

@@ -32,7 +32,7 @@ export async function changeChat(
   const { values, headers } = admitted;
   try {
     const call = () => change(values, { headers, signal, timeoutMs: TIMEOUT_MS });
-    return sendResponse(reply, await repeated(call, signal));
+    return sendResponse(reply, await repeated(call, reply));
   } catch (error) {
     return sendResponse(reply, failureResponse(context, error, signal));
   }

@@ -26,7 +26,7 @@ export async function showHistory(
   try {
     const { before, limit } = admitted.values;
     if (before !== undefined || limit !== undefined) return await showPage(context, reply, admitted);
-    const read = pageReader(context, admitted);
+    const read = pageReader(context, reply, admitted);
     const first = await read(0n);
     reply.header("content-type", "application/json; charset=utf-8");
     return reply.send(Readable.from(wholeHistory(read, first)));
@@ -42,16 +42,16 @@ async function showPage(
 ): Promise<FastifyReply> {
   const { chatId, before, limit } = values;
   const request = { chatId, before: BigInt(before ?? 0), limit: limit ?? 0 };
-  const page = await repeated(() => chat.getHistory(request, { headers, timeoutMs: TIMEOUT_MS }));
+  const page = await repeated(() => chat.getHistory(request, { headers, timeoutMs: TIMEOUT_MS }), reply);
   const nextBefore = page.nextBefore === 0n ? null : Number(page.nextBefore);
   return sendResponse(reply, chatResult({ messages: page.messages.map(entryOf), next_before: nextBefore }));
 }
 
 type ReadPage = (after: bigint) => Promise<GetHistoryResponse>;
 
-function pageReader({ chat }: ChatContext, { values, headers }: Admitted<HistoryPage>): ReadPage {
+function pageReader({ chat }: ChatContext, reply: FastifyReply, { values, headers }: Admitted<HistoryPage>): ReadPage {
   const { chatId } = values;
-  return (after) => repeated(() => chat.getHistory({ chatId, after }, { headers, timeoutMs: TIMEOUT_MS }));
+  return (after) => repeated(() => chat.getHistory({ chatId, after }, { headers, timeoutMs: TIMEOUT_MS }), reply);
 }
 
 /** Page by page, so that no long history has to fit in memory. */

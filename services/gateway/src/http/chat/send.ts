@@ -29,7 +29,7 @@ export async function sendMessage(
   const { signal } = left;
   const login = chatLogin(request, { changesState: true });
   // Without a login, the body is not read.
-  const sent = login && (await readSent(context, request, login, signal));
+  const sent = login && (await readSent(context, request, reply, login, signal));
   if (!sent) {
     await allowOrigin(context, request, reply, "");
     return sendResponse(reply, CHAT_UNAUTHENTICATED);
@@ -47,7 +47,7 @@ export async function sendMessage(
   };
   try {
     const call = () => context.chat.sendMessage(message, { headers, signal, timeoutMs: NO_TIMEOUT });
-    const { reply: html, error, receipt } = await repeated(call, signal);
+    const { reply: html, error, receipt } = await repeated(call, reply);
     if (error) return sendResponse(reply, failedAnswer(error.code, error.message));
     return sendResponse(reply, chatResult({ reply: html, ...(receipt && { receipt: receiptJson(receipt) }) }));
   } catch (error) {
@@ -66,12 +66,13 @@ interface Sent {
 async function readSent(
   context: ChatContext,
   request: FastifyRequest,
+  reply: FastifyReply,
   { token, isProven }: ChatLogin,
   signal: AbortSignal,
 ): Promise<Sent | undefined> {
   const { bodyType } = request;
   if (!FORM_TYPE.test(bodyType)) return { reader: await jsonParameters(request, bodyType) };
-  const userId = await userOf(context, token);
+  const userId = await userOf(context, reply, token);
   if (userId === undefined) return undefined;
   return readForm(
     request,
@@ -81,9 +82,9 @@ async function readSent(
 }
 
 /** The workspace is not known before the form has been read. */
-async function userOf({ sessions }: ChatContext, token: string): Promise<string | undefined> {
+async function userOf({ sessions }: ChatContext, reply: FastifyReply, token: string): Promise<string | undefined> {
   try {
-    return (await repeated(() => sessions.getSession({ token }))).userId;
+    return (await repeated(() => sessions.getSession({ token }), reply)).userId;
   } catch (error) {
     if (ConnectError.from(error).code === Code.Unauthenticated) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import type { FastifyReply } from "fastify";
 import {
   CHAT_FORBIDDEN,
   CHAT_INTERNAL,
@@ -16,14 +17,7 @@ import type { ChatContext } from "./context.ts";
 export const NO_TIMEOUT = 0;
 
 /** Failures of the connection or of the process at its other end, after which the same call may succeed. */
-const PASSING: readonly Code[] = [
-  Code.Unavailable,
-  Code.Aborted,
-  Code.Internal,
-  Code.Unknown,
-  Code.Canceled,
-  Code.DeadlineExceeded,
-];
+const PASSING: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.Internal, Code.Unknown, Code.Canceled];
 const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
 
 /**
@@ -50,28 +44,31 @@ export async function* continued<T>(
       }
       return;
     } catch (error) {
-      await waitOrThrow(error, failures, signal);
+      await waitOrThrow(error, failures, () => signal.aborted);
     }
   }
 }
 
-/** A call that may be repeated. `signal`: the client has left. */
-export async function repeated<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+/** A call that may be made again, unless the client of the response `raw` has left. */
+export async function repeated<T>(call: () => Promise<T>, { raw }: FastifyReply): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await call();
     } catch (error) {
-      await waitOrThrow(error, failures, signal);
+      await waitOrThrow(error, failures, () => raw.destroyed);
     }
   }
 }
 
-async function waitOrThrow(error: unknown, failures: number, signal?: AbortSignal): Promise<void> {
+async function waitOrThrow(error: unknown, failures: number, hasLeft: () => boolean): Promise<void> {
   const failure = ConnectError.from(error);
   const wait = WAITS_MS[failures];
   const isRefusal = failure.findDetails(ErrorEventSchema).length > 0;
-  if (signal?.aborted || wait === undefined || isRefusal || !PASSING.includes(failure.code)) throw error;
-  await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {});
+  // A call that timed out has taken long already, so it is made only once more.
+  const mayPass = failure.code === Code.DeadlineExceeded ? failures === 0 : PASSING.includes(failure.code);
+  if (wait === undefined || isRefusal || !mayPass || hasLeft()) throw error;
+  await sleep(wait);
+  if (hasLeft()) throw error;
 }
 
 /** The response to a call that chat has refused, or that failed. Nothing is logged once the client has left. */
