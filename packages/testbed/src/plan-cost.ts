@@ -17,9 +17,12 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** A pool that runs each statement with parameters twice, and adds up from its plan what it reads. */
-export function explainingPool(pool: Pool, prefix: string): { pool: Pool; cost: PlanCost } {
-  const cost: PlanCost = { ways: new Set(), rows: 0 };
+/** Runs a statement, and adds what its plan reads. */
+export async function addCost(
+  client: Pick<Pool, "query">,
+  { text, values = [], prefix }: { text: string; values?: unknown[]; prefix: string },
+  cost: PlanCost,
+): Promise<void> {
   const addNode = (node: PlanNode): void => {
     const table = node["Relation Name"];
     if (table !== undefined) cost.ways.add(node["Node Type"]);
@@ -28,6 +31,14 @@ export function explainingPool(pool: Pool, prefix: string): { pool: Pool; cost: 
     }
     for (const child of node.Plans ?? []) addNode(child);
   };
+  const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
+  const [{ Plan: root }] = rows[0]["QUERY PLAN"] as [{ Plan: PlanNode }];
+  addNode(root);
+}
+
+/** A pool that runs each statement with parameters twice, and adds up from its plan what it reads. */
+export function explainingPool(pool: Pool, prefix: string): { pool: Pool; cost: PlanCost } {
+  const cost: PlanCost = { ways: new Set(), rows: 0 };
   const explaining = {
     connect: async () => {
       const client = await pool.connect();
@@ -36,11 +47,7 @@ export function explainingPool(pool: Pool, prefix: string): { pool: Pool; cost: 
         off: () => {},
         release: () => client.release(),
         query: async (text: string, values?: unknown[]) => {
-          if (values) {
-            const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
-            const [{ Plan: root }] = rows[0]["QUERY PLAN"] as [{ Plan: PlanNode }];
-            addNode(root);
-          }
+          if (values) await addCost(client, { text, values, prefix }, cost);
           return client.query(text, values);
         },
       };

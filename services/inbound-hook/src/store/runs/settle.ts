@@ -55,6 +55,12 @@ export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
   };
 }
 
+/**
+ * A plan that was made while the tables were empty reads a whole partition for every batch, unless each row is found by a
+ * condition that does not come from a join.
+ */
+const IN_INPUT = "= any (array(select created_at from input))";
+
 const settleText = (queue: FairQueue) => `with input as materialized (
   select "claimId" as claim_id, "deliveryId" as delivery_id, "createdAt" as created_at, number, outcome, "againAt" as again_at,
     "nextAttempt" as next_attempt, "durationMs" as duration_ms, args, result, error, "executionId" as execution_id
@@ -68,6 +74,7 @@ held as materialized (
   from input
   join ${queue.tables}_item q on q.item_id = input.delivery_id and q.lease_until is not null
   left join inbound_hook.delivery d on d.created_at = input.created_at and d.id = input.delivery_id
+    and d.created_at ${IN_INPUT}
   where (d.id is null or d.runs = input.number) and (input.outcome <> 'returned' or exists (
     select from inbound_hook.run r
     where r.created_at = input.created_at and r.delivery_id = input.delivery_id and r.claim_id = input.claim_id
@@ -78,7 +85,7 @@ runs_ended as (
     result = input.result, error = input.error, execution_id = input.execution_id
   from input
   where input.outcome <> 'returned' and r.created_at = input.created_at and r.delivery_id = input.delivery_id
-    and r.number = input.number and r.status in ('running', 'interrupted')
+    and r.number = input.number and r.status in ('running', 'interrupted') and r.created_at ${IN_INPUT}
 ),
 runs_undone as (
   delete from inbound_hook.run r using held
@@ -92,6 +99,7 @@ deliveries_written as (
     duration_ms = input.duration_ms, error = input.error
   from input
   where d.created_at = input.created_at and d.id = input.delivery_id and d.runs = input.number
+    and d.created_at ${IN_INPUT}
     and case input.outcome when 'returned' then d.id in (select delivery_id from held)
       else d.status in ('running', 'interrupted') end
 ),
