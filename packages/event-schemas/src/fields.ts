@@ -1,4 +1,5 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { hasControlCharacters } from "@toolgate/names/name";
 
 /** A field of a report breaks a rule. The message names the field and the rule. */
 export class InvalidField extends Error {
@@ -31,7 +32,7 @@ export function present<T>(value: T | undefined, field: string): T {
 export function line(value: string, field: string, maxChars: number): string {
   if (value === "") throw new InvalidField(field, "missing");
   if (value.length > maxChars) throw new InvalidField(field, `must have at most ${maxChars} characters`);
-  if (/\p{Cc}/u.test(value)) throw new InvalidField(field, "must not contain control characters");
+  if (hasControlCharacters(value)) throw new InvalidField(field, "must not contain control characters");
   return value;
 }
 

@@ -16,14 +16,20 @@ export interface ForeignServer {
   tls: { serverName?: string; ca?: string } | undefined;
 }
 
+interface RunLimits {
+  signal: AbortSignal;
+  maxBytes: number;
+}
+
 /** Connections to an untrusted server. */
 export interface ForeignPool {
   /**
    * Runs `work` on a connection that nothing else uses meanwhile. When the signal fires or the server sends more than
    * `maxBytes`, the connection is closed and `work` rejects. A connection is reused only after a transaction that has
-   * ended.
+   * ended, and without anything that the run left on it: settings, session locks, temporary tables. It is cleaned after
+   * the result has been returned.
    */
-  run<T>(limits: { signal: AbortSignal; maxBytes: number }, work: (client: ForeignClient) => Promise<T>): Promise<T>;
+  run<T>(limits: RunLimits, work: (client: ForeignClient) => Promise<T>): Promise<T>;
   /** Resolves once all runs have ended. */
   end(): Promise<void>;
 }
@@ -33,6 +39,8 @@ export class Unreachable extends Error {}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
+const CLEAN_TIMEOUT_MS = 1_000;
+const CLEAN_BYTES = 16 * 1024;
 
 export function createForeignPool(
   server: ForeignServer,
@@ -64,12 +72,12 @@ export function createForeignPool(
   const limit = pLimit(maxConnections);
   const running = new Set<Promise<unknown>>();
   return {
-    async run(limits, work) {
-      const run = limit(() => runOn(pool, limits, work));
+    async run<T>(limits: RunLimits, work: (client: ForeignClient) => Promise<T>) {
+      const { promise: result, resolve, reject } = Promise.withResolvers<T>();
+      const run = limit(() => runOn(pool, limits, work, resolve)).catch(reject);
       running.add(run);
-      const forget = () => void running.delete(run);
-      run.then(forget, forget);
-      return unlessAborted(limits.signal, run);
+      void run.then(() => running.delete(run));
+      return unlessAborted(limits.signal, result);
     },
     async end() {
       await Promise.allSettled(running);
@@ -80,20 +88,36 @@ export function createForeignPool(
 
 async function runOn<T>(
   pool: pg.Pool,
-  { signal, maxBytes }: { signal: AbortSignal; maxBytes: number },
+  { signal, maxBytes }: RunLimits,
   work: (client: ForeignClient) => Promise<T>,
-): Promise<T> {
+  done: (result: T) => void,
+): Promise<void> {
   const client = await borrow(pool, signal);
   const close = () => client.destroy();
   signal.addEventListener("abort", close, { once: true });
   client.allowBytes(maxBytes);
   try {
-    return await work(client);
+    done(await work(client));
   } finally {
     signal.removeEventListener("abort", close);
     const reusable = !signal.aborted && !client.sentTooMuch && client.getTransactionStatus() === "I";
-    if (!reusable) client.destroy();
-    client.release(!reusable);
+    const clean = reusable && (await isCleaned(client));
+    if (!clean) client.destroy();
+    client.release(!clean);
+  }
+}
+
+/** Whether the server has forgotten what a run did to the session. */
+async function isCleaned(client: ForeignClient): Promise<boolean> {
+  client.allowBytes(CLEAN_BYTES);
+  const late = setTimeout(() => client.destroy(), CLEAN_TIMEOUT_MS);
+  try {
+    await client.query("discard all");
+    return !client.sentTooMuch && client.getTransactionStatus() === "I";
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(late);
   }
 }
 

@@ -69,5 +69,7 @@ test("base URLs are one or more, over http or https, and kept as they are writte
 
 test("a host needs its internal token and a log level that exists", () => {
   expect(() => readHostConfig({ LOG_LEVEL: "loud" })).toThrow(/INTERNAL_TOKEN.*LOG_LEVEL/);
-  expect(readHostConfig({ INTERNAL_TOKEN: "t" })).toMatchObject({ host: "127.0.0.1", rpcPort: 0, logLevel: "info" });
+  expect(() => readHostConfig({ INTERNAL_TOKEN: "t".repeat(31) })).toThrow("INTERNAL_TOKEN must have at least 32");
+  const env = { INTERNAL_TOKEN: "t".repeat(32) };
+  expect(readHostConfig(env)).toMatchObject({ host: "127.0.0.1", rpcPort: 0, logLevel: "info" });
 });

@@ -1,6 +1,8 @@
 /** How a service's config reads the environment: typed values, and one error that lists everything that is wrong. */
 export interface EnvReader {
   text(name: string, fallback?: string): string;
+  /** Like `text`, for a secret that must be at least `minCharacters` long. */
+  secret(name: string, minCharacters: number): string;
   /** A whole number within the bounds (inclusive). */
   integer(name: string, bounds: { fallback?: number; min: number; max: number }): number;
   /** "true" or "false". */
@@ -57,6 +59,12 @@ function createReader(env: Env, violations: string[]): EnvReader {
   }
   return {
     text,
+    secret(name, minCharacters) {
+      const value = text(name);
+      if (value !== "" && value.length < minCharacters)
+        violations.push(`${name} must have at least ${minCharacters} characters`);
+      return value;
+    },
     fail: (violation) => void violations.push(violation),
     baseUrls(name, fallback) {
       const value = text(name, fallback);

@@ -22,6 +22,8 @@ interface HostConfig {
 }
 
 const END_WITHIN_MS = 1_000;
+/** Whoever guesses the token may call every RPC. */
+const MIN_TOKEN_CHARACTERS = 32;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** Throws one error that names every variable that is missing or malformed. */
@@ -30,7 +32,7 @@ export function readHostConfig(env: Env): HostConfig {
     host: reader.text("BIND_HOST", "127.0.0.1"),
     rpcPort: reader.integer("RPC_PORT", { fallback: 0, min: 0, max: 65_535 }),
     opsPort: reader.integer("OPS_PORT", { fallback: 0, min: 0, max: 65_535 }),
-    internalToken: reader.text("INTERNAL_TOKEN"),
+    internalToken: reader.secret("INTERNAL_TOKEN", MIN_TOKEN_CHARACTERS),
     logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS, "info"),
   }));
 }

@@ -24,7 +24,7 @@ export const CURSOR = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   name: /^[\w-]{1,64}$/,
   /** Postgres' type bigint. */
-  number: /^\d{1,15}$/,
+  number: /^\d{1,16}$/,
   /** Postgres' type integer. */
   int4: /^\d{1,10}$/,
 } as const;

@@ -85,6 +85,11 @@ test.each([
   ["a missing variable", { CALL_MS: "" }, "CALL_MS must be a whole number"],
   ["a missing token", { INTERNAL_TOKEN: "" }, "INTERNAL_TOKEN is missing"],
   [
+    "a token that can be guessed",
+    { INTERNAL_TOKEN: "x".repeat(31) },
+    "INTERNAL_TOKEN must have at least 32 characters",
+  ],
+  [
     "settings of the host and of the service in one message",
     { INTERNAL_TOKEN: "", CALL_MS: "soon" },
     "configuration: INTERNAL_TOKEN is missing; CALL_MS must be a whole number",

@@ -6,7 +6,7 @@ import { createLogger, type Logger } from "../src/logger.ts";
 import { createReadiness } from "../src/process/readiness.ts";
 import { startRpcServer } from "../src/rpc/rpc-server.ts";
 
-export const TOKEN = "internal-token-of-the-test";
+export const TOKEN = "the-internal-token-of-all-the-tests";
 
 /** A logger whose entries the test can read. */
 export function recordedLog(): { log: Logger; entries: Record<string, unknown>[] } {

@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
+import { createRouterTransport } from "@connectrpc/connect";
 import { generateSecret } from "@toolgate/api-key/secret";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { expect, test } from "vitest";
 import { createVerifyKey } from "../src/clients/hot-calls.ts";
@@ -46,4 +48,68 @@ test("[ERR-17] [ERR-18] an unexpected error is logged as 500 and does not reveal
   const list = await running.send("tools/list", {});
   expect(list.body).toContain('"message":"Interner Fehler"');
   expect(`${call.body}${list.body}`).not.toMatch(/secret detail|unimplemented/);
+});
+
+/** A gateway whose chat service allows https://shop.example for the workspace of the key, and others elsewhere. */
+async function gatewayWithOrigins() {
+  const key = create(KeyVerdictSchema, { keyId: "k", workspaceId: "acme", admitted: true, limit: 5, tools: [] });
+  let lookups = 0;
+  const app = await testServer({
+    publicUrl: "https://api.example.com",
+    calls: {
+      verifyKey: async () => {
+        lookups += 1;
+        return key;
+      },
+    },
+    transports: {
+      chat: createRouterTransport((router) =>
+        router.service(ChatService, {
+          checkOrigin: ({ origin, workspaceId }) => ({
+            allowed:
+              (origin === "https://shop.example" && workspaceId !== "other") ||
+              (origin === "https://elsewhere.example" && workspaceId === ""),
+          }),
+        }),
+      ),
+    },
+  });
+  const send = (origin: string | undefined) =>
+    app.inject({
+      method: "POST",
+      url: "/mcp",
+      headers: {
+        authorization: `Bearer ${generateSecret()}`,
+        accept: "application/json, text/event-stream",
+        ...(origin !== undefined && { origin }),
+      },
+      payload: { jsonrpc: "2.0", id: 1, method: "ping" },
+    });
+  return { send, lookups: () => lookups, [Symbol.asyncDispose]: () => app.close() };
+}
+
+test.each([undefined, "https://api.example.com", "https://shop.example"])(
+  "[TOOL-39] MCP serves clients that are no pages, and pages of allowed origins: %s",
+  async (origin) => {
+    await using running = await gatewayWithOrigins();
+    expect((await running.send(origin)).statusCode).toBe(200);
+  },
+);
+
+test.each(["https://evil.example", "null", "http://127.0.0.1:8080", "", "https://api.example.com.evil.example"])(
+  "[TOOL-39] MCP refuses a page of the origin %j before it looks at the key",
+  async (origin) => {
+    await using running = await gatewayWithOrigins();
+    const response = await running.send(origin);
+    expect([response.statusCode, response.json().error]).toEqual([403, "Origin nicht erlaubt"]);
+    expect(response.headers["access-control-allow-origin"]).toBeUndefined();
+    expect(running.lookups()).toBe(0);
+  },
+);
+
+test("[TOOL-39] MCP refuses a page that only another workspace allows", async () => {
+  await using running = await gatewayWithOrigins();
+  const response = await running.send("https://elsewhere.example");
+  expect(response.statusCode).toBe(403);
+  expect(Object.keys(response.headers).filter((name) => name.includes("ratelimit"))).toEqual([]);
 });

@@ -16,6 +16,17 @@ test("[KEY-1] [KEY-2] a new key has the name and the tools given, and no calls",
   expect(key).toMatchObject({ name: "Partner", tools: ["echo"], status: KeyStatus.ACTIVE, callsTotal: 0n });
 });
 
+test.each(["a\0b", "a\nb", "a\u001b[2Jb", "a\u202eb"])(
+  "[KEY-1] the name %j is refused, new or changed",
+  async (name) => {
+    const keys = keyAuth.keys();
+    const refused = { code: Code.InvalidArgument, rawMessage: "name: must not contain control characters" };
+    await expect(keys.createKey({ name }, keyAuth.as("manager"))).rejects.toMatchObject(refused);
+    const { key } = await keys.createKey({ name: "k" }, keyAuth.as("manager"));
+    await expect(keys.updateKey({ keyId: key?.id ?? "", name }, keyAuth.as("manager"))).rejects.toMatchObject(refused);
+  },
+);
+
 test("[KEY-3] [KEY-4] the limit of a new key is 60 unless one is given", async () => {
   const { key: usual } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
   const { key: given } = await keyAuth.keys().createKey({ name: "k", limit: 7 }, keyAuth.as("manager"));

@@ -97,6 +97,7 @@ test("[MGMT] a faulty command fails with the reason and changes nothing", async 
     ["workspace create Wrong_Code", "a code has"],
     [`workspace lock ${workspace}`, "no workspace"],
     [`user create nobody`, "not an email"],
+    [`user create \u001b[1m${email}`, "not an email"],
     [`user password ${email}`, "no user"],
     [`role set ${email} ${workspace} admin`, "no workspace"],
     [`role set ${email} ${workspace} owner`, "a role is"],

@@ -35,6 +35,17 @@ describe("endpoints", () => {
     expect((await rig.endpoints({ workspaceId: "w-create" }).listEndpoints({})).endpoints).toEqual([endpoint]);
   });
 
+  it("[WMGMT-5] ids do not say how many endpoints there are, and the list is in the order of creation", async () => {
+    const ids: bigint[] = [];
+    for (let made = 0; made < 8; made += 1) ids.push((await create({}, "w-ids")).endpoint?.id ?? 0n);
+    const { endpoints } = await rig.endpoints({ workspaceId: "w-ids" }).listEndpoints({});
+    expect(endpoints.map((endpoint) => endpoint.id)).toEqual(ids);
+    // Eight random numbers below 2^53 are all below 2^40 once in 2^104 times.
+    expect(ids.some((id) => id > 2n ** 40n)).toBe(true);
+    const distances = ids.slice(1).map((id, at) => id - (ids[at] ?? 0n));
+    expect(new Set(distances).size).toBe(distances.length);
+  });
+
   it("[OUT-6] [OUT-7] the secret begins with whsec_ and is shown only at creation", async () => {
     const { endpoint, secret } = await create({}, "w-secret");
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);

@@ -160,3 +160,24 @@ test("[LIVE] after a reconnect to Redis a new data source is used immediately, u
   redis.emit("ready");
   expect((await sources.run(scope, STATEMENT)).rows).toEqual([{}]);
 });
+
+test("[TOOL] a run finds a connection without the settings, locks and temporary tables of the run before", async () => {
+  await using sources = ownSources();
+  await use(runner.dataUrl);
+  const scope = { workspaceId: runner.workspaceId, epoch: 7n };
+  const run = async (text: string) =>
+    (await sources.run(scope, { ...STATEMENT, text, readOnly: false, keep: true })).rows[0] ?? {};
+  const pids = new Set<unknown>();
+  for (let round = 0; round < 12; round += 1) {
+    await run("select set_config('search_path', 'pg_temp', false), pg_advisory_lock(4711)");
+    await run("create temporary table left_over (n int)");
+    const state = await run(`select pg_backend_pid() as pid, current_setting('search_path') as path,
+      to_regclass('pg_temp.left_over') is null as clean`);
+    pids.add(state.pid);
+    expect(state).toMatchObject({ path: '"$user", public', clean: true });
+  }
+  // Connections are reused, so this is not because each run had its own.
+  expect(pids.size).toBeLessThanOrEqual(4);
+  const locks = "select count(*)::int as locks from pg_locks where locktype = 'advisory' and objid = 4711";
+  await eventually(async () => (await run(locks)).locks === 0);
+});

@@ -22,6 +22,8 @@ export const UNAUTHENTICATED: ApiResponse = {
 };
 /** [ERR-11] [ERR-12] The same for every cause. */
 export const TOOL_UNAVAILABLE = failure(403, "Tool nicht verfuegbar");
+/** Of a page whose origin may not use MCP. */
+export const ORIGIN_REFUSED = failure(403, "Origin nicht erlaubt");
 /** [ERR-9] */
 export const TOOL_FAILED = failure(400, "Tool konnte nicht ausgefuehrt werden");
 /** [ERR-18] */

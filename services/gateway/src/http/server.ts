@@ -1,3 +1,5 @@
+import { createClient } from "@connectrpc/connect";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
@@ -8,6 +10,7 @@ import { routableTarget } from "../domain/addresses.ts";
 import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
 import type { PlaceLimits } from "../domain/chat/places.ts";
 import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
+import { createAllowedOrigins } from "./chat/allowed-origins.ts";
 import { browserFileRoutes } from "./chat/browser-files.ts";
 import { chatRoutes } from "./chat/chat-routes.ts";
 import { createDescriptionCache } from "./descriptions/description-cache.ts";
@@ -15,6 +18,7 @@ import { descriptionRoutes } from "./descriptions/description-routes.ts";
 import { hookRoutes } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
+import { createMcpOrigins } from "./mcp/mcp-origins.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
@@ -53,6 +57,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     descriptions: createDescriptionCache(calls.now),
     publicUrl: options.publicUrl,
   };
+  const origins = createAllowedOrigins(createClient(ChatService, peers.transport("chat")));
   const isTrusted = trustedBy(trustedProxies);
   const app = fastify({
     logger: false,
@@ -99,21 +104,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(toolRoutes(context));
   await app.register(hookRoutes({ receiveHook: options.receiveHook, log }));
   await app.register(descriptionRoutes(context));
-  await app.register(mcpRoutes(context));
+  await app.register(mcpRoutes(context, createMcpOrigins(options.publicUrl, origins)));
   await app.register(eventTypeRoutes(context));
   await app.register(pullRoutes(context, peers.transport("outbound-webhook")));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
   const { chatPlaces: places } = options;
-  await app.register(
-    chatRoutes({
-      chat: peers.transport("chat"),
-      keyAuth: peers.transport("key-auth"),
-      stream: peers.stream,
-      places,
-      log,
-    }),
-  );
+  const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), stream: peers.stream };
+  await app.register(chatRoutes({ ...chatPeers, origins, places, log }));
   await app.register(managementRoutes(peers, log));
   return app;
 }

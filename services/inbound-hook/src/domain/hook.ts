@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { nameFault } from "@toolgate/names/name";
 import { decodeSecret } from "@toolgate/webhook-signing/secret";
 
 export type Format = "native" | "processor" | "shop" | "bearer" | "github" | "standard_webhooks";
@@ -36,9 +37,8 @@ export function hasTime(format: Format): boolean {
 
 /** [IN-2] */
 export function nameViolation(name: string): string | undefined {
-  if (name === "") return "name: must not be empty";
-  if ([...name].length > MAX_NAME_CHARACTERS) return `name: at most ${MAX_NAME_CHARACTERS} characters`;
-  return /\p{Cc}/u.test(name) ? "name: must not contain control characters" : undefined;
+  const fault = nameFault(name, MAX_NAME_CHARACTERS);
+  return fault && `name: ${fault}`;
 }
 
 /** [IN-8] */
@@ -75,18 +75,9 @@ function keyViolation(secret: string): string | undefined {
   return `provider_secret: must be whsec_ followed by the base64 of ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes`;
 }
 
-const ID_BITS = 53n;
 const SEGMENT_PREFIX = "hk_";
 const SEGMENT_BYTES = 24;
 const SHOWN_CHARACTERS = 4;
-
-/** Random, so that an id does not reveal how many hooks there are; from 1, below 2^53. */
-export function newHookId(): number {
-  for (;;) {
-    const id = Number(BigInt.asUintN(Number(ID_BITS), randomBytes(8).readBigUInt64BE()));
-    if (id > 0) return id;
-  }
-}
 
 /** [IN-3] The last segment of a new hook's URL: hk_ and 32 random characters. */
 export function newSegment(): string {

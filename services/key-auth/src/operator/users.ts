@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { hasControlCharacters } from "@toolgate/names/name";
 import { inTransaction } from "@toolgate/postgres/pool";
 import { hashPassword, passwordFault } from "../domain/password.ts";
 import { insertAccountEntries } from "../store/audit.ts";
@@ -9,7 +10,8 @@ import { OPERATOR, type OperatorContext, OperatorError } from "./operator.ts";
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 
 export async function createUser({ pool, readPassword }: OperatorContext, email: string): Promise<string> {
-  if (!EMAIL.test(email)) throw new OperatorError(`not an email address: ${email}`);
+  if (!EMAIL.test(email) || hasControlCharacters(email))
+    throw new OperatorError(`not an email address: ${JSON.stringify(email)}`);
   const passwordHash = await newPasswordHash(readPassword);
   const created = await insertUser(pool, { id: randomUUID(), email, passwordHash });
   if (!created) throw new OperatorError(`user ${email} already exists`);

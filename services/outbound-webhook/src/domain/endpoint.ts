@@ -1,4 +1,5 @@
 import { CUSTOM_WILDCARD, isSubscribable } from "@toolgate/event-schemas/catalogue";
+import { hasControlCharacters } from "@toolgate/names/name";
 
 export const MAX_ENDPOINTS_PER_WORKSPACE = 20;
 const MAX_DESCRIPTION_CHARS = 500;
@@ -16,7 +17,7 @@ export function eventsViolation(events: readonly string[]): string | undefined {
 
 export function descriptionViolation(description: string): string | undefined {
   if (description.length > MAX_DESCRIPTION_CHARS) return `description: at most ${MAX_DESCRIPTION_CHARS} characters`;
-  return /\p{Cc}/u.test(description) ? "description: must not contain control characters" : undefined;
+  return hasControlCharacters(description) ? "description: must not contain control characters" : undefined;
 }
 
 /** Which rule a list of event types to search for breaks; undefined if none. */

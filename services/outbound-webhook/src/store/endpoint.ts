@@ -40,12 +40,6 @@ export async function countEndpoints(db: Queryable, workspaceId: string): Promis
   return rows[0].count;
 }
 
-/** The id of an endpoint to be inserted: its secret is sealed for this id. */
-export async function nextEndpointId(db: Queryable): Promise<number> {
-  const { rows } = await db.query("select nextval('outbound_webhook.endpoint_id_seq') as id");
-  return rows[0].id;
-}
-
 export async function insertEndpoint(
   db: Queryable,
   endpoint: {
@@ -71,7 +65,8 @@ export async function insertEndpoint(
 
 export async function listEndpoints(db: Queryable, workspaceId: string): Promise<EndpointRow[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from outbound_webhook.endpoint where workspace_id = $1 and deleted_at is null order by id`,
+    `select ${COLUMNS} from outbound_webhook.endpoint where workspace_id = $1 and deleted_at is null
+     order by created_at, id`,
     [workspaceId],
   );
   return rows;

@@ -45,7 +45,7 @@ describe("faults", () => {
         ROLES: roles,
         ALLOWED_TARGETS: "127.0.0.1",
         TARGET_CA_FILE: targetCaFile,
-        INTERNAL_TOKEN: "internal",
+        INTERNAL_TOKEN: "the-internal-token-of-all-the-tests",
         ...withDatabase,
       },
       stdio: ["ignore", "pipe", "inherit"],

@@ -158,7 +158,9 @@ describe("a replay under faults", () => {
     expect(failure).toMatchObject({ replayId: Number(replayId) });
     const later = new Date(now.getTime() + 60 * SECOND_MS);
     for (let time = 0; time < 2; time += 1) await store.postpone(Number(replayId), later);
-    const { rows } = await rig.pool.query("select id, next_step_at from outbound_webhook.replay order by id");
+    const { rows } = await rig.pool.query(
+      `select id, next_step_at from outbound_webhook.replay order by started_at, id = ${otherId}`,
+    );
     expect(rows).toMatchObject([{ id: Number(replayId), next_step_at: later }, { id: Number(otherId) }]);
     expect(rows[1].next_step_at.getTime()).toBeLessThan(later.getTime());
   });

@@ -1,5 +1,6 @@
 import { MAX_FILE_NAME_CHARACTERS } from "@toolgate/chat-rules/message-rules";
 import type { ChatService, UploadFileRequest } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { withoutControlCharacters } from "@toolgate/names/name";
 import type { UploadHandler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { ChatRefusal } from "../../domain/chat-error.ts";
@@ -34,6 +35,6 @@ async function* chunksOf(parts: AsyncIterator<UploadFileRequest>): AsyncGenerato
 /** The name without folders and control characters. */
 function safeName(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? "";
-  const printable = base.replace(/[\p{Cc}\p{Cs}]/gu, "").slice(0, MAX_FILE_NAME_CHARACTERS);
+  const printable = withoutControlCharacters(base).slice(0, MAX_FILE_NAME_CHARACTERS);
   return printable.trim() === "" ? "file" : printable.toWellFormed();
 }

@@ -8,7 +8,7 @@ import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-respon
 import { type PlaceLimits, Places } from "../../domain/chat/places.ts";
 import { sendResponse } from "../key-api.ts";
 import { CHAT_PATHS, type ChatPath } from "../paths.ts";
-import { createAllowedOrigins } from "./allowed-origins.ts";
+import type { AllowedOrigins } from "./allowed-origins.ts";
 import type { ChatContext } from "./context.ts";
 import { preflight } from "./cors.ts";
 import { showHistory } from "./history.ts";
@@ -47,12 +47,13 @@ interface ChatOptions {
   keyAuth: Transport;
   /** Absent: streams are calls over `chat`. */
   stream: Peers["stream"] | undefined;
+  origins: AllowedOrigins;
   places: PlaceLimits | undefined;
   log: Logger;
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, stream, places, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, origins, stream, places, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
   const streams = createOpenStreams();
   const context: ChatContext = {
@@ -60,7 +61,7 @@ export function chatRoutes({ chat, keyAuth, stream, places, log }: ChatOptions) 
     streamAnswer: stream?.(ChatService.method.streamAnswer) ?? unshared(client.streamAnswer),
     resume: stream?.(ChatService.method.resume) ?? unshared(client.resume),
     sessions: createClient(SessionService, keyAuth),
-    origins: createAllowedOrigins(client),
+    origins,
     streams,
     places: new Places(places),
     log,

@@ -3,16 +3,18 @@ import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { isJsonObject } from "../../domain/json.ts";
-import { REPLAYED_HEADER, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
+import { ORIGIN_REFUSED, REPLAYED_HEADER, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
 import { dropLimitHeaders, keyOf, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
 import { MAX_BODY_BYTES } from "../tools/request-body.ts";
+import type { McpOrigins } from "./mcp-origins.ts";
 import { type McpExchange, mcpServer } from "./mcp-server.ts";
 
 /** Never requested: the SDK needs some URL. */
 const REQUEST_URL = `http://gateway${MCP_PATH}`;
 /** Headers for the gateway itself, and those that describe the body, which has already been read. */
 const NOT_FORWARDED = new Set(["authorization", "cookie", "content-length", "transfer-encoding", "connection", "host"]);
+const ANY_WORKSPACE = "";
 const PARSE_ERROR = { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "Parse error" } };
 const NO_BATCHES = { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "One message per request" } };
 
@@ -24,9 +26,9 @@ declare module "fastify" {
 
 /**
  * The tools of a key for MCP clients: streamable HTTP without sessions. A tools/call is handled like
- * POST /api/v1/tools/{tool}, counted and logged; other messages are not counted.
+ * POST /api/v1/tools/{tool}, counted and logged; other messages are not counted. Pages of foreign origins get a 403.
  */
-export function mcpRoutes(context: Context) {
+export function mcpRoutes(context: Context, mayCall: McpOrigins) {
   return async (app: FastifyInstance): Promise<void> => {
     const handler = createMcpHandler(({ authInfo }) => mcpServer(context, authInfo?.extra?.exchange as McpExchange), {
       maxRequestBodySize: MAX_BODY_BYTES,
@@ -43,8 +45,14 @@ export function mcpRoutes(context: Context) {
     app.post(MCP_PATH, {
       async onRequest(request, reply) {
         reply.header("cache-control", "no-store");
+        const { origin } = request.headers;
+        // Refused before the key is looked up, so that a foreign page learns nothing about keys.
+        if (!(await mayCall(origin, ANY_WORKSPACE))) return sendResponse(reply, ORIGIN_REFUSED);
         request.verifiedKey = await keyOf(context, request, reply);
-        return request.verifiedKey ? undefined : reply;
+        if (!request.verifiedKey) return reply;
+        if (await mayCall(origin, request.verifiedKey.workspaceId)) return undefined;
+        dropLimitHeaders(reply);
+        return sendResponse(reply, ORIGIN_REFUSED);
       },
       async handler(request, reply) {
         return request.verifiedKey ? serve(handler, request.verifiedKey, request, reply) : reply;

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { HookService } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { newRandomId } from "@toolgate/postgres/random-id";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
@@ -14,7 +15,6 @@ import {
   MAX_HOOKS_CREATED_PER_DAY,
   MAX_HOOKS_PER_WORKSPACE,
   nameViolation,
-  newHookId,
   newSegment,
   presetViolation,
   providerSecretViolation,
@@ -47,7 +47,7 @@ export const createHook: Handler<ReceiverContext, typeof HookService.method.crea
   const target = targetOf(request.target);
   const args = await checkedArguments(context.targets, workspaceId, target, argumentsOf(request.arguments));
 
-  const id = newHookId();
+  const id = newRandomId();
   const segment = newSegment();
   // [AUTH-20] [AUTH-21] [AUTH-22] There is always a secret.
   const secret = providerSecret || generateSecret();

@@ -1,6 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Expiry } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { formatNetwork, parseNetwork } from "@toolgate/ip-address/network";
+import { nameFault } from "@toolgate/names/name";
 import type { Tools } from "../../clients/tools.ts";
 import {
   endOfDay,
@@ -16,8 +17,8 @@ import { invalid } from "../errors.ts";
 /** [KEY-1] Trims the name. */
 export function checkedName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === "") throw invalid("name", "must not be empty");
-  if ([...trimmed].length > MAX_NAME_CHARACTERS) throw invalid("name", `at most ${MAX_NAME_CHARACTERS} characters`);
+  const fault = nameFault(trimmed, MAX_NAME_CHARACTERS);
+  if (fault) throw invalid("name", fault);
   return trimmed;
 }
 

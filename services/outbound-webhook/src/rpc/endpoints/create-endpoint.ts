@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
+import { newRandomId } from "@toolgate/postgres/random-id";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { generateSecret } from "@toolgate/webhook-signing/secret";
@@ -11,7 +12,7 @@ import {
   MAX_ENDPOINTS_PER_WORKSPACE,
   sealingContext,
 } from "../../domain/endpoint.ts";
-import { countEndpoints, insertEndpoint, makeAndLockWorkspace, nextEndpointId } from "../../store/endpoint.ts";
+import { countEndpoints, insertEndpoint, makeAndLockWorkspace } from "../../store/endpoint.ts";
 import { auditEndpoint } from "../audit.ts";
 import { invalidArgument, refuseIf } from "../request-fields.ts";
 import { toEndpoint } from "./endpoint-message.ts";
@@ -38,7 +39,8 @@ export const createEndpoint: Handler<Context, typeof EndpointService.method.crea
         Code.ResourceExhausted,
       );
     }
-    const id = await nextEndpointId(client);
+    // Its secret is sealed for this id.
+    const id = newRandomId();
     const sealed = secretBox.seal(secret, sealingContext(id));
     const at = now();
     const row = { id, workspaceId, workspace, url, events, description, secret: sealed, createdAt: at };

@@ -1,5 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
+import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
@@ -23,9 +24,9 @@ export const pullUndelivered: Handler<Context, typeof UndeliveredService.method.
   const { pool, secretBox } = context;
   const key = endpointKey(principalOf(call), request.endpointId);
   const limit = pageSize(request.pageSize);
-  const requested = placeOf(request.cursor);
   const sealed = await findSecret(pool, key);
   if (!sealed) throw noSuchEndpoint();
+  const requested = placeOf(secretBox, request.cursor, key.endpointId);
   const secret = secretBox.open(sealed.secret, sealingContext(key.endpointId));
   const now = context.now();
   const { after, history } = await findPullPlace(pool, requested);
@@ -40,13 +41,41 @@ export const pullUndelivered: Handler<Context, typeof UndeliveredService.method.
       eventAt: timestampFromDate(row.eventAt),
       reason: REASON[row.reason],
     })),
-    nextCursor: nextAfter === 0 ? "" : nextPageToken({ after: String(nextAfter), history }),
+    nextCursor: isSamePlace(requested, { after: nextAfter, history })
+      ? request.cursor
+      : cursorOf(secretBox, { after: nextAfter, history }, key.endpointId),
     more,
   };
 };
 
-function placeOf(cursor: string): PullPlace | undefined {
+function isSamePlace(requested: PullPlace | undefined, place: PullPlace): boolean {
+  return requested?.after === place.after && requested.history === place.history;
+}
+
+/** Sealed, because positions are numbered over all workspaces. */
+function cursorOf(secretBox: SecretBox, { after, history }: PullPlace, endpointId: number): string {
+  if (after === 0) return "";
+  return secretBox
+    .seal(nextPageToken({ after: String(after), history }), cursorContext(endpointId))
+    .toString("base64url");
+}
+
+function placeOf(secretBox: SecretBox, cursor: string, endpointId: number): PullPlace | undefined {
   const members = { after: CURSOR.number, history: HISTORY };
-  const place = parsePageToken<{ after: string; history: string }>(cursor, members);
+  const token = opened(secretBox, cursor, endpointId);
+  const place = parsePageToken<{ after: string; history: string }>(token, members);
   return place && { after: Number(place.after), history: place.history };
+}
+
+/** The cursor itself if it is not sealed, as those of earlier versions are not. */
+function opened(secretBox: SecretBox, cursor: string, endpointId: number): string {
+  try {
+    return secretBox.open(Buffer.from(cursor, "base64url"), cursorContext(endpointId));
+  } catch {
+    return cursor;
+  }
+}
+
+function cursorContext(endpointId: number): string {
+  return `pull-cursor:${endpointId}`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { newRandomId } from "@toolgate/postgres/random-id";
 import { type EndpointKey, lockWorkspace } from "../endpoint.ts";
 import type { ReplayRange } from "./preview.ts";
 
@@ -52,9 +53,9 @@ const START = `with target as (
   where e.workspace_id = $1 and e.id = $2 and e.deleted_at is null
 ),
 started as (
-  insert into outbound_webhook.replay (workspace_id, endpoint_id, from_at, to_at, types, everything, rate_per_second,
+  insert into outbound_webhook.replay (id, workspace_id, endpoint_id, from_at, to_at, types, everything, rate_per_second,
     events_at_start, more_at_start, started_at, started_by, cursor_at, next_step_at)
-  select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $3, $10
+  select $12, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $3, $10
   from target where active and not busy and running < ${MAX_RUNNING_PER_WORKSPACE}
   returning id
 )
@@ -80,6 +81,7 @@ export async function startReplay(
     replay.moreAtStart,
     now,
     replay.startedBy,
+    newRandomId(),
   ]);
   const [target] = started.rows;
   if (!target) return "no-such-endpoint";
@@ -119,7 +121,7 @@ export async function findReplay(
   return rows.map(toReplay)[0];
 }
 
-/** Newest first. */
+/** Newest first. `before`: the id of a replay, to list those that started before it. */
 export async function listReplays(
   db: Queryable,
   filter: { workspaceId: string; endpointId?: number; before?: number; limit: number },
@@ -128,9 +130,11 @@ export async function listReplays(
   const ofEndpoint = endpointId === undefined ? "" : "and r.endpoint_id = $4";
   const { rows } = await db.query(
     `${SELECT}
-     where r.workspace_id = $1 and r.id < $2 ${ofEndpoint}
-     order by r.id desc limit $3`,
-    [workspaceId, before ?? Number.MAX_SAFE_INTEGER, limit, ...(endpointId === undefined ? [] : [endpointId])],
+     where r.workspace_id = $1 ${ofEndpoint}
+       and ($2::bigint is null or (r.started_at, r.id) < (
+         select p.started_at, p.id from outbound_webhook.replay p where p.workspace_id = $1 and p.id = $2))
+     order by r.started_at desc, r.id desc limit $3`,
+    [workspaceId, before ?? null, limit, ...(endpointId === undefined ? [] : [endpointId])],
   );
   return rows.map(toReplay);
 }

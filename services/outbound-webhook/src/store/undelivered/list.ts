@@ -95,7 +95,7 @@ export async function countUndelivered(
        ) found
      ) counted
      where e.workspace_id = $1 and e.deleted_at is null and ($3::bigint is null or e.id = $3)
-     order by e.id`,
+     order by e.created_at, e.id`,
     [workspaceId, max, endpointId ?? null],
   );
   return rows;

@@ -10,12 +10,43 @@ test("[TOOL] a secret is removed from texts and names at every depth, in each of
     encodeURIComponent(SECRET),
     Buffer.from(SECRET).toString("base64"),
     Buffer.from(SECRET).toString("base64url"),
+    "pass/word &quot;1&quot;+ü",
+    "pass/word &#34;1&#34;+ü",
+    encodeURIComponent(SECRET).toLowerCase(),
   ];
   const value = { list: forms.map((form) => ({ [`name ${form}`]: `before ${form} after ${form}` })), n: 1 };
   const scrubbed = removeSecrets(value, new Set([SECRET]));
   const text = JSON.stringify(scrubbed);
   for (const form of forms) expect(text).not.toContain(JSON.stringify(form).slice(1, -1));
   expect(scrubbed).toMatchObject({ n: 1 });
+});
+
+test("[TOOL] a secret is removed from Basic credentials and other base64, whatever stands around it", () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[!-~]{8,40}$/), fc.string(), fc.string(), (secret, before, after) => {
+      for (const encoding of ["base64", "base64url"] as const) {
+        const text = Buffer.from(`${before}${secret}${after}`).toString(encoding);
+        const scrubbed = removeSecrets(`Basic ${text}`, new Set([secret])).replaceAll("[entfernt]", "\n");
+        for (const part of scrubbed.slice("Basic ".length).split("\n")) {
+          expect(Buffer.from(part, encoding).toString()).not.toContain(secret);
+        }
+        expect(scrubbed).not.toContain(text);
+      }
+    }),
+  );
+});
+
+test("[TOOL] HTML-encoded forms of a secret are removed", () => {
+  const secret = `<b>"Tom" & 'Eve'</b>`;
+  for (const form of [
+    "&lt;b&gt;&quot;Tom&quot; &amp; &#39;Eve&#39;&lt;/b&gt;",
+    "&lt;b&gt;&quot;Tom&quot; &amp; &#x27;Eve&#x27;&lt;/b&gt;",
+    "&lt;b&gt;&#34;Tom&#34; &amp; &#39;Eve&#39;&lt;/b&gt;",
+    "&lt;b&gt;&quot;Tom&quot; &amp; &apos;Eve&apos;&lt;/b&gt;",
+    `&lt;b&gt;"Tom" &amp; 'Eve'&lt;/b&gt;`,
+  ]) {
+    expect(removeSecrets(`<p>${form}</p>`, new Set([secret]))).toBe("<p>[entfernt]</p>");
+  }
 });
 
 test("[TOOL] a secret of digits is removed where it occurs as a number", () => {

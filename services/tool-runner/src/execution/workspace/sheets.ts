@@ -1,3 +1,4 @@
+import { nameFault } from "@toolgate/names/name";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import {
   type Cell,
@@ -83,8 +84,9 @@ export function createSheets(pool: Pool): Sheets {
 
 /** Where a write puts its values: from the range's first cell on; null empties a cell. Throws a ToolError. */
 export function placeCells({ sheet }: SheetRef, rangeText: string, values: unknown): PlacedCells {
-  if (sheet === "" || sheet.length > MAX_NAME_CHARS || /\p{Cc}/u.test(sheet) || !sheet.isWellFormed()) {
-    throw new ToolError("INVALID_ARGUMENT", `the name of a sheet has 1 to ${MAX_NAME_CHARS} characters`);
+  if (nameFault(sheet, MAX_NAME_CHARS)) {
+    const rule = `1 to ${MAX_NAME_CHARS} characters, none of them a control character`;
+    throw new ToolError("INVALID_ARGUMENT", `the name of a sheet has ${rule}`);
   }
   const { range, rows } = validated(() => placeValues(parseRange(rangeText), values));
   const cells = rows.flatMap((values, down) =>
