@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz sbom gen format bench bench-large clean clean-data
+.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz attack sbom gen format bench bench-large clean clean-data
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -57,6 +57,10 @@ fuzz: export FUZZ_CASES ?= 100000
 fuzz: export FUZZ_SEED := $(or $(FUZZ_SEED),$(shell date +%s))
 fuzz: setup ## Sends 100,000 random calls to hooks and checks what they caused (FUZZ_CASES, FUZZ_SEED)
 	@exec vitest run deploy/installation/test/fuzz
+
+attack: export ATTACK_ROUNDS ?= 3
+attack: setup ## Runs code that harms sandbox children next to another workspace's and counts what that loses (ATTACK_ROUNDS)
+	@exec vitest run services/tool-runner/test/sandbox/bombs.test.ts
 
 chat-faults: export CHAT_FAULT_ANSWERS ?= 200
 chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answers of chats (CHAT_FAULT_ANSWERS, FAULT_SEED)

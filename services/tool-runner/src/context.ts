@@ -10,6 +10,7 @@ import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Config } from "./config.ts";
+import { createCodeStanding } from "./execution/code-standing.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
 import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
 import type { DryRunDependencies } from "./execution/dry-run.ts";
@@ -46,13 +47,15 @@ export async function createContext(
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const findServer = createFindServer(config.allowedDataSources);
   const epochs = createEpochs(redis);
+  const standing = createCodeStanding({ pool, epochs, now, log });
   return {
     pool,
     epochs,
+    standing,
     currentEpoch: (workspaceId) => epochs.current(`workspace:${workspaceId}`),
     secretBox,
     findServer,
-    sandbox: resources.use(createSandboxPool({ children: config.sandboxChildren, log })),
+    sandbox: resources.use(createSandboxPool({ children: config.sandboxChildren, log, onHarm: standing.harmed })),
     safeFetch: resources.use(
       createSafeFetch({
         allowList: config.allowedTargets,

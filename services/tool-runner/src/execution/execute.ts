@@ -5,6 +5,7 @@ import { isJsonObject } from "../domain/json-object.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall, SandboxOutcome } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
+import type { CodeStanding } from "./code-standing.ts";
 import { NotStarted, ToolError } from "./errors.ts";
 import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
@@ -14,6 +15,7 @@ import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
   sandbox: SandboxPool;
+  standing: CodeStanding;
   recorder: Recorder;
   redact: (value: unknown) => unknown;
   now: () => number;
@@ -151,6 +153,7 @@ async function runHandler(
   const { tool, scope, signal } = run;
   const outcome = await deps.sandbox.run({
     workspaceId: scope.workspaceId,
+    standing: deps.standing.of(tool),
     codeKey: `${scope.workspaceId}/${tool.name}/${tool.version}`,
     code,
     argsJson: JSON.stringify(args),
@@ -160,6 +163,7 @@ async function runHandler(
     ...(signal && { signal }),
   });
   run.logs = outcome.logs;
+  deps.standing.ended(scope.workspaceId, tool, outcome);
   if (outcome.kind === "ok") return outcome.resultJson;
   if (outcome.kind === "overloaded") throw new NotStarted("the sandbox takes no more runs");
   if (PLATFORM_FAILURES.has(outcome.kind)) throw new Error(`${outcome.kind}: ${outcome.message}`);

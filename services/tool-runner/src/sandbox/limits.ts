@@ -1,3 +1,5 @@
+export const APART_MS = 24 * 3_600_000;
+
 /** Bounds of the pool, in addition to the limits of each run. */
 export const DEFAULT_POOL_LIMITS = {
   /** Runs that have not ended, including waiting and nested ones; each workspace has a share of them. */
@@ -17,8 +19,10 @@ export const DEFAULT_POOL_LIMITS = {
   /** A child that spends this long in one step gets no more runs, and those that it has not begun move to others. */
   stallMs: 50,
   childRssMib: 1_024,
-  /** How long code that has exceeded a limit stays in quarantine. */
-  quarantineMs: 60_000,
+  /** How long the runs of a workspace stay in the slow lane after one of them exceeded a limit. */
+  slowMs: 60_000,
+  /** How long a workspace whose code harmed a child shares none with others. */
+  apartMs: APART_MS,
 };
 
 export type PoolLimits = typeof DEFAULT_POOL_LIMITS;

@@ -23,6 +23,8 @@ type SandboxPoolOptions = {
   children: number;
   limits?: Partial<PoolLimits>;
   log: SandboxLog;
+  /** Called when code of a workspace has crashed a child or had it killed. */
+  onHarm?: (workspaceId: string, reason: string) => void;
   /** Milliseconds of a monotonic clock. */
   now?: () => number;
 };
@@ -37,18 +39,15 @@ export type SandboxPool = AsyncDisposable & {
 };
 
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
-  const { log, now = () => performance.now() } = options;
+  const { log, onHarm = () => {}, now = () => performance.now() } = options;
   const limits = { ...DEFAULT_POOL_LIMITS, ...options.limits };
-  const placement = new Placement(now, limits.quarantineMs, log);
-  const runs = new RunRegistry(placement, limits);
+  const placement = new Placement(now, limits, log);
+  const runs = new RunRegistry(placement, limits, onHarm);
   let timer: NodeJS.Timeout | undefined;
   let upAt = now();
   let closed = false;
 
-  const placeRuns = () => {
-    if (placement.needsQuarantine) children.openQuarantine();
-    runs.place(children);
-  };
+  const placeRuns = () => runs.place(children);
   const settings = { functions: HOST_FUNCTIONS, ...limits };
   const events: ChildEvents = {
     onMessage: (child, message) => runs.handleMessage(child, message),
@@ -59,7 +58,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       const run = child.currentRun();
       if (run === undefined) logEnd();
       else run.inRequest(logEnd);
-      runs.handleChildEnd(child, end);
+      runs.handleChildEnd(child, end, children);
       placeRuns();
     },
   };
@@ -83,7 +82,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     ]),
   );
 
-  const isReady = () => children.workers.some((child) => child.ready);
+  const isReady = () => children.of("ordinary").some((child) => child.ready);
 
   const tick = () => {
     const time = now();

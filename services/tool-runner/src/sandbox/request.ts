@@ -10,9 +10,16 @@ export type Paced = (encode: () => string) => Promise<string>;
 
 export type SandboxLog = { warn: (fields: Record<string, unknown>, message: string) => void };
 
+/**
+ * What is known about a run's code: `new` if it has not completed a run yet, `apart` if code of its workspace harmed a
+ * child within the last day, otherwise `known`.
+ */
+export type Standing = "known" | "new" | "apart";
+
 export type SandboxRequest = {
   /** Whose share of the pool the run takes. */
   workspaceId: string;
+  standing: Standing;
   /** Names the code (workspace, tool and version): runs with the same key share an isolate. */
   codeKey: string;
   /** From `compileHandler`. */

@@ -9,13 +9,26 @@ export interface ToolRow {
   savedBy: string;
 }
 
+/** A tool with what is known about its code. */
+interface RunnableRow extends ToolRow {
+  /** A run of this version has ended by itself. */
+  completed: boolean;
+  /** When code of the workspace last harmed a sandbox child. */
+  harmedAt: Date | null;
+}
+
 const COLUMNS = `t.name, t.version, v.definition, v.saved_at as "savedAt", v.saved_by as "savedBy"`;
 const CURRENT = `tool_runner.tools t
   join tool_runner.tool_versions v on v.workspace_id = t.workspace_id and v.name = t.name and v.version = t.version`;
 
-export function findTool(db: Queryable, workspaceId: string, name: string): Promise<ToolRow | undefined> {
-  const select = `select ${COLUMNS} from ${CURRENT} where t.workspace_id = $1 and t.name = $2 and t.deleted_at is null`;
-  return firstRow(db, select, [workspaceId, name]);
+export function findTool(db: Queryable, workspaceId: string, name: string): Promise<RunnableRow | undefined> {
+  return firstRow(
+    db,
+    `select ${COLUMNS}, v.completed_at is not null as completed, h.harmed_at as "harmedAt"
+     from ${CURRENT} left join tool_runner.sandbox_harm h on h.workspace_id = t.workspace_id
+     where t.workspace_id = $1 and t.name = $2 and t.deleted_at is null`,
+    [workspaceId, name],
+  );
 }
 
 /** The flags that decide about the release, without the rest of the definition, which may be large. */
@@ -87,7 +100,10 @@ export async function lockCurrentDefinition(client: Client, workspaceId: string,
   return row.deleted ? undefined : row.definition;
 }
 
-/** Saves the next version of a tool that `lockCurrentDefinition` has locked. */
+/**
+ * Saves the next version of a tool that `lockCurrentDefinition` has locked. A version with the code of the one that it
+ * replaces counts as having run if that one has.
+ */
 export async function insertVersion(
   client: Client,
   tool: { workspaceId: string; name: string; definition: unknown; savedBy: string },
@@ -97,8 +113,11 @@ export async function insertVersion(
        update tool_runner.tools set version = version + 1, deleted_at = null
        where workspace_id = $1 and name = $2 returning version
      )
-     insert into tool_runner.tool_versions (workspace_id, name, version, definition, saved_by)
-     select $1, $2, version, $3, $4 from bumped
+     insert into tool_runner.tool_versions (workspace_id, name, version, definition, saved_by, completed_at)
+     select $1, $2, b.version, $3, $4, before.completed_at
+     from bumped b left join tool_runner.tool_versions before
+       on before.workspace_id = $1 and before.name = $2 and before.version = b.version - 1
+         and before.definition -> 'handler' = $3::jsonb -> 'handler'
      returning name, version, definition, saved_at as "savedAt", saved_by as "savedBy"`,
     [tool.workspaceId, tool.name, JSON.stringify(tool.definition), tool.savedBy],
   );

@@ -53,7 +53,7 @@ const KILLERS = new Set(["filling a huge array", "an unhandled rejection with an
 describe("sandbox limits, with neighbours in the same pool", () => {
   let pool: SandboxPool;
   beforeAll(() => {
-    pool = openPool(2, { quarantineMs: 1 });
+    pool = openPool(2, { slowMs: 1, apartMs: 1 });
   });
   afterAll(() => pool[Symbol.asyncDispose]());
 

@@ -129,7 +129,7 @@ describe("sandbox pool", () => {
   });
 
   it("[TOOL-2] a run that has called the host is never begun again", async () => {
-    await using pool = openPool(2, { quarantineMs: 1 });
+    await using pool = openPool(2, { slowMs: 1, apartMs: 1 });
     const begun = new Map<string, number>();
     const source = handler("await ctx.callTool(args.id); return args.id");
     const onHostCall = async (_name: string, argsJson: string) => {
@@ -241,16 +241,16 @@ describe("sandbox pool", () => {
     await until("all children gone", () => !pids.some(isAlive));
   });
 
-  it("[TOOL-2] code that exceeded a limit runs apart from other code for a while", async () => {
+  it("[TOOL-2] a workspace whose code exceeded a limit runs in a child for such workspaces for a while", async () => {
     let clock = 0;
-    await using pool = openPool(1, { quarantineMs: 1_000 }, () => performance.now() + clock);
+    await using pool = openPool(1, { slowMs: 1_000 }, () => performance.now() + clock);
     const source = handler("if (args.loop) for (;;) {} return 1");
     const one = () => resultOf(pool, source);
     await one();
     const ordinary = pool.pids();
     expect((await runSource(pool, source, { args: { loop: true }, limits: { cpuMs: 50 } })).kind).toBe("cpu");
     await one();
-    await until("a child for code in quarantine", () => pool.pids().length === ordinary.length + 1);
+    await until("a child for slow workspaces", () => pool.pids().length === ordinary.length + 1);
     const [stopped = 0] = ordinary;
     process.kill(stopped, "SIGSTOP");
     expect(await one()).toBe(1);

@@ -10,8 +10,9 @@ export function openPool(
   limits: Partial<PoolLimits> = {},
   now: () => number = () => performance.now(),
   log: SandboxLog = { warn: () => {} },
+  onHarm: (workspaceId: string, reason: string) => void = () => {},
 ): SandboxPool {
-  return createSandboxPool({ children, limits, now, log });
+  return createSandboxPool({ children, limits, now, log, onHarm });
 }
 
 export function compiled(source: string): string {
@@ -31,6 +32,7 @@ export function runSource(pool: SandboxPool, source: string, options: RunOptions
   const { args = {}, limits, ...rest } = options;
   return pool.run({
     workspaceId: "workspace",
+    standing: "known",
     codeKey: `tool:${source}`,
     code: compiled(source),
     argsJson: JSON.stringify(args),
@@ -66,7 +68,11 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Four other tools that run all the time, so that every child has some of their runs. */
-export type Neighbours = { stop: () => Promise<{ runs: number; failures: SandboxOutcome[] }>; runs: () => number };
+export type Neighbours = {
+  stop: () => Promise<{ runs: number; failures: SandboxOutcome[] }>;
+  runs: () => number;
+  failures: () => SandboxOutcome[];
+};
 
 export function startNeighbours(pool: SandboxPool): Neighbours {
   const source = "export default async (args, ctx) => ({ n: (await ctx.callTool('plus', args.n))[1] + 1 })";
@@ -75,7 +81,7 @@ export function startNeighbours(pool: SandboxPool): Neighbours {
   let runs = 0;
   const live = async (codeKey: string) => {
     for (let n = 0; going; n += 1) {
-      const outcome = await runSource(pool, source, { codeKey, args: { n } });
+      const outcome = await runSource(pool, source, { workspaceId: "neighbours", codeKey, args: { n } });
       runs += 1;
       const right = outcome.kind === "ok" && outcome.resultJson === JSON.stringify({ n: n + 1 });
       if (!right) failures.push(outcome);
@@ -85,6 +91,7 @@ export function startNeighbours(pool: SandboxPool): Neighbours {
   const lives = ["a", "b", "c", "d"].map((name) => live(`neighbour-${name}`));
   return {
     runs: () => runs,
+    failures: () => [...failures],
     stop: async () => {
       going = false;
       await Promise.all(lives);

@@ -14,6 +14,10 @@ export interface LoadedTool {
   version: number;
   definition: Definition;
   validator: ArgumentValidator;
+  /** A run of this version has ended by itself; set when the first one does. */
+  completed: boolean;
+  /** When code of the workspace last harmed a sandbox child. */
+  harmedAtMs: number | undefined;
 }
 
 /** Tools and prepared queries of workspaces, as current as the epoch that the caller knows. */
@@ -48,7 +52,14 @@ export function createDefinitions(pool: Pool, source: CacheSource): Definitions 
   const shared = new Map(
     Object.entries(SHARED_TOOLS).map(([name, definition]): [string, LoadedTool] => [
       name,
-      { name, version: 0, definition, validator: createArgumentValidator(definition.parameters) },
+      {
+        name,
+        version: 0,
+        definition,
+        validator: createArgumentValidator(definition.parameters),
+        completed: true,
+        harmedAtMs: undefined,
+      },
     ]),
   );
   return {
@@ -74,5 +85,12 @@ async function loadTool(pool: Pool, workspaceId: string, name: string): Promise<
     throw new Error(`stored definition of ${name} version ${row.version} cannot run: ${violations}`);
   }
   const { definition } = checked;
-  return { name, version: row.version, definition, validator: createArgumentValidator(definition.parameters) };
+  return {
+    name,
+    version: row.version,
+    definition,
+    validator: createArgumentValidator(definition.parameters),
+    completed: row.completed,
+    harmedAtMs: row.harmedAt?.getTime(),
+  };
 }

@@ -4,6 +4,7 @@ import type { SandboxRun } from "./run.ts";
 /** The runs that a child has, and the tools for which it therefore has an isolate. */
 export class AssignedRuns {
   readonly runsOfTool = new Counts();
+  readonly runsOfWorkspace = new Counts();
   readonly toolsOfWorkspace = new Counts();
   /** Tools that the child refused for lack of an isolate. Cleared when one of its runs ends. */
   readonly refusedTools = new Set<string>();
@@ -20,6 +21,7 @@ export class AssignedRuns {
   add(ticket: number, run: SandboxRun): void {
     const { codeKey, workspaceId } = run.request;
     this.#runs.set(ticket, run);
+    this.runsOfWorkspace.add(workspaceId, 1);
     if (this.runsOfTool.add(codeKey, 1) === 1) this.toolsOfWorkspace.add(workspaceId, 1);
   }
 
@@ -29,8 +31,13 @@ export class AssignedRuns {
     this.#runs.delete(ticket);
     this.refusedTools.clear();
     const { codeKey, workspaceId } = run.request;
+    this.runsOfWorkspace.add(workspaceId, -1);
     if (this.runsOfTool.add(codeKey, -1) === 0) this.toolsOfWorkspace.add(workspaceId, -1);
     return run;
+  }
+
+  ofWorkspace(workspaceId: string): SandboxRun[] {
+    return [...this.#runs.values()].filter((run) => run.request.workspaceId === workspaceId);
   }
 
   removeAll(): SandboxRun[] {

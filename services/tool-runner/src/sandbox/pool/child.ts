@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { LRUCache } from "lru-cache";
 import { createFrameReader } from "../protocol/frames.ts";
@@ -39,6 +40,8 @@ export class Child implements RunChild, AsyncDisposable {
   lastStep = 0;
   /** Starts that it has not reported as done. */
   unbegun = 0;
+  /** Since when it has had runs without a break. */
+  heldSince = 0;
   readonly #process: ChildProcess;
   readonly #closed = Promise.withResolvers<void>();
   readonly #send: (message: ToChild) => void;
@@ -77,6 +80,7 @@ export class Child implements RunChild, AsyncDisposable {
     const codeId = this.#codeIdOf(run);
     const ticket = this.#addStep(run, true);
     this.unbegun += 1;
+    if (this.assigned.size === 0) this.heldSince = this.#now();
     this.assigned.add(ticket, run);
     const { readOnly, testMode } = context;
     this.#send(["start", ticket, codeId, argsJson, readOnly, testMode, limits.cpuMs, limits.resultBytes]);
@@ -93,6 +97,16 @@ export class Child implements RunChild, AsyncDisposable {
 
   cancel(ticket: number): void {
     this.#send(["cancel", ticket]);
+  }
+
+  /** A process may only lower its own priority and that of its children, so a child keeps the lower one. */
+  setPriority(priority: number): void {
+    if (this.pid === undefined || priority === 0) return;
+    try {
+      setPriority(this.pid, priority);
+    } catch {
+      // It has ended already.
+    }
   }
 
   kill(reason: Child["killedFor"]): void {

@@ -1,57 +1,97 @@
 import { outsideRequest } from "@toolgate/telemetry/request";
 import type { GuestSettings } from "../protocol/messages.ts";
 import { Child, type ChildEnd, type ChildEvents } from "./child.ts";
+import { LANE_NAMES, LANES, type LaneName, laneSizes } from "./lanes.ts";
 
 const FIRST_RESPAWN_MS = 200;
 const LONGEST_RESPAWN_MS = 10_000;
+const RETIRE_EVERY_MS = 30_000;
 
-/** The child processes: workers, one for code in quarantine once there is any, and a warm spare to replace either. */
+/** The child processes of each lane, and a warm spare. */
 export class Children implements AsyncDisposable {
-  workers: readonly Child[] = [];
-  quarantine: Child | undefined;
+  readonly #lanes: Record<LaneName, readonly Child[]> = { ordinary: [], slow: [], new: [], apart: [] };
+  readonly #sizes: Readonly<Record<LaneName, number>>;
   #spare: Child | undefined;
-  #wantsQuarantine = false;
   #closed = false;
   #respawnMs = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #size: number;
+  readonly #retireTimer: NodeJS.Timeout;
+  /** Children that had no runs at the last look and are not needed all the time. */
+  #idle = new Set<Child>();
+  readonly #retired = new Set<Child>();
   readonly #spawn: () => Child;
 
   constructor(size: number, settings: GuestSettings, events: ChildEvents, now: () => number) {
-    this.#size = size;
+    this.#sizes = laneSizes(size);
     const onEnd = (child: Child, end: ChildEnd) => {
-      if (this.#closed) return;
+      if (this.#closed || this.#retired.delete(child)) return;
       this.#replace(child);
       events.onEnd(child, end);
     };
     this.#spawn = () => outsideRequest(() => new Child(settings, { ...events, onEnd }, now));
     this.#fill();
+    this.#retireTimer = outsideRequest(() => setInterval(() => this.retireIdle(), RETIRE_EVERY_MS)).unref();
+  }
+
+  of(lane: LaneName): readonly Child[] {
+    return this.#lanes[lane];
   }
 
   all(): Child[] {
-    return [...this.workers, this.quarantine, this.#spare].filter((child) => child !== undefined);
+    const children = LANE_NAMES.flatMap((lane) => this.#lanes[lane]);
+    return this.#spare === undefined ? children : [...children, this.#spare];
   }
 
-  /** Has a child for code in quarantine from now on. */
-  openQuarantine(): void {
-    if (this.#wantsQuarantine) return;
-    this.#wantsQuarantine = true;
-    this.#fill();
+  /** Adds a child to a lane if it may have another and none is starting. True when the new one is already up. */
+  grow(lane: LaneName): boolean {
+    const children = this.#lanes[lane];
+    if (this.#closed || this.#timer !== undefined) return false;
+    if (children.length >= this.#sizes[lane] || children.some(({ ready }) => !ready)) return false;
+    // New code must not wait for a child to start. A child that starts with a low priority delays nobody else.
+    const child = lane === "new" ? this.#takeSpare() : this.#spawn();
+    child.setPriority(LANES[lane].priority);
+    this.#lanes[lane] = [...children, child];
+    this.#spare ??= this.#spawn();
+    return child.ready;
+  }
+
+  /** Ends the children of the lanes on demand that have had no runs since the last call. */
+  retireIdle(): void {
+    const idle = LANE_NAMES.filter((lane) => lane !== "ordinary")
+      .flatMap((lane) => this.#lanes[lane])
+      .filter(({ assigned, ready }) => ready && assigned.size === 0);
+    for (const child of idle) {
+      if (!this.#idle.has(child)) continue;
+      this.#remove(child);
+      this.#retired.add(child);
+      void child[Symbol.asyncDispose]();
+    }
+    this.#idle = new Set(idle);
+  }
+
+  /** A child has been given a run. */
+  used(child: Child): void {
+    this.#idle.delete(child);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#retireTimer);
     await Promise.all(this.all().map((child) => child[Symbol.asyncDispose]()));
+  }
+
+  #remove(ended: Child): void {
+    for (const lane of LANE_NAMES) this.#lanes[lane] = this.#lanes[lane].filter((child) => child !== ended);
+    if (this.#spare === ended) this.#spare = undefined;
+    this.#idle.delete(ended);
   }
 
   /** Replaces a child immediately if it had been up; otherwise after growing pauses. */
   #replace(ended: Child): void {
     const hasWorked = ended.assigned.size > 0 || ended.lastStep > 0 || ended.killedFor !== undefined;
     this.#respawnMs = hasWorked ? 0 : Math.min(LONGEST_RESPAWN_MS, Math.max(FIRST_RESPAWN_MS, this.#respawnMs * 2));
-    this.workers = this.workers.filter((child) => child !== ended);
-    if (this.quarantine === ended) this.quarantine = undefined;
-    if (this.#spare === ended) this.#spare = undefined;
+    this.#remove(ended);
     if (hasWorked) this.#fill();
     else
       this.#timer ??= setTimeout(() => {
@@ -61,8 +101,9 @@ export class Children implements AsyncDisposable {
   }
 
   #fill(): void {
-    while (this.workers.length < this.#size) this.workers = [...this.workers, this.#takeSpare()];
-    if (this.#wantsQuarantine) this.quarantine ??= this.#takeSpare();
+    while (this.#lanes.ordinary.length < this.#sizes.ordinary) {
+      this.#lanes.ordinary = [...this.#lanes.ordinary, this.#takeSpare()];
+    }
     this.#spare ??= this.#spawn();
   }
 

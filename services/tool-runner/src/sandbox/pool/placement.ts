@@ -1,9 +1,12 @@
 import { LRUCache } from "lru-cache";
+import type { PoolLimits } from "../limits.ts";
 import type { SandboxLog } from "../request.ts";
 import type { AssignedRuns } from "./assigned-runs.ts";
 import type { Child } from "./child.ts";
 import type { Children } from "./children.ts";
+import { LANE_NAMES, LANES, type LaneName } from "./lanes.ts";
 import type { SandboxRun } from "./run.ts";
+import { WaitingRuns } from "./waiting-runs.ts";
 
 /** Starts that may be on their way to a child; more would only wait there instead of here. */
 const MAX_UNBEGUN = 64;
@@ -14,83 +17,118 @@ const MAX_UNBEGUN_BEFORE_SPREADING = 8;
  * end.
  */
 const MAX_TOOLS_PER_CHILD = 96;
-const MAX_QUARANTINED = 10_000;
+const MAX_REMEMBERED_WORKSPACES = 100_000;
+/** After this long a workspace that has a child to itself gets no new starts there while others wait for one. */
+const TURN_MS = 2_000;
 
-/** The waiting runs of each workspace. A workspace that has had its turn goes to the end of the map. */
-type Queues = Map<string, SandboxRun[]>;
+type PlacementLimits = Pick<PoolLimits, "slowMs" | "apartMs">;
 
 /**
- * Decides which run goes to which child, and when: one run of each workspace in turn, to the child that has its tool
- * warm if possible. Code that has exceeded a limit runs in the quarantine child for a while.
+ * Decides which run goes to which child, and when: the lane by what is known about the code and its workspace, then one
+ * run of each workspace in turn, to the child that has its tool warm if possible.
  */
 export class Placement {
-  readonly #ordinary: Queues = new Map();
-  readonly #suspect: Queues = new Map();
-  readonly #quarantined: LRUCache<string, true>;
+  readonly #waiting: Readonly<Record<LaneName, WaitingRuns>> = {
+    ordinary: new WaitingRuns(),
+    slow: new WaitingRuns(),
+    new: new WaitingRuns(),
+    apart: new WaitingRuns(),
+  };
+  /** Lanes in which a workspace waits for a child of its own. */
+  readonly #contended = new Set<LaneName>();
+  readonly #slow: LRUCache<string, true>;
+  readonly #apart: LRUCache<string, true>;
+  readonly #now: () => number;
   readonly #log: SandboxLog;
 
-  constructor(now: () => number, quarantineMs: number, log: SandboxLog) {
+  constructor(now: () => number, { slowMs, apartMs }: PlacementLimits, log: SandboxLog) {
+    const memory = { max: MAX_REMEMBERED_WORKSPACES, ttlResolution: 0, perf: { now } };
+    this.#now = now;
     this.#log = log;
-    this.#quarantined = new LRUCache({ max: MAX_QUARANTINED, ttl: quarantineMs, ttlResolution: 0, perf: { now } });
+    this.#slow = new LRUCache({ ...memory, ttl: slowMs });
+    this.#apart = new LRUCache({ ...memory, ttl: apartMs });
   }
 
-  /** Keeps the code of a run that exceeded a limit away from the code of others. */
-  quarantine(run: SandboxRun, reason: string): void {
-    const { codeKey } = run.request;
-    run.inRequest(() => this.#log.warn({ codeKey, reason }, "tool version put in quarantine"));
-    this.#quarantined.set(codeKey, true);
+  /** Its workspace's runs go to the slow lane for a while. */
+  slowDown(run: SandboxRun, reason: string): void {
+    const { codeKey, workspaceId } = run.request;
+    if (!this.#slow.has(workspaceId)) {
+      run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "workspace moved to the slow lane"));
+    }
+    this.#slow.set(workspaceId, true);
+    this.#sortAgain(workspaceId);
   }
 
-  /** Whether runs wait for the quarantine child. */
-  get needsQuarantine(): boolean {
-    return this.#suspect.size > 0;
+  /** Its workspace's runs share no child with others for a day. */
+  setApart(run: SandboxRun, reason: string): void {
+    const { codeKey, workspaceId } = run.request;
+    run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "code harmed a sandbox child"));
+    this.#apart.set(workspaceId, true);
+    this.#sortAgain(workspaceId);
+  }
+
+  laneOf({ request: { workspaceId, standing } }: SandboxRun): LaneName {
+    if (standing === "apart" || this.#apart.has(workspaceId)) return "apart";
+    if (standing === "new") return "new";
+    return this.#slow.has(workspaceId) ? "slow" : "ordinary";
   }
 
   add(run: SandboxRun): void {
-    this.#queueOf(run).push(run);
+    this.#waiting[this.laneOf(run)].add(run);
   }
 
   /** Adds a run that had been placed already. */
   addFirst(run: SandboxRun): void {
-    this.#queueOf(run).unshift(run);
+    this.#waiting[this.laneOf(run)].addFirst(run);
   }
 
   /** Places as many waiting runs as the children have room for. */
-  place({ workers, quarantine }: Children, start: (run: SandboxRun, child: Child) => void): void {
-    serve(this.#ordinary, workers, start);
-    if (quarantine !== undefined) serve(this.#suspect, [quarantine], start);
+  place(children: Children, start: (run: SandboxRun, child: Child) => void): void {
+    for (const lane of LANE_NAMES) {
+      if (this.#waiting[lane].isEmpty) continue;
+      if (this.#serve(lane, children, start) && children.grow(lane)) this.#serve(lane, children, start);
+    }
   }
 
-  #queueOf({ request: { codeKey, workspaceId } }: SandboxRun): SandboxRun[] {
-    const queues = this.#quarantined.has(codeKey) ? this.#suspect : this.#ordinary;
-    const known = queues.get(workspaceId);
-    if (known !== undefined) return known;
-    const queue: SandboxRun[] = [];
-    queues.set(workspaceId, queue);
-    return queue;
+  /** Returns whether runs are left for which another child would be of use. */
+  #serve(lane: LaneName, children: Children, start: (run: SandboxRun, child: Child) => void): boolean {
+    const all = children.of(lane);
+    const { exclusive } = LANES[lane];
+    const left = this.#waiting[lane].offer(
+      () => 0,
+      (run) => {
+        const child = exclusive ? this.#ownChild(lane, all, run) : chooseChild(all, run);
+        if (child === undefined) return false;
+        start(run, child);
+        children.used(child);
+        return true;
+      },
+    );
+    if (!exclusive) return left.length > 0;
+    const isContended = left.some((run) => holderOf(all, run) === undefined);
+    if (isContended) this.#contended.add(lane);
+    else this.#contended.delete(lane);
+    return isContended;
+  }
+
+  /** The child that only the run's workspace uses, or one that nobody uses. */
+  #ownChild(lane: LaneName, children: readonly Child[], run: SandboxRun): Child | undefined {
+    const held = holderOf(children, run);
+    if (held === undefined) return children.find((child) => child.assigned.size === 0 && hasRoom(child, run));
+    const mustYield = this.#contended.has(lane) && this.#now() - held.heldSince >= TURN_MS;
+    return hasRoom(held, run) && !mustYield ? held : undefined;
+  }
+
+  /** Puts the workspace's waiting runs into the lanes where they belong now. */
+  #sortAgain(workspaceId: string): void {
+    for (const run of LANE_NAMES.flatMap((lane) => this.#waiting[lane].take(workspaceId))) {
+      if (run.state === "waiting") this.add(run);
+    }
   }
 }
 
-/** One run of each workspace in turn; a workspace whose next run finds no room does not delay the others. */
-function serve(queues: Queues, children: readonly Child[], start: (run: SandboxRun, child: Child) => void): void {
-  if (queues.size === 0 || !children.some(takesStarts)) return;
-  const blocked: [string, SandboxRun[]][] = [];
-  for (let [next] = queues; next !== undefined; [next] = queues) {
-    const [workspaceId, queue] = next;
-    queues.delete(workspaceId);
-    while (queue[0]?.state === "ended") queue.shift();
-    const [run] = queue;
-    if (run === undefined) continue;
-    const child = chooseChild(children, run);
-    if (child === undefined) {
-      blocked.push(next);
-      continue;
-    }
-    queue.shift();
-    start(run, child);
-    queues.set(workspaceId, queue);
-  }
-  for (const [workspaceId, queue] of blocked) queues.set(workspaceId, queue);
+function holderOf(children: readonly Child[], { request: { workspaceId } }: SandboxRun): Child | undefined {
+  return children.find(({ assigned }) => assigned.runsOfWorkspace.of(workspaceId) > 0);
 }
 
 function chooseChild(children: readonly Child[], run: SandboxRun): Child | undefined {

@@ -19,10 +19,12 @@ export class RunRegistry {
   readonly #runsOfWorkspace = new Counts();
   readonly #placement: Placement;
   readonly #limits: PoolLimits;
+  readonly #onHarm: (workspaceId: string, reason: string) => void;
 
-  constructor(placement: Placement, limits: PoolLimits) {
+  constructor(placement: Placement, limits: PoolLimits, onHarm: (workspaceId: string, reason: string) => void) {
     this.#placement = placement;
     this.#limits = limits;
+    this.#onHarm = onHarm;
   }
 
   get size(): number {
@@ -78,13 +80,16 @@ export class RunRegistry {
   }
 
   /** Ends or saves the runs of a child that has ended. */
-  handleChildEnd(child: Child, end: ChildEnd): void {
+  handleChildEnd(child: Child, end: ChildEnd, children: Children): void {
     const lastStep = child.progress.currentStep();
     const culprit = child.currentRun();
+    const reason = harmOf(child, end);
+    // Before the other runs are placed again. The culprit may have ended already, for example after a timeout.
+    if (culprit !== undefined && reason !== undefined) this.#keepApart(culprit, reason, children);
     for (const run of child.assigned.removeAll()) {
       if (run.ticket > lastStep) this.#returnToWaiting(run);
       else if (run !== culprit) this.#recover(run);
-      else this.#endCulprit(run, child, end);
+      else this.#endCulprit(run, reason);
     }
   }
 
@@ -125,21 +130,31 @@ export class RunRegistry {
   }
 
   #fail(run: SandboxRun, kind: FailureKind, message: string, stack: string, cpuMs: number): void {
-    if (kind === "cpu" || kind === "memory") this.#placement.quarantine(run, kind);
+    if (kind === "cpu" || kind === "memory") this.#placement.slowDown(run, kind);
     if (kind !== "threw") this.#end(run, stopped(kind, message, run, cpuMs));
     else this.#end(run, { kind, message, ...(stack !== "" && { stack }), cpuMs, logs: run.logs });
   }
 
-  /** Ends the run that its child was working on when it ended, and blames it if it exceeded a limit. */
-  #endCulprit(run: SandboxRun, { killedFor }: Child, { signal }: ChildEnd): void {
-    const reason = killedFor ?? (signal !== null && ENGINE_SIGNALS.has(signal) ? signal : "unresponsive");
-    if (reason === "unresponsive") {
+  /** Ends the run that its child was working on when it ended. */
+  #endCulprit(run: SandboxRun, reason: string | undefined): void {
+    if (reason === undefined) {
       this.#end(run, stopped("interrupted", "The sandbox process ended during the run", run));
-      return;
-    }
-    this.#placement.quarantine(run, reason);
-    if (reason === "cpu") this.#end(run, stopped("cpu", "The tool exceeded its CPU limit", run));
+    } else if (reason === "cpu") this.#end(run, stopped("cpu", "The tool exceeded its CPU limit", run));
     else this.#end(run, stopped("memory", "The tool exceeded its memory limit", run));
+  }
+
+  /** From now on the run's workspace shares no child with others, and it leaves those that it shares. */
+  #keepApart(run: SandboxRun, reason: string, children: Children): void {
+    const { workspaceId } = run.request;
+    this.#placement.setApart(run, reason);
+    this.#onHarm(workspaceId, reason);
+    for (const child of children.all()) {
+      const { runsOfWorkspace } = child.assigned;
+      if (runsOfWorkspace.of(workspaceId) === 0 || runsOfWorkspace.size === 1) continue;
+      this.moveUnbegun(child);
+      // The child confirms with `lost`, after which runs without effects begin again elsewhere.
+      for (const { ticket } of child.assigned.ofWorkspace(workspaceId)) child.cancel(ticket);
+    }
   }
 
   /** Takes a placed run back that its child has not begun. */
@@ -173,4 +188,10 @@ export class RunRegistry {
     this.#end(run, outcome);
     run.child?.cancel(run.ticket);
   }
+}
+
+/** How the code that a child was running harmed it; undefined when the child ended for another reason. */
+function harmOf({ killedFor }: Child, { signal }: ChildEnd): string | undefined {
+  if (killedFor !== undefined) return killedFor === "unresponsive" ? undefined : killedFor;
+  return signal !== null && ENGINE_SIGNALS.has(signal) ? signal : undefined;
 }

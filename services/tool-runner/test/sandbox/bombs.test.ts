@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { SandboxPool } from "../../src/sandbox/pool.ts";
+import { BOMBS, bombSource } from "./bombs.ts";
+import { openPool, runSource, startNeighbours, until } from "./sandbox-harness.ts";
+
+const TOOLS = 16;
+/** `make attack` runs the bombs several times with the real limits. */
+const ROUNDS = Number(process.env.ATTACK_ROUNDS ?? 0);
+const SHORT = { cpuMs: 100, killGraceMs: 100 };
+const DEADLINE_MS = 240_000 + ROUNDS * 600_000;
+
+/** One workspace runs every bomb through 16 tools, saving a new version for each. */
+async function attack(pool: SandboxPool, total: number, cpuMs: number) {
+  let bombs = 0;
+  const kinds = new Map<string, number>();
+  const tool = async (name: number) => {
+    while (bombs < total) {
+      const number = bombs;
+      bombs += 1;
+      const source = bombSource(BOMBS[number % BOMBS.length] as string, number);
+      const { kind } = await runSource(pool, source, {
+        workspaceId: "attacker",
+        standing: "new",
+        codeKey: `attacker/${name}/${number}`,
+        args: { first: number % 2 === 0 },
+        limits: { cpuMs, wallMs: 60_000 },
+      });
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: TOOLS }, (_, name) => tool(name)));
+  return { bombs, kinds };
+}
+
+describe("bombs of one workspace, beside the runs of another", () => {
+  it(
+    "[TOOL-2] new versions that harm their child cost the other workspace no run, and do not slow it down",
+    async () => {
+      await using pool = openPool(1, ROUNDS > 0 ? {} : { killGraceMs: SHORT.killGraceMs });
+      const neighbours = startNeighbours(pool);
+      await until("neighbours at work", () => neighbours.runs() >= 200);
+      const { bombs, kinds } = await attack(pool, Math.max(1, ROUNDS) * BOMBS.length, ROUNDS > 0 ? 1_000 : SHORT.cpuMs);
+      const at = neighbours.runs();
+      await until("neighbours continue", () => neighbours.runs() >= at + 100);
+      const { runs, failures } = await neighbours.stop();
+      console.log(
+        `${bombs} bombs ${JSON.stringify(Object.fromEntries(kinds))}, ${runs} runs of the neighbour, ${failures.length} lost`,
+      );
+      expect(failures).toEqual([]);
+      // The bombs did go off, and ended only each other.
+      expect((kinds.get("cpu") ?? 0) + (kinds.get("memory") ?? 0)).toBeGreaterThan(TOOLS);
+    },
+    DEADLINE_MS,
+  );
+
+  it(
+    "[TOOL-2] code that ran well before and then harms a child costs the other workspace at most its runs of that moment",
+    async () => {
+      await using pool = openPool(1, { killGraceMs: SHORT.killGraceMs });
+      const neighbours = startNeighbours(pool);
+      await until("neighbours at work", () => neighbours.runs() >= 200);
+      const bomb = bombSource(BOMBS[0] as string);
+      const options = { workspaceId: "attacker", args: { first: true }, limits: { cpuMs: 300 } };
+      expect((await runSource(pool, bomb, options)).kind).toBe("cpu");
+      const { length } = await until("neighbours continue", () => neighbours.runs() >= 400).then(() =>
+        neighbours.failures(),
+      );
+      expect(length).toBeLessThanOrEqual(4);
+      const limits = { cpuMs: 100, wallMs: 20_000 };
+      await Promise.all(BOMBS.slice(0, TOOLS).map((body) => runSource(pool, bombSource(body), { ...options, limits })));
+      const { failures } = await neighbours.stop();
+      expect(failures.slice(length)).toEqual([]);
+    },
+    DEADLINE_MS,
+  );
+});
