@@ -4,6 +4,7 @@ import { connectBus } from "@toolgate/event-bus/connect";
 import { migrateAll } from "@toolgate/installation/migrate";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
+import { loginsAt } from "@toolgate/local/logins";
 import { isReady, startServiceProcess } from "@toolgate/local/service-process";
 import { startSplit } from "@toolgate/local/split";
 import { serviceEnvironment } from "@toolgate/local/topology";
@@ -11,6 +12,7 @@ import { freePort } from "@toolgate/local-servers/ports";
 import type { ServerName } from "@toolgate/local-servers/programs";
 import { startServers } from "@toolgate/local-servers/start-servers";
 import { createPool } from "@toolgate/postgres/pool";
+import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import type { Groups } from "../machine/meter.ts";
 
 export type TopologyKind = "single" | "split";
@@ -66,7 +68,10 @@ export async function startInstallation(
   env.CHAT_STREAMS_PER_USER = env.CHAT_STREAMS_PER_WORKSPACE = "20000";
   if (settings.profileDir) env.NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${settings.profileDir}`;
   signal.throwIfAborted();
-  const services = kind === "single" ? await startSingleProcess(env, log) : await startSplit({ env, port, log });
+  const services =
+    kind === "single"
+      ? await startSingleProcess(env, log)
+      : await startSplit({ env, logins: servers.logins, port, log });
   resources.defer(() => services.stop());
   const password = randomBytes(12).toString("base64url");
   const addWorkspace = async (workspace: string) =>
@@ -122,8 +127,9 @@ async function startBenchServers(
   resources: AsyncDisposableStack,
   { dataDir, log, signal }: Pick<InstallationSettings, "dataDir" | "log" | "signal">,
 ) {
+  const users = { nats: natsUsers(), redis: redisUsers() };
   const servers = resources.use(
-    await startServers({ names: NAMES, dataDir, path: process.env.PATH, log, signal, durable: true }),
+    await startServers({ names: NAMES, dataDir, path: process.env.PATH, log, signal, durable: true, users }),
   );
   const server = (name: ServerName) => {
     const found = servers.running[name];
@@ -136,5 +142,7 @@ async function startBenchServers(
   );
   const bus = resources.use(await connectBus({ servers: natsUrl, name: "bench" }));
   const groups: Groups = Object.fromEntries(NAMES.map((name) => [name, { pids: [server(name).pid], take: "both" }]));
-  return { databaseUrl, natsUrl, redisUrl, pool, bus, groups };
+  const { nats, redis } = servers.running;
+  const logins = loginsAt({ nats: nats?.urls, redis: redis?.urls });
+  return { databaseUrl, natsUrl, redisUrl, logins, pool, bus, groups };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
+import { loginsAt } from "@toolgate/local/logins";
 import type { ServiceProcess } from "@toolgate/local/service-process";
 import { type SplitSettings, startSplit } from "@toolgate/local/split";
 import { serviceEnvironment, startTopology } from "@toolgate/local/topology";
@@ -88,6 +89,7 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
     databaseUrl: database.url,
     natsUrl: nats.url,
     redisUrl: redis.url,
+    logins: loginsAt({ nats: nats.urls, redis: redis.urls }),
     port: 0,
     dataDir,
     allowedTargets: [new URL(receiver.url).host, ...(setup.allowedTargets ?? [])],
@@ -140,6 +142,7 @@ async function start(kind: TopologyKind, settings: Parameters<typeof startTopolo
   const { replicas, roles } = setup;
   return startSplit({
     env,
+    logins: settings.logins ?? {},
     port: setup.port ?? 0,
     log: settings.log,
     ...(replicas && { replicas }),

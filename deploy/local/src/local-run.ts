@@ -4,11 +4,13 @@ import { isPortFree, openPorts } from "@toolgate/local-servers/ports";
 import { isAlive } from "@toolgate/local-servers/process-table";
 import type { ServerName } from "@toolgate/local-servers/programs";
 import { startServers } from "@toolgate/local-servers/start-servers";
+import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import type { LocalConfig } from "./config.ts";
 import { lockDataFolder } from "./data-lock.ts";
 import { startReceiver } from "./demo/receiver.ts";
 import type { seedDemo } from "./demo/seed.ts";
 import { keepRunning } from "./keep-running.ts";
+import { loginsAt } from "./logins.ts";
 import { banner, writeRunFile } from "./run-summary.ts";
 import { finishWithin, unlessStopped, untilAborted } from "./stopping.ts";
 import type { startTopology } from "./topology.ts";
@@ -41,7 +43,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   // Even those that this run does not need, because it was given other ones.
   await stopLeftovers(dataDir);
   await refuseTakenPort(port);
-  const urls = await openServers(config, control, owned);
+  const { urls, logins } = await openServers(config, control, owned);
   const receiver = owned.use(
     await startReceiver({
       dataDir,
@@ -52,7 +54,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   );
   stop.throwIfAborted();
   const allowedTargets = [new URL(receiver.url).host, ...config.allowedTargets];
-  const settings = { ...urls, port, dataDir, allowedTargets, log, signal: stop, ...(inspect && { inspect }) };
+  const settings = { ...urls, logins, port, dataDir, allowedTargets, log, signal: stop, ...(inspect && { inspect }) };
   const topology = await unlessStopped(product.startTopology(kind, settings), control, CANCEL_MS);
   owned.defer(() => stopServices(topology, control));
   stop.throwIfAborted();
@@ -78,7 +80,15 @@ async function openServers(config: LocalConfig, control: RunControl, owned: Asyn
   const names = (["postgres", "nats", "redis"] as const).filter((name) => !given[name]);
   const { dataDir, path, port } = config;
   const { log, stop } = control;
-  const servers = await startServers({ names, dataDir, path, log, signal: stop, reservedPorts: [port] });
+  const servers = await startServers({
+    names,
+    dataDir,
+    path,
+    log,
+    signal: stop,
+    users: { nats: natsUsers(), redis: redisUsers() },
+    reservedPorts: [port],
+  });
   owned.defer(() => servers.stop(control.stopNow.aborted ? FORCED_STOP_MS : SERVERS_STOP_MS));
   // A start that fails stops the servers as well, without the signal.
   const stopped = new AbortController();
@@ -90,7 +100,9 @@ async function openServers(config: LocalConfig, control: RunControl, owned: Asyn
     if (!found) throw new Error(`${name} is not running`);
     return found;
   };
-  return { databaseUrl: url("postgres"), natsUrl: url("nats"), redisUrl: url("redis") };
+  const { nats, redis } = servers.running;
+  const urls = { databaseUrl: url("postgres"), natsUrl: url("nats"), redisUrl: url("redis") };
+  return { urls, logins: loginsAt({ nats: nats?.urls, redis: redis?.urls }) };
 }
 
 async function stopServices(topology: Topology, { stopNow, log }: RunControl): Promise<void> {

@@ -1,5 +1,6 @@
 import { freePort } from "@toolgate/local-servers/ports";
 import { launcherOf } from "@toolgate/service-registry/paths";
+import { serverUserOf } from "@toolgate/service-registry/server-users";
 import {
   SERVICE_NAMES,
   type ServiceName,
@@ -7,11 +8,14 @@ import {
   urlVariable,
   withheldVariables,
 } from "@toolgate/service-registry/services";
+import type { Logins } from "./logins.ts";
 import { isReady, type ServiceProcess, startServiceProcess } from "./service-process.ts";
 
 export type SplitSettings = {
   /** What all services read. */
   readonly env: Readonly<Record<string, string>>;
+  /** What each user logs in with, instead of what is in `env`. */
+  readonly logins?: Logins;
   /** The first gateway's; 0 picks a free one. */
   readonly port: number;
   /** Processes per service; one of each when absent. */
@@ -124,10 +128,10 @@ async function planProcesses({ replicas = {}, roles = {} }: SplitSettings, gatew
 function startProcess(
   { service, role, port, rpcPort, opsPort }: Process,
   env: Record<string, string>,
-  { log, signal, inspect }: SplitSettings,
+  { log, signal, inspect, logins = {} }: SplitSettings,
 ): Promise<ServiceProcess> {
   const ports = { PORT: String(port), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
-  const own = { ...env, ...(role && { ROLES: role }), ...ports };
+  const own = { ...env, ...logins[serverUserOf(service, role).name], ...(role && { ROLES: role }), ...ports };
   const withheld = withheldVariables(service, role);
   return startServiceProcess({
     name: role ?? service,

@@ -12,6 +12,7 @@ import { startMetrics } from "@toolgate/telemetry/sdk";
 import { startTracing } from "@toolgate/telemetry/tracing";
 import { receiverCaFile } from "./demo/receiver.ts";
 import { installationSecrets } from "./installation-secrets.ts";
+import type { Logins } from "./logins.ts";
 import { startSplit, type Topology } from "./split.ts";
 
 /** Where the services find what they need, and where the gateway listens. */
@@ -19,6 +20,8 @@ type TopologySettings = {
   databaseUrl: string;
   natsUrl: string;
   redisUrl: string;
+  /** What each service logs in with in the split topology; the addresses above are those of the administrator. */
+  logins?: Logins;
   /** 0 picks a free port. */
   port: number;
   dataDir: string;
@@ -46,12 +49,19 @@ const LOG_LEVEL = "warn";
  * whose secrets the data folder cannot open, and changes nothing there.
  */
 export async function startTopology(kind: "single" | "split", settings: TopologySettings): Promise<Topology> {
-  const { databaseUrl, dataDir, port, log, signal, inspect } = settings;
+  const { databaseUrl, dataDir, port, log, signal, inspect, logins } = settings;
   const env = await serviceEnvironment(settings);
   await refuseForeignDatabase(databaseUrl, env.SEALING_KEYS ?? "", dataDir);
   await migrateAll(databaseUrl);
   if (kind === "single") return startInProcess(env, log);
-  return startSplit({ env, port, log, ...(signal && { signal }), ...(inspect && { inspect }) });
+  return startSplit({
+    env,
+    port,
+    log,
+    ...(logins && { logins }),
+    ...(signal && { signal }),
+    ...(inspect && { inspect }),
+  });
 }
 
 async function refuseForeignDatabase(databaseUrl: string, sealingKeys: string, dataDir: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
+import { inboxOf } from "@toolgate/service-registry/inbox";
 
 /** A connection to NATS that survives restarts of the server. */
 export interface Bus extends AsyncDisposable {
@@ -20,7 +21,10 @@ export interface Bus extends AsyncDisposable {
 }
 
 interface BusOptions {
-  /** nats://host:port or nats://user:password@host:port, several separated by commas. */
+  /**
+   * nats://user:password@host:port, several separated by commas; the first credentials apply to all. With tls://
+   * the connection must be encrypted, and the server's certificate must be valid.
+   */
   servers: string;
   /** Shown in the server's list of connections. */
   name: string;
@@ -35,6 +39,8 @@ const PING_INTERVAL_MS = 5_000;
 const MISSED_PINGS = 2;
 const API_TIMEOUT_MS = 2_000;
 const CLOSE_WITHIN_MS = 2_000;
+const CREDENTIALS = /^[a-z]+:\/\/([^:@/]*)(?::([^@/]*))?@/i;
+const INBOX_NAME = /^[\w-]+$/;
 
 /**
  * Connects, and reconnects forever. Throws when the first connection fails; the message names the servers without their
@@ -123,14 +129,24 @@ export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>)
   }
 }
 
-/** The client takes credentials separately from the addresses; those of the first address apply to all. */
-function addressesOf(servers: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token"> {
+/** The client takes credentials separately from the addresses; those of the first address that has any apply to all. */
+function addressesOf(
+  servers: string,
+): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token" | "tls" | "inboxPrefix"> {
   const addresses = servers.split(",").map((address) => address.trim());
   const withoutCredentials = addresses.map((address) => address.replace(/^([a-z]+:\/\/)[^@/]*@/i, "$1"));
-  const [, user, pass] = /^[a-z]+:\/\/([^:@/]*)(?::([^@/]*))?@/i.exec(addresses[0] ?? "") ?? [];
-  if (user === undefined) return { servers: withoutCredentials };
-  if (pass === undefined) return { servers: withoutCredentials, token: decodeURIComponent(user) };
-  return { servers: withoutCredentials, user: decodeURIComponent(user), pass: decodeURIComponent(pass) };
+  const [, user, pass] = CREDENTIALS.exec(addresses.find((address) => CREDENTIALS.test(address)) ?? "") ?? [];
+  const encrypted = addresses.some((address) => /^tls:/i.test(address));
+  const common = { servers: withoutCredentials, ...(encrypted && { tls: {} }) };
+  if (user === undefined) return common;
+  if (pass === undefined) return { ...common, token: decodeURIComponent(user) };
+  const name = decodeURIComponent(user);
+  return {
+    ...common,
+    user: name,
+    pass: decodeURIComponent(pass),
+    ...(INBOX_NAME.test(name) && { inboxPrefix: inboxOf(name) }),
+  };
 }
 
 function hostsOf(servers: string): string {

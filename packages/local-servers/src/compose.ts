@@ -8,6 +8,15 @@ import { firstResponse, type Ports } from "./ports.ts";
 import { createOwner, isPostgresReady, ownerUrl, type Passwords, readPasswords } from "./postgres.ts";
 import { until } from "./process-table.ts";
 import type { ServerName } from "./programs.ts";
+import {
+  ADMIN,
+  accountsOf,
+  natsAuthorization,
+  redisAcl,
+  type UserRules,
+  type UsersOfServers,
+  urlsOf,
+} from "./server-accounts.ts";
 import type { LocalServer } from "./server-process.ts";
 
 const COMPOSE_FILE = fileURLToPath(new URL("../../../compose.yaml", import.meta.url));
@@ -18,7 +27,7 @@ const READY_POLL_MS = 200;
 const STOP_GRACE_S = 8;
 const PROJECT_HASH_LENGTH = 12;
 
-type Container = { readonly url: string; ready(): Promise<boolean> };
+type Container = { readonly urls: Readonly<Record<string, string>>; ready(): Promise<boolean> };
 
 /** True when Docker runs and has `docker compose`. */
 export async function hasDocker(): Promise<boolean> {
@@ -30,7 +39,12 @@ export async function hasDocker(): Promise<boolean> {
 }
 
 /** Starts the named servers as containers, with their data below `dataDir`/docker. */
-export async function startContainers(names: readonly ServerName[], dataDir: string, ports: Ports) {
+export async function startContainers(
+  names: readonly ServerName[],
+  dataDir: string,
+  ports: Ports,
+  users: UsersOfServers,
+) {
   const folder = join(await realpath(dataDir), "docker");
   await Promise.all(["postgres", "nats", "redis"].map((name) => mkdir(join(folder, name), { recursive: true })));
   const isNew = (await readdir(join(folder, "postgres"))).length === 0;
@@ -40,6 +54,7 @@ export async function startContainers(names: readonly ServerName[], dataDir: str
     nats: await ports.take("docker-nats"),
     redis: await ports.take("docker-redis"),
   };
+  const accounts = await writeLogins(folder, users);
   const envFile = join(folder, "compose.env");
   await writeFile(envFile, environment(folder, passwords, taken), { mode: 0o600 });
   const project = `toolgate-${createHash("sha256").update(folder).digest("hex").slice(0, PROJECT_HASH_LENGTH)}`;
@@ -48,13 +63,13 @@ export async function startContainers(names: readonly ServerName[], dataDir: str
     await promisify(execFile)("docker", all, { timeout: PULL_TIMEOUT_MS });
   };
   await compose("up", "--detach", ...names);
-  const specs = containers(taken, passwords);
+  const specs = containers(taken, passwords, accounts);
   return Promise.all(names.map((name) => openContainer(name, specs[name], compose)));
 }
 
 async function openContainer(
   name: ServerName,
-  { url, ready }: Container,
+  { urls, ready }: Container,
   compose: (...args: string[]) => Promise<void>,
 ): Promise<LocalServer> {
   const untilReady = async () => {
@@ -65,7 +80,8 @@ async function openContainer(
   await untilReady();
   return {
     name,
-    url,
+    url: urls[ADMIN] ?? "",
+    urls,
     pid: 0,
     exited: () => new Promise<string>(() => {}),
     stop,
@@ -79,10 +95,31 @@ async function openContainer(
   };
 }
 
-function containers(ports: Record<ServerName, number>, passwords: Passwords): Record<ServerName, Container> {
+type Accounts = Readonly<Record<"nats" | "redis", Readonly<Record<string, string>>>>;
+
+/** Writes the configurations that the containers of NATS and Redis read, and returns the passwords in them. */
+async function writeLogins(folder: string, { nats, redis }: UsersOfServers): Promise<Accounts> {
+  const namesOf = (users: readonly UserRules[]) => users.map(({ name }) => name);
+  const accounts = {
+    nats: await accountsOf(join(folder, "nats-logins"), namesOf(nats)),
+    redis: await accountsOf(join(folder, "redis-logins"), namesOf(redis)),
+  };
+  const natsLines = ["jetstream { store_dir: /store }", ...natsAuthorization(nats, accounts.nats)];
+  const redisLines = ["appendonly yes", "appendfsync everysec", 'save ""', "maxmemory-policy noeviction"];
+  redisLines.push(...redisAcl(redis, accounts.redis));
+  await writeFile(join(folder, "nats.conf"), `${natsLines.join("\n")}\n`, { mode: 0o600 });
+  await writeFile(join(folder, "redis.conf"), `${redisLines.join("\n")}\n`, { mode: 0o600 });
+  return accounts;
+}
+
+function containers(
+  ports: Record<ServerName, number>,
+  passwords: Passwords,
+  accounts: Accounts,
+): Record<ServerName, Container> {
   return {
     postgres: {
-      url: ownerUrl(ports.postgres, passwords),
+      urls: { [ADMIN]: ownerUrl(ports.postgres, passwords) },
       async ready() {
         if (!(await isPostgresReady(ports.postgres, passwords))) return false;
         // The image's first start runs a temporary server without TCP, so a response means the real one.
@@ -91,12 +128,15 @@ function containers(ports: Record<ServerName, number>, passwords: Passwords): Re
       },
     },
     nats: {
-      url: `nats://127.0.0.1:${ports.nats}`,
+      urls: urlsOf("nats", ports.nats, accounts.nats),
       ready: async () => (await firstResponse(ports.nats, "")).includes('"jetstream":true'),
     },
     redis: {
-      url: `redis://127.0.0.1:${ports.redis}`,
-      ready: async () => (await firstResponse(ports.redis, "PING\r\n")).startsWith("+PONG"),
+      urls: urlsOf("redis", ports.redis, accounts.redis),
+      async ready() {
+        const login = `AUTH ${ADMIN} ${accounts.redis[ADMIN]}\r\n`;
+        return (await firstResponse(ports.redis, `${login}PING\r\n`, "+PONG")).includes("+PONG");
+      },
     },
   };
 }

@@ -3,6 +3,7 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstResponse, type Ports } from "./ports.ts";
 import { type Binary, reaches } from "./programs.ts";
+import { ADMIN, accountsOf, natsAuthorization, redisAcl, type UserRules, urlsOf } from "./server-accounts.ts";
 import { type LocalServer, startServer } from "./server-process.ts";
 
 const MAX_MEMORY_STORE = "128MB";
@@ -14,15 +15,19 @@ type Settings = {
   /** Folder for the configuration, the data and the log. */
   readonly folder: string;
   readonly ports: Ports;
+  /** Who may log in, in addition to the administrator, whose address is `url`. */
+  readonly users: readonly UserRules[];
   readonly signal?: AbortSignal;
 };
+
+type Passwords = Readonly<Record<string, string>>;
 
 /** What differs between servers that are started with a configuration file. */
 type Configured = {
   readonly name: string;
-  configuration(port: number, folder: string, pidFile: string): string[];
+  configuration(port: number, folder: string, pidFile: string, passwords: Passwords): string[];
   arguments(configFile: string): string[];
-  ready(port: number, folder: string, pidFile: string): Promise<boolean>;
+  ready(port: number, folder: string, pidFile: string, passwords: Passwords): Promise<boolean>;
 };
 
 /**
@@ -33,7 +38,7 @@ type Configured = {
 export function startNats(settings: Settings): Promise<LocalServer> {
   return startConfigured(settings, {
     name: "nats",
-    configuration: (port, folder, pidFile) => [
+    configuration: (port, folder, pidFile, passwords) => [
       `listen: "127.0.0.1:${port}"`,
       `server_name: ${natsName(folder)}`,
       `pid_file: ${JSON.stringify(pidFile)}`,
@@ -42,6 +47,7 @@ export function startNats(settings: Settings): Promise<LocalServer> {
       `  max_memory_store: ${MAX_MEMORY_STORE}`,
       ...(reaches(settings.binary.version, SYNC_INTERVAL_SINCE) ? ["  sync_interval: 1s"] : []),
       "}",
+      ...natsAuthorization(settings.users, passwords),
     ],
     arguments: (configFile) => ["--config", configFile],
     async ready(port, folder) {
@@ -55,7 +61,7 @@ export function startNats(settings: Settings): Promise<LocalServer> {
 export function startRedis(settings: Settings): Promise<LocalServer> {
   return startConfigured(settings, {
     name: "redis",
-    configuration: (port, folder, pidFile) => [
+    configuration: (port, folder, pidFile, passwords) => [
       "bind 127.0.0.1",
       `port ${port}`,
       "daemonize no",
@@ -67,18 +73,24 @@ export function startRedis(settings: Settings): Promise<LocalServer> {
       "appendfsync everysec",
       'save ""',
       "maxmemory-policy noeviction",
+      ...redisAcl(settings.users, passwords),
     ],
     arguments: (configFile) => [configFile],
-    async ready(port, _, pidFile) {
-      const response = await firstResponse(port, "CONFIG GET pidfile\r\nPING\r\n");
+    async ready(port, _, pidFile, passwords) {
+      const login = `AUTH ${ADMIN} ${passwords[ADMIN]}\r\n`;
+      const response = await firstResponse(port, `${login}CONFIG GET pidfile\r\nPING\r\n`, "+PONG");
       return response.includes(`\n${pidFile}\r`) && response.includes("+PONG");
     },
   });
 }
 
-async function startConfigured({ binary, folder: wanted, ports, signal }: Settings, server: Configured) {
+async function startConfigured({ binary, folder: wanted, ports, users, signal }: Settings, server: Configured) {
   await mkdir(wanted, { recursive: true, mode: 0o700 });
   const folder = await realpath(wanted);
+  const passwords = await accountsOf(
+    folder,
+    users.map(({ name }) => name),
+  );
   const configFile = join(folder, `${server.name}.conf`);
   const pidFile = join(folder, `${server.name}.pid`);
   return startServer(
@@ -92,12 +104,12 @@ async function startConfigured({ binary, folder: wanted, ports, signal }: Settin
       logFile: join(folder, "server.log"),
       stopSignal: "SIGTERM",
       async arguments(port) {
-        const lines = server.configuration(port, folder, pidFile);
+        const lines = server.configuration(port, folder, pidFile, passwords);
         await writeFile(configFile, `${lines.join("\n")}\n`, { mode: 0o600 });
         return server.arguments(configFile);
       },
-      ready: (port) => server.ready(port, folder, pidFile),
-      url: (port) => `${server.name}://127.0.0.1:${port}`,
+      ready: (port) => server.ready(port, folder, pidFile, passwords),
+      urls: (port) => urlsOf(server.name, port, passwords),
     },
     signal,
   );

@@ -72,8 +72,8 @@ function isPort(value: unknown): value is number {
 const RESPONSE_TIMEOUT_MS = 2_000;
 const MAX_RESPONSE_BYTES = 64_000;
 
-/** Connects to a loopback port, sends `request` and returns what comes back up to the first line end, or "". */
-export function firstResponse(port: number, request: string): Promise<string> {
+/** Connects to a loopback port, sends `request` and returns what comes back up to `end`, or "". */
+export function firstResponse(port: number, request: string, end = "\n"): Promise<string> {
   return new Promise((resolve) => {
     let response = "";
     const socket = connect({ port, host: "127.0.0.1" }, () => socket.write(request));
@@ -85,7 +85,7 @@ export function firstResponse(port: number, request: string): Promise<string> {
     socket.on("error", finish).on("close", finish);
     socket.on("data", (text: string) => {
       response += text;
-      if (response.includes("\n") || response.length > MAX_RESPONSE_BYTES) finish();
+      if (response.includes(end) || response.length > MAX_RESPONSE_BYTES) finish();
     });
   });
 }

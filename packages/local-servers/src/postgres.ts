@@ -51,7 +51,7 @@ export async function startPostgres(settings: PostgresSettings): Promise<LocalSe
       transientError: STILL_IN_USE,
       arguments: (port) => ["-D", cluster, ...options(port, settings.durable ?? true)],
       ready: (port) => isPostgresReady(port, passwords, cluster),
-      url: (port) => ownerUrl(port, passwords),
+      urls: (port) => ({ [OWNER]: ownerUrl(port, passwords) }),
     },
     signal,
   );

@@ -3,12 +3,15 @@ import { type Child, startChild, untilReady } from "./child.ts";
 import { openLog, readTail } from "./log-file.ts";
 import type { Ports } from "./ports.ts";
 import { isAlive, readPid, runsWith, until } from "./process-table.ts";
+import { ADMIN } from "./server-accounts.ts";
 
 /** A server that Toolgate started for itself, on loopback, with its data in a folder. */
 export type LocalServer = AsyncDisposable & {
   readonly name: string;
   /** Where clients connect; the same after every restart. */
   readonly url: string;
+  /** The same for each of the users that it was started with. */
+  readonly urls: Readonly<Record<string, string>>;
   /** The id of the process that runs now; 0 when none does, or when Docker runs it. */
   readonly pid: number;
   /** Resolves when the process that runs now ends, for whatever reason, with how it ended. */
@@ -39,7 +42,8 @@ type ServerSpec = {
   arguments(port: number): Promise<string[]> | string[];
   /** True once this server, and not another program with its port, responds there. */
   ready(port: number): Promise<boolean>;
-  url(port: number): string;
+  /** Where clients connect, by user: the administrator and those that it was started with. */
+  urls(port: number): Readonly<Record<string, string>>;
   /** Errors in the log that a second start may not have, such as one about memory that a killed process still occupies. */
   readonly transientError?: RegExp;
 };
@@ -59,9 +63,11 @@ export async function startServer(spec: ServerSpec, signal?: AbortSignal): Promi
   await stopLeftover(spec.pidFile, spec.identity, spec.stopSignal);
   let { child, port } = await launchOnFreePort(spec, signal);
   const stop = (graceMs = STOP_GRACE_MS) => child.end(spec.stopSignal, graceMs);
+  const urls = spec.urls(port);
   return {
     name: spec.name,
-    url: spec.url(port),
+    url: urls[ADMIN] ?? "",
+    urls,
     get pid() {
       return child.pid;
     },

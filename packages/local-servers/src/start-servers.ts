@@ -8,6 +8,7 @@ import { startNats, startRedis } from "./nats-and-redis.ts";
 import { openPorts, type Ports } from "./ports.ts";
 import { startPostgres } from "./postgres.ts";
 import { type FoundPrograms, findPrograms, missingSentence, programFolders, type ServerName } from "./programs.ts";
+import type { UsersOfServers } from "./server-accounts.ts";
 import type { LocalServer } from "./server-process.ts";
 
 type ServersSettings = {
@@ -20,9 +21,13 @@ type ServersSettings = {
   /** Off only for tests, whose data may be lost when the machine fails. */
   readonly durable?: boolean;
   readonly fallbackRoot?: string;
+  /** The users of NATS and Redis, in addition to the administrator. */
+  readonly users?: UsersOfServers;
   /** Ports that no server may have, because another program will listen there later. */
   readonly reservedPorts?: readonly number[];
 };
+
+const NO_USERS: UsersOfServers = { nats: [], redis: [] };
 
 type LocalServers = AsyncDisposable & {
   readonly running: Readonly<Partial<Record<ServerName, LocalServer>>>;
@@ -47,14 +52,14 @@ export async function startServers(settings: ServersSettings): Promise<LocalServ
   const missing = names.filter((name) => !found[name]);
   if (missing.length > 0 && !(await hasDocker())) throw new Error(missingSentence(missing, major));
   const starts: Promise<LocalServer[]>[] = startFound(found, ports, settings);
-  if (missing.length > 0) starts.push(startContainers(missing, dataDir, ports));
+  if (missing.length > 0) starts.push(startContainers(missing, dataDir, ports, settings.users ?? NO_USERS));
   return gather(await Promise.allSettled(starts));
 }
 
 function startFound(
   found: FoundPrograms,
   ports: Ports,
-  { dataDir, signal, durable, fallbackRoot }: ServersSettings,
+  { dataDir, signal, durable, fallbackRoot, users = NO_USERS }: ServersSettings,
 ): Promise<LocalServer[]>[] {
   const settings = (name: ServerName) => ({ ports, folder: join(dataDir, name), ...(signal && { signal }) });
   const { postgres, nats, redis } = found;
@@ -68,8 +73,8 @@ function startFound(
     });
   const starts = [
     postgres && startOwnPostgres(postgres.path),
-    nats && startNats({ ...settings("nats"), binary: nats }),
-    redis && startRedis({ ...settings("redis"), binary: redis }),
+    nats && startNats({ ...settings("nats"), binary: nats, users: users.nats }),
+    redis && startRedis({ ...settings("redis"), binary: redis, users: users.redis }),
   ];
   return starts.filter((start) => start !== undefined).map(async (start) => [await start]);
 }

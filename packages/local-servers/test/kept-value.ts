@@ -10,7 +10,7 @@ export async function write(server: LocalServer, value: string): Promise<void> {
     await query(server.url, "create table if not exists kept (value text)");
     await query(server.url, `insert into kept values ('${value}')`);
   } else if (server.name === "nats") {
-    const connection = await connect({ servers: server.url });
+    const connection = await connectTo(server.url);
     await (await jetstreamManager(connection)).streams.add({ name: "kept", subjects: ["kept.>"] });
     await jetstream(connection).publish("kept.value", value);
     await connection.close();
@@ -24,7 +24,7 @@ export async function write(server: LocalServer, value: string): Promise<void> {
 export async function read(server: LocalServer): Promise<string | undefined> {
   if (server.name === "postgres") return (await query(server.url, "select value from kept"))[0]?.value;
   if (server.name === "nats") {
-    const connection = await connect({ servers: server.url });
+    const connection = await connectTo(server.url);
     const message = await (await jetstreamManager(connection)).streams.getMessage("kept", { seq: 1 });
     await connection.close();
     return message?.string();
@@ -43,4 +43,10 @@ export async function query(url: string, text: string) {
   } finally {
     await client.end();
   }
+}
+
+/** The client takes credentials separately from the address. */
+function connectTo(url: string) {
+  const { host, username: user, password: pass } = new URL(url);
+  return connect({ servers: host, user, pass });
 }

@@ -16,8 +16,8 @@ const NAMES = ["postgres", "nats", "redis"] as const;
 async function startOne(name: (typeof NAMES)[number], settings: { ports: Ports; folder: string }) {
   const folders = () => programFolders(process.env.PATH);
   const { postgres, nats, redis } = await findPrograms([name], { folders, install: async () => false, log() {} });
-  if (nats) return startNats({ ...settings, binary: nats });
-  if (redis) return startRedis({ ...settings, binary: redis });
+  if (nats) return startNats({ ...settings, binary: nats, users: [] });
+  if (redis) return startRedis({ ...settings, binary: redis, users: [] });
   return startPostgres({ ...settings, binary: postgres?.path ?? "", account: await postgresAccount(), durable: false });
 }
 

@@ -18,6 +18,6 @@ export async function startShellServer(script: string, ready: (pidFile: string) 
     stopSignal: "SIGTERM",
     arguments: () => ["-c", script],
     ready: () => ready(pidFile),
-    url: () => "",
+    urls: () => ({}),
   });
 }

@@ -2,10 +2,12 @@ import { chmod, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServers } from "@toolgate/local-servers/start-servers";
+import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import type { TestProject } from "vitest/node";
 import { startReaper } from "./reaper-process.ts";
 import "./servers-of-run.ts";
 
+const USERS = { nats: natsUsers(), redis: redisUsers() };
 const NAMES = ["postgres", "nats", "redis"] as const;
 
 /**
@@ -24,6 +26,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       path: process.env.PATH,
       log: console.log,
       durable: false,
+      users: USERS,
     });
     const url = (name: (typeof NAMES)[number]) => running[name]?.url ?? "";
     project.provide("serversOfRun", {

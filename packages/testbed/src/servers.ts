@@ -4,11 +4,15 @@ import { removeDataFolder } from "@toolgate/local-servers/data-folder";
 import type { ServerName } from "@toolgate/local-servers/programs";
 import type { LocalServer } from "@toolgate/local-servers/server-process";
 import { startServers } from "@toolgate/local-servers/start-servers";
+import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import { serversOfRun } from "./servers-of-run.ts";
 
 /** A server for one test; disposing it removes its data. */
 export type TestServer = AsyncDisposable & {
+  /** For the administrator, who may do everything. */
   readonly url: string;
+  /** By user, as in `SERVER_USERS`. */
+  readonly urls: Readonly<Record<string, string>>;
   /** The process that runs now, or 0. */
   readonly pid: number;
   stop(): Promise<void>;
@@ -47,10 +51,12 @@ async function startAlone(name: ServerName): Promise<TestServer> {
     path: process.env.PATH,
     log: console.log,
     durable: false,
+    users: { nats: natsUsers(), redis: redisUsers() },
   });
   const server = running[name] as LocalServer;
   return {
     url: server.url,
+    urls: server.urls,
     get pid() {
       return server.pid;
     },

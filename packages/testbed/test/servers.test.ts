@@ -74,12 +74,12 @@ describe("a server for one test", () => {
 
   test("NATS keeps its streams over a kill and loses them when wiped", async () => {
     await using server = await testNats();
-    const first = await connect({ servers: server.url });
+    const first = await connectTo(server.url);
     await (await jetstreamManager(first)).streams.add({ name: "s", subjects: ["s.>"] });
     await jetstream(first).publish("s.x", "1");
     await first.close();
     const messages = async () => {
-      const connection = await connect({ servers: server.url });
+      const connection = await connectTo(server.url);
       try {
         return (await (await jetstreamManager(connection)).streams.info("s")).state.messages;
       } finally {
@@ -133,3 +133,9 @@ process.kill(process.pid, "SIGKILL");`;
   await eventually(() => !isAlive(pid));
   await eventually(() => expect(access(runFolder)).rejects.toThrow("ENOENT"));
 });
+
+/** The client takes credentials separately from the address. */
+function connectTo(url: string) {
+  const { host, username: user, password: pass } = new URL(url);
+  return connect({ servers: host, user, pass });
+}

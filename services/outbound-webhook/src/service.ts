@@ -1,6 +1,6 @@
 import { runAuditRelay } from "@toolgate/audit-trail/relay";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { ensureStreams } from "@toolgate/event-bus/streams";
+import { ensureStream, ensureStreams } from "@toolgate/event-bus/streams";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
@@ -36,7 +36,9 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const now = () => new Date(host.now());
   await using resources = new AsyncDisposableStack();
   const { bus } = await openConnections({ name: NAME, needs: ["nats"], log }, config, resources);
-  await ensureStreams(bus);
+  // A worker alone may not create the others, and needs only its own.
+  if (config.core) await ensureStreams(bus);
+  else await ensureStream(bus, "ATTEMPTS");
   const context = await openContext(config, host, { bus, now, resolver }, resources);
   const roles: Loops[] = [];
   if (context) {

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { SERVER_USERS, serverUserOf } from "@toolgate/service-registry/server-users";
+import { NEED_VARIABLES, SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
+import { expect, test } from "vitest";
+import { runToolgate } from "./running-toolgate.ts";
+
+const ROLES = {
+  chat: { api: 1, worker: 1 },
+  "inbound-hook": { receiver: 1, runner: 1 },
+  "outbound-webhook": { manager: 1, "fan-out": 1, dispatcher: 1, worker: 1 },
+};
+/** The names of processes without a role are those of their services. */
+const SERVICE_OF: Record<string, ServiceName> = {
+  ...Object.fromEntries(SERVICE_NAMES.map((name) => [name, name])),
+  ...Object.fromEntries(
+    Object.entries(ROLES).flatMap(([service, roles]) =>
+      Object.keys(roles).map((role) => [role, service as ServiceName]),
+    ),
+  ),
+};
+
+/** Everything that opens a door. SMTP_URL is set for all, so that a process that must not have it can be seen to lack it. */
+const SECRETS = ["INTERNAL_TOKEN", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS", "SMTP_URL"];
+/** As the table of processes and the settings in docs/operators.md say. */
+const EXPECTED: Record<string, string[]> = {
+  gateway: ["INTERNAL_TOKEN", "NATS_URL"],
+  "key-auth": ["INTERNAL_TOKEN", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS"],
+  "tool-runner": SECRETS,
+  api: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
+  worker: ["INTERNAL_TOKEN", "NATS_URL"],
+  receiver: ["INTERNAL_TOKEN", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS"],
+  runner: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SMTP_URL"],
+  manager: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
+  "fan-out": ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
+  dispatcher: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS", "SMTP_URL"],
+};
+const CHAT_WORKER = ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"];
+
+async function environmentOf(pid: number): Promise<Record<string, string>> {
+  const text = await readFile(`/proc/${pid}/environ`, "utf8");
+  return Object.fromEntries(
+    text
+      .split("\0")
+      .filter((entry) => entry.includes("="))
+      .map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]),
+  );
+}
+
+const hasProc = await readFile("/proc/self/environ").then(
+  () => true,
+  () => false,
+);
+
+test.runIf(hasProc)(
+  "every process of the split topology has the secrets of its role, its own logins, and no other",
+  async () => {
+    const env = { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "toolgate@example.test" };
+    await using toolgate = await runToolgate("split", { roles: ROLES, env });
+    const { nats, redis } = toolgate;
+    const passwords = [nats, redis].flatMap((server) =>
+      Object.entries(server.urls).map(([user, url]) => [user, decodeURIComponent(new URL(url).password)] as const),
+    );
+    const processes = toolgate.processes();
+    expect(processes).toHaveLength(3 + Object.values(ROLES).flatMap((roles) => Object.keys(roles)).length);
+    const workers: string[][] = [];
+    for (const { name, pid } of processes) {
+      const environment = await environmentOf(pid);
+      const secrets = SECRETS.filter((secret) => environment[secret]);
+      if (name === "worker") workers.push(secrets);
+      else expect(secrets, name).toEqual(SECRETS.filter((secret) => EXPECTED[name]?.includes(secret)));
+      const service = environment.CHAT_FILES && name === "worker" ? undefined : SERVICE_OF[name];
+      const text = JSON.stringify(environment);
+      const known = passwords.filter(([, password]) => text.includes(password)).map(([user]) => user);
+      const user = new URL(environment.NATS_URL ?? "").username;
+      if (service && name !== "worker") expect(user, name).toBe(serverUserOf(service, name).name);
+      expect(SERVER_USERS.map((one) => one.name)).toContain(user);
+      expect(new Set(known), name).toEqual(new Set([user]));
+    }
+    expect(workers.toSorted((a, b) => a.length - b.length)).toEqual([
+      SECRETS.filter((secret) => EXPECTED.worker?.includes(secret)),
+      SECRETS.filter((secret) => CHAT_WORKER.includes(secret)),
+    ]);
+  },
+);
+
+test("the registry and this test agree on what each role needs", () => {
+  for (const [service, roles] of Object.entries(ROLES)) {
+    for (const role of Object.keys(roles)) {
+      const needs = serviceEntry(service as ServiceName).roles?.[role]?.needs ?? [];
+      const expected = service === "chat" && role === "worker" ? CHAT_WORKER : (EXPECTED[role] ?? []);
+      const variables = needs.flatMap((need) => NEED_VARIABLES[need]).filter((name) => SECRETS.includes(name));
+      expect(expected, `${service} ${role}`).toEqual(expect.arrayContaining(variables));
+    }
+  }
+});
