@@ -14,13 +14,16 @@ export const DEFAULT_POOL_LIMITS = {
   /** While this many characters of results wait for a run, no further results are encoded for it. */
   hostResultCharsPerRun: 16 * 1024 * 1024,
   logLinesPerRun: 100,
-  /** A child that spends the CPU limit and this much more in one step is killed. */
+  /** A child that spends the CPU limit and this much more CPU time in one step is killed. */
   killGraceMs: 1_500,
   /** A child that spends this long in one step gets no more runs, and those that it has not begun move to others. */
   stallMs: 50,
   childRssMib: 1_024,
   /** How long the runs of a workspace stay in the slow lane after one of them exceeded a limit. */
   slowMs: 60_000,
+  /** A step of this much CPU time moves the workspace's next runs to the slow lane, and for how long. */
+  slowStepMs: 25,
+  slowStepForMs: 10_000,
   /** How long a workspace whose code harmed a child shares none with others. */
   apartMs: APART_MS,
 };

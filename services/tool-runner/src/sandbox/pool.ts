@@ -4,6 +4,7 @@ import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
 import type { ChildEvents } from "./pool/child.ts";
 import { Children } from "./pool/children.ts";
+import { CpuUsage } from "./pool/cpu-usage.ts";
 import { Placement } from "./pool/placement.ts";
 import { stopped } from "./pool/run.ts";
 import { RunRegistry } from "./pool/run-registry.ts";
@@ -41,8 +42,9 @@ export type SandboxPool = AsyncDisposable & {
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const { log, onHarm = () => {}, now = () => performance.now() } = options;
   const limits = { ...DEFAULT_POOL_LIMITS, ...options.limits };
-  const placement = new Placement(now, limits, log);
-  const runs = new RunRegistry(placement, limits, onHarm);
+  const usage = new CpuUsage(now);
+  const placement = new Placement(usage, now, limits, log);
+  const runs = new RunRegistry(placement, usage, limits, onHarm);
   let timer: NodeJS.Timeout | undefined;
   let upAt = now();
   let closed = false;
@@ -91,6 +93,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     for (const child of children.all()) {
       watchChild(child, limits, time);
       if (child.stalled) runs.moveUnbegun(child);
+      if (child.stepCpuMs >= limits.slowStepMs) runs.slowDownCurrent(child);
     }
     runs.expire(time);
     placeRuns();

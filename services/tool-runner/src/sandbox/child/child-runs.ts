@@ -5,6 +5,8 @@ import type { ProgressFile } from "../protocol/progress-file.ts";
 import type { EntryArgs } from "./isolate.ts";
 import type { ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
 
+/** Steps shorter than this are only part of the run's total. */
+const REPORTED_MS = 1;
 const ERROR_CHARS = 2_000;
 /** A UTF-16 unit takes at most three bytes of UTF-8. */
 const MAX_BYTES_PER_CHAR = 3;
@@ -44,11 +46,15 @@ export class ChildRuns {
         this.#cancel(message[1]);
         break;
       default:
-        this.#progress.begin(message[1]);
+        this.#progress.begin(message[1], this.#isolates.share.wallMsFor(this.#cpuLimitOf(message)));
         if (message[0] === "start") this.#start(message);
         else this.#continue(message);
         this.done = message[1];
     }
+  }
+
+  #cpuLimitOf(message: StartMessage | ResultMessage): number {
+    return message[0] === "start" ? message[6] : (this.#runs.get(message[2])?.cpuLimitMs ?? 0);
   }
 
   #continue([entry, , ticket, ...args]: ResultMessage): void {
@@ -84,16 +90,24 @@ export class ChildRuns {
     run.tool.isolate.enter("cancel", [ticket], run.cpuLimitMs);
     this.#remove(run);
     this.#report(["lost", ticket]);
-    this.#isolates.afterStep(run.tool);
+    this.#isolates.afterStep(run.tool, 0);
   }
 
   #enter(run: ChildRun, entry: keyof EntryPoints, args: EntryArgs): void {
     const { isolate, tickets } = run.tool;
     const cpuMsBefore = isolate.cpuMs;
-    const leftMs = Math.max(1, Math.ceil(run.cpuLimitMs - run.cpuMs));
+    const leftMs = Math.max(1, run.cpuLimitMs - run.cpuMs);
     let outcome = isolate.enter(entry, args, leftMs);
+    let stepMs = 0;
     if (outcome !== "memory") {
-      run.cpuMs += isolate.cpuMs - cpuMsBefore;
+      stepMs = isolate.cpuMs - cpuMsBefore;
+      run.cpuMs += stepMs;
+      if (stepMs >= REPORTED_MS) this.#report(["used", run.ticket, stepMs]);
+      // It was not interrupted, because the engine's clock leaves some room.
+      if (outcome === "done" && run.cpuMs > run.cpuLimitMs) {
+        this.#fail(run, "cpu", "The tool exceeded its CPU limit");
+        isolate.enter("cancel", [run.ticket], run.cpuLimitMs);
+      }
       try {
         this.#pass(run, isolate.drain());
       } catch {
@@ -101,11 +115,11 @@ export class ChildRuns {
       }
     }
     if (outcome === "done") {
-      this.#isolates.afterStep(run.tool);
+      this.#isolates.afterStep(run.tool, stepMs);
       return;
     }
     // Its job queue was cut off, with steps of other runs in it, so the isolate ends with this run.
-    if (this.#runs.has(run.ticket))
+    if (outcome !== "starved" && this.#runs.has(run.ticket))
       this.#fail(run, outcome, `The tool exceeded its ${outcome === "cpu" ? "CPU" : "memory"} limit`);
     this.#isolates.destroy(run.tool);
     for (const ticket of tickets) if (this.#runs.delete(ticket)) this.#report(["lost", ticket]);

@@ -2,6 +2,7 @@ import ivm from "isolated-vm";
 import { type EntryPoints, entryPoints } from "../guest/entry-points.ts";
 import { hardenRealm } from "../guest/harden-realm.ts";
 import { FACTORY_HEAD, type GuestSettings, SOURCE_NAME } from "../protocol/messages.ts";
+import type { CpuShare } from "./cpu-share.ts";
 
 const ISOLATE_MIB = 32;
 const DRAIN_MS = 100;
@@ -10,15 +11,18 @@ const BYTES_PER_MIB = 1024 * 1024;
 const ENTRY_NAMES = ["install", "start", "resolve", "reject", "cancel", "drain"] as const;
 
 export type EntryArgs = readonly (string | number | boolean)[];
-type EntryOutcome = "done" | "cpu" | "memory";
+/** `starved`: interrupted before it had used its CPU time, because the machine is busy. */
+type EntryOutcome = "done" | "cpu" | "memory" | "starved";
 
 /** One isolate with one hardened realm. This is the only file that knows the engine. */
 export class Isolate implements Disposable {
   readonly #isolate = new ivm.Isolate({ memoryLimit: ISOLATE_MIB });
   readonly #context = this.#isolate.createContextSync();
   readonly #entries = {} as Record<keyof EntryPoints, ivm.Reference>;
+  readonly #share: CpuShare;
 
-  constructor(settings: GuestSettings) {
+  constructor(settings: GuestSettings, share: CpuShare) {
+    this.#share = share;
     this.#context.evalSync(`(${hardenRealm.toString()})()`);
     const program = `return (${entryPoints.toString()})(${JSON.stringify(settings)})`;
     const entries = this.#context.evalClosureSync(program, [], { result: { reference: true } });
@@ -29,12 +33,18 @@ export class Isolate implements Disposable {
   /** Compiles a tool's factory without running the tool's own code. Throws the engine's SyntaxError. */
   load(code: string): void {
     const origin = { filename: SOURCE_NAME, columnOffset: -FACTORY_HEAD.length };
-    const factory = this.#context.evalSync(code, { ...origin, reference: true, timeout: LOAD_MS });
+    const factory = this.#context.evalSync(code, {
+      ...origin,
+      reference: true,
+      timeout: this.#share.wallMsFor(LOAD_MS),
+    });
     this.#entries.install.applySync(undefined, [factory.derefInto({ release: true })]);
   }
 
-  /** Enters the isolate and stays until its job queue is empty or the time is over. */
-  enter(name: keyof EntryPoints, args: EntryArgs, timeoutMs: number): EntryOutcome {
+  /** Enters the isolate and stays until its job queue is empty or the CPU time is used up. */
+  enter(name: keyof EntryPoints, args: EntryArgs, cpuMs: number): EntryOutcome {
+    const timeoutMs = this.#share.wallMsFor(cpuMs);
+    const cpuMsBefore = this.cpuMs;
     const begun = performance.now();
     try {
       this.#entries[name].applySync(undefined, args as (string | number | boolean)[], { timeout: timeoutMs });
@@ -43,13 +53,18 @@ export class Isolate implements Disposable {
       if (this.isDead) return "memory";
       // Anything else is a rejection that the guest did not handle, which is harmless. Only the clock can tell the two
       // apart, because the guest chooses the text of its errors.
-      return performance.now() - begun >= timeoutMs ? "cpu" : "done";
+      if (performance.now() - begun < timeoutMs) return "done";
+      return this.cpuMs - cpuMsBefore >= cpuMs ? "cpu" : "starved";
+    } finally {
+      if (!this.isDead) this.#share.observe(this.cpuMs - cpuMsBefore, performance.now() - begun);
     }
   }
 
   /** What the guest has reported since the last time. */
   drain(): unknown[] {
-    return JSON.parse(this.#entries.drain.applySync(undefined, [], { timeout: DRAIN_MS }) as string);
+    return JSON.parse(
+      this.#entries.drain.applySync(undefined, [], { timeout: this.#share.wallMsFor(DRAIN_MS) }) as string,
+    );
   }
 
   get cpuMs(): number {

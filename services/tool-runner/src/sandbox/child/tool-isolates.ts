@@ -1,8 +1,14 @@
 import type { GuestSettings } from "../protocol/messages.ts";
+import { CpuShare } from "./cpu-share.ts";
 import { Isolate } from "./isolate.ts";
 
 export const MAX_ISOLATES = 128;
 const MAX_TOTAL_HEAP_MIB = 512;
+/** Above this resident memory of the process, idle isolates end. */
+const MAX_RESIDENT_MIB = 640;
+const BYTES_PER_MIB = 1024 * 1024;
+/** A step that takes longer may have changed a lot. */
+const LONG_STEP_MS = 1;
 const MAX_RUNS_PER_ISOLATE = 200;
 const RUNS_BEFORE_RECYCLING = 20_000;
 const HEAP_BEFORE_RECYCLING_MIB = 20;
@@ -21,6 +27,7 @@ export type ToolIsolate = {
 /** The isolates of a child: one for each tool that runs or ran recently, and a spare. */
 export class ToolIsolates {
   readonly #settings: GuestSettings;
+  readonly share = new CpuShare();
   readonly #codes = new Map<number, string>();
   /** The isolate for new runs of each tool. */
   readonly #current = new Map<number, ToolIsolate>();
@@ -44,7 +51,7 @@ export class ToolIsolates {
   }
 
   prepareSpare(): void {
-    this.#spare ??= new Isolate(this.#settings);
+    this.#spare ??= new Isolate(this.#settings, this.share);
   }
 
   /** The isolate for a new run, or undefined when all are in use. Throws a SyntaxError when the tool does not compile. */
@@ -64,13 +71,14 @@ export class ToolIsolates {
     return tool;
   }
 
-  /** Call it after every step: retires isolates that are too large or too old. */
-  afterStep(tool: ToolIsolate): void {
-    tool.stepsUntilReading -= 1;
+  /** Call it after every step, with the CPU time that it used: retires isolates that are too large or too old. */
+  afterStep(tool: ToolIsolate, stepMs: number): void {
+    tool.stepsUntilReading -= stepMs >= LONG_STEP_MS ? STEPS_BETWEEN_HEAP_READINGS : 1;
     if (tool.stepsUntilReading <= 0 && !tool.isolate.isDead) {
       tool.stepsUntilReading = STEPS_BETWEEN_HEAP_READINGS;
       tool.heapMib = tool.isolate.heapMib;
       if (tool.heapMib > HEAP_BEFORE_RECYCLING_MIB) this.#retire(tool);
+      if (process.memoryUsage.rss() > MAX_RESIDENT_MIB * BYTES_PER_MIB) this.#endIdle();
     }
     if (tool.runsServed >= RUNS_BEFORE_RECYCLING) this.#retire(tool);
     if (tool.tickets.size === 0 && this.#current.get(tool.codeId) !== tool) this.destroy(tool);
@@ -93,7 +101,7 @@ export class ToolIsolates {
     const code = this.#codes.get(codeId);
     if (code === undefined) throw new Error("The tool is not known here");
     if (!this.#makeRoom()) return undefined;
-    const isolate = this.#spare ?? new Isolate(this.#settings);
+    const isolate = this.#spare ?? new Isolate(this.#settings, this.share);
     this.#spare = undefined;
     try {
       isolate.load(code);
@@ -105,6 +113,10 @@ export class ToolIsolates {
     this.#current.set(codeId, tool);
     this.#all.add(tool);
     return tool;
+  }
+
+  #endIdle(): void {
+    for (const tool of this.#all) if (tool.tickets.size === 0) this.destroy(tool);
   }
 
   /** Makes room for one more isolate by ending idle ones, and only idle ones. */

@@ -6,7 +6,7 @@
 export function hardenRealm(): void {
   const realm = globalThis as unknown as Record<string, unknown>;
   const { defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf } = Object;
-  const { ownKeys } = Reflect;
+  const { construct, ownKeys } = Reflect;
   const isObject = (value: unknown): value is object =>
     typeof value === "function" || (typeof value === "object" && value !== null);
 
@@ -17,6 +17,23 @@ export function hardenRealm(): void {
   for (const key of ownKeys(RegExp)) {
     const legacy = /^(\$.|input|lastMatch|lastParen|leftContext|rightContext)$/u;
     if (typeof key === "string" && legacy.test(key)) delete (RegExp as unknown as Record<string, unknown>)[key];
+  }
+
+  // The engine counts buffers towards an isolate's memory when they are created, but not when they grow.
+  const NativeBuffer = ArrayBuffer;
+  const FixedBuffer = function (length?: number): object {
+    if (new.target === undefined) throw new TypeError("Constructor ArrayBuffer requires 'new'");
+    return construct(NativeBuffer, [length], new.target);
+  };
+  for (const key of ["isView", Symbol.species]) {
+    defineProperty(FixedBuffer, key, getOwnPropertyDescriptor(NativeBuffer, key) as PropertyDescriptor);
+  }
+  defineProperty(FixedBuffer, "name", { value: "ArrayBuffer" });
+  defineProperty(FixedBuffer, "prototype", { value: NativeBuffer.prototype, writable: false });
+  defineProperty(NativeBuffer.prototype, "constructor", { value: FixedBuffer });
+  defineProperty(realm, "ArrayBuffer", { value: FixedBuffer });
+  for (const name of ["resize", "transfer", "transferToFixedLength"]) {
+    delete (NativeBuffer.prototype as unknown as Record<string, unknown>)[name];
   }
 
   // A frozen prototype forbids plain assignment of the same name on every object below it. An accessor lets

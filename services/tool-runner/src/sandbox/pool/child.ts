@@ -14,7 +14,7 @@ const STDERR_CHARS = 2_000;
 const MAX_CODES = 1_000;
 
 /** A step that the child has not reported as done. */
-type Step = { number: number; run: SandboxRun; isStart: boolean; resultChars: number };
+type Step = { number: number; run: SandboxRun; isStart: boolean; expectedMs: number; resultChars: number };
 
 export type ChildEnd = { signal: NodeJS.Signals | null; code: number | null; stderr: string };
 
@@ -40,6 +40,11 @@ export class Child implements RunChild, AsyncDisposable {
   lastStep = 0;
   /** Starts that it has not reported as done. */
   unbegun = 0;
+  /** CPU time that these will probably use. */
+  unbegunMs = 0;
+  /** CPU time of the step that it was working on at the watchdog's last look, and the process' total when that began. */
+  stepCpuMs = 0;
+  cpuMsBeforeStep = 0;
   /** Since when it has had runs without a break. */
   heldSince = 0;
   readonly #process: ChildProcess;
@@ -74,12 +79,13 @@ export class Child implements RunChild, AsyncDisposable {
     return this.steps.find(({ number }) => number === current)?.run;
   }
 
-  /** Sends a run to the child and returns its ticket. */
-  start(run: SandboxRun): number {
+  /** Sends a run to the child, which will probably need this much CPU time for it, and returns its ticket. */
+  start(run: SandboxRun, expectedMs: number): number {
     const { argsJson, context, limits } = run.request;
     const codeId = this.#codeIdOf(run);
-    const ticket = this.#addStep(run, true);
+    const ticket = this.#addStep(run, true, expectedMs);
     this.unbegun += 1;
+    this.unbegunMs += expectedMs;
     if (this.assigned.size === 0) this.heldSince = this.#now();
     this.assigned.add(ticket, run);
     const { readOnly, testMode } = context;
@@ -88,7 +94,7 @@ export class Child implements RunChild, AsyncDisposable {
   }
 
   resolve(run: SandboxRun, callId: number, json: string): void {
-    this.#send(["resolve", this.#addStep(run, false, json.length), run.ticket, callId, json]);
+    this.#send(["resolve", this.#addStep(run, false, 0, json.length), run.ticket, callId, json]);
   }
 
   reject(run: SandboxRun, callId: number, message: string, name: string, code: string): void {
@@ -128,10 +134,10 @@ export class Child implements RunChild, AsyncDisposable {
     return this.#codeCount;
   }
 
-  #addStep(run: SandboxRun, isStart: boolean, resultChars = 0): number {
+  #addStep(run: SandboxRun, isStart: boolean, expectedMs = 0, resultChars = 0): number {
     this.#stepCount += 1;
     if (this.steps.length === 0) this.progressAt = this.#now();
-    this.steps.push({ number: this.#stepCount, run, isStart, resultChars });
+    this.steps.push({ number: this.#stepCount, run, isStart, expectedMs, resultChars });
     run.results.sent(resultChars);
     return this.#stepCount;
   }
@@ -166,13 +172,16 @@ export class Child implements RunChild, AsyncDisposable {
     this.stalled = false;
     this.progressAt = this.#now();
     let finished = 0;
-    for (const { number, run, isStart, resultChars } of this.steps) {
+    for (const { number, run, isStart, expectedMs, resultChars } of this.steps) {
       if (number > done) break;
       if (isStart) this.unbegun -= 1;
+      this.unbegunMs -= expectedMs;
       run.results.taken(resultChars);
       finished += 1;
     }
     this.steps.splice(0, finished);
+    // Sums of fractions drift.
+    if (this.unbegun === 0) this.unbegunMs = 0;
     for (const message of messages) events.onMessage(this, message);
     events.onFrame();
   }

@@ -47,8 +47,8 @@ export class Children implements AsyncDisposable {
     const children = this.#lanes[lane];
     if (this.#closed || this.#timer !== undefined) return false;
     if (children.length >= this.#sizes[lane] || children.some(({ ready }) => !ready)) return false;
-    // New code must not wait for a child to start. A child that starts with a low priority delays nobody else.
-    const child = lane === "new" ? this.#takeSpare() : this.#spawn();
+    // Workspaces that have done no harm need not wait for a child to start. One that starts at a low priority delays nobody.
+    const child = lane === "apart" ? this.#spawn() : this.#takeSpare();
     child.setPriority(LANES[lane].priority);
     this.#lanes[lane] = [...children, child];
     this.#spare ??= this.#spawn();

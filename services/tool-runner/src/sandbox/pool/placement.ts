@@ -4,12 +4,15 @@ import type { SandboxLog } from "../request.ts";
 import type { AssignedRuns } from "./assigned-runs.ts";
 import type { Child } from "./child.ts";
 import type { Children } from "./children.ts";
+import type { CpuUsage } from "./cpu-usage.ts";
 import { LANE_NAMES, LANES, type LaneName } from "./lanes.ts";
 import type { SandboxRun } from "./run.ts";
 import { WaitingRuns } from "./waiting-runs.ts";
 
 /** Starts that may be on their way to a child; more would only wait there instead of here. */
 const MAX_UNBEGUN = 64;
+/** CPU time of the starts on their way to a child; a run that comes next waits at most about this long for them. */
+const MAX_UNBEGUN_MS = 10;
 /** A tool stays with the child that has it warm until this many starts wait there. */
 const MAX_UNBEGUN_BEFORE_SPREADING = 8;
 /**
@@ -21,11 +24,10 @@ const MAX_REMEMBERED_WORKSPACES = 100_000;
 /** After this long a workspace that has a child to itself gets no new starts there while others wait for one. */
 const TURN_MS = 2_000;
 
-type PlacementLimits = Pick<PoolLimits, "slowMs" | "apartMs">;
-
 /**
  * Decides which run goes to which child, and when: the lane by what is known about the code and its workspace, then one
- * run of each workspace in turn, to the child that has its tool warm if possible.
+ * run of each workspace in turn, the workspace that has used least CPU time first, to the child that has its tool warm if
+ * possible.
  */
 export class Placement {
   readonly #waiting: Readonly<Record<LaneName, WaitingRuns>> = {
@@ -38,25 +40,28 @@ export class Placement {
   readonly #contended = new Set<LaneName>();
   readonly #slow: LRUCache<string, true>;
   readonly #apart: LRUCache<string, true>;
+  readonly #usage: CpuUsage;
   readonly #now: () => number;
   readonly #log: SandboxLog;
 
-  constructor(now: () => number, { slowMs, apartMs }: PlacementLimits, log: SandboxLog) {
+  constructor(usage: CpuUsage, now: () => number, { apartMs }: Pick<PoolLimits, "apartMs">, log: SandboxLog) {
     const memory = { max: MAX_REMEMBERED_WORKSPACES, ttlResolution: 0, perf: { now } };
+    this.#usage = usage;
     this.#now = now;
     this.#log = log;
-    this.#slow = new LRUCache({ ...memory, ttl: slowMs });
+    this.#slow = new LRUCache(memory);
     this.#apart = new LRUCache({ ...memory, ttl: apartMs });
   }
 
-  /** Its workspace's runs go to the slow lane for a while. */
-  slowDown(run: SandboxRun, reason: string): void {
+  /** Its workspace's runs go to the slow lane for a while. The reason is a limit that it exceeded, if any. */
+  slowDown(run: SandboxRun, forMs: number, reason?: string): void {
     const { codeKey, workspaceId } = run.request;
-    if (!this.#slow.has(workspaceId)) {
+    if (reason !== undefined) {
       run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "workspace moved to the slow lane"));
     }
-    this.#slow.set(workspaceId, true);
-    this.#sortAgain(workspaceId);
+    const leftMs = this.#slow.getRemainingTTL(workspaceId);
+    if (forMs > leftMs) this.#slow.set(workspaceId, true, { ttl: forMs });
+    if (leftMs <= 0) this.#sortAgain(workspaceId);
   }
 
   /** Its workspace's runs share no child with others for a day. */
@@ -94,16 +99,13 @@ export class Placement {
   #serve(lane: LaneName, children: Children, start: (run: SandboxRun, child: Child) => void): boolean {
     const all = children.of(lane);
     const { exclusive } = LANES[lane];
-    const left = this.#waiting[lane].offer(
-      () => 0,
-      (run) => {
-        const child = exclusive ? this.#ownChild(lane, all, run) : chooseChild(all, run);
-        if (child === undefined) return false;
-        start(run, child);
-        children.used(child);
-        return true;
-      },
-    );
+    const left = this.#waiting[lane].offer(this.#usage.compare, (run) => {
+      const child = exclusive ? this.#ownChild(lane, all, run) : chooseChild(all, run);
+      if (child === undefined) return false;
+      start(run, child);
+      children.used(child);
+      return true;
+    });
     if (!exclusive) return left.length > 0;
     const isContended = left.some((run) => holderOf(all, run) === undefined);
     if (isContended) this.#contended.add(lane);
@@ -148,7 +150,7 @@ function hash(text: string): number {
 }
 
 function takesStarts(child: Child): boolean {
-  return child.ready && !child.stalled && child.unbegun < MAX_UNBEGUN;
+  return child.ready && !child.stalled && child.unbegun < MAX_UNBEGUN && child.unbegunMs < MAX_UNBEGUN_MS;
 }
 
 function hasRoom(child: Child, run: SandboxRun): boolean {

@@ -4,6 +4,7 @@ import type { SandboxOutcome, SandboxRequest } from "../request.ts";
 import type { Child, ChildEnd } from "./child.ts";
 import type { Children } from "./children.ts";
 import { Counts } from "./counts.ts";
+import type { CpuUsage } from "./cpu-usage.ts";
 import { serveHostCall } from "./host-calls.ts";
 import { mayTakeOne, type Placement } from "./placement.ts";
 import { SandboxRun, stopped } from "./run.ts";
@@ -18,11 +19,18 @@ export class RunRegistry {
   readonly #runs = new Set<SandboxRun>();
   readonly #runsOfWorkspace = new Counts();
   readonly #placement: Placement;
+  readonly #usage: CpuUsage;
   readonly #limits: PoolLimits;
   readonly #onHarm: (workspaceId: string, reason: string) => void;
 
-  constructor(placement: Placement, limits: PoolLimits, onHarm: (workspaceId: string, reason: string) => void) {
+  constructor(
+    placement: Placement,
+    usage: CpuUsage,
+    limits: PoolLimits,
+    onHarm: (workspaceId: string, reason: string) => void,
+  ) {
     this.#placement = placement;
+    this.#usage = usage;
     this.#limits = limits;
     this.#onHarm = onHarm;
   }
@@ -56,7 +64,7 @@ export class RunRegistry {
     this.#placement.place(children, (run, child) => {
       run.state = "placed";
       run.child = child;
-      run.ticket = child.start(run);
+      run.ticket = child.start(run, this.#usage.expectedMs(run.request.workspaceId));
     });
   }
 
@@ -67,7 +75,8 @@ export class RunRegistry {
     if (message[0] === "call") this.#callHost(run, message[2], message[3], message[4]);
     else if (message[0] === "log") {
       if (run.logs.length < this.#limits.logLinesPerRun) run.logs.push(message[2]);
-    } else if (message[0] === "full") {
+    } else if (message[0] === "used") this.#chargeStep(run, message[2]);
+    else if (message[0] === "full") {
       child.assigned.refuse(run);
       this.#returnToWaiting(run);
     } else {
@@ -75,7 +84,10 @@ export class RunRegistry {
       if (message[0] === "skipped") this.#returnToWaiting(run);
       else if (message[0] === "lost") this.#recover(run);
       else if (message[0] === "fail") this.#fail(run, message[2], message[3], message[4], message[5]);
-      else this.#end(run, { kind: "ok", resultJson: message[2], cpuMs: message[3], logs: run.logs });
+      else {
+        this.#chargeRun(run, message[3]);
+        this.#end(run, { kind: "ok", resultJson: message[2], cpuMs: message[3], logs: run.logs });
+      }
     }
   }
 
@@ -84,6 +96,7 @@ export class RunRegistry {
     const lastStep = child.progress.currentStep();
     const culprit = child.currentRun();
     const reason = harmOf(child, end);
+    if (culprit !== undefined) this.#usage.charge(culprit.request.workspaceId, child.stepCpuMs);
     // Before the other runs are placed again. The culprit may have ended already, for example after a timeout.
     if (culprit !== undefined && reason !== undefined) this.#keepApart(culprit, reason, children);
     for (const run of child.assigned.removeAll()) {
@@ -96,6 +109,12 @@ export class RunRegistry {
   /** Moves the runs that a stalled child has not begun. */
   moveUnbegun(child: Child): void {
     for (const run of takeBackUnbegun(child)) this.#returnToWaiting(run);
+  }
+
+  /** The step that a child is carrying out takes long: the workspace's next runs must not wait beside others. */
+  slowDownCurrent(child: Child): void {
+    const run = child.currentRun();
+    if (run !== undefined) this.#placement.slowDown(run, this.#limits.slowStepForMs);
   }
 
   expire(now: number): void {
@@ -129,8 +148,23 @@ export class RunRegistry {
     } else void serveHostCall(run, callId, name, argsJson, this.#limits);
   }
 
+  #chargeStep(run: SandboxRun, cpuMs: number): void {
+    run.cpuMsCharged += cpuMs;
+    this.#usage.charge(run.request.workspaceId, cpuMs);
+    if (cpuMs >= this.#limits.slowStepMs) this.#placement.slowDown(run, this.#limits.slowStepForMs);
+  }
+
+  /** Charges what the steps of an ended run have used and not reported yet. */
+  #chargeRun(run: SandboxRun, cpuMs: number): void {
+    const { workspaceId } = run.request;
+    this.#usage.charge(workspaceId, cpuMs - run.cpuMsCharged);
+    this.#usage.expect(workspaceId, cpuMs);
+    run.cpuMsCharged = cpuMs;
+  }
+
   #fail(run: SandboxRun, kind: FailureKind, message: string, stack: string, cpuMs: number): void {
-    if (kind === "cpu" || kind === "memory") this.#placement.slowDown(run, kind);
+    this.#chargeRun(run, cpuMs);
+    if (kind === "cpu" || kind === "memory") this.#placement.slowDown(run, this.#limits.slowMs, kind);
     if (kind !== "threw") this.#end(run, stopped(kind, message, run, cpuMs));
     else this.#end(run, { kind, message, ...(stack !== "" && { stack }), cpuMs, logs: run.logs });
   }

@@ -27,6 +27,8 @@ export class SandboxRun {
   /** Host calls so far: once there is one, the run may have had effects and is never begun again. */
   hostCalls = 0;
   hostCallsUnderWay = 0;
+  /** CPU time that its workspace has been charged for. */
+  cpuMsCharged = 0;
   /** Aborts the host calls when the run ends. */
   hostCallsAbort: AbortController | undefined;
   /** How often a child lost the run after beginning it. */

@@ -40,11 +40,13 @@ export type FromChild =
   | ["fail", ticket: number, kind: FailureKind, message: string, stack: string, cpuMs: number]
   | ["call", ticket: number, callId: number, name: string, argsJson: string]
   | ["log", ticket: number, line: string]
+  /** A step has used this much CPU time; not sent for short steps. */
+  | ["used", ticket: number, cpuMs: number]
   /** Not begun, because the pool has taken it back. */
   | ["skipped", ticket: number]
   /** Not begun, because every isolate is in use. */
   | ["full", ticket: number]
-  /** Ended without an outcome: cancelled, or its isolate ended because of another run. */
+  /** Ended without an outcome: cancelled, or its isolate ended for a reason that is not the run's. */
   | ["lost", ticket: number];
 
 /** `done` is the last step whose messages are all in this frame or earlier ones. */

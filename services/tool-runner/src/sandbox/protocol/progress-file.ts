@@ -28,9 +28,9 @@ export class ProgressFile {
     return new ProgressFile(fd);
   }
 
-  /** Called by the child. */
-  begin(step: number): void {
-    this.#write(STEP_AT, step, 0);
+  /** Called by the child, with the time after which it will be interrupted. */
+  begin(step: number, timeoutMs: number): void {
+    this.#write(STEP_AT, step, Math.ceil(timeoutMs));
   }
 
   /** Called by the child, after `begin`. */
@@ -42,6 +42,12 @@ export class ProgressFile {
   /** Called by the pool: the step that the child is working on or worked on last. */
   currentStep(): number {
     return this.#read(STEP_AT)[0];
+  }
+
+  /** Called by the pool: the step, and the time after which the child tries to interrupt it. */
+  current(): { step: number; timeoutMs: number } {
+    const [step, timeoutMs] = this.#read(STEP_AT);
+    return { step, timeoutMs };
   }
 
   /** Called by the pool: the child skips the starts `first` to `last`, except for those that it has begun. */

@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+
+const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
+const MIB = 1024 * 1024;
+const ISOLATE_MIB = 32;
+
+function residentMib(pid: number | undefined): number {
+  return Number(/VmRSS:\s+(\d+) kB/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
+/** Ways to get memory, as functions of a number of bytes. */
+const WAYS: Record<string, string> = {
+  "a resizable buffer":
+    "const b = new ArrayBuffer(0, { maxByteLength: size }); b.resize(size); return new Uint8Array(b).fill(1)",
+  "a resizable buffer of a subclass":
+    "class B extends ArrayBuffer {} const b = Reflect.construct(ArrayBuffer, [0, { maxByteLength: size }], B); b.resize(size); return new Uint8Array(b).fill(1)",
+  "a resizable buffer by way of a typed array":
+    "const C = new Uint8Array(1).buffer.constructor; const b = new C(0, { maxByteLength: size }); b.resize(size); return new Uint8Array(b).fill(1)",
+  "a buffer that was transferred": "const b = new ArrayBuffer(8).transfer(size); return new Uint8Array(b).fill(1)",
+  "a copy of a buffer": "return [new Uint8Array(size / 2).fill(1), new ArrayBuffer(size / 2).slice(0)]",
+  "a shared buffer": "return new Uint8Array(new SharedArrayBuffer(size)).fill(1)",
+  "compiled memory": "return new Uint8Array(new WebAssembly.Memory({ initial: size / 65536 }).buffer).fill(1)",
+  "many small buffers": "return Array.from({ length: size / 65536 }, () => new Uint8Array(65536).fill(1))",
+  "long strings":
+    "return Array.from({ length: 16 }, (_, n) => (String(n % 10).repeat(size / 16) + n).split('').length)",
+  "strings of two bytes":
+    "return Array.from({ length: 64 }, (_, n) => JSON.stringify('\\u4e00'.repeat(size / 128) + n))",
+  numbers: "return Array.from({ length: 32 }, () => new Float64Array(size / 256).fill(1))",
+};
+
+describe("memory of runs", () => {
+  it.each(Object.entries(WAYS).map(([name, way]) => ({ name, way })))(
+    "[TOOL-2] $name of 160 MiB ends its own run, and its child needs no more than the bound of one run",
+    async ({ way }) => {
+      await using pool = openPool(1);
+      const gate = Promise.withResolvers<string>();
+      let reached = false;
+      const neighbour = resultOf(pool, handler("await ctx.callTool('hold'); return 1"), {
+        workspaceId: "neighbour",
+        onHostCall: () => {
+          reached = true;
+          return gate.promise;
+        },
+      });
+      await until("the neighbour waits", () => reached);
+      const [pid] = pool.pids();
+      const before = residentMib(pid);
+      const source = handler(
+        `const take = (size) => { ${way} }; const kept = take(${160 * MIB}); await ctx.callTool('x'); return kept`,
+      );
+      const outcome = await runSource(pool, source, { limits: { cpuMs: 2_000 } });
+      expect(["threw", "memory", "cpu"]).toContain(outcome.kind);
+      expect(residentMib(pid)).toBeLessThan(before + 3 * ISOLATE_MIB);
+      gate.resolve("null");
+      expect(await neighbour).toBe(1);
+    },
+  );
+
+  it("[TOOL-2] runs that keep as much as they can get, all at the same time, stay within the bounds of their isolates", async () => {
+    await using pool = openPool(1);
+    const runs = 8;
+    const gate = Promise.withResolvers<string>();
+    let waiting = 0;
+    let ended = 0;
+    const onHostCall = () => {
+      waiting += 1;
+      return gate.promise;
+    };
+    const source = handler(
+      `const kept = []; try { for (;;) kept.push(new Uint8Array(${MIB}).fill(1)) } catch {} await ctx.callTool('hold'); return kept.length`,
+    );
+    await resultOf(pool, handler("return 1"));
+    const [pid] = pool.pids();
+    const before = residentMib(pid);
+    const outcomes = Array.from({ length: runs }, (_, n) =>
+      runSource(pool, source, { codeKey: `t${n}`, onHostCall, limits: { cpuMs: 5_000 } }).finally(() => {
+        ended += 1;
+      }),
+    );
+    await until("all hold their memory", () => waiting + ended === runs);
+    expect(waiting).toBeGreaterThan(0);
+    expect(residentMib(pid)).toBeLessThan(before + runs * 1.5 * ISOLATE_MIB);
+    gate.resolve("null");
+    for (const { kind } of await Promise.all(outcomes)) expect(["ok", "memory"]).toContain(kind);
+  });
+
+  it("[TOOL-2] buffers of a fixed size work as usual", async () => {
+    await using pool = openPool(1);
+    const source = handler(`
+      const b = new ArrayBuffer(8); new DataView(b).setInt16(2, 258);
+      class Mine extends ArrayBuffer { get twice() { return this.byteLength * 2 } }
+      let called = ''; try { ArrayBuffer(8) } catch (error) { called = error.name }
+      return { bytes: [...new Uint8Array(b)], slice: b.slice(2, 4) instanceof ArrayBuffer, size: b.slice(2, 4).byteLength,
+        mine: new Mine(4).twice, isMine: new Mine(4) instanceof Mine, view: ArrayBuffer.isView(new Uint8Array(1)),
+        name: ArrayBuffer.name, same: new Uint8Array(1).buffer.constructor === ArrayBuffer, called,
+        tag: Object.prototype.toString.call(b), resize: typeof b.resize, transfer: typeof b.transfer, resizable: b.resizable }`);
+    expect(await resultOf(pool, source)).toEqual({
+      bytes: [0, 0, 1, 2, 0, 0, 0, 0],
+      slice: true,
+      size: 2,
+      mine: 8,
+      isMine: true,
+      view: true,
+      name: "ArrayBuffer",
+      same: true,
+      called: "TypeError",
+      tag: "[object ArrayBuffer]",
+      resize: "undefined",
+      transfer: "undefined",
+      resizable: false,
+    });
+  });
+});
