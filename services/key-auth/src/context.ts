@@ -6,7 +6,7 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ServiceHost } from "@toolgate/service-host/service";
 import { createTools, type Tools } from "./clients/tools.ts";
 import { createBackground } from "./events/background.ts";
-import { createHashLimit, type HashLimit } from "./login/hash-limit.ts";
+import { createPasswordQueue, type PasswordQueue } from "./login/password-queue.ts";
 import { createLocalThrottle, createRedisThrottle, type LoginThrottle, withFallback } from "./login/throttle.ts";
 import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
@@ -23,7 +23,7 @@ export interface Context {
   verifier: Verifier;
   tokens: Tokens;
   throttle: LoginThrottle;
-  limitHashing: HashLimit;
+  passwordQueue: PasswordQueue;
   now: () => Date;
   /** Work that no response waits for; a failure is logged, and the service waits for it when it stops. */
   afterwards: (work: Promise<unknown>) => void;
@@ -63,7 +63,7 @@ export function createContext(
     admission,
     verifier,
     tokens: createTokens({ signingKeys: () => listSigningKeys(pool), box: secretBox, now: clock }),
-    limitHashing: createHashLimit(),
+    passwordQueue: createPasswordQueue(),
     throttle: withFallback(
       createRedisThrottle(redis),
       createLocalThrottle(now),

@@ -74,6 +74,8 @@ test("[MGMT-4] while Redis is down, failures are counted in the process", async 
   const broken: LoginThrottle = {
     begin: () => Promise.reject(new Error("down")),
     succeeded: () => Promise.reject(new Error("down")),
+    isKnown: () => Promise.reject(new Error("down")),
+    remember: () => Promise.reject(new Error("down")),
   };
   const throttle = withFallback(broken, createLocalThrottle(Date.now), (error) => errors.push(error));
   const account = counted(1);
@@ -81,5 +83,8 @@ test("[MGMT-4] while Redis is down, failures are counted in the process", async 
   expect(await throttle.begin([account])).toMatchObject({ kind: "refused" });
   await throttle.succeeded([account]);
   expect(await throttle.begin([account])).toEqual({ kind: "allowed" });
-  expect(errors.length).toBe(4);
+  expect(await throttle.isKnown("a:b")).toBe(false);
+  await throttle.remember("a:b");
+  expect(await throttle.isKnown("a:b")).toBe(true);
+  expect(errors.length).toBe(7);
 });

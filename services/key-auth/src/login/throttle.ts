@@ -10,6 +10,7 @@ export const MAX_ACCOUNT_FAILURES = 100;
 export const MAX_ADDRESS_FAILURES = 100;
 /** Failures are forgotten after this time. The time starts again when the maximum is reached. */
 export const LOCKOUT_S = 15 * 60;
+const KNOWN_S = 30 * 24 * 3_600;
 
 export type Attempt = { kind: "allowed" } | { kind: "refused"; retryAfterS: number };
 
@@ -27,6 +28,9 @@ export interface LoginThrottle {
   begin(counted: readonly Counted[]): Promise<Attempt>;
   /** Sets the first counter (account and network) to 0 and takes this attempt out of the others. */
   succeeded(counted: readonly Counted[]): Promise<void>;
+  /** Whether a pair of account and network was remembered in the last 30 days. */
+  isKnown(pair: string): Promise<boolean>;
+  remember(pair: string): Promise<void>;
 }
 
 const BEGIN_LUA = `
@@ -48,6 +52,8 @@ for i = 2, #KEYS do
 end
 return 0`;
 
+const knownKey = (pair: string) => `toolgate:login:known:${pair}`;
+
 /** Exact over all replicas. */
 export function createRedisThrottle(redis: Redis): LoginThrottle {
   const keys = (counted: readonly Counted[]) => counted.map(({ name }) => `toolgate:login:${name}`);
@@ -60,6 +66,12 @@ export function createRedisThrottle(redis: Redis): LoginThrottle {
     async succeeded(counted) {
       await redis.eval(SUCCEEDED_LUA, counted.length, ...keys(counted));
     },
+    async isKnown(pair) {
+      return (await redis.get(knownKey(pair))) !== null;
+    },
+    async remember(pair) {
+      await redis.set(knownKey(pair), "1", "EX", KNOWN_S);
+    },
   };
 }
 
@@ -68,6 +80,7 @@ const MAX_COUNTED = 100_000;
 /** Counts in this process alone. */
 export function createLocalThrottle(now: () => number): LoginThrottle {
   const failures = new LRUCache<string, { count: number; until: number }>({ max: MAX_COUNTED });
+  const known = new LRUCache<string, true>({ max: MAX_COUNTED });
   const current = (name: string) => {
     const entry = failures.get(name);
     return entry && entry.until > now() ? entry : { count: 0, until: now() + LOCKOUT_S * 1000 };
@@ -89,6 +102,12 @@ export function createLocalThrottle(now: () => number): LoginThrottle {
         const { count, until } = current(name);
         if (count > 0) failures.set(name, { count: count - 1, until });
       }
+    },
+    async isKnown(pair) {
+      return known.has(pair);
+    },
+    async remember(pair) {
+      known.set(pair, true);
     },
   };
 }
@@ -114,5 +133,7 @@ export function withFallback(
       return attempt;
     },
     succeeded: (counted) => useEither((throttle) => throttle.succeeded(counted)),
+    isKnown: (pair) => useEither((throttle) => throttle.isKnown(pair)),
+    remember: (pair) => useEither((throttle) => throttle.remember(pair)),
   };
 }

@@ -4,6 +4,7 @@ import { parseIp } from "@toolgate/ip-address/ip-address";
 import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { MAX_PASSWORD_CHARACTERS, passwordMatches } from "../../domain/password.ts";
+import type { CheckSource } from "../../login/password-queue.ts";
 import {
   type Counted,
   MAX_ACCOUNT_FAILURES,
@@ -23,13 +24,29 @@ interface Credentials {
 }
 
 /** An unknown user and a wrong password get the same error after the same work. */
-export function checkPassword(context: Context, credentials: Credentials, call: HandlerContext): Promise<UserRow> {
-  return context.limitHashing(() => checkWithin(context, credentials, call));
+export async function checkPassword(
+  context: Context,
+  { email, password }: Credentials,
+  call: HandlerContext,
+): Promise<UserRow> {
+  const account = email.slice(0, MAX_EMAIL_CHARACTERS).toLowerCase();
+  const source = await checkSource(context, account, call);
+  return context.passwordQueue(source, () => checkNow(context, { account, password }, source));
 }
 
-async function checkWithin(context: Context, { email, password }: Credentials, call: HandlerContext): Promise<UserRow> {
-  const account = email.slice(0, MAX_EMAIL_CHARACTERS).toLowerCase();
-  const counted = countedFor(account, callerNetwork(call));
+/** Who wants a password of this account to be checked or hashed. */
+export async function checkSource({ throttle }: Context, email: string, call: HandlerContext): Promise<CheckSource> {
+  const account = accountHash(email);
+  const network = callerNetwork(call);
+  return { account, network, isKnown: await throttle.isKnown(pairOf(account, network)) };
+}
+
+async function checkNow(
+  context: Context,
+  { account, password }: { account: string; password: string },
+  source: CheckSource,
+): Promise<UserRow> {
+  const counted = countedFor(source);
   const attempt = await context.throttle.begin(counted);
   if (attempt.kind === "refused") {
     const { retryAfterS } = attempt;
@@ -41,6 +58,7 @@ async function checkWithin(context: Context, { email, password }: Credentials, c
   const matches = await passwordMatches(password.slice(0, MAX_PASSWORD_CHARACTERS), user?.passwordHash);
   if (user && matches) {
     await context.throttle.succeeded(counted);
+    if (source.network) await context.throttle.remember(pairOf(source.account, source.network));
     return user;
   }
   // Not awaited: the time of the response must not tell whether the user exists.
@@ -48,15 +66,26 @@ async function checkWithin(context: Context, { email, password }: Credentials, c
   throw wrongPassword();
 }
 
-/** The failure counters of an attempt. The account and network come first, because a success resets the first one. */
-export function countedFor(account: string, network: string | undefined): Counted[] {
-  const hash = createHash("sha256").update(account).digest("hex");
-  const counted = [
-    { name: `account:${hash}:${network ?? "unknown"}`, maxFailures: MAX_FAILURES_OF_NETWORK },
-    { name: `account:${hash}`, maxFailures: MAX_ACCOUNT_FAILURES },
-  ];
+/**
+ * The failure counters of an attempt. The account and network come first, because a success resets the first one. Only
+ * this one counts for a network from which the account has been used before, so that failures of strangers do not lock
+ * its owner out.
+ */
+export function countedFor({ account, network, isKnown }: CheckSource): Counted[] {
+  const counted = [{ name: `account:${pairOf(account, network)}`, maxFailures: MAX_FAILURES_OF_NETWORK }];
+  if (isKnown) return counted;
+  counted.push({ name: `account:${account}`, maxFailures: MAX_ACCOUNT_FAILURES });
   if (network) counted.push({ name: `address:${network}`, maxFailures: MAX_ADDRESS_FAILURES });
   return counted;
+}
+
+function pairOf(account: string, network = "unknown"): string {
+  return `${account}:${network}`;
+}
+
+/** Names an account in counters: they tell nobody who it is. */
+export function accountHash(email: string): string {
+  return createHash("sha256").update(email.toLowerCase()).digest("hex");
 }
 
 /** The IPv4 address, or the /64 network of an IPv6 address: a caller can pick any address in it. */
