@@ -1,8 +1,9 @@
 import { launch } from "@toolgate/service-host/launch";
+import { loginsIn } from "./logins.ts";
 import { readAllConfigs, startSingle } from "./single.ts";
 
 await launch({
   name: "toolgate",
-  readConfig: readAllConfigs,
+  readConfig: (env) => readAllConfigs(env, env.LOGINS ? loginsIn(env.LOGINS) : {}),
   start: (configs, { log }) => startSingle(configs, log),
 });

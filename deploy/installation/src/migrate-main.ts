@@ -1,7 +1,11 @@
 import { readConfig } from "@toolgate/service-host/env";
 import { createLogger } from "@toolgate/service-host/logger";
+import { readRolePasswords } from "./logins.ts";
 import { migrateAll } from "./migrate.ts";
 
-const { databaseUrl } = readConfig(process.env, (reader) => ({ databaseUrl: reader.text("DATABASE_URL") }));
-const applied = await migrateAll(databaseUrl);
+const { databaseUrl, logins } = readConfig(process.env, (reader) => ({
+  databaseUrl: reader.text("DATABASE_URL"),
+  logins: reader.text("LOGINS", ""),
+}));
+const applied = await migrateAll(databaseUrl, logins === "" ? {} : await readRolePasswords(logins));
 createLogger({ service: "migrations", level: "info" }).info({ applied }, "the schemas are up to date");

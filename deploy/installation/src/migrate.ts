@@ -1,18 +1,59 @@
 import { migrate } from "@toolgate/postgres/migrate";
-import { createPool } from "@toolgate/postgres/pool";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { ensureServiceRole, isMember, serviceRole } from "@toolgate/postgres/service-role";
 import { migrationsOf } from "@toolgate/service-registry/paths";
-import { SERVICE_NAMES, SERVICES } from "@toolgate/service-registry/services";
+import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 
-/** Brings the schemas of all services up to this version. Returns what was applied, as "schema/file". */
-export async function migrateAll(databaseUrl: string): Promise<string[]> {
-  const pool = createPool({ url: databaseUrl, maxConnections: 1, applicationName: "migrations" });
+/** The services that own a schema. */
+export const SERVICES_WITH_SCHEMA = SERVICE_NAMES.filter((name) => SERVICES[name].schema !== undefined);
+
+/** Passwords of the services' roles. */
+export type RolePasswords = Readonly<Partial<Record<ServiceName, string>>>;
+
+/**
+ * Brings the schemas of all services up to this version, as the administrator of the database. A service whose role
+ * exists, or whose password is given, owns its schema afterwards; without a role the administrator does. Returns what was
+ * applied, as "schema/file".
+ */
+export async function migrateAll(adminUrl: string, passwords: RolePasswords = {}): Promise<string[]> {
+  const pool = createPool({ url: adminUrl, maxConnections: 1, applicationName: "migrations" });
   try {
     const applied: string[] = [];
-    for (const { schema, dir } of SERVICE_NAMES.filter((name) => SERVICES[name].schema).map(migrationsOf)) {
-      for (const name of await migrate({ pool, schema, dir })) applied.push(`${schema}/${name}`);
+    for (const service of SERVICES_WITH_SCHEMA) {
+      const { schema, dir } = migrationsOf(service);
+      const role = await roleFor(pool, schema, passwords[service]);
+      for (const name of await migrate({ pool, schema, dir, ...(role && { role }) })) applied.push(`${schema}/${name}`);
     }
     return applied;
   } finally {
     await pool.end();
   }
+}
+
+async function roleFor(pool: Pool, schema: string, password: string | undefined): Promise<string | undefined> {
+  const { rows } = await pool.query("select current_database() as database, current_user as admin");
+  const { database, admin } = rows[0];
+  const role = serviceRole(database, schema);
+  if (password === undefined) return role && role !== admin && (await isMember(pool, role)) ? role : undefined;
+  if (role === undefined) throw new Error(unusable(database));
+  await ensureServiceRole(pool, role, password);
+  return role;
+}
+
+function unusable(database: string): string {
+  return `services get roles of their own only in a database whose name has a-z, 0-9 and _ and at most 46 characters, unlike ${database}`;
+}
+
+/** The address of the same database for each service's role. */
+export function roleUrls(adminUrl: string, passwords: RolePasswords): Partial<Record<ServiceName, string>> {
+  const urls = SERVICES_WITH_SCHEMA.map((service) => {
+    const url = new URL(adminUrl);
+    const database = url.pathname.slice(1);
+    const role = serviceRole(database, migrationsOf(service).schema);
+    if (role === undefined) throw new Error(unusable(database));
+    url.username = role;
+    url.password = passwords[service] ?? "";
+    return [service, url.href] as const;
+  });
+  return Object.fromEntries(urls.filter(([service]) => passwords[service] !== undefined));
 }

@@ -18,12 +18,15 @@ const DEFINITIONS = await Promise.all(
   }),
 );
 
-/** The configurations of all services. Throws one error that names what is wrong in any of them. */
-export function readAllConfigs(env: Env): readonly unknown[] {
+/**
+ * The configurations of all services; `own` are variables of one service that replace those of all. Throws one error that
+ * names what is wrong in any of them.
+ */
+export function readAllConfigs(env: Env, own: Readonly<Record<string, Env>> = {}): readonly unknown[] {
   const readers = DEFINITIONS.map(
-    ([, definition]) =>
+    ([name, definition]) =>
       (all: Env) =>
-        definition.readConfig(all),
+        definition.readConfig({ ...all, ...own[name] }),
   );
   return readAll<unknown[]>(env, readers);
 }

@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import { SERVER_USERS, serverUserOf } from "@toolgate/service-registry/server-users";
 import { NEED_VARIABLES, SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { expect, test } from "vitest";
@@ -46,6 +48,12 @@ async function environmentOf(pid: number): Promise<Record<string, string>> {
   );
 }
 
+async function childrenOf(parent: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pid=,ppid="]);
+  const rows = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+  return rows.flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []));
+}
+
 const hasProc = await readFile("/proc/self/environ").then(
   () => true,
   () => false,
@@ -62,6 +70,9 @@ test.runIf(hasProc)(
     );
     const processes = toolgate.processes();
     expect(processes).toHaveLength(3 + Object.values(ROLES).flatMap((roles) => Object.keys(roles)).length);
+    const sandboxes = await childrenOf(processes.find(({ name }) => name === "tool-runner")?.pid ?? 0);
+    expect(sandboxes.length).toBeGreaterThan(0);
+    for (const pid of sandboxes) expect(await environmentOf(pid)).toEqual({});
     const workers: string[][] = [];
     for (const { name, pid } of processes) {
       const environment = await environmentOf(pid);
@@ -72,6 +83,13 @@ test.runIf(hasProc)(
       const text = JSON.stringify(environment);
       const known = passwords.filter(([, password]) => text.includes(password)).map(([user]) => user);
       const user = new URL(environment.NATS_URL ?? "").username;
+      if (environment.DATABASE_URL) {
+        const role = new URL(environment.DATABASE_URL).username;
+        const schema = serviceEntry(SERVICE_OF[name] ?? "chat").schema;
+        expect(role, name).toBe(
+          `${new URL(toolgate.databaseUrl).pathname.slice(1)}_${name === "worker" ? "chat" : schema}`,
+        );
+      }
       if (service && name !== "worker") expect(user, name).toBe(serverUserOf(service, name).name);
       expect(SERVER_USERS.map((one) => one.name)).toContain(user);
       expect(new Set(known), name).toEqual(new Set([user]));

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
-import { migrateAll } from "../src/migrate.ts";
+import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../src/migrate.ts";
 
 export type TopologyKind = "single" | "split";
 
@@ -83,13 +83,14 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   const database = resources.use(await testDatabase(postgres?.url));
   const targetCaFile = join(dataDir, "receiver-ca.pem");
   await writeFile(targetCaFile, receiver.ca ?? "");
-  await migrateAll(database.url);
+  const passwords = Object.fromEntries(SERVICES_WITH_SCHEMA.map((name) => [name, randomBytes(16).toString("hex")]));
+  await migrateAll(database.url, passwords);
   const { log = () => {} } = setup;
   const settings = {
     databaseUrl: database.url,
     natsUrl: nats.url,
     redisUrl: redis.url,
-    logins: loginsAt({ nats: nats.urls, redis: redis.urls }),
+    logins: loginsAt({ nats: nats.urls, redis: redis.urls, postgres: roleUrls(database.url, passwords) }),
     port: 0,
     dataDir,
     allowedTargets: [new URL(receiver.url).host, ...(setup.allowedTargets ?? [])],

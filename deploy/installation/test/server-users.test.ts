@@ -52,6 +52,8 @@ const SUBJECTS = [
   "$JS.API.CONSUMER.CREATE.RECORDS",
   "$JS.API.CONSUMER.DURABLE.CREATE.RECORDS.mine",
   "$JS.API.CONSUMER.CREATE.RECORDS.key-auth-audit.>",
+  "$JS.API.CONSUMER.CREATE.RECORDS.key-auth-usage.records.execution",
+  "$JS.API.CONSUMER.CREATE.ATTEMPTS.outbound-webhook-workers.attempts.done",
   "$JS.API.CONSUMER.MSG.NEXT.EVENTS.outbound-webhook-fan-out",
   "$JS.API.CONSUMER.MSG.NEXT.RECORDS.key-auth-audit",
   "$SYS.REQ.SERVER.PING",
@@ -154,6 +156,11 @@ test("nobody gets in without a login, or with a wrong password", async () => {
     await expect(client.connect().then(() => client.get("a"))).rejects.toThrow();
     client.disconnect();
   }
+});
+
+test("with tls:// nothing is sent to a server that does not encrypt", async () => {
+  const url = nats.url.replace("nats://", "tls://");
+  await expect(connectBus({ servers: url, name: "test" })).rejects.toThrow("server does not support 'tls'");
 });
 
 test("every service that needs Redis has keys there, and a worker of outbound-webhook has a user of its own", () => {

@@ -3,10 +3,12 @@ import { stopLeftovers } from "@toolgate/local-servers/data-folder";
 import { isPortFree, openPorts } from "@toolgate/local-servers/ports";
 import { isAlive } from "@toolgate/local-servers/process-table";
 import type { ServerName } from "@toolgate/local-servers/programs";
+import { ADMIN } from "@toolgate/local-servers/server-accounts";
 import { startServers } from "@toolgate/local-servers/start-servers";
-import { natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
+import { databaseUsers, natsUsers, redisUsers } from "@toolgate/service-registry/server-users";
 import type { LocalConfig } from "./config.ts";
 import { lockDataFolder } from "./data-lock.ts";
+import { DEMO_USERS, demoUrlsOf } from "./demo/demo-data.ts";
 import { startReceiver } from "./demo/receiver.ts";
 import type { seedDemo } from "./demo/seed.ts";
 import { keepRunning } from "./keep-running.ts";
@@ -43,7 +45,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   // Even those that this run does not need, because it was given other ones.
   await stopLeftovers(dataDir);
   await refuseTakenPort(port);
-  const { urls, logins } = await openServers(config, control, owned);
+  const { urls, logins, demoUrls } = await openServers(config, control, owned);
   const receiver = owned.use(
     await startReceiver({
       dataDir,
@@ -59,7 +61,7 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   owned.defer(() => stopServices(topology, control));
   stop.throwIfAborted();
   const { baseUrl } = topology;
-  const seed = { baseUrl, databaseUrl: urls.databaseUrl, dataDir, receiverUrl: receiver.url };
+  const seed = { baseUrl, databaseUrl: urls.databaseUrl, demoUrls, dataDir, receiverUrl: receiver.url };
   const seeded = await unlessStopped(product.seedDemo(seed), control, CANCEL_MS);
   const report = { baseUrl, ...seeded, servers: urls };
   stop.throwIfAborted();
@@ -86,7 +88,7 @@ async function openServers(config: LocalConfig, control: RunControl, owned: Asyn
     path,
     log,
     signal: stop,
-    users: { nats: natsUsers(), redis: redisUsers() },
+    users: { nats: natsUsers(), redis: redisUsers(), postgres: [...databaseUsers(ADMIN), ...DEMO_USERS] },
     reservedPorts: [port],
   });
   owned.defer(() => servers.stop(control.stopNow.aborted ? FORCED_STOP_MS : SERVERS_STOP_MS));
@@ -100,9 +102,10 @@ async function openServers(config: LocalConfig, control: RunControl, owned: Asyn
     if (!found) throw new Error(`${name} is not running`);
     return found;
   };
-  const { nats, redis } = servers.running;
+  const { nats, redis, postgres } = servers.running;
   const urls = { databaseUrl: url("postgres"), natsUrl: url("nats"), redisUrl: url("redis") };
-  return { urls, logins: loginsAt({ nats: nats?.urls, redis: redis?.urls }) };
+  const logins = loginsAt({ nats: nats?.urls, redis: redis?.urls, postgres: postgres?.urls });
+  return { urls, logins, demoUrls: demoUrlsOf(postgres?.urls) };
 }
 
 async function stopServices(topology: Topology, { stopNow, log }: RunControl): Promise<void> {

@@ -20,7 +20,7 @@ type TopologySettings = {
   databaseUrl: string;
   natsUrl: string;
   redisUrl: string;
-  /** What each service logs in with in the split topology; the addresses above are those of the administrator. */
+  /** What each service logs in with; the addresses above are those of the administrator. */
   logins?: Logins;
   /** 0 picks a free port. */
   port: number;
@@ -53,7 +53,7 @@ export async function startTopology(kind: "single" | "split", settings: Topology
   const env = await serviceEnvironment(settings);
   await refuseForeignDatabase(databaseUrl, env.SEALING_KEYS ?? "", dataDir);
   await migrateAll(databaseUrl);
-  if (kind === "single") return startInProcess(env, log);
+  if (kind === "single") return startInProcess(env, logins, log);
   return startSplit({
     env,
     port,
@@ -100,14 +100,18 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
   };
 }
 
-async function startInProcess(env: Record<string, string>, log: TopologySettings["log"]): Promise<Topology> {
+async function startInProcess(
+  env: Record<string, string>,
+  logins: Logins | undefined,
+  log: TopologySettings["log"],
+): Promise<Topology> {
   // A logger that writes to the standard output would throw when the terminal is gone.
   const destination = { write: (line: string) => log(line.trimEnd()) };
   const logger = createLogger({ service: "toolgate", level: LOG_LEVEL, destination });
   await using resources = new AsyncDisposableStack();
   const { scrape } = resources.use(startMetrics());
   resources.use(await startTracing("toolgate", env));
-  const single = resources.use(await startSingle(readAllConfigs(env), logger));
+  const single = resources.use(await startSingle(readAllConfigs(env, logins), logger));
   const readiness = createReadiness(() => single.ready());
   const ops = resources.use(await startOpsServer({ readiness, host: HOST, port: 0, scrape }));
   const owned = resources.move();

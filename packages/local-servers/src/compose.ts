@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { firstResponse, type Ports } from "./ports.ts";
-import { createOwner, isPostgresReady, ownerUrl, type Passwords, readPasswords } from "./postgres.ts";
+import { isPostgresReady, type Passwords, readPasswords } from "./postgres-client.ts";
+import { createRoles, type DatabaseLogin, databaseLogins, databaseUrls } from "./postgres-roles.ts";
 import { until } from "./process-table.ts";
 import type { ServerName } from "./programs.ts";
 import {
@@ -63,7 +64,7 @@ export async function startContainers(
     await promisify(execFile)("docker", all, { timeout: PULL_TIMEOUT_MS });
   };
   await compose("up", "--detach", ...names);
-  const specs = containers(taken, passwords, accounts);
+  const specs = containers(taken, passwords, accounts, await databaseLogins(folder, users.postgres));
   return Promise.all(names.map((name) => openContainer(name, specs[name], compose)));
 }
 
@@ -99,13 +100,15 @@ type Accounts = Readonly<Record<"nats" | "redis", Readonly<Record<string, string
 
 /** Writes the configurations that the containers of NATS and Redis read, and returns the passwords in them. */
 async function writeLogins(folder: string, { nats, redis }: UsersOfServers): Promise<Accounts> {
-  const namesOf = (users: readonly UserRules[]) => users.map(({ name }) => name);
+  const namesOf = (users: readonly UserRules[]) => [ADMIN, ...users.map(({ name }) => name)];
   const accounts = {
     nats: await accountsOf(join(folder, "nats-logins"), namesOf(nats)),
     redis: await accountsOf(join(folder, "redis-logins"), namesOf(redis)),
   };
-  const natsLines = ["jetstream { store_dir: /store }", ...natsAuthorization(nats, accounts.nats)];
+  const natsLines = ["jetstream {", '  store_dir: "/store"', "}", ...natsAuthorization(nats, accounts.nats)];
   const redisLines = ["appendonly yes", "appendfsync everysec", 'save ""', "maxmemory-policy noeviction"];
+  // Connections come from outside the container; the port is open on loopback only, and there is no user without a password.
+  redisLines.push("protected-mode no");
   redisLines.push(...redisAcl(redis, accounts.redis));
   await writeFile(join(folder, "nats.conf"), `${natsLines.join("\n")}\n`, { mode: 0o600 });
   await writeFile(join(folder, "redis.conf"), `${redisLines.join("\n")}\n`, { mode: 0o600 });
@@ -116,14 +119,15 @@ function containers(
   ports: Record<ServerName, number>,
   passwords: Passwords,
   accounts: Accounts,
+  logins: readonly DatabaseLogin[] | undefined,
 ): Record<ServerName, Container> {
   return {
     postgres: {
-      urls: { [ADMIN]: ownerUrl(ports.postgres, passwords) },
+      urls: databaseUrls(ports.postgres, passwords, logins),
       async ready() {
         if (!(await isPostgresReady(ports.postgres, passwords))) return false;
         // The image's first start runs a temporary server without TCP, so a response means the real one.
-        await createOwner(ports.postgres, passwords);
+        await createRoles(ports.postgres, passwords, logins);
         return true;
       },
     },

@@ -87,10 +87,7 @@ export function startRedis(settings: Settings): Promise<LocalServer> {
 async function startConfigured({ binary, folder: wanted, ports, users, signal }: Settings, server: Configured) {
   await mkdir(wanted, { recursive: true, mode: 0o700 });
   const folder = await realpath(wanted);
-  const passwords = await accountsOf(
-    folder,
-    users.map(({ name }) => name),
-  );
+  const passwords = await accountsOf(folder, [ADMIN, ...users.map(({ name }) => name)]);
   const configFile = join(folder, `${server.name}.conf`);
   const pidFile = join(folder, `${server.name}.pid`);
   return startServer(

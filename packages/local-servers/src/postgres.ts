@@ -1,13 +1,13 @@
 import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { chown, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { Client } from "pg";
 import { clusterFiles, clusterFolder, clusterMajor } from "./cluster-folder.ts";
 import type { Ports } from "./ports.ts";
-import { loadJson, saveJson } from "./saved-json.ts";
+import { isPostgresReady, readPasswords, SUPERUSER } from "./postgres-client.ts";
+import { createRoles, databaseLogins, databaseUrls } from "./postgres-roles.ts";
+import type { DatabaseUser } from "./server-accounts.ts";
 import { type Account, type LocalServer, startServer } from "./server-process.ts";
 
 const INITDB_TIMEOUT_MS = 120_000;
@@ -20,6 +20,8 @@ type PostgresSettings = {
   readonly folder: string;
   readonly ports: Ports;
   readonly account?: Account | undefined;
+  /** The logins of the database, in addition to the administrator's. Absent: the administrator may create roles. */
+  readonly users?: readonly DatabaseUser[] | undefined;
   readonly fallbackRoot?: string;
   /** Off only for tests whose data may be lost with the machine. */
   readonly durable?: boolean;
@@ -28,7 +30,8 @@ type PostgresSettings = {
 
 /**
  * Starts a PostgreSQL cluster on loopback. `url` leads to the database `toolgate` as its owner, who may create
- * databases and roles but is not a superuser.
+ * databases but is not a superuser; the owner may create roles only when no other logins are named, because on
+ * PostgreSQL 15 that right leads to programs of the server.
  */
 export async function startPostgres(settings: PostgresSettings): Promise<LocalServer> {
   const { binary, ports, account, signal } = settings;
@@ -36,6 +39,7 @@ export async function startPostgres(settings: PostgresSettings): Promise<LocalSe
   const { cluster, pidFile, logFile } = clusterFiles(folder);
   const isNew = (await clusterMajor(folder)) === undefined;
   const passwords = await readPasswords(folder, isNew);
+  const logins = await databaseLogins(folder, settings.users);
   if (isNew) await initialise(settings, folder, passwords.superuser);
   const server = await startServer(
     {
@@ -51,12 +55,12 @@ export async function startPostgres(settings: PostgresSettings): Promise<LocalSe
       transientError: STILL_IN_USE,
       arguments: (port) => ["-D", cluster, ...options(port, settings.durable ?? true)],
       ready: (port) => isPostgresReady(port, passwords, cluster),
-      urls: (port) => ({ [OWNER]: ownerUrl(port, passwords) }),
+      urls: (port) => databaseUrls(port, passwords, logins),
     },
     signal,
   );
   try {
-    await createOwner(Number(new URL(server.url).port), passwords);
+    await createRoles(Number(new URL(server.url).port), passwords, logins);
     return server;
   } catch (error) {
     await server.stop();
@@ -102,75 +106,4 @@ async function initialise(settings: PostgresSettings, folder: string, superuserP
     ...(account && { uid: account.uid, gid: account.gid }),
   }).finally(() => rm(passwordFile, { force: true }));
   await rename(unfinished, clusterFiles(folder).cluster);
-}
-
-const CONNECT_TIMEOUT_MS = 2_000;
-const PASSWORD_BYTES = 24;
-const OWNER = "toolgate";
-
-const SUPERUSER = "postgres";
-
-/** The passwords of a cluster's superuser and of the owner of Toolgate's database. */
-export type Passwords = { readonly superuser: string; readonly owner: string };
-
-/** Reads the passwords kept in `folder`; makes them when the cluster is new, as only then they can still be set. */
-export async function readPasswords(folder: string, isNew: boolean): Promise<Passwords> {
-  const file = join(folder, "passwords.json");
-  const kept = await loadJson<Passwords>(file);
-  if (kept) return kept;
-  if (!isNew) throw new Error(`${file} is missing, so the cluster next to it cannot be opened`);
-  const password = () => randomBytes(PASSWORD_BYTES).toString("hex");
-  const passwords = { superuser: password(), owner: password() };
-  await saveJson(file, passwords);
-  return passwords;
-}
-
-/** The address of the database `toolgate` for its owner. */
-export function ownerUrl(port: number, passwords: Passwords): string {
-  return `postgres://${OWNER}:${passwords.owner}@127.0.0.1:${port}/${OWNER}`;
-}
-
-/** True when the cluster on this port responds to a query, and is the one in the folder `cluster` if that is given. */
-export async function isPostgresReady(port: number, passwords: Passwords, cluster?: string): Promise<boolean> {
-  const client = superuserClient(port, passwords);
-  try {
-    await client.connect();
-    const { rows } = await client.query("show data_directory");
-    return cluster === undefined || rows[0]?.data_directory === cluster;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
-/** Creates the owner, who may create databases and roles but is not a superuser, and the database, unless they exist. */
-export async function createOwner(port: number, passwords: Passwords): Promise<void> {
-  const client = superuserClient(port, passwords);
-  await client.connect();
-  try {
-    const exists = async (text: string) => (await client.query(text, [OWNER])).rowCount !== 0;
-    if (!(await exists("select from pg_roles where rolname = $1"))) {
-      const password = client.escapeLiteral(passwords.owner);
-      await client.query(`create role ${OWNER} login createdb createrole password ${password}`);
-    }
-    if (!(await exists("select from pg_database where datname = $1"))) {
-      await client.query(`create database ${OWNER} owner ${OWNER}`);
-    }
-  } finally {
-    await client.end();
-  }
-}
-
-function superuserClient(port: number, passwords: Passwords): Client {
-  const client = new Client({
-    host: "127.0.0.1",
-    port,
-    user: SUPERUSER,
-    password: passwords.superuser,
-    database: "postgres",
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  });
-  client.on("error", () => {});
-  return client;
 }

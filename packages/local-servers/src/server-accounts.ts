@@ -7,19 +7,35 @@ import { loadJson, saveJson } from "./saved-json.ts";
 export type UserRules = { readonly name: string; readonly rules: string };
 
 /** The users of the servers, in addition to `ADMIN`. */
-export type UsersOfServers = { readonly nats: readonly UserRules[]; readonly redis: readonly UserRules[] };
+export type UsersOfServers = {
+  readonly nats: readonly UserRules[];
+  readonly redis: readonly UserRules[];
+  /** Absent: the administrator may create roles. */
+  readonly postgres?: readonly DatabaseUser[];
+};
+
+/** A login of Toolgate's database. */
+export type DatabaseUser = {
+  /** The name of its address in `urls`. */
+  readonly name: string;
+  readonly role: string;
+  /** The administrator may act as it, and so give it a schema. */
+  readonly ofAdmin?: boolean;
+  /** It may create schemas of its own. */
+  readonly createsSchemas?: boolean;
+};
 
 /** The user that may do everything on a server: it is for operators, and for a single process with all services. */
 export const ADMIN = "toolgate";
 
 const PASSWORD_BYTES = 24;
 
-/** The passwords of a server by user, kept in its folder and made when they are missing. */
+/** The passwords of users of a server, kept in its folder and made when they are missing. */
 export async function accountsOf(folder: string, names: readonly string[]): Promise<Readonly<Record<string, string>>> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, "accounts.json");
   const kept = (await loadJson<Record<string, string>>(file)) ?? {};
-  const missing = [ADMIN, ...names].filter((name) => kept[name] === undefined);
+  const missing = names.filter((name) => kept[name] === undefined);
   if (missing.length === 0) return kept;
   const made = missing.map((name) => [name, randomBytes(PASSWORD_BYTES).toString("hex")] as const);
   const accounts = { ...kept, ...Object.fromEntries(made) };

@@ -68,6 +68,7 @@ function startFound(
       ...settings("postgres"),
       binary,
       account: await postgresAccount(),
+      users: users.postgres,
       ...(durable !== undefined && { durable }),
       ...(fallbackRoot !== undefined && { fallbackRoot }),
     });

@@ -132,6 +132,37 @@ describe("the servers of a data folder", () => {
     );
   });
 
+  test("with logins of the database, none of them and not even the owner can run programs of the server", async () => {
+    await using folder = await newDataDir();
+    const postgres = [
+      { name: "service", role: "toolgate_service", ofAdmin: true },
+      { name: "demo", role: "toolgate_demo", createsSchemas: true },
+      { name: "data", role: "toolgate_data" },
+    ];
+    const users = { nats: [], redis: [], postgres };
+    await using servers = await startServers({ ...folder.settings, names: ["postgres"], users });
+    const { urls = {} } = servers.running.postgres ?? {};
+    expect(Object.keys(urls).toSorted()).toEqual(["data", "demo", "service", "toolgate"]);
+    for (const [name, url] of Object.entries(urls)) {
+      const role = new URL(url).username;
+      for (const statement of [
+        `grant pg_execute_server_program to ${role}`,
+        `alter role ${role} createrole`,
+        "create role another",
+        "copy (select 1) to program 'true'",
+      ]) {
+        await expect(query(url, statement), `${name}: ${statement}`).rejects.toThrow(
+          /permission denied|must (be|have)/,
+        );
+      }
+    }
+    await query(urls.demo ?? "", "create schema of_demo");
+    await query(urls.toolgate ?? "", "create schema of_service authorization toolgate_service");
+    for (const name of ["service", "data"]) {
+      await expect(query(urls[name] ?? "", "create schema another")).rejects.toThrow("permission denied");
+    }
+  });
+
   test("stop each other when one cannot start, with the end of its log", async () => {
     await using folder = await newDataDir();
     await mkdir(join(folder.dataDir, "redis", "appendonlydir"), { recursive: true });

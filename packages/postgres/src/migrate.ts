@@ -3,11 +3,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildIndexes, isIndexMigration } from "./concurrent-index.ts";
 import { type Pool, type Queryable, transactionOn, withClient } from "./pool.ts";
+import { giveSchema } from "./service-role.ts";
 
 interface Migrations {
   pool: Pool;
   /** The schema that the migrations fill; their log is `<schema>.migrations`. */
   schema: string;
+  /** The role that owns the schema and as which the migrations run; the current user must be its member. */
+  role?: string;
   /** Folder of files `NNNN_name.sql`, numbered from 0001 without gaps. */
   dir: string;
 }
@@ -47,13 +50,17 @@ async function appliedNumber(queryable: Queryable, schema: string): Promise<numb
  * file's name or number is wrong, and then changes nothing; or when its SQL fails, and then its transaction has no
  * effect.
  */
-export async function migrate({ pool, schema, dir }: Migrations): Promise<string[]> {
+export async function migrate({ pool, schema, dir, role }: Migrations): Promise<string[]> {
   const files = await migrationFiles(dir);
   return withClient(pool, async (client, discard) => {
     // Closes the connection afterwards, and with it ends its settings and its lock.
     discard(new Error("used for migrations"));
     await client.query("set statement_timeout = 0");
     await lockMigrations(client);
+    if (role !== undefined) {
+      await transactionOn(client, discard, () => giveSchema(client, schema, role));
+      await client.query(`set role ${role}`);
+    }
     const applied = await appliedNumber(client, schema);
     if (applied === 0) await createLog(client, schema);
     const pending: Migration[] = [];
@@ -113,7 +120,9 @@ async function lockMigrations(client: Queryable): Promise<void> {
 }
 
 async function createLog(client: Queryable, schema: string): Promise<void> {
-  await client.query(`create schema if not exists ${schema}`);
+  // A role that owns its schema may not create one, even if it exists.
+  const { rows } = await client.query("select to_regnamespace($1) is null as missing", [schema]);
+  if (rows[0].missing) await client.query(`create schema ${schema}`);
   await client.query(
     `create table if not exists ${schema}.migrations (number int primary key, name text not null, applied_at timestamptz not null default now())`,
   );

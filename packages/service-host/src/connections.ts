@@ -3,6 +3,7 @@ import { type Bus, connectBus } from "@toolgate/event-bus/connect";
 import { measurePool } from "@toolgate/postgres/measure";
 import { assertMigrated } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { actAsOwner } from "@toolgate/postgres/service-role";
 import { parseSealingKeys, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import type { Need } from "@toolgate/service-registry/service-entry";
@@ -111,6 +112,8 @@ export async function runDailyJob(name: ServiceName, job: (pool: Pool, now: Date
   const log = createLogger({ service: `${name} daily job`, level: "info" });
   const pool = createPool({ url, maxConnections: 1, applicationName: `${name} daily job` });
   try {
+    // The operator may log in as an administrator, but the service has to own its partitions.
+    await actAsOwner(pool, migrationsOf(name).schema);
     log.info({ dropped: await job(pool, new Date()) }, "the daily job is done");
   } finally {
     await pool.end();

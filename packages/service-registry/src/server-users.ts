@@ -161,3 +161,11 @@ export function redisUsers(): UserRules[] {
       return { name, rules: `resetkeys resetchannels ${keys} ${REDIS_COMMANDS}` };
     });
 }
+
+/** The role of each service in a database on a server of our own: it owns its schema and nothing else. */
+export function databaseUsers(database: string): { name: string; role: string; ofAdmin: true }[] {
+  return SERVER_USERS.filter(({ roles }) => !roles).flatMap(({ name, service }) => {
+    const { schema } = serviceEntry(service);
+    return schema === undefined ? [] : [{ name, role: `${database}_${schema}`, ofAdmin: true as const }];
+  });
+}

@@ -29,7 +29,7 @@ const nothing = () => {
 const peers: Peers = { transport: () => nobody, call: () => unused, stream: () => nothing };
 
 /** The HTTP server with one key that is always valid and a tool that takes no arguments. */
-async function startServer(usage: UsageRecord[] = []) {
+async function startServer(usage: UsageRecord[] = [], requestTimeoutMs = REQUEST_TIMEOUT_MS) {
   const key = create(KeyVerdictSchema, { keyId: "k", admitted: true, limit: 60, remaining: 59, toolListed: true });
   const value = create(InvalidArgumentsSchema);
   const refusal = create(RunResponseSchema, { outcome: { case: "invalidArguments", value } });
@@ -40,7 +40,7 @@ async function startServer(usage: UsageRecord[] = []) {
       usage: { add: async (record) => void usage.push(record), async [Symbol.asyncDispose]() {} },
     },
     transports: { "key-auth": nobody },
-    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    requestTimeoutMs,
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const address = app.server.address() as { port: number };
@@ -82,7 +82,7 @@ test("[LOG-2] a body that never ends is cut, and a call with a valid key is stil
 });
 
 test("[ERR-17] the error for a service that is down does not name it", async () => {
-  await using server = await startServer();
+  await using server = await startServer([], 60_000);
   const response = await fetch(`http://127.0.0.1:${server.port}/toolgate.key_auth.v1.SessionService/Login`, {
     method: "POST",
     headers: { "content-type": "application/json" },

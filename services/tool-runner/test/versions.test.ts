@@ -29,6 +29,14 @@ describe("versions of a tool", () => {
     expect(tool).toMatchObject({ version: 2, definition: { handler: handler(2) } });
   });
 
+  it.each(["a\u001b[1m", "a\nb", "a\u202eb"])("[TOOL] a parameter named %j is refused", async (name) => {
+    const parameters = { type: "object", properties: { [name]: { type: "string" } } };
+    await expect(runner.saveTool("unreadable", { handler: handler(1), parameters })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+      rawMessage: expect.stringContaining("must not contain control characters"),
+    });
+  });
+
   it("[TOOL] a restored version becomes the newest and runs once it is confirmed; older ones stay", async () => {
     await runner.saveTool("restored", { external_api: true, handler: handler(1) });
     await runner.saveTool("restored", { external_api: true, handler: handler(2) });

@@ -5,13 +5,20 @@ import { isProvisioned, provisionNew } from "@toolgate/key-auth/operator/provisi
 import { loadJson, saveJson } from "@toolgate/local-servers/saved-json";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { type DemoChat, makeDemoChat } from "./chat.ts";
-import { prepareDemoData } from "./demo-data.ts";
+import { type DemoUrls, prepareDemoData, prepareDemoDataAsAdmin } from "./demo-data.ts";
 import { type DemoHook, makeDemoHook } from "./hook.ts";
 import { loginTo, type Management } from "./management.ts";
 import { receiverSecretFile } from "./receiver.ts";
 import { DEMO_EXAMPLE, DEMO_KEY_TOOLS, DEMO_QUERIES, DEMO_TOOLS, DEMO_VARIABLES } from "./tools.ts";
 
-type SeedInput = { baseUrl: string; databaseUrl: string; dataDir: string; receiverUrl: string };
+type SeedInput = {
+  baseUrl: string;
+  databaseUrl: string;
+  /** The logins for the demo's own data; without them, the database's administrator creates one. */
+  demoUrls?: DemoUrls | undefined;
+  dataDir: string;
+  receiverUrl: string;
+};
 
 type SeedResult = {
   workspace: string;
@@ -59,8 +66,10 @@ export async function seedDemo(input: SeedInput): Promise<SeedResult> {
 }
 
 async function makeDemo(manage: Management, input: SeedInput): Promise<Pick<SeedResult, "apiKey" | "example">> {
-  const dataPassword = randomBytes(PASSWORD_BYTES).toString("hex");
-  const dataUrl = await prepareDemoData(input.databaseUrl, dataPassword);
+  const password = randomBytes(PASSWORD_BYTES).toString("hex");
+  const dataUrl = input.demoUrls
+    ? await prepareDemoData(input.demoUrls)
+    : await prepareDemoDataAsAdmin(input.databaseUrl, password);
   await manage("tool_runner.v1.DataSourceService/SetDataSource", { url: dataUrl });
   for (const query of DEMO_QUERIES) await manage("tool_runner.v1.DataSourceService/SavePreparedQuery", { query });
   for (const variable of DEMO_VARIABLES) await manage("tool_runner.v1.DataSourceService/SaveVariable", { variable });

@@ -69,6 +69,16 @@ test("[MGMT-4] strangers who try an account's password do not delay its owner at
   expect(queue.started.at(-1)).toBe("owner");
 });
 
+test("[MGMT-4] many networks that try as many accounts do not delay those who have signed in before", async () => {
+  const queue = testQueue();
+  for (let at = 0; at < 500; at += 1) void queue.ask("stranger", { account: `victim${at}`, network: `bot${at}` });
+  await queue.settle();
+  for (let round = 0; round < 5; round += 1) await queue.endOne();
+  void queue.ask("known", { isKnown: true });
+  await queue.endOne();
+  expect(queue.started.at(-1)).toBe("known");
+});
+
 test("[MGMT-4] checks of one source wait in a bounded queue, and all checks in another", async () => {
   const queue = testQueue();
   const codeOf = (error: unknown) => (error as ConnectError).code;

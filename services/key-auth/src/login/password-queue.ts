@@ -9,6 +9,8 @@ export const MAX_WAITING = 2_000;
 /** What a source has used counts half after this time. */
 const HALF_LIFE_MS = 10_000;
 const NEGLIGIBLE = 0.01;
+/** Half a check: between two who have used nothing lately, the one who has signed in before goes first. */
+const HANDICAP_OF_STRANGERS = 0.5;
 const RETRY_AFTER_S = 5;
 
 /** On whose account a password is checked, and who wants it. */
@@ -24,6 +26,7 @@ export interface CheckSource {
 export type PasswordQueue = <T>(source: CheckSource, work: () => Promise<T>) => Promise<T>;
 
 interface Waiting {
+  isKnown: boolean;
   keys: readonly string[];
   start: () => void;
 }
@@ -38,7 +41,8 @@ interface Usage {
 /**
  * Gives the next free slot to whoever has used the least recently: by account and by network, whichever has used more. So
  * however many checks one account or one network asks for, another one waits for one hash at most, and strangers who try
- * an account's password do not delay its owner at a known network. Correct and wrong passwords count the same.
+ * an account's password do not delay its owner at a known network, nor do thousands of networks and accounts that have never
+ * signed in delay those that have. Correct and wrong passwords count the same.
  */
 export function createPasswordQueue(nowMs: () => number = () => performance.now()): PasswordQueue {
   const usages = new Map<string, Usage>();
@@ -66,9 +70,9 @@ export function createPasswordQueue(nowMs: () => number = () => performance.now(
   /** The place in the queue of the check to start now; undefined if none may start. */
   function next(): number | undefined {
     let [best, least] = [undefined as number | undefined, Number.POSITIVE_INFINITY];
-    for (const [place, { keys }] of waiting.entries()) {
+    for (const [place, { keys, isKnown }] of waiting.entries()) {
       if (keys.some((key) => usageOf(key).running >= CONCURRENT_PER_SOURCE)) continue;
-      const used = Math.max(...keys.map(amountOf));
+      const used = Math.max(...keys.map(amountOf)) + (isKnown ? 0 : HANDICAP_OF_STRANGERS);
       if (used < least) [best, least] = [place, used];
     }
     return best;
@@ -101,7 +105,7 @@ export function createPasswordQueue(nowMs: () => number = () => performance.now(
       throw new ConnectError("too many simultaneous logins: try again", Code.ResourceExhausted, headers);
     }
     for (const key of keys) usageOf(key).waiting += 1;
-    const started = new Promise<void>((start) => waiting.push({ keys, start }));
+    const started = new Promise<void>((start) => waiting.push({ isKnown: source.isKnown, keys, start }));
     startNext();
     await started;
     try {

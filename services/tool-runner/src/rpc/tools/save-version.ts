@@ -1,6 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { hasControlCharacters } from "@toolgate/names/name";
 import { changedFields } from "../../domain/definitions/changed-fields.ts";
 import { checkDefinition } from "../../domain/definitions/check-definition.ts";
+import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";
 import { newlyExposed } from "../../domain/definitions/release.ts";
 import { compileHandler } from "../../sandbox/compile.ts";
 import { countTools, insertVersion, lockCurrentDefinition, type ToolRow } from "../../store/tools.ts";
@@ -33,7 +35,13 @@ export async function saveVersion(
 /** Fails with invalid_argument and every violation. */
 export function mustBeValid(definition: unknown): void {
   const checked = checkDefinition(definition, compileHandler);
-  if (checked.ok) return;
-  const violations = checked.violations.map(({ path, message }) => `${path}: ${message}`);
+  // Not part of the check of stored definitions: one saved by an earlier version stays usable.
+  const unreadable = checked.ok
+    ? declaredArguments(checked.definition.parameters).filter(({ name }) => hasControlCharacters(name))
+    : [];
+  if (checked.ok && unreadable.length === 0) return;
+  const violations = checked.ok
+    ? unreadable.map(({ name }) => `parameters.properties: ${JSON.stringify(name)} must not contain control characters`)
+    : checked.violations.map(({ path, message }) => `${path}: ${message}`);
   throw new ConnectError(violations.join("; "), Code.InvalidArgument);
 }

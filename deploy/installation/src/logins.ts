@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { natsAuthorization, redisAcl } from "@toolgate/local-servers/server-accounts";
+import { natsUsers, redisUsers, SERVER_USERS } from "@toolgate/service-registry/server-users";
+import { serviceEntry } from "@toolgate/service-registry/services";
+import { type RolePasswords, roleUrls, SERVICES_WITH_SCHEMA } from "./migrate.ts";
+
+/** Where the servers are: addresses without credentials for NATS and Redis, the administrator's for Postgres. */
+export interface ServerAddresses {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly redisUrl: string;
+}
+
+const PASSWORD_BYTES = 24;
+const VARIABLE = /^([A-Z_]+)=(.*)$/;
+const PASSWORD = /:\/\/[^:@/]+:([^@/]+)@/;
+const ADMIN_FILE = "toolgate.env";
+
+/**
+ * Writes into a folder what gives every service a login of its own: `<user>.env` with the addresses for it, and what the
+ * configurations of NATS and Redis include. Keeps the passwords that the folder already has. Only its owner may read it.
+ * Returns the names of the files.
+ */
+export async function writeLogins(folder: string, addresses: ServerAddresses): Promise<string[]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const passwords: Record<string, string> = {};
+  for (const name of ["toolgate", ...SERVER_USERS.map((user) => user.name)]) {
+    passwords[name] = (await passwordIn(folder, name)) ?? randomBytes(PASSWORD_BYTES).toString("hex");
+  }
+  const files: Record<string, string[]> = {
+    "nats-users.conf": natsAuthorization(natsUsers(), passwords),
+    "redis-users.conf": redisAcl(redisUsers(), passwords),
+    [ADMIN_FILE]: lines({
+      NATS_URL: withLogin(addresses.natsUrl, "toolgate", passwords.toolgate),
+      REDIS_URL: withLogin(addresses.redisUrl, "toolgate", passwords.toolgate),
+      DATABASE_URL: addresses.databaseUrl,
+    }),
+  };
+  const databaseUrls = roleUrls(addresses.databaseUrl, passwords);
+  for (const { name, service, redisKeys, roles } of SERVER_USERS) {
+    files[`${name}.env`] = lines({
+      NATS_URL: withLogin(addresses.natsUrl, name, passwords[name]),
+      REDIS_URL: redisKeys.length > 0 ? withLogin(addresses.redisUrl, name, passwords[name]) : undefined,
+      DATABASE_URL: needsDatabase(service, roles) ? databaseUrls[service] : undefined,
+    });
+  }
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(folder, name), `${content.join("\n")}\n`, { mode: 0o600 });
+  }
+  return Object.keys(files);
+}
+
+function needsDatabase(service: (typeof SERVER_USERS)[number]["service"], roles: readonly string[] = []): boolean {
+  const entry = serviceEntry(service);
+  const needs = roles.length > 0 ? roles.flatMap((role) => entry.roles?.[role]?.needs ?? []) : entry.needs;
+  return needs.includes("postgres");
+}
+
+/** The passwords of the services' roles in such a folder. */
+export async function readRolePasswords(folder: string): Promise<RolePasswords> {
+  const passwords = await Promise.all(
+    SERVICES_WITH_SCHEMA.map(async (service) => {
+      const password = await passwordIn(folder, service);
+      if (password === undefined) throw new Error(`${folder} has no login of ${service}: run logins-main.ts first`);
+      return [service, password] as const;
+    }),
+  );
+  return Object.fromEntries(passwords);
+}
+
+/** Each user's variables in such a folder. */
+export function loginsIn(folder: string): Record<string, Record<string, string>> {
+  return Object.fromEntries(
+    SERVER_USERS.map(({ name }) => [name, variablesOf(readFileSync(join(folder, `${name}.env`), "utf8"))]),
+  );
+}
+
+async function passwordIn(folder: string, user: string): Promise<string | undefined> {
+  const text = await readFile(join(folder, `${user}.env`), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  return PASSWORD.exec(variablesOf(text).NATS_URL ?? "")?.[1];
+}
+
+function variablesOf(text: string): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const line of text.split("\n")) {
+    const [, name, value = ""] = VARIABLE.exec(line) ?? [];
+    if (name !== undefined) variables[name] = value;
+  }
+  return variables;
+}
+
+function lines(variables: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+}
+
+/** For each of several addresses. Not by `URL`, which adds a slash. */
+function withLogin(addresses: string, user: string, password = ""): string {
+  return addresses
+    .split(",")
+    .map((address) => address.trim().replace(/^([a-z]+:\/\/)(?:[^@/]*@)?/i, `$1${user}:${password}@`))
+    .join(",");
+}

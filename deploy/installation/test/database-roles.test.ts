@@ -1,0 +1,139 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createPool } from "@toolgate/postgres/pool";
+import { migrationsOf } from "@toolgate/service-registry/paths";
+import { SERVER_USERS } from "@toolgate/service-registry/server-users";
+import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readRolePasswords, writeLogins } from "../src/logins.ts";
+import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../src/migrate.ts";
+
+let database: TestDatabase;
+const passwords = Object.fromEntries(
+  SERVICES_WITH_SCHEMA.map((name) => [name, randomBytes(16).toString("hex")] as const),
+);
+const SCHEMAS = SERVICES_WITH_SCHEMA.map((name) => migrationsOf(name).schema);
+beforeAll(async () => {
+  database = await testDatabase();
+  // As an installation of the last version: everything belongs to the administrator.
+  await migrateAll(database.url);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Runs each statement as a role; returns what the server said, "" for success. */
+async function outcomes(url: string, statements: readonly string[]): Promise<string[]> {
+  const pool = createPool({ url, maxConnections: 1, applicationName: "test" });
+  try {
+    const said: string[] = [];
+    for (const statement of statements) {
+      said.push(
+        await pool.query(statement).then(
+          () => "",
+          (error: Error) => error.message,
+        ),
+      );
+    }
+    return said;
+  } finally {
+    await pool.end();
+  }
+}
+
+async function ownersIn(schema: string): Promise<string[]> {
+  const pool = createPool({ url: database.url, maxConnections: 1, applicationName: "test" });
+  try {
+    const { rows } = await pool.query(
+      `select distinct owner::regrole::text as owner from (
+         select relowner as owner from pg_class join pg_namespace n on n.oid = relnamespace where nspname = $1
+         union all select proowner from pg_proc join pg_namespace n on n.oid = pronamespace where nspname = $1
+         union all select nspowner from pg_namespace where nspname = $1
+       ) owned`,
+      [schema],
+    );
+    return rows.map(({ owner }) => owner);
+  } finally {
+    await pool.end();
+  }
+}
+
+test("an upgrade gives each service's role its schema with everything in it, and repeating it changes nothing", async () => {
+  for (let round = 0; round < 2; round += 1) {
+    expect(await migrateAll(database.url, passwords)).toEqual([]);
+    for (const schema of SCHEMAS) expect(await ownersIn(schema)).toEqual([`${database.name}_${schema}`]);
+  }
+  // Without passwords, the roles that exist keep what they own.
+  await migrateAll(database.url);
+  for (const schema of SCHEMAS) expect(await ownersIn(schema)).toEqual([`${database.name}_${schema}`]);
+});
+
+test("a new installation belongs to the services' roles as well", async () => {
+  await using fresh = await testDatabase();
+  await migrateAll(fresh.url, passwords);
+  for (const url of Object.values(roleUrls(fresh.url, passwords))) {
+    const schema = new URL(url ?? "").username.slice(fresh.name.length + 1);
+    expect(await outcomes(url ?? "", [`table ${schema}.migrations`])).toEqual([""]);
+  }
+});
+
+test.each(SERVICES_WITH_SCHEMA)("the role of %s owns its schema and can do nothing else", async (service) => {
+  const url = roleUrls(database.url, passwords)[service] ?? "";
+  const { schema } = migrationsOf(service);
+  const own = [
+    `table ${schema}.migrations`,
+    `create table ${schema}.of_the_test (n int)`,
+    `drop table ${schema}.of_the_test`,
+  ];
+  expect(await outcomes(url, own)).toEqual(["", "", ""]);
+  const foreign = SCHEMAS.filter((other) => other !== schema).flatMap((other) => [
+    `table ${other}.migrations`,
+    `delete from ${other}.migrations`,
+    `create table ${other}.of_the_test (n int)`,
+    `set role ${database.name}_${other}`,
+  ]);
+  const role = `${database.name}_${schema}`;
+  const rights = [
+    "create schema another",
+    "create role another",
+    "create database another",
+    `alter role ${role} createrole`,
+    `grant pg_execute_server_program to ${role}`,
+    "copy (select 1) to program 'true'",
+    "set role toolgate",
+    "set role postgres",
+  ];
+  for (const said of await outcomes(url, [...foreign, ...rights])) {
+    expect(said).toMatch(/permission denied|must be|must have|no such|role .* does not exist/);
+  }
+});
+
+test("the logins of an installation are files that only their owner may read, and passwords stay", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "toolgate-logins-"));
+  try {
+    const addresses = {
+      databaseUrl: "postgres://admin:secret@db.example/toolgate",
+      natsUrl: "tls://a.example:4222, tls://b.example:4222",
+      redisUrl: "rediss://redis.example:6380",
+    };
+    const files = await writeLogins(folder, addresses);
+    const read = async () => Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+    const before = await read();
+    await writeLogins(folder, addresses);
+    expect(await read()).toEqual(before);
+    for (const name of files) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+    const text = await readFile(join(folder, "key-auth.env"), "utf8");
+    expect(text).toMatch(
+      /^NATS_URL=tls:\/\/key-auth:(\w+)@a\.example:4222,tls:\/\/key-auth:\1@b\.example:4222\nREDIS_URL=rediss:\/\/key-auth:\1@redis\.example:6380\nDATABASE_URL=postgres:\/\/toolgate_key_auth:\1@db\.example\/toolgate\n$/,
+    );
+    expect(await readFile(join(folder, "gateway.env"), "utf8")).toMatch(/^NATS_URL=\S+\n$/);
+    expect(await readFile(join(folder, "outbound-webhook-worker.env"), "utf8")).toMatch(/^NATS_URL=\S+\n$/);
+    for (const { name } of SERVER_USERS) {
+      expect(await readFile(join(folder, `${name}.env`), "utf8")).not.toContain("admin:secret");
+      expect(await readFile(join(folder, "nats-users.conf"), "utf8")).toContain(`"${name}"`);
+    }
+    expect(Object.keys(await readRolePasswords(folder)).toSorted()).toEqual([...SERVICES_WITH_SCHEMA].toSorted());
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,103 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
+import type { Queryable } from "./pool.ts";
+
+const MAX_NAME_BYTES = 63;
+const DUPLICATE_OBJECT = "42710";
+const UNIQUE_VIOLATION = "23505";
+const NAME = /^[a-z_][a-z0-9_]*$/;
+
+/**
+ * The name of the role that owns a service's schema and nothing else. It contains the database's, as all databases of a
+ * server have the same roles. Undefined if it would have to be quoted or is too long.
+ */
+export function serviceRole(database: string, schema: string): string | undefined {
+  const name = `${database}_${schema}`;
+  return NAME.test(name) && name.length <= MAX_NAME_BYTES ? name : undefined;
+}
+
+/**
+ * Creates the role or sets its password. It may log in, and nothing else. Whoever calls becomes its member, to be able to
+ * give it a schema. Needs CREATEROLE.
+ */
+export async function ensureServiceRole(db: Queryable, role: string, password: string): Promise<void> {
+  const { rowCount } = await db.query("select from pg_roles where rolname = $1", [role]);
+  // `alter role` takes no parameters. The verifier is base64, and unlike the password it may be in the server's log.
+  const verifier = scramVerifier(password);
+  if (rowCount === 0) await db.query(`create role ${role} login noinherit password '${verifier}'`).catch(unlessExists);
+  else await db.query(`alter role ${role} login password '${verifier}'`);
+  if (!(await isMember(db, role))) await db.query(`grant ${role} to current_user`);
+}
+
+/** Another process has just created it, with the same password. */
+function unlessExists(error: { code?: string }): void {
+  if (error.code !== DUPLICATE_OBJECT && error.code !== UNIQUE_VIOLATION) throw error;
+}
+
+/** Whether the role exists and the current user may act as it. */
+export async function isMember(db: Queryable, role: string): Promise<boolean> {
+  const { rows } = await db.query(
+    "select exists (select from pg_roles where rolname = $1 and pg_has_role(oid, 'member')) as member",
+    [role],
+  );
+  return rows[0].member;
+}
+
+/** Creates the schema for the role, or gives it the schema with everything in it. Safe to repeat. */
+export async function giveSchema(db: Queryable, schema: string, role: string): Promise<void> {
+  const { rows } = await db.query(
+    `select n.nspowner = r.oid as owned from pg_roles r left join pg_namespace n on n.nspname = $1 where r.rolname = $2`,
+    [schema, role],
+  );
+  if (rows[0].owned === null) return void (await db.query(`create schema ${schema} authorization ${role}`));
+  if (!rows[0].owned) await db.query(`alter schema ${schema} owner to ${role}`);
+  await giveRelations(db, schema, role);
+  await giveFunctions(db, schema, role);
+}
+
+/** A sequence of a column belongs to its table, and changes with it. */
+async function giveRelations(db: Queryable, schema: string, role: string): Promise<void> {
+  const { rows } = await db.query(
+    `select format('%I.%I', nspname, relname) as name, case relkind when 'S' then 'sequence' else 'table' end as kind
+     from pg_class c join pg_namespace n on n.oid = relnamespace
+     where nspname = $1 and relkind in ('r', 'p', 'S') and relowner <> $2::regrole
+       and not (relkind = 'S' and exists (
+         select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i')))
+     order by kind desc, c.oid`,
+    [schema, role],
+  );
+  for (const { name, kind } of rows) await db.query(`alter ${kind} ${name} owner to ${role}`);
+}
+
+async function giveFunctions(db: Queryable, schema: string, role: string): Promise<void> {
+  const { rows } = await db.query(
+    `select p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = pronamespace
+     where nspname = $1 and proowner <> $2::regrole`,
+    [schema, role],
+  );
+  for (const { name } of rows) await db.query(`alter function ${name} owner to ${role}`);
+}
+
+/**
+ * Makes the connection act as the owner of the schema, if the user may: what it creates then belongs to the service. For
+ * commands of operators, who may log in as somebody else.
+ */
+export async function actAsOwner(db: Queryable, schema: string): Promise<void> {
+  await db.query(
+    `select set_config('role', rolname, false) from pg_namespace join pg_roles r on r.oid = nspowner
+     where nspname = $1 and rolname <> current_user and pg_has_role(r.oid, 'member')`,
+    [schema],
+  );
+}
+
+const ITERATIONS = 4_096;
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+
+/** What the server stores of a password (RFC 5803), so that the password itself is never sent. */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(SALT_BYTES);
+  const salted = pbkdf2Sync(password.normalize("NFKC"), salt, ITERATIONS, KEY_BYTES, "sha256");
+  const key = (name: string) => createHmac("sha256", salted).update(name).digest();
+  const stored = createHash("sha256").update(key("Client Key")).digest("base64");
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString("base64")}$${stored}:${key("Server Key").toString("base64")}`;
+}

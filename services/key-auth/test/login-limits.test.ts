@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { Code } from "@connectrpc/connect";
+import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import { CLIENT_ADDRESS_HEADER } from "@toolgate/service-host/principal";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  createRedisThrottle,
+  MAX_ACCOUNT_FAILURES,
+  MAX_ADDRESS_FAILURES,
+  MAX_FAILURES_OF_NETWORK,
+} from "../src/login/throttle.ts";
+import { provision } from "../src/operator/provision.ts";
+import { accountHash, callerNetwork, countedFor } from "../src/rpc/sessions/check-password.ts";
+import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
+
+let keyAuth: RunningKeyAuth;
+beforeAll(async () => {
+  keyAuth = await runKeyAuth({ replicas: 2 });
+});
+afterAll(() => keyAuth[Symbol.asyncDispose]());
+
+async function newUser() {
+  const user = account(`${randomUUID()}@example.test`, "manager");
+  await provision(keyAuth.pool, user);
+  return user;
+}
+
+const networkOf = (address: string) =>
+  callerNetwork({ requestHeader: new Headers({ [CLIENT_ADDRESS_HEADER]: address }) });
+
+/** Failures as the service counts them, without the work of as many password checks. */
+async function failuresOf(email: () => string, address: (failure: number) => string, count: number) {
+  const redis = connectRedis({ url: keyAuth.servers.redisUrl, name: "test", onError: () => {} });
+  await untilReady(redis, 20_000);
+  const throttle = createRedisThrottle(redis);
+  for (let failure = 0; failure < count; failure += 1) {
+    const attempt = await throttle.begin(
+      countedFor({ account: accountHash(email()), network: networkOf(address(failure)), isKnown: false }),
+    );
+    expect(attempt.kind).toBe("allowed");
+  }
+  redis.disconnect();
+}
+
+const loginFrom = (clientAddress: string, email: string, password: string, replica = 0) =>
+  codeOf(keyAuth.sessions(replica).login({ email, password }, { headers: { [CLIENT_ADDRESS_HEADER]: clientAddress } }));
+
+test("[MGMT-4] guesses from one network lock only that network out of the account, on every replica", async () => {
+  const user = await newUser();
+  const other = await newUser();
+  const attacker = `2001:db8:${randomUUID().slice(0, 4)}:1::`;
+  await failuresOf(
+    () => user.email,
+    (failure) => `${attacker}${failure}`,
+    MAX_FAILURES_OF_NETWORK,
+  );
+  for (const replica of [0, 1]) {
+    expect(await loginFrom(`${attacker}ffff`, user.email, user.password, replica)).toBe(Code.ResourceExhausted);
+    expect(await loginFrom("2001:db8:2:2::1", user.email, user.password, replica)).toBeUndefined();
+    expect(await loginFrom(`${attacker}1`, other.email, other.password, replica)).toBeUndefined();
+  }
+});
+
+test("[MGMT-4] guesses from many networks lock the account, even if logins from elsewhere succeed", async () => {
+  const user = await newUser();
+  const prefix = `2001:db8:${randomUUID().slice(0, 4)}`;
+  await failuresOf(
+    () => user.email,
+    (failure) => `${prefix}:${failure.toString(16)}::1`,
+    MAX_ACCOUNT_FAILURES - 1,
+  );
+  expect(await loginFrom("203.0.113.1", user.email, user.password)).toBeUndefined();
+  expect(await loginFrom("203.0.113.1", user.email, user.password, 1)).toBeUndefined();
+  expect(await loginFrom("203.0.113.2", user.email, "guess")).toBe(Code.Unauthenticated);
+  expect(await loginFrom("203.0.113.3", user.email, "guess", 1)).toBe(Code.ResourceExhausted);
+});
+
+test("[MGMT-4] a network that fails on many accounts is locked out, other networks are not", async () => {
+  const user = await newUser();
+  const prefix = `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}`;
+  await failuresOf(
+    () => `${randomUUID()}@example.test`,
+    () => `${prefix}::1`,
+    MAX_ADDRESS_FAILURES - 1,
+  );
+  expect(await loginFrom(`${prefix}::2`, user.email, user.password)).toBeUndefined();
+  expect(await loginFrom(`${prefix}::3`, `${randomUUID()}@example.test`, "guess")).toBe(Code.Unauthenticated);
+  const other = await newUser();
+  expect(await loginFrom(`${prefix}::4`, other.email, other.password)).toBe(Code.ResourceExhausted);
+  expect(await loginFrom("2001:db8:1:1::4", other.email, other.password)).toBeUndefined();
+  // This one has logged in from there before.
+  expect(await loginFrom(`${prefix}::5`, user.email, user.password, 1)).toBeUndefined();
+});
+
+test("[MGMT-4] strangers who lock an account do not lock its owner out of a network used before", async () => {
+  const user = await newUser();
+  const prefix = `2001:db8:${randomUUID().slice(0, 4)}`;
+  expect(await loginFrom("198.51.100.7", user.email, user.password)).toBeUndefined();
+  await failuresOf(
+    () => user.email,
+    (failure) => `${prefix}:${failure.toString(16)}::1`,
+    MAX_ACCOUNT_FAILURES,
+  );
+  for (const replica of [0, 1]) {
+    expect(await loginFrom("198.51.100.8", user.email, user.password, replica)).toBe(Code.ResourceExhausted);
+    expect(await loginFrom("198.51.100.7", user.email.toUpperCase(), user.password, replica)).toBeUndefined();
+  }
+  // Guesses from there are bounded as anywhere else.
+  for (let guess = 0; guess < MAX_FAILURES_OF_NETWORK; guess += 1) {
+    expect(await loginFrom("198.51.100.7", user.email, "guess")).toBe(Code.Unauthenticated);
+  }
+  expect(await loginFrom("198.51.100.7", user.email, user.password)).toBe(Code.ResourceExhausted);
+});
+
+test("[MGMT-4] many correct logins of one Member delay nobody else", async () => {
+  const [busy, quiet, colleague] = [await newUser(), await newUser(), await newUser()];
+  expect(await loginFrom("198.51.100.20", busy.email, busy.password)).toBeUndefined();
+  let ended = 0;
+  const many = Array.from({ length: 50 }, async () => {
+    const code = await loginFrom("198.51.100.20", busy.email, busy.password);
+    ended += 1;
+    return code;
+  });
+  await eventually(() => ended >= 2);
+  for (const [user, address] of [
+    [quiet, "203.0.113.40"],
+    [colleague, "198.51.100.20"],
+  ] as const) {
+    const before = ended;
+    expect(await loginFrom(address, user.email, user.password)).toBeUndefined();
+    // One after the other they would have waited for all of them.
+    expect(ended - before).toBeLessThan(10);
+  }
+  expect(new Set(await Promise.all(many))).toEqual(new Set([undefined]));
+});
