@@ -59,8 +59,8 @@ fuzz: setup ## Sends 100,000 random calls to hooks and checks what they caused (
 	@exec vitest run deploy/installation/test/fuzz
 
 attack: export ATTACK_ROUNDS ?= 3
-attack: setup ## Runs code that harms sandbox children next to another workspace's and counts what that loses (ATTACK_ROUNDS)
-	@exec vitest run services/tool-runner/test/sandbox/bombs.test.ts
+attack: setup ## Attacks the sandbox and counts what another workspace loses and waits (ATTACK_ROUNDS)
+	@exec vitest run --no-file-parallelism bombs.test cpu.test memory.test escape.test
 
 chat-faults: export CHAT_FAULT_ANSWERS ?= 200
 chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answers of chats (CHAT_FAULT_ANSWERS, FAULT_SEED)

@@ -55,6 +55,10 @@ export const SERVICES = {
       SMTP_URL,
       MAIL_FROM,
       { name: "SANDBOX_CHILDREN", meaning: "processes that run handlers" },
+      {
+        name: "SANDBOX_DANGEROUSLY_WEAK_ISOLATION",
+        meaning: "true: start in production even if the machine cannot isolate sandbox children",
+      },
       { name: "ALLOWED_DATA_SOURCES", meaning: "non-public addresses of workspaces' databases" },
     ],
   },

@@ -104,6 +104,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
         ...servers,
         sealingKeys,
         sandboxChildren: 1,
+        requireIsolation: false,
         applicationHosts: [],
         allowedTargets: [],
         targetCaFile: "",

@@ -22,6 +22,12 @@ test("[SSRF] exceptions for development are refused in production", () => {
   }
 });
 
+test("[TOOL-2] the sandbox needs its layers of isolation in production, unless a setting allows it to run without", () => {
+  expect(readConfig(ENV).requireIsolation).toBe(true);
+  expect(readConfig({ ...ENV, NODE_ENV: "development" }).requireIsolation).toBe(false);
+  expect(readConfig({ ...ENV, SANDBOX_DANGEROUSLY_WEAK_ISOLATION: "true" }).requireIsolation).toBe(false);
+});
+
 test("[TOOL-2] by default the sandbox has one child per core, minus one for this process", () => {
   for (const [cores, children] of [
     [1, 1],

@@ -9,6 +9,8 @@ export const { needs: NEEDS } = SERVICES["tool-runner"];
 
 export interface Config extends NeedSettings<(typeof NEEDS)[number]>, OutgoingSettings {
   sandboxChildren: number;
+  /** Refuse to start when the machine has too few layers of isolation around the sandbox. */
+  requireIsolation: boolean;
   /** Non-public addresses that data sources may have, as the operator allows. */
   allowedDataSources: string[];
   /** The server for tools' emails; undefined when tools cannot send any. */
@@ -26,6 +28,9 @@ export function readConfig(env: Env, cores = availableParallelism()): Config {
       min: 1,
       max: MAX_SANDBOX_CHILDREN,
     }),
+    requireIsolation:
+      reader.choice("NODE_ENV", ["production", "development", "test"], "production") === "production" &&
+      !reader.flag("SANDBOX_DANGEROUSLY_WEAK_ISOLATION", false),
     allowedDataSources: reader.list("ALLOWED_DATA_SOURCES"),
     mail: readMail(reader),
   }));

@@ -19,6 +19,8 @@ import { createRecorder } from "./execution/record.ts";
 import { createDefinitions } from "./execution/workspace/definitions.ts";
 import { createSheets } from "./execution/workspace/sheets.ts";
 import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts";
+import { detectIsolation } from "./sandbox/isolation/detect.ts";
+import { reportIsolation } from "./sandbox/isolation/report.ts";
 import { createSandboxPool } from "./sandbox/pool.ts";
 
 /** What runs of tools and the RPC handlers work with. */
@@ -47,6 +49,8 @@ export async function createContext(
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const findServer = createFindServer(config.allowedDataSources);
   const epochs = createEpochs(redis);
+  const isolation = detectIsolation();
+  reportIsolation(isolation, config.requireIsolation, log);
   const standing = createCodeStanding({ pool, epochs, now, log });
   return {
     pool,
@@ -55,7 +59,9 @@ export async function createContext(
     currentEpoch: (workspaceId) => epochs.current(`workspace:${workspaceId}`),
     secretBox,
     findServer,
-    sandbox: resources.use(createSandboxPool({ children: config.sandboxChildren, log, onHarm: standing.harmed })),
+    sandbox: resources.use(
+      createSandboxPool({ children: config.sandboxChildren, isolation, log, onHarm: standing.harmed }),
+    ),
     safeFetch: resources.use(
       createSafeFetch({
         allowList: config.allowedTargets,

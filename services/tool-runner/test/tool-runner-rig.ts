@@ -97,6 +97,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
     redisUrl: serversOfRun().redisUrl,
     natsUrl: nats.url,
     sandboxChildren: 1,
+    requireIsolation: false,
     sealingKeys: [{ version: 1, key: Buffer.alloc(32, 7) }],
     applicationHosts: [],
     allowedTargets: [new URL(receiver.url).host],

@@ -1,6 +1,7 @@
 import { sandboxChildren, sandboxChildrenEnded, sandboxRuns } from "@toolgate/telemetry/instruments";
 import { outsideRequest } from "@toolgate/telemetry/request";
 import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
+import type { Isolation } from "./isolation/detect.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
 import type { ChildEvents } from "./pool/child.ts";
 import { Children } from "./pool/children.ts";
@@ -22,6 +23,7 @@ const TICK_MS = 20;
 
 type SandboxPoolOptions = {
   children: number;
+  isolation: Isolation;
   limits?: Partial<PoolLimits>;
   log: SandboxLog;
   /** Called when code of a workspace has crashed a child or had it killed. */
@@ -64,7 +66,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       placeRuns();
     },
   };
-  const children = new Children(options.children, settings, events, now);
+  const children = new Children(options.children, settings, options.isolation, events, now);
 
   const measures = new DisposableStack();
   measures.use(
@@ -97,7 +99,8 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     }
     runs.expire(time);
     placeRuns();
-    if (runs.size > 0) return;
+    // A run may have ended while its child still hangs in it.
+    if (runs.size > 0 || children.all().some(({ steps }) => steps.length > 0)) return;
     clearInterval(timer);
     timer = undefined;
   };

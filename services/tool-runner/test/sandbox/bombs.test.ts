@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SandboxPool } from "../../src/sandbox/pool.ts";
 import { BOMBS, bombSource } from "./bombs.ts";
+import { quietRuns, tableRow } from "./quiet-workspace.ts";
 import { openPool, runSource, startNeighbours, until } from "./sandbox-harness.ts";
 
 const TOOLS = 16;
@@ -39,13 +40,19 @@ describe("bombs of one workspace, beside the runs of another", () => {
       await using pool = openPool(1, ROUNDS > 0 ? {} : { killGraceMs: SHORT.killGraceMs });
       const neighbours = startNeighbours(pool);
       await until("neighbours at work", () => neighbours.runs() >= 200);
+      const alone = await quietRuns(pool, (runs) => runs === 300);
+      let isOver = false;
+      const beside = quietRuns(pool, () => isOver);
       const { bombs, kinds } = await attack(pool, Math.max(1, ROUNDS) * BOMBS.length, ROUNDS > 0 ? 1_000 : SHORT.cpuMs);
+      isOver = true;
+      const times = await beside;
       const at = neighbours.runs();
       await until("neighbours continue", () => neighbours.runs() >= at + 100);
       const { runs, failures } = await neighbours.stop();
       console.log(
         `${bombs} bombs ${JSON.stringify(Object.fromEntries(kinds))}, ${runs} runs of the neighbour, ${failures.length} lost`,
       );
+      console.log(tableRow(`${BOMBS.length} kinds of bombs`, alone, times));
       expect(failures).toEqual([]);
       // The bombs did go off, and ended only each other.
       expect((kinds.get("cpu") ?? 0) + (kinds.get("memory") ?? 0)).toBeGreaterThan(TOOLS);

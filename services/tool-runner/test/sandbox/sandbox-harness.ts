@@ -1,9 +1,11 @@
 import { compileHandler } from "../../src/sandbox/compile.ts";
+import { detectIsolation, type Isolation } from "../../src/sandbox/isolation/detect.ts";
 import type { PoolLimits } from "../../src/sandbox/limits.ts";
 import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
 import type { HostCall, SandboxLog, SandboxOutcome, SandboxRequest } from "../../src/sandbox/request.ts";
 
 const POLL_MS = 10;
+const ISOLATION = detectIsolation();
 
 export function openPool(
   children = 2,
@@ -11,8 +13,9 @@ export function openPool(
   now: () => number = () => performance.now(),
   log: SandboxLog = { warn: () => {} },
   onHarm: (workspaceId: string, reason: string) => void = () => {},
+  isolation: Isolation = ISOLATION,
 ): SandboxPool {
-  return createSandboxPool({ children, limits, now, log, onHarm });
+  return createSandboxPool({ children, isolation, limits, now, log, onHarm });
 }
 
 export function compiled(source: string): string {

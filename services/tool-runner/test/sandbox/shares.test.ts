@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_ISOLATION } from "../../src/sandbox/isolation/detect.ts";
 import type { SandboxPool } from "../../src/sandbox/pool.ts";
 import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
@@ -70,7 +71,8 @@ describe("shares of the sandbox", () => {
   });
 
   it("[ERR-18] a run that no child can begin ends early as not begun, and the pool is not ready meanwhile", async () => {
-    await using pool = openPool(1, { startPatienceMs: 300 });
+    // Without isolation the process that is stopped is the one that would become ready.
+    await using pool = openPool(1, { startPatienceMs: 300 }, undefined, undefined, undefined, NO_ISOLATION);
     for (const pid of pool.pids()) process.kill(pid, "SIGSTOP");
     expect(pool.isReady()).toBe(false);
     const outcome = runSource(pool, tool(1), { limits: { wallMs: 60_000 } });

@@ -5,7 +5,7 @@ import type { FromChild } from "../protocol/messages.ts";
 import { ProgressFile } from "../protocol/progress-file.ts";
 import { ChildRuns } from "./child-runs.ts";
 import { CpuShare } from "./cpu-share.ts";
-import type { Isolate } from "./isolate.ts";
+import type { Engine } from "./engine.ts";
 import { MAX_ISOLATES, type ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
 
 const SETTINGS = {
@@ -90,7 +90,7 @@ describe("runs in a child", () => {
 
   it("[TOOL-2] a message that is too large for a frame ends its own run and no other", () => {
     const drained = [[["call", 1, 1, "fetch", "x".repeat(MAX_MESSAGE_CHARS)]], [["call", 2, 1, "fetch", "[]"]]];
-    const isolate = { enter: () => "done", drain: () => drained.shift(), cpuMs: 0 } as unknown as Isolate;
+    const isolate = { run: () => ({ outcome: "done", cpuMs: 0, reports: drained.shift() }) } as unknown as Engine;
     const tool = { isolate, tickets: new Set() } as unknown as ToolIsolate;
     const isolates = {
       define: () => {},

@@ -2,7 +2,7 @@ import type { EntryPoints } from "../guest/entry-points.ts";
 import { charsOf, MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
 import type { FailureKind, FromChild, ResultMessage, StartMessage, ToChild } from "../protocol/messages.ts";
 import type { ProgressFile } from "../protocol/progress-file.ts";
-import type { EntryArgs } from "./isolate.ts";
+import type { EntryArgs } from "./engine.ts";
 import type { ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
 
 /** Steps shorter than this are only part of the run's total. */
@@ -87,7 +87,7 @@ export class ChildRuns {
   #cancel(ticket: number): void {
     const run = this.#runs.get(ticket);
     if (run === undefined) return;
-    run.tool.isolate.enter("cancel", [ticket], run.cpuLimitMs);
+    run.tool.isolate.run("cancel", [ticket], run.cpuLimitMs);
     this.#remove(run);
     this.#report(["lost", ticket]);
     this.#isolates.afterStep(run.tool, 0);
@@ -95,27 +95,16 @@ export class ChildRuns {
 
   #enter(run: ChildRun, entry: keyof EntryPoints, args: EntryArgs): void {
     const { isolate, tickets } = run.tool;
-    const cpuMsBefore = isolate.cpuMs;
-    const leftMs = Math.max(1, run.cpuLimitMs - run.cpuMs);
-    let outcome = isolate.enter(entry, args, leftMs);
-    let stepMs = 0;
-    if (outcome !== "memory") {
-      stepMs = isolate.cpuMs - cpuMsBefore;
-      run.cpuMs += stepMs;
-      if (stepMs >= REPORTED_MS) this.#report(["used", run.ticket, stepMs]);
-      // It was not interrupted, because the engine's clock leaves some room.
-      if (outcome === "done" && run.cpuMs > run.cpuLimitMs) {
-        this.#fail(run, "cpu", "The tool exceeded its CPU limit");
-        isolate.enter("cancel", [run.ticket], run.cpuLimitMs);
-      }
-      try {
-        this.#pass(run, isolate.drain());
-      } catch {
-        outcome = isolate.isDead ? "memory" : "cpu";
-      }
-    }
+    const { outcome, cpuMs, reports } = isolate.run(entry, args, Math.max(1, run.cpuLimitMs - run.cpuMs));
+    run.cpuMs += cpuMs;
+    if (cpuMs >= REPORTED_MS) this.#report(["used", run.ticket, cpuMs]);
+    // It was not interrupted, because the engine's clock leaves some room.
+    if (outcome === "done" && run.cpuMs > run.cpuLimitMs) {
+      this.#fail(run, "cpu", "The tool exceeded its CPU limit");
+      isolate.run("cancel", [run.ticket], run.cpuLimitMs);
+    } else this.#pass(run, reports);
     if (outcome === "done") {
-      this.#isolates.afterStep(run.tool, stepMs);
+      this.#isolates.afterStep(run.tool, cpuMs);
       return;
     }
     // Its job queue was cut off, with steps of other runs in it, so the isolate ends with this run.

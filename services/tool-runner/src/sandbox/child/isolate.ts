@@ -3,6 +3,7 @@ import { type EntryPoints, entryPoints } from "../guest/entry-points.ts";
 import { hardenRealm } from "../guest/harden-realm.ts";
 import { FACTORY_HEAD, type GuestSettings, SOURCE_NAME } from "../protocol/messages.ts";
 import type { CpuShare } from "./cpu-share.ts";
+import type { Engine, EntryArgs, Step, StepOutcome } from "./engine.ts";
 
 const ISOLATE_MIB = 32;
 const DRAIN_MS = 100;
@@ -10,12 +11,8 @@ const LOAD_MS = 1_000;
 const BYTES_PER_MIB = 1024 * 1024;
 const ENTRY_NAMES = ["install", "start", "resolve", "reject", "cancel", "drain"] as const;
 
-export type EntryArgs = readonly (string | number | boolean)[];
-/** `starved`: interrupted before it had used its CPU time, because the machine is busy. */
-type EntryOutcome = "done" | "cpu" | "memory" | "starved";
-
-/** One isolate with one hardened realm. This is the only file that knows the engine. */
-export class Isolate implements Disposable {
+/** One isolate with one hardened realm. This is the only file that knows isolated-vm. */
+export class Isolate implements Engine {
   readonly #isolate = new ivm.Isolate({ memoryLimit: ISOLATE_MIB });
   readonly #context = this.#isolate.createContextSync();
   readonly #entries = {} as Record<keyof EntryPoints, ivm.Reference>;
@@ -30,8 +27,7 @@ export class Isolate implements Disposable {
     entries.release();
   }
 
-  /** Compiles a tool's factory without running the tool's own code. Throws the engine's SyntaxError. */
-  load(code: string): void {
+  compile(code: string): void {
     const origin = { filename: SOURCE_NAME, columnOffset: -FACTORY_HEAD.length };
     const factory = this.#context.evalSync(code, {
       ...origin,
@@ -41,34 +37,16 @@ export class Isolate implements Disposable {
     this.#entries.install.applySync(undefined, [factory.derefInto({ release: true })]);
   }
 
-  /** Enters the isolate and stays until its job queue is empty or the CPU time is used up. */
-  enter(name: keyof EntryPoints, args: EntryArgs, cpuMs: number): EntryOutcome {
-    const timeoutMs = this.#share.wallMsFor(cpuMs);
-    const cpuMsBefore = this.cpuMs;
-    const begun = performance.now();
+  run(entry: keyof EntryPoints, args: EntryArgs, cpuMs: number): Step {
+    const cpuMsBefore = this.#cpuMs;
+    const outcome = this.#enter(entry, args, cpuMs);
+    if (outcome === "memory") return { outcome, cpuMs: 0, reports: [] };
+    const usedMs = this.#cpuMs - cpuMsBefore;
     try {
-      this.#entries[name].applySync(undefined, args as (string | number | boolean)[], { timeout: timeoutMs });
-      return "done";
+      return { outcome, cpuMs: usedMs, reports: this.#drain() };
     } catch {
-      if (this.isDead) return "memory";
-      // Anything else is a rejection that the guest did not handle, which is harmless. Only the clock can tell the two
-      // apart, because the guest chooses the text of its errors.
-      if (performance.now() - begun < timeoutMs) return "done";
-      return this.cpuMs - cpuMsBefore >= cpuMs ? "cpu" : "starved";
-    } finally {
-      if (!this.isDead) this.#share.observe(this.cpuMs - cpuMsBefore, performance.now() - begun);
+      return { outcome: this.isDead ? "memory" : "cpu", cpuMs: usedMs, reports: [] };
     }
-  }
-
-  /** What the guest has reported since the last time. */
-  drain(): unknown[] {
-    return JSON.parse(
-      this.#entries.drain.applySync(undefined, [], { timeout: this.#share.wallMsFor(DRAIN_MS) }) as string,
-    );
-  }
-
-  get cpuMs(): number {
-    return Number(this.#isolate.cpuTime) / 1_000_000;
   }
 
   get heapMib(): number {
@@ -82,5 +60,32 @@ export class Isolate implements Disposable {
 
   [Symbol.dispose](): void {
     if (!this.isDead) this.#isolate.dispose();
+  }
+
+  #enter(entry: keyof EntryPoints, args: EntryArgs, cpuMs: number): StepOutcome {
+    const timeoutMs = this.#share.wallMsFor(cpuMs);
+    const cpuMsBefore = this.#cpuMs;
+    const begun = performance.now();
+    try {
+      this.#entries[entry].applySync(undefined, args as (string | number | boolean)[], { timeout: timeoutMs });
+      return "done";
+    } catch {
+      if (this.isDead) return "memory";
+      // Anything else is a rejection that the guest did not handle, which is harmless. Only the clock can tell the two
+      // apart, because the guest chooses the text of its errors.
+      if (performance.now() - begun < timeoutMs) return "done";
+      return this.#cpuMs - cpuMsBefore >= cpuMs ? "cpu" : "starved";
+    } finally {
+      if (!this.isDead) this.#share.observe(this.#cpuMs - cpuMsBefore, performance.now() - begun);
+    }
+  }
+
+  #drain(): unknown[] {
+    const timeout = this.#share.wallMsFor(DRAIN_MS);
+    return JSON.parse(this.#entries.drain.applySync(undefined, [], { timeout }) as string);
+  }
+
+  get #cpuMs(): number {
+    return Number(this.#isolate.cpuTime) / 1_000_000;
   }
 }

@@ -1,5 +1,6 @@
 import type { GuestSettings } from "../protocol/messages.ts";
 import { CpuShare } from "./cpu-share.ts";
+import type { Engine } from "./engine.ts";
 import { Isolate } from "./isolate.ts";
 
 export const MAX_ISOLATES = 128;
@@ -16,7 +17,7 @@ const STEPS_BETWEEN_HEAP_READINGS = 64;
 
 /** An isolate with its tool loaded, and the tickets of the runs in it. */
 export type ToolIsolate = {
-  readonly isolate: Isolate;
+  readonly isolate: Engine;
   readonly codeId: number;
   readonly tickets: Set<number>;
   runsServed: number;
@@ -33,7 +34,7 @@ export class ToolIsolates {
   readonly #current = new Map<number, ToolIsolate>();
   /** Includes isolates that get no new runs and only finish their current ones. The least recently used comes first. */
   readonly #all = new Set<ToolIsolate>();
-  #spare: Isolate | undefined;
+  #spare: Engine | undefined;
 
   constructor(settings: GuestSettings) {
     this.#settings = settings;
@@ -104,7 +105,7 @@ export class ToolIsolates {
     const isolate = this.#spare ?? new Isolate(this.#settings, this.share);
     this.#spare = undefined;
     try {
-      isolate.load(code);
+      isolate.compile(code);
     } catch (error) {
       isolate[Symbol.dispose]();
       throw error;

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { LRUCache } from "lru-cache";
+import { type Isolation, onlyChildOf } from "../isolation/detect.ts";
 import { createFrameReader } from "../protocol/frames.ts";
 import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
 import { ProgressFile } from "../protocol/progress-file.ts";
@@ -51,6 +52,9 @@ export class Child implements RunChild, AsyncDisposable {
   readonly #closed = Promise.withResolvers<void>();
   readonly #send: (message: ToChild) => void;
   readonly #now: () => number;
+  readonly #isForked: boolean;
+  #enginePid: number | undefined;
+  #priority = 0;
   #stepCount = 0;
   #codeCount = 0;
   /** The codes that the child knows, so that a code is sent once and not with every run. */
@@ -59,18 +63,23 @@ export class Child implements RunChild, AsyncDisposable {
     dispose: (codeId) => this.#send(["forget", codeId]),
   });
 
-  constructor(settings: GuestSettings, events: ChildEvents, now: () => number) {
+  constructor(settings: GuestSettings, isolation: Isolation, events: ChildEvents, now: () => number) {
     this.#now = now;
+    this.#isForked = isolation.layers.has("processes");
     this.progressAt = now();
-    this.#process = spawnChild(this.progress.fd, settings);
+    this.#process = spawnChild(this.progress.fd, settings, isolation);
     this.#send = createFrameWriter(this.#process.stdin as Writable, () => {
       this.progressAt = now();
     });
     this.#listen(events);
   }
 
+  /** The process that runs the tools. The one that was spawned may be its parent. */
   get pid(): number | undefined {
-    return this.#process.pid;
+    const { pid } = this.#process;
+    if (!this.#isForked || pid === undefined) return pid;
+    this.#enginePid ??= onlyChildOf(pid);
+    return this.#enginePid ?? pid;
   }
 
   /** The run whose step it is working on, or was when it ended. */
@@ -107,22 +116,41 @@ export class Child implements RunChild, AsyncDisposable {
 
   /** A process may only lower its own priority and that of its children, so a child keeps the lower one. */
   setPriority(priority: number): void {
-    if (this.pid === undefined || priority === 0) return;
-    try {
-      setPriority(this.pid, priority);
-    } catch {
-      // It has ended already.
+    this.#priority = priority;
+    if (priority === 0) return;
+    for (const pid of new Set([this.#process.pid, this.pid])) {
+      try {
+        if (pid !== undefined) setPriority(pid, priority);
+      } catch {
+        // It has ended already.
+      }
     }
   }
 
   kill(reason: Child["killedFor"]): void {
     this.killedFor = reason;
-    this.#process.kill("SIGKILL");
+    this.#kill();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#process.kill("SIGKILL");
+    this.#kill();
     await this.#closed.promise;
+  }
+
+  /** A parent of the process ends with it, and ends last, so that no zombie is left to others. */
+  #kill(): void {
+    const { pid } = this;
+    if (pid === this.#process.pid) {
+      this.#process.kill("SIGKILL");
+      return;
+    }
+    // It stops when its child is stopped.
+    this.#process.kill("SIGCONT");
+    try {
+      if (pid !== undefined) process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended already.
+    }
   }
 
   #codeIdOf({ request: { codeKey, code } }: SandboxRun): number {
@@ -168,6 +196,8 @@ export class Child implements RunChild, AsyncDisposable {
   }
 
   #receive({ done, messages }: ChildFrame, events: ChildEvents): void {
+    // Until now only its parent had the priority.
+    if (!this.ready) this.setPriority(this.#priority);
     this.ready = true;
     this.stalled = false;
     this.progressAt = this.#now();

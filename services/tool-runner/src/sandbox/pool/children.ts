@@ -1,4 +1,5 @@
 import { outsideRequest } from "@toolgate/telemetry/request";
+import type { Isolation } from "../isolation/detect.ts";
 import type { GuestSettings } from "../protocol/messages.ts";
 import { Child, type ChildEnd, type ChildEvents } from "./child.ts";
 import { LANE_NAMES, LANES, type LaneName, laneSizes } from "./lanes.ts";
@@ -21,14 +22,14 @@ export class Children implements AsyncDisposable {
   readonly #retired = new Set<Child>();
   readonly #spawn: () => Child;
 
-  constructor(size: number, settings: GuestSettings, events: ChildEvents, now: () => number) {
+  constructor(size: number, settings: GuestSettings, isolation: Isolation, events: ChildEvents, now: () => number) {
     this.#sizes = laneSizes(size);
     const onEnd = (child: Child, end: ChildEnd) => {
       if (this.#closed || this.#retired.delete(child)) return;
       this.#replace(child);
       events.onEnd(child, end);
     };
-    this.#spawn = () => outsideRequest(() => new Child(settings, { ...events, onEnd }, now));
+    this.#spawn = () => outsideRequest(() => new Child(settings, isolation, { ...events, onEnd }, now));
     this.#fill();
     this.#retireTimer = outsideRequest(() => setInterval(() => this.retireIdle(), RETIRE_EVERY_MS)).unref();
   }

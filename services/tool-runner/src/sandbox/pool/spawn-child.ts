@@ -1,23 +1,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { realpathSync } from "node:fs";
+import type { Isolation } from "../isolation/detect.ts";
 import type { GuestSettings } from "../protocol/messages.ts";
+import { CHILD_PROGRAM, READABLE_FOLDERS } from "./child-files.ts";
 
-const SANDBOX_FOLDER = dirname(import.meta.dirname);
 /** isolated-vm's loader looks here to tell musl from glibc. */
 const LIBC_MARKER = "/etc/alpine-release";
 
 /**
  * A child has no environment, may read only its own sources and isolated-vm, and may start no processes or workers.
- * Node 24 has no flag against network access; what prevents it is that nothing in an isolate can reach the network.
+ * Node 24 has no flag against network access; the isolation around it removes the network where the machine can.
  */
-export function spawnChild(progressFd: number, settings: GuestSettings): ChildProcess {
-  const engine = dirname(createRequire(import.meta.url).resolve("isolated-vm/package.json"));
-  const engineLoader = dirname(createRequire(join(engine, "package.json")).resolve("node-gyp-build"));
-  const readable = [`${SANDBOX_FOLDER}/*`, `${engine}/*`, `${engineLoader}/*`, LIBC_MARKER];
+export function spawnChild(progressFd: number, settings: GuestSettings, isolation: Isolation): ChildProcess {
+  const readable = [...READABLE_FOLDERS.map((folder) => `${folder}/*`), LIBC_MARKER];
   const flags = ["--permission", "--allow-addons", "--no-node-snapshot", "--disable-warning=SecurityWarning"];
   for (const path of readable) flags.push(`--allow-fs-read=${path}`);
-  return spawn(process.execPath, [...flags, join(SANDBOX_FOLDER, "child/main.ts"), JSON.stringify(settings)], {
+  const node = realpathSync(process.execPath);
+  const [file = node, ...args] = isolation.wrap([node, ...flags, CHILD_PROGRAM, JSON.stringify(settings)]);
+  return spawn(file, args, {
     env: {},
     cwd: "/",
     // A separate process group, so that Ctrl-C in a terminal reaches only the service, which lets runs end first.

@@ -1,0 +1,10 @@
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const SANDBOX_FOLDER = dirname(import.meta.dirname);
+const ENGINE_FOLDER = dirname(createRequire(import.meta.url).resolve("isolated-vm/package.json"));
+const ENGINE_LOADER_FOLDER = dirname(createRequire(join(ENGINE_FOLDER, "package.json")).resolve("node-gyp-build"));
+
+/** What a child reads: its own sources and isolated-vm. */
+export const READABLE_FOLDERS: readonly string[] = [SANDBOX_FOLDER, ENGINE_FOLDER, ENGINE_LOADER_FOLDER];
+export const CHILD_PROGRAM = join(SANDBOX_FOLDER, "child/main.ts");
