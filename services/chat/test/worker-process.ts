@@ -8,7 +8,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import type { ChatRig } from "./chat-rig.ts";
 
 const MAIN = new URL("../src/main.ts", import.meta.url).pathname;
-const INTERNAL_TOKEN = "internal-token-of-the-workers";
+const INTERNAL_TOKEN = "internal-token-of-the-test-workers";
 
 export interface WorkerProcesses extends AsyncDisposable {
   /** Starts a process with the role worker, and waits until it takes turns. */

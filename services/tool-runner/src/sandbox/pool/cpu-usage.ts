@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-const HALF_LIFE_MS = 3_000;
+export const HALF_LIFE_MS = 3_000;
 const UNKNOWN_MS = 1;
 const LEARNING = 0.2;
 const MAX_WORKSPACES = 100_000;
