@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { quantile, quietRuns, tableRow } from "./quiet-workspace.ts";
+import { quietRuns, tableRow } from "./quiet-workspace.ts";
 import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
 const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
-const LANES = 24;
+const LANES = 12;
+const BURN_MS = 500;
+const QUIET_RUNS = 100;
 const BURN = handler(
   "await ctx.callTool('x'); const end = Date.now() + args.ms; let n = 0; while (Date.now() < end) n++; return n > 0",
 );
@@ -11,7 +13,7 @@ describe("CPU time", () => {
   it("[TOOL-2] a workspace with many lanes of heavy runs does not hold up the runs of another", async () => {
     await using pool = openPool(1);
     await quietRuns(pool, (runs) => runs === 50);
-    const alone = await quietRuns(pool, (runs) => runs === 300);
+    const alone = await quietRuns(pool, (runs) => runs === QUIET_RUNS);
     let going = true;
     let burnt = 0;
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
@@ -19,21 +21,22 @@ describe("CPU time", () => {
         const { kind } = await runSource(pool, BURN, {
           workspaceId: "heavy",
           codeKey: `heavy/${lane % 4}/1`,
-          args: { ms: 850 },
+          args: { ms: BURN_MS },
           limits: { cpuMs: 1_000 },
         });
         if (kind === "ok") burnt += 1;
       }
     });
     await until("the heavy workspace at work", () => burnt >= 2);
-    const beside = await quietRuns(pool, (runs) => runs === 300);
+    const burntBefore = burnt;
+    const beside = await quietRuns(pool, (runs) => runs === QUIET_RUNS);
+    const burntMeanwhile = burnt - burntBefore;
     going = false;
     await Promise.all(lanes);
-    console.log(tableRow(`${LANES} lanes of 0.85 s`, alone, beside));
-    // Behind the heavy runs it would be several seconds.
-    expect(quantile(beside, 0.5)).toBeLessThan(200);
-    expect(burnt).toBeGreaterThanOrEqual(2);
-  });
+    console.log(tableRow(`${LANES} lanes of ${BURN_MS} ms`, alone, beside));
+    // If each quiet run waited for heavy ones, at least as many of those would end meanwhile.
+    expect(burntMeanwhile).toBeLessThan(QUIET_RUNS / 2);
+  }, 120_000);
 
   it("[TOOL-2] the limit of a run is in CPU time: other processes on the same cores do not use it up", async () => {
     await using pool = openPool(12);

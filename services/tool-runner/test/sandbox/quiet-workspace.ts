@@ -17,7 +17,7 @@ export async function quietRuns(pool: SandboxPool, isOver: (runs: number) => boo
   return times;
 }
 
-export function quantile(times: number[], q: number): number {
+function quantile(times: number[], q: number): number {
   const sorted = times.toSorted((a, b) => a - b);
   return sorted[Math.floor(q * (sorted.length - 1))] ?? Number.NaN;
 }
