@@ -48,7 +48,7 @@ export interface Chat {
   send(message: string, options?: SendOptions): AsyncGenerator<ChatEvent, void>;
   /** Yields what came after an event or a time, and the rest of the running answer, up to `done`. Sends no message. */
   resume(options: ResumeOptions): AsyncGenerator<ChatEvent, void>;
-  /** All messages, or with `before` or `limit` one page: the newest `limit` before an event id. */
+  /** All messages; with `before` or `limit`, one page of them: the newest `limit` before an event id. */
   history(page?: { before?: number; limit?: number }): Promise<HistoryPage>;
   /** Stops the running answer, which keeps what it has so far. Resolves with whether there was one. */
   stop(): Promise<boolean>;

@@ -75,7 +75,7 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
     hasRoom: (lane) => running.count(lane) < turnsPerWorker,
     async run(turns) {
       if (context.localWorker.current) for (const turn of turns) running.start(turn);
-      // It has stopped in the meantime.
+      // The worker has stopped in the meantime.
       else for (const turn of turns) await release(turn);
     },
   };

@@ -61,7 +61,7 @@ interface TurnsOptions {
   turnsPerWorkspace: number;
   bus: Bus;
   now: () => Date;
-  /** Undefined: there is none, or it takes no more turns. */
+  /** The worker in this process, unless there is none or it takes no more turns. */
   localWorker?: () => LocalWorker | undefined;
 }
 
