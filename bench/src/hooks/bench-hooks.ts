@@ -5,7 +5,7 @@ import type { BenchInstallation } from "../installation/start-installation.ts";
 export type BenchHook = { id: string; path: string; secret: string; workspace: string; workspaceId: string };
 
 /** Calls per clock minute, the highest limit that a hook can have. */
-export const MAX_CALLS_PER_MINUTE = 10_000;
+const MAX_CALLS_PER_MINUTE = 10_000;
 
 const CONCURRENT_REQUESTS = 4;
 /** As many as there are database connections: each occupies one while a password is hashed. */

@@ -47,7 +47,7 @@ export async function measureHooks(settings: HooksSettings): Promise<HookFigures
 }
 
 /** Each call takes the time of an acceptance and that of a run. */
-export function acceptedAndRunPerSecond({ accepted, drained }: Pick<HookFigures, "accepted" | "drained">): number {
+function acceptedAndRunPerSecond({ accepted, drained }: Pick<HookFigures, "accepted" | "drained">): number {
   const of = (all: readonly { perSecond: number }[]) => median(all.map(({ perSecond }) => perSecond));
   return 1 / (1 / of(accepted) + 1 / of(drained));
 }

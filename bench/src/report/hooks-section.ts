@@ -76,7 +76,7 @@ export function hookTargets({ peer, accepted, halfLoad, beside }: HookFigures): 
   ];
 }
 
-export function acceptedPerSecond(all: readonly SaturatedHooks[]): number {
+function acceptedPerSecond(all: readonly SaturatedHooks[]): number {
   return median(all.map(({ perSecond, statuses }) => (perSecond * (statuses[202] ?? 0)) / total(statuses)));
 }
 

@@ -185,15 +185,15 @@ test("[CHAT] a stream that opens and breaks without an event is not tried for ev
 
 test("[CHAT] leaving the loop and firing the signal both close the connection", async () => {
   const closed: number[] = [];
+  const stop = new AbortController();
   const { chat } = await scripted((_, response, number) => {
     response.on("close", () => closed.push(number));
     stream(response).write(part(1, "a"));
+    if (number === 2) stop.abort(new Error("left the page"));
   });
   for await (const { event } of chat.send("hello")) if (event === "message") break;
   await expect.poll(() => closed, { timeout: 20_000 }).toEqual([1]);
-  const stop = new AbortController();
   const reading = all(chat.send("hello", { signal: stop.signal }));
-  setTimeout(() => stop.abort(new Error("left the page")), 50);
   await expect(reading).rejects.toThrow("left the page");
   await expect.poll(() => closed, { timeout: 20_000 }).toEqual([1, 2]);
 });

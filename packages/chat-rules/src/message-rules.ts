@@ -1,7 +1,7 @@
 /** What a chat request may contain, for the gateway, which responds to people, and for chat, which stores it. */
 
-export const MAX_MESSAGE_CHARACTERS = 32_000;
-export const MAX_CLIENT_MESSAGE_ID_CHARACTERS = 255;
+const MAX_MESSAGE_CHARACTERS = 32_000;
+const MAX_CLIENT_MESSAGE_ID_CHARACTERS = 255;
 export const MAX_FILE_BYTES = 20 * 1024 * 1024;
 export const MAX_FILE_NAME_CHARACTERS = 255;
 export const MAX_PAGE = 1000;

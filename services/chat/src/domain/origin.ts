@@ -1,4 +1,4 @@
-export const MAX_ORIGINS = 20;
+const MAX_ORIGINS = 20;
 const MAX_CHARACTERS = 300;
 
 /** Why a list of origins is not valid; undefined when it is. */

@@ -4,7 +4,7 @@ import { SCHEMA } from "./queue.ts";
 
 const DAY_MS = 86_400_000;
 /** Days in which a stream can be resumed by event id. Whole messages are kept until the chat is reset. */
-export const EVENT_DAYS = 3;
+const EVENT_DAYS = 3;
 /** Enough for the creation of partitions to fail for a few days. */
 const DAYS_AHEAD = 4;
 /** An advisory lock's number, which no other lock has. */

@@ -2,10 +2,10 @@ import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assista
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-export const MAX_INSTRUCTIONS_CHARACTERS = 32_000;
-export const MAX_GREETING_CHARACTERS = 2_000;
-export const MAX_SUGGESTIONS = 10;
-export const MAX_SUGGESTION_CHARACTERS = 200;
+const MAX_INSTRUCTIONS_CHARACTERS = 32_000;
+const MAX_GREETING_CHARACTERS = 2_000;
+const MAX_SUGGESTIONS = 10;
+const MAX_SUGGESTION_CHARACTERS = 200;
 export const MAX_MODELS = 5;
 export const MAX_TOOLS = 100;
 
