@@ -73,6 +73,8 @@ export class SharedConnection implements Carrier {
   }
 
   send(subscription: AnySubscription): void {
+    // Its caller left while it waited for a connection.
+    if (subscription.hasEnded) return;
     this.#lastId += 1;
     subscription.id = this.#lastId;
     subscription.carrier = this;
