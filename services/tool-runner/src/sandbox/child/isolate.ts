@@ -20,8 +20,9 @@ export class Isolate implements Engine {
 
   constructor(settings: GuestSettings, share: CpuShare) {
     this.#share = share;
-    this.#context.evalSync(`(${hardenRealm.toString()})()`);
-    const program = `return (${entryPoints.toString()})(${JSON.stringify(settings)})`;
+    // Only the callers of strict functions are hidden from the tool, which could keep values on them for its next runs.
+    this.#context.evalSync(`"use strict";(${hardenRealm.toString()})()`);
+    const program = `"use strict";return (${entryPoints.toString()})(${JSON.stringify(settings)})`;
     const entries = this.#context.evalClosureSync(program, [], { result: { reference: true } });
     for (const name of ENTRY_NAMES) this.#entries[name] = entries.getSync(name, { reference: true });
     entries.release();

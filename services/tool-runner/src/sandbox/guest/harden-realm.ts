@@ -36,6 +36,15 @@ export function hardenRealm(): void {
     delete (NativeBuffer.prototype as unknown as Record<string, unknown>)[name];
   }
 
+  const pending: unknown[] = [realm];
+  const seen = new Set<object>();
+  const reach = (value: unknown) => {
+    if (isObject(value) && !seen.has(value)) {
+      seen.add(value);
+      pending.push(value);
+    }
+  };
+
   // A frozen prototype forbids plain assignment of the same name on every object below it. An accessor lets
   // `error.name = "X"` or `Point.prototype.toString = …` make an own property, as in an unfrozen realm.
   const allowOverride = (prototype: object, keys: readonly PropertyKey[]) => {
@@ -43,6 +52,7 @@ export function hardenRealm(): void {
       const found = getOwnPropertyDescriptor(prototype, key);
       if (found === undefined || !("value" in found) || !found.configurable) continue;
       const inherited = found.value as unknown;
+      reach(inherited);
       defineProperty(prototype, key, {
         configurable: false,
         enumerable: false,
@@ -65,14 +75,6 @@ export function hardenRealm(): void {
   allowOverride(Date.prototype, ["constructor", "toString", "toJSON", "valueOf"]);
   allowOverride(Map.prototype, ["constructor", "get", "set", "has", "toString"]);
 
-  const pending: unknown[] = [realm];
-  const seen = new Set<object>();
-  const reach = (value: unknown) => {
-    if (isObject(value) && !seen.has(value)) {
-      seen.add(value);
-      pending.push(value);
-    }
-  };
   const segments = new Intl.Segmenter().segment("a");
   const iterators: unknown[] = [[].values()];
   const unnamed: unknown[] = [
