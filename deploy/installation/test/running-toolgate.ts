@@ -9,6 +9,7 @@ import type { ServiceProcess } from "@toolgate/local/service-process";
 import { type SplitSettings, startSplit } from "@toolgate/local/split";
 import { serviceEnvironment, startTopology } from "@toolgate/local/topology";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
+import type { ServiceName } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
@@ -43,6 +44,8 @@ export interface RunningToolgate extends AsyncDisposable {
   redis: TestServer;
   /** Only with `ownPostgres`. */
   postgres: Omit<TestServer, "wipe"> | undefined;
+  /** Base URLs of the RPC servers by service. Only in the split topology. */
+  rpcUrls: Readonly<Partial<Record<ServiceName, string>>>;
   /** Only in the split topology. */
   processes(): ServiceProcess[];
   saveTool(name: string, definition: Record<string, unknown>): Promise<void>;
@@ -107,12 +110,13 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   await provision(pool, { ...account, role: "admin" });
   const manage = await loginTo(running.baseUrl, account);
   if (!manage) throw new Error("the administrator cannot log in");
-  const { baseUrl, gatewayUrls, opsUrls } = running;
+  const { baseUrl, gatewayUrls, opsUrls, rpcUrls } = running;
   const owned = resources.move();
   return {
     baseUrl,
     gatewayUrls,
     opsUrls,
+    rpcUrls,
     pool,
     databaseUrl: database.url,
     manage,
@@ -137,7 +141,7 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
 async function start(kind: TopologyKind, settings: Parameters<typeof startTopology>[1], setup: Setup) {
   if (kind === "single") {
     const single = await startTopology("single", settings);
-    return { ...single, gatewayUrls: [single.baseUrl], processes: (): ServiceProcess[] => [] };
+    return { ...single, gatewayUrls: [single.baseUrl], rpcUrls: {}, processes: (): ServiceProcess[] => [] };
   }
   const env = await serviceEnvironment(settings);
   const { replicas, roles } = setup;

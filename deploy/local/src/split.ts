@@ -45,6 +45,8 @@ export type Topology = {
 type Split = Topology & {
   /** Base URLs of all gateways. */
   gatewayUrls: string[];
+  /** Base URLs of the RPC servers of a service, separated by commas. */
+  rpcUrls: Readonly<Record<ServiceName, string>>;
   processes(): ServiceProcess[];
 };
 
@@ -73,9 +75,10 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
       .filter(({ service, role }) => service === name && (!role || serviceEntry(name).roles?.[role]?.servesRpcs))
       .map(({ rpcPort }) => `http://${HOST}:${rpcPort}`)
       .join(",");
+  const rpcUrls = Object.fromEntries(SERVICE_NAMES.map((name) => [name, urlsOf(name)])) as Split["rpcUrls"];
   const shared = {
     ...env,
-    ...Object.fromEntries(SERVICE_NAMES.map((name) => [urlVariable(name), urlsOf(name)])),
+    ...Object.fromEntries(SERVICE_NAMES.map((name) => [urlVariable(name), rpcUrls[name]])),
   };
   const started: ServiceProcess[] = [];
   const stop = async () => {
@@ -98,6 +101,7 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
     baseUrl: `http://${HOST}:${gatewayPort}`,
     gatewayUrls: plan.filter(({ service }) => service === "gateway").map(({ port }) => `http://${HOST}:${port}`),
     opsUrls: plan.map(({ opsPort }) => `http://${HOST}:${opsPort}`),
+    rpcUrls,
     stop,
     processes: () => started,
     pids: () => Object.fromEntries(started.map(({ name, pid }) => [name, pid])),

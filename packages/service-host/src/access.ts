@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { Access, access } from "@toolgate/gen/toolgate/options/v1/access_pb";
-import { decodePrincipal, type MemberRole, PRINCIPAL_HEADER, principalKey } from "./principal.ts";
+import type { PrincipalReader } from "./identity/principal-token.ts";
+import { type MemberRole, PRINCIPAL_HEADER, principalKey } from "./principal.ts";
 
 /** Shows that a call comes from a service of this installation. */
 export const INTERNAL_TOKEN_HEADER = "toolgate-internal-token";
@@ -43,20 +44,26 @@ export function rpcName(method: DescMethod): string {
   return `${method.parent.typeName}/${method.name}`;
 }
 
+/** How a server finds out who calls. */
+export interface Authentication {
+  internalToken: string;
+  principals: PrincipalReader;
+}
+
 /**
  * Refuses calls without the internal token, and management calls of users whose role is not enough. Handlers get the
  * user from `principalOf`.
  */
-export function accessInterceptor(internalToken: string): Interceptor {
+export function accessInterceptor({ internalToken, principals }: Authentication): Interceptor {
   const isInternal = internalTokenCheck(internalToken);
-  return (next) => (request) => {
+  return (next) => async (request) => {
     if (!isInternal(request.header.get(INTERNAL_TOKEN_HEADER) ?? ""))
       throw new ConnectError("internal token missing or wrong", Code.Unauthenticated);
     const admitted = ROLES_ADMITTED.get(accessOf(request.method));
     if (admitted) {
-      const header = request.header.get(PRINCIPAL_HEADER);
-      if (!header) throw new ConnectError("login required", Code.Unauthenticated);
-      const principal = decodePrincipal(header);
+      const sent = request.header.get(PRINCIPAL_HEADER);
+      if (!sent) throw new ConnectError("login required", Code.Unauthenticated);
+      const principal = principals.known(sent) ?? (await principals.read(sent));
       if (!admitted.includes(principal.role))
         throw new ConnectError("your role does not permit this", Code.PermissionDenied);
       request.contextValues.set(principalKey, principal);

@@ -2,8 +2,10 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { type Metrics, startMetrics } from "@toolgate/telemetry/sdk";
 import { startTracing } from "@toolgate/telemetry/tracing";
 import { type Env, type EnvReader, readAll, readConfig } from "./env.ts";
+import { principalKeysOf } from "./identity/principal-keys.ts";
+import { createPrincipalReader } from "./identity/principal-token.ts";
 import { createLogger, type Logger } from "./logger.ts";
-import { type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
+import { type Peers, type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
 import { startOpsServer } from "./process/ops-server.ts";
 import { createReadiness } from "./process/readiness.ts";
 import { hotCallStreams, unaryRoutes } from "./rpc/hot-calls.ts";
@@ -60,7 +62,7 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
     await using metrics = startMetrics();
     await using _tracing = await startTracing(name, env);
     const starting = definition.start(config, { log, now: Date.now, peers });
-    await run(name, starting, { ...host, scrape: metrics.scrape }, log, stopped);
+    await run(name, starting, { ...host, peers, scrape: metrics.scrape }, log, stopped);
   } catch (error) {
     log.fatal({ err: error }, "failed");
     process.exitCode = 1;
@@ -73,7 +75,7 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
 async function run(
   name: string,
   starting: Promise<Service>,
-  { host, rpcPort, opsPort, internalToken, scrape }: HostConfig & Pick<Metrics, "scrape">,
+  { host, rpcPort, opsPort, internalToken, peers, scrape }: HostConfig & Pick<Metrics, "scrape"> & { peers: Peers },
   log: Logger,
   stopped: Promise<string>,
 ): Promise<void> {
@@ -83,9 +85,16 @@ async function run(
   if (service === undefined) return log.info({ signal: await stopped }, "start cancelled");
   const readiness = createReadiness(() => service.ready());
   const draining = new AbortController();
+  const principals = createPrincipalReader({
+    // Loaded when the first principal comes, so that the service starts and serves hot calls without key-auth.
+    keySet: () => service.principalKeys?.() ?? principalKeysOf(peers)(),
+    now: Date.now,
+    onError: (error) => log.warn({ err: error }, "key-auth's public keys"),
+  });
+  const authentication = { internalToken, principals };
   const unary = unaryRoutes(name, service);
   const streams = hotCallStreams(name, service, { log, drainSignal: draining.signal });
-  const shared = sharedStreamRoutes(name, service, { log, internalToken, drainSignal: draining.signal });
+  const shared = sharedStreamRoutes(name, service, { log, authentication, drainSignal: draining.signal });
   const routes = (router: ConnectRouter) => {
     unary(router);
     shared(router);
@@ -93,7 +102,7 @@ async function run(
   };
   // Disposed after the RPC server, so that probes get responses to the end.
   await using ops = await startOpsServer({ readiness, host, port: opsPort, scrape });
-  await using rpc = await startRpcServer({ routes, host, port: rpcPort, internalToken, readiness, log });
+  await using rpc = await startRpcServer({ routes, host, port: rpcPort, authentication, readiness, log });
   log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");
   const signal = await stopped;
   log.info({ signal }, "draining");

@@ -13,6 +13,7 @@ import type { SharedStreamMethod } from "@toolgate/call-stream/shared-streams/co
 import { streamTransport } from "@toolgate/call-stream/transport";
 import type { HotCall } from "@toolgate/service-registry/service-entry";
 import {
+  peersOf,
   SERVICE_NAMES,
   SERVICES,
   type ServiceName,
@@ -56,17 +57,17 @@ export type PeerTransports = Partial<Record<ServiceName, Transport>>;
 
 const RECONNECT = { minMs: 50, maxMs: 1_000 };
 
-/** The addresses of a service's peers. Throws one error that names the variables of those that are missing. */
+/** The addresses of a process's peers. Throws one error that names the variables of those that are missing. */
 export function readPeerUrls(env: Env, service: string): PeerUrls {
-  const entry = SERVICE_NAMES.includes(service as ServiceName) ? serviceEntry(service as ServiceName) : undefined;
   return readConfig(env, (reader) => {
-    const required = (entry?.peers ?? []) as ServiceName[];
-    const optional = (entry?.optionalPeers ?? []) as ServiceName[];
-    return Object.fromEntries([
-      ...required.map((peer) => [peer, reader.baseUrls(urlVariable(peer))]),
-      ...optional.map((peer) => [peer, reader.baseUrls(urlVariable(peer), "")]),
-    ]);
+    const peers = isServiceName(service) ? peersOf(service, reader.list("ROLES")) : [];
+    return Object.fromEntries(peers.map((peer) => [peer, reader.baseUrls(urlVariable(peer))]));
   });
+}
+
+/** Whether the registry has the service; tests run others. */
+export function isServiceName(name: string): name is ServiceName {
+  return (SERVICE_NAMES as readonly string[]).includes(name);
 }
 
 /** Peers in other processes: hot calls over call streams, the rest as unary gRPC. Disposing closes the streams. */

@@ -1,5 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
+import type { JSONWebKeySet } from "jose";
 import type { Env } from "./env.ts";
 import type { Logger } from "./logger.ts";
 import type { Peers } from "./peers.ts";
@@ -28,6 +29,8 @@ export interface Service extends AsyncDisposable {
   /** The handlers of its hot calls by the method's local name, for callers in the same process. */
   // biome-ignore lint/suspicious/noExplicitAny: each handler has its own request and response types.
   readonly hotCalls?: Readonly<Record<string, CallHandler<any, any>>>;
+  /** Only of key-auth: the public keys that verify principals, which other services get from its RPC. */
+  principalKeys?(): Promise<JSONWebKeySet>;
   /** Resolves when the service can do its work; rejects with the reason when it can't. */
   ready(): Promise<void>;
   /**

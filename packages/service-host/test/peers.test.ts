@@ -52,11 +52,14 @@ test("a service without the handler of one of its hot calls does not start", () 
   expect(() => localPeers(options).add("key-auth", keyAuth({}))).toThrow("key-auth has no handler for Verify");
 });
 
-test("the URLs of required peers must be set, those of optional ones only where they are called", async () => {
+test("the URLs of a service's peers must be set, in a process of some roles only those that they call", async () => {
   expect(() => readPeerUrls({}, "gateway")).toThrow(
     "configuration: KEY_AUTH_URL is missing; TOOL_RUNNER_URL is missing; CHAT_URL is missing; INBOUND_HOOK_URL is missing; OUTBOUND_WEBHOOK_URL is missing",
   );
-  const urls = readPeerUrls({}, "outbound-webhook");
+  expect(() => readPeerUrls({}, "outbound-webhook")).toThrow("configuration: KEY_AUTH_URL is missing");
+  expect(() => readPeerUrls({ ROLES: "worker,dispatcher" }, "outbound-webhook")).toThrow("KEY_AUTH_URL is missing");
+  expect(() => readPeerUrls({ ROLES: "worker" }, "chat")).toThrow("configuration: TOOL_RUNNER_URL is missing");
+  const urls = readPeerUrls({ ROLES: "worker" }, "outbound-webhook");
   await using peers = remotePeers(urls, options);
   expect(() => peers.transport("key-auth")).toThrow("configuration: KEY_AUTH_URL is missing");
 });

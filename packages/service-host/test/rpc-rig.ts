@@ -2,11 +2,12 @@ import { create, createFileRegistry, type DescService } from "@bufbuild/protobuf
 import { EmptySchema, FileDescriptorSetSchema, file_google_protobuf_empty } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { TEST_TOKEN, testAuthentication } from "@toolgate/testbed/transports";
 import { createLogger, type Logger } from "../src/logger.ts";
 import { createReadiness } from "../src/process/readiness.ts";
 import { startRpcServer } from "../src/rpc/rpc-server.ts";
 
-export const TOKEN = "the-internal-token-of-all-the-tests";
+export const TOKEN = TEST_TOKEN;
 
 /** A logger whose entries the test can read. */
 export function recordedLog(): { log: Logger; entries: Record<string, unknown>[] } {
@@ -23,7 +24,7 @@ export async function rpcRig(routes: (router: ConnectRouter) => void, ready = as
     routes,
     host: "127.0.0.1",
     port: 0,
-    internalToken: TOKEN,
+    authentication: testAuthentication(),
     readiness,
     log,
   });

@@ -1,11 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ChatService, ErrorEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { principalHeaders } from "@toolgate/testbed/principals";
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
+import { testAuthentication } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
 import { createLogger } from "../src/logger.ts";
 import { remotePeers } from "../src/peers.ts";
-import { encodePrincipal, PRINCIPAL_HEADER, principalOf } from "../src/principal.ts";
+import { principalOf } from "../src/principal.ts";
 import { createReadiness } from "../src/process/readiness.ts";
 import { startRpcServer } from "../src/rpc/rpc-server.ts";
 import { sharedStreamRoutes } from "../src/rpc/shared-streams.ts";
@@ -14,7 +16,7 @@ import { TOKEN } from "./rpc-rig.ts";
 
 const log = createLogger({ service: "test", level: "silent" });
 const USER = { userId: "u", email: "u@example.com", workspaceId: "w", workspace: "acme", role: "member" } as const;
-const headers = { [PRINCIPAL_HEADER]: encodePrincipal(USER) };
+const headers = principalHeaders(USER);
 const PART = "x".repeat(16 * 1024);
 
 /** A service whose streams do what the message says, behind a proxy that can freeze. */
@@ -49,14 +51,15 @@ async function serving() {
     async [Symbol.asyncDispose]() {},
   };
   const draining = new AbortController();
-  const shared = sharedStreamRoutes("chat", service, { log, internalToken: TOKEN, drainSignal: draining.signal });
+  const authentication = testAuthentication();
+  const shared = sharedStreamRoutes("chat", service, { log, authentication, drainSignal: draining.signal });
   const routes: Parameters<typeof startRpcServer>[0]["routes"] = (router) => {
     service.routes(router);
     shared(router);
   };
   const readiness = createReadiness(async () => {});
   const server = resources.use(
-    await startRpcServer({ routes, host: "127.0.0.1", port: 0, internalToken: TOKEN, readiness, log }),
+    await startRpcServer({ routes, host: "127.0.0.1", port: 0, authentication, readiness, log }),
   );
   const proxy = resources.use(await startTcpProxy(`http://127.0.0.1:${server.port}`));
   const peers = resources.use(remotePeers({ chat: proxy.url }, { log, internalToken: TOKEN }));

@@ -33,6 +33,8 @@ interface ProcessRole {
   /** Serves the service's RPCs: peers are given the addresses of these processes. */
   readonly servesRpcs: boolean;
   readonly needs: readonly Need[];
+  /** The services that it calls. */
+  readonly peers: readonly string[];
 }
 
 /** An environment variable of one service, in addition to the common ones and those of its needs. */
@@ -55,9 +57,8 @@ export interface ServiceEntry {
   readonly needs: readonly Need[];
   /** Connections of each Postgres pool: the default of DATABASE_CONNECTIONS, and its bounds. */
   readonly databaseConnections?: { readonly fallback: number; readonly min: number; readonly max: number };
-  /** The services that it calls; those in `optionalPeers` only with some settings. */
+  /** The services that it calls. Who serves management RPCs gets key-auth's public keys from it. */
   readonly peers: readonly string[];
-  readonly optionalPeers?: readonly string[];
   /** Absent: every process of the service does all its work. */
   readonly roles?: Readonly<Record<string, ProcessRole>>;
   /** The ports in docs/operators.md; a process picks free ones when none are set. */

@@ -48,7 +48,7 @@ export const SERVICES = {
     schema: "tool_runner",
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 10, min: 1, max: 200 },
-    peers: [],
+    peers: ["key-auth"],
     ports: { rpc: 7002, ops: 7102 },
     variables: [
       ...OUTGOING,
@@ -82,10 +82,10 @@ export const SERVICES = {
     schema: "chat",
     needs: ["postgres", "nats", "sealing-keys"],
     databaseConnections: { fallback: 8, min: 2, max: 100 },
-    peers: ["tool-runner"],
+    peers: ["key-auth", "tool-runner"],
     roles: {
-      api: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"] },
-      worker: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
+      api: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"], peers: ["key-auth", "tool-runner"] },
+      worker: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"], peers: ["tool-runner"] },
     },
     ports: { rpc: 7005, ops: 7105 },
     variables: [
@@ -109,9 +109,13 @@ export const SERVICES = {
     databaseConnections: { fallback: 8, min: 2, max: 100 },
     peers: ["key-auth", "tool-runner", "chat"],
     roles: {
-      receiver: { servesRpcs: true, needs: ["postgres", "redis", "nats", "sealing-keys"] },
+      receiver: {
+        servesRpcs: true,
+        needs: ["postgres", "redis", "nats", "sealing-keys"],
+        peers: ["key-auth", "tool-runner", "chat"],
+      },
       // It runs targets. Their results come from other services, so it is given no keys.
-      runner: { servesRpcs: false, needs: ["postgres", "nats"] },
+      runner: { servesRpcs: false, needs: ["postgres", "nats"], peers: ["key-auth", "tool-runner", "chat"] },
     },
     ports: { rpc: 7004, ops: 7104 },
     variables: [
@@ -130,16 +134,14 @@ export const SERVICES = {
     schema: "outbound_webhook",
     needs: ["postgres", "nats", "sealing-keys"],
     databaseConnections: { fallback: 8, min: 2, max: 100 },
-    peers: [],
-    // Provides the addresses for the emails that the dispatcher sends when SMTP_URL is set.
-    optionalPeers: ["key-auth"],
+    peers: ["key-auth"],
     roles: {
-      manager: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"] },
-      "fan-out": { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
-      dispatcher: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"] },
-      // It connects to customers' servers, so it gets neither the database nor the keys. Like all processes, it has
-      // INTERNAL_TOKEN.
-      worker: { servesRpcs: false, needs: ["nats"] },
+      manager: { servesRpcs: true, needs: ["postgres", "nats", "sealing-keys"], peers: ["key-auth"] },
+      "fan-out": { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"], peers: [] },
+      // Gets the addresses of admins from key-auth.
+      dispatcher: { servesRpcs: false, needs: ["postgres", "nats", "sealing-keys"], peers: ["key-auth"] },
+      // It connects to customers' servers, so it gets neither the database nor the keys.
+      worker: { servesRpcs: false, needs: ["nats"], peers: [] },
     },
     ports: { rpc: 7003, ops: 7103 },
     variables: [
@@ -189,6 +191,14 @@ export function serviceEntry(name: ServiceName): ServiceEntry {
 /** The environment variable with the base URLs of a service's RPC servers: `KEY_AUTH_URL` for key-auth. */
 export function urlVariable(name: ServiceName): string {
   return `${name.toUpperCase().replaceAll("-", "_")}_URL`;
+}
+
+/** The services that a process calls which has these roles of a service; none: all of them. */
+export function peersOf(name: ServiceName, roles: readonly string[] = []): ServiceName[] {
+  const { peers, roles: known = {} } = serviceEntry(name);
+  const called =
+    roles.length === 0 ? peers : peers.filter((peer) => roles.some((role) => known[role]?.peers.includes(peer)));
+  return called as ServiceName[];
 }
 
 /** The environment variables of a need. */

@@ -11,6 +11,7 @@ import { localPeers } from "@toolgate/service-host/rpc/local-peers";
 import type { Service } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
+import { TEST_TOKEN } from "@toolgate/testbed/transports";
 import { startToolRunnerRig, type ToolRunnerRig } from "../../tool-runner/test/tool-runner-rig.ts";
 import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
@@ -20,7 +21,6 @@ import type { StartOutcome, TurnRef } from "../src/store/turns/start.ts";
 import { createTurns, type TurnRequest, type Turns } from "../src/turns/turns.ts";
 import { type ScriptedModel, scriptedModel } from "./scripted-model.ts";
 
-const INTERNAL_TOKEN = "internal-token-of-the-test";
 const ALL_EVENTS = 100_000;
 
 export interface ChatRig extends AsyncDisposable {
@@ -82,7 +82,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     turnsPerWorkspace: 100,
     ...setup.config,
   };
-  const peers = localPeers({ log, internalToken: INTERNAL_TOKEN });
+  const peers = localPeers({ log, internalToken: TEST_TOKEN });
   peers.add("tool-runner", tools.replicas[0] as Service);
   const model = scriptedModel();
   let aheadMs = 0;

@@ -5,10 +5,10 @@ import { hotCallStreams, unaryRoutes } from "@toolgate/service-host/rpc/hot-call
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import type { Service } from "@toolgate/service-host/service";
 import { eventually } from "@toolgate/testbed/eventually";
+import { TEST_TOKEN, testAuthentication } from "@toolgate/testbed/transports";
 import type { ChatRig } from "./chat-rig.ts";
 
 const MAIN = new URL("../src/main.ts", import.meta.url).pathname;
-const INTERNAL_TOKEN = "internal-token-of-the-test-workers";
 
 export interface WorkerProcesses extends AsyncDisposable {
   /** Starts a process with the role worker, and waits until it takes turns. */
@@ -30,7 +30,7 @@ export async function workerProcesses({ tools, config }: ChatRig): Promise<Worke
       },
       host: "127.0.0.1",
       port: 0,
-      internalToken: INTERNAL_TOKEN,
+      authentication: testAuthentication(),
       readiness: createReadiness(async () => {}),
       log,
     }),
@@ -42,7 +42,7 @@ export async function workerProcesses({ tools, config }: ChatRig): Promise<Worke
     DATABASE_URL: config.databaseUrl,
     NATS_URL: config.natsUrl,
     SEALING_KEYS: `${key?.version}:${key?.key.toString("base64")}`,
-    INTERNAL_TOKEN,
+    INTERNAL_TOKEN: TEST_TOKEN,
     TOOL_RUNNER_URL: `http://127.0.0.1:${rpc.port}`,
     ALLOWED_TARGETS: config.allowedTargets.join(","),
     LOG_LEVEL: "info",

@@ -93,11 +93,12 @@ test("[CHAT-36] a stream begins with a comment, before its first event", async (
 
 test("a stream of chat that breaks again and again without a new event fails in the end", async () => {
   let opened = 0;
-  const open = async function* () {
+  const broken = async function* () {
     opened += 1;
     yield 1n;
     throw new ConnectError("broken", Code.Unavailable);
   };
+  const open = async () => broken();
   const reading = async () => {
     for await (const _ of continued(open, (id) => id, new AbortController().signal));
   };

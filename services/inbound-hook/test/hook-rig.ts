@@ -16,18 +16,18 @@ import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
-import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import type { MemberRole } from "@toolgate/service-host/principal";
 import { localPeers } from "@toolgate/service-host/rpc/local-peers";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
 import type { Service, ServiceHost } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
+import { principalHeaders, testKeySet } from "@toolgate/testbed/principals";
 import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
+import { TEST_TOKEN, testTransport } from "@toolgate/testbed/transports";
 import { start as startToolRunner } from "@toolgate/tool-runner/service";
 import type { Config, ProcessRole, RunnerConfig } from "../src/config.ts";
 import { type InboundHook, start } from "../src/service.ts";
 
-export const INTERNAL_TOKEN = "internal-token-of-the-test";
 export const PUBLIC_URL = "https://gate.example";
 
 const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
@@ -94,7 +94,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   }
   const sealingKeys = [{ version: 1, key: randomBytes(32) }];
   const servers = { databaseUrl: database.url, databaseConnections: 6, redisUrl: redis.url, natsUrl: nats.url };
-  const peers = localPeers({ log, internalToken: INTERNAL_TOKEN });
+  const peers = localPeers({ log, internalToken: TEST_TOKEN, keySet: testKeySet });
   let aheadMs = 0;
   const now = () => Date.now() + aheadMs;
   const host = { log, now, peers };
@@ -144,10 +144,10 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
     return service;
   };
   for (const roles of options.instances ?? [["receiver", "runner"]]) await startInstance(roles);
-  const ownTransport = localTransport((router) => services[0]?.routes(router), log, INTERNAL_TOKEN);
+  const ownTransport = testTransport((router) => services[0]?.routes(router), log);
   const as: HookRig["as"] = (role, { id: workspaceId, code: workspace }) => {
     const principal = { userId: randomUUID(), email: `${role}@example.test`, workspaceId, workspace, role };
-    const headers = { [PRINCIPAL_HEADER]: encodePrincipal(principal) };
+    const headers = principalHeaders(principal);
     return {
       hooks: withHeaders(createClient(HookService, ownTransport), headers),
       deliveries: withHeaders(createClient(HookDeliveryService, ownTransport), headers),

@@ -7,6 +7,7 @@ import type { ServiceHost } from "@toolgate/service-host/service";
 import { createTools, type Tools } from "./clients/tools.ts";
 import { createBackground } from "./events/background.ts";
 import { createPasswordQueue, type PasswordQueue } from "./login/password-queue.ts";
+import { createPrincipals, type Principals } from "./login/principals.ts";
 import { createLocalThrottle, createRedisThrottle, type LoginThrottle, withFallback } from "./login/throttle.ts";
 import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
@@ -22,6 +23,7 @@ export interface Context {
   admission: Pick<Admission, "used" | "lastAccepted">;
   verifier: Verifier;
   tokens: Tokens;
+  principals: Principals;
   throttle: LoginThrottle;
   passwordQueue: PasswordQueue;
   now: () => Date;
@@ -44,6 +46,7 @@ export function createContext(
   const { log, now, peers } = host;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const clock = () => new Date(now());
+  const signing = { signingKeys: () => listSigningKeys(pool), box: secretBox, now: clock };
   const admission = createRedisAdmission(redis);
   const verifier = createVerifier({
     redis,
@@ -62,7 +65,8 @@ export function createContext(
     tools: createTools(peers.transport("tool-runner")),
     admission,
     verifier,
-    tokens: createTokens({ signingKeys: () => listSigningKeys(pool), box: secretBox, now: clock }),
+    tokens: createTokens(signing),
+    principals: createPrincipals(signing),
     passwordQueue: createPasswordQueue(),
     throttle: withFallback(
       createRedisThrottle(redis),

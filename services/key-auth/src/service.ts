@@ -48,6 +48,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   return {
     hotCalls: { verify: verifyHandler(context.verifier) },
     routes: (router) => registerRoutes(router, context),
+    principalKeys: () => context.tokens.keySet(),
     async ready() {
       await pool.query("select 1");
     },

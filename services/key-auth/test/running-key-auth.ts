@@ -12,12 +12,13 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import type { SealingKey } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
-import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER, type Principal } from "@toolgate/service-host/principal";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
+import type { MemberRole, Principal } from "@toolgate/service-host/principal";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
+import { principalHeaders } from "@toolgate/testbed/principals";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
+import { testTransport } from "@toolgate/testbed/transports";
 import { provision } from "../src/operator/provision.ts";
 import { type KeyAuth, start } from "../src/service.ts";
 
@@ -34,8 +35,6 @@ interface ToolRunnerStandIn {
   checked: string[][];
   down: boolean;
 }
-
-const INTERNAL_TOKEN = "internal-token-of-the-test";
 
 export interface RunningKeyAuth extends AsyncDisposable {
   pool: Pool;
@@ -135,7 +134,7 @@ export async function runKeyAuth({
     const overrides = dailyJobEveryMs !== undefined ? { dailyJobEveryMs } : {};
     running.push(resources.use(await start(config, host, overrides)));
   }
-  const transports = running.map((service) => localTransport(service.routes, log, INTERNAL_TOKEN));
+  const transports = running.map((service) => testTransport(service.routes, log));
   const owned = resources.move();
   return {
     pool,
@@ -152,7 +151,7 @@ export async function runKeyAuth({
       const response = await running[replica]?.hotCalls.verify(request, { signal: new AbortController().signal });
       return response?.key;
     },
-    as: (role, workspace = workspaceId) => ({ headers: principalHeaders(role, workspace) }),
+    as: (role, workspace = workspaceId) => ({ headers: headersOf(role, workspace) }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -185,7 +184,7 @@ export function account(email: string, role: MemberRole, workspace = `w-${random
   return { workspace, email, password: "a password", role };
 }
 
-function principalHeaders(role: MemberRole, workspaceId: string): Headers {
+function headersOf(role: MemberRole, workspaceId: string): Headers {
   const principal: Principal = {
     userId: randomUUID(),
     email: `${role}@example.test`,
@@ -193,5 +192,5 @@ function principalHeaders(role: MemberRole, workspaceId: string): Headers {
     workspace: "w",
     role,
   };
-  return new Headers({ [PRINCIPAL_HEADER]: encodePrincipal(principal) });
+  return new Headers(principalHeaders(principal));
 }

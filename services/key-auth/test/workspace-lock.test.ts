@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Code, createClient } from "@connectrpc/connect";
 import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
+import { testTransport } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
 import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
@@ -10,7 +10,7 @@ test("[IN-28] the lock of a workspace is read from the database, and one that do
   await using keyAuth = await runKeyAuth();
   const [replica] = keyAuth.replicas as [RunningKeyAuth["replicas"][number]];
   const log = createLogger({ service: "test", level: "silent" });
-  const workspaces = createClient(WorkspaceService, localTransport(replica.routes, log, "internal"));
+  const workspaces = createClient(WorkspaceService, testTransport(replica.routes, log));
   const isLocked = async (id: string) =>
     (await workspaces.listLockedWorkspaces({ workspaceIds: [id] })).lockedIds.includes(id);
   const lock = (locked: boolean) =>

@@ -20,18 +20,18 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
-import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
+import type { MemberRole } from "@toolgate/service-host/principal";
 import type { Service } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
+import { principalHeaders } from "@toolgate/testbed/principals";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
+import { testTransport } from "@toolgate/testbed/transports";
 import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
 
-const INTERNAL_TOKEN = "internal";
 const SOURCE = "test-source";
 
 interface RigOptions {
@@ -156,16 +156,15 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
   for (const roles of options.instances ?? [ROLES]) await start(roles);
 
   const manager = services[0] as Service;
-  const transport = localTransport((router) => manager.routes(router), log, INTERNAL_TOKEN);
-  const headersOf = (user: User) => ({
-    [PRINCIPAL_HEADER]: encodePrincipal({
+  const transport = testTransport((router) => manager.routes(router), log);
+  const headersOf = (user: User) =>
+    principalHeaders({
       userId: "user",
       email: user.email ?? "someone@acme.example",
       workspaceId: user.workspaceId,
       workspace: "acme",
       role: user.role ?? "manager",
-    }),
-  });
+    });
   const endpoints = (user: User) => withHeaders(createClient(EndpointService, transport), headersOf(user));
   const deliveries = (user: User) => withHeaders(createClient(DeliveryService, transport), headersOf(user));
   const replays = (user: User) => withHeaders(createClient(ReplayService, transport), headersOf(user));

@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_target_pb";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
+import { testTransport } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
   runner = await startToolRunnerRig();
   const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
   const log = createLogger({ service: "test", level: "silent" });
-  targets = createClient(HookTargetService, localTransport(replica.routes, log, "internal"));
+  targets = createClient(HookTargetService, testTransport(replica.routes, log));
 });
 afterAll(() => runner[Symbol.asyncDispose]());
 

@@ -16,13 +16,14 @@ import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
-import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
+import type { MemberRole } from "@toolgate/service-host/principal";
 import { migrationsOf } from "@toolgate/service-registry/paths";
+import { principalHeaders } from "@toolgate/testbed/principals";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
+import { testTransport } from "@toolgate/testbed/transports";
 import type { Config } from "../src/config.ts";
 import { start, type ToolRunner } from "../src/service.ts";
 
@@ -30,7 +31,6 @@ const callsNobody = () => {
   throw new Error("tool-runner calls no other service");
 };
 const NO_PEERS: Peers = { transport: callsNobody, call: callsNobody, stream: callsNobody };
-const INTERNAL_TOKEN = "internal-token-of-the-test";
 
 export interface ToolCall {
   tool: string;
@@ -121,9 +121,9 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
   }
   const workspaceId = randomUUID();
   const [first] = replicas as [ToolRunner];
-  const transport = localTransport(first.routes, log, INTERNAL_TOKEN);
+  const transport = testTransport(first.routes, log);
   const as: ToolRunnerRig["as"] = (role, workspace = workspaceId) => {
-    const headers = principalHeaders(role, workspace);
+    const headers = headersOf(role, workspace);
     return {
       tools: withHeaders(createClient(ToolService, transport), headers),
       dataSource: withHeaders(createClient(DataSourceService, transport), headers),
@@ -185,9 +185,9 @@ async function currentEpoch(redis: ReturnType<typeof connectRedis>, workspaceId:
   return BigInt(String(await redis.eval(script, 1, epochKey(`workspace:${workspaceId}`)).catch(() => 0)));
 }
 
-function principalHeaders(role: MemberRole, workspaceId: string): Record<string, string> {
+function headersOf(role: MemberRole, workspaceId: string): Record<string, string> {
   const principal = { userId: randomUUID(), email: `${role}@example.test`, workspaceId, workspace: "acme", role };
-  return { [PRINCIPAL_HEADER]: encodePrincipal(principal) };
+  return principalHeaders(principal);
 }
 
 /** The principal of a management call comes from the gateway, in a header. */

@@ -291,6 +291,14 @@ export declare type AuthorizeResponse = Message<"toolgate.key_auth.v1.AuthorizeR
    * @generated from field: bool workspace_locked = 6;
    */
   workspaceLocked: boolean;
+
+  /**
+   * These fields as a JWT that is signed with one of the keys of GetKeySet, for the header toolgate-principal. Services accept
+   * it for at least 30 s and at most 60 s.
+   *
+   * @generated from field: string principal = 7;
+   */
+  principal: string;
 };
 
 /**
@@ -419,8 +427,8 @@ export declare const SessionService: GenService<{
     output: typeof GetKeySetResponseSchema;
   },
   /**
-   * The user of a token and their role in a workspace. Accepts both kinds of token. Fails with unauthenticated or, for
-   * a workspace that the user does not belong to, not_found.
+   * The user of a token and their role in a workspace, also as a signed text for other services. Accepts both kinds of
+   * token. Fails with unauthenticated or, for a workspace that the user does not belong to, not_found.
    *
    * @generated from rpc toolgate.key_auth.v1.SessionService.Authorize
    */

@@ -3,7 +3,10 @@ import { Code, type ConnectError } from "@connectrpc/connect";
 import { type Call, neverSentError } from "@toolgate/call-stream/call";
 import { directCall } from "@toolgate/call-stream/direct";
 import type { ServiceName } from "@toolgate/service-registry/services";
+import type { JSONWebKeySet } from "jose";
 import { rpcName } from "../access.ts";
+import { principalKeysOf } from "../identity/principal-keys.ts";
+import { createPrincipalReader } from "../identity/principal-token.ts";
 import type { Logger } from "../logger.ts";
 import { hotCallOf, type Peers, type PeerTransports, sharedStreamOf } from "../peers.ts";
 import type { Service } from "../service.ts";
@@ -16,7 +19,14 @@ interface LocalPeers extends Peers {
   add(name: ServiceName, service: Service): void;
 }
 
-export function localPeers({ log, internalToken }: { log: Logger; internalToken: string }): LocalPeers {
+interface LocalPeersOptions {
+  log: Logger;
+  internalToken: string;
+  /** What principals are verified with instead of key-auth's keys. */
+  keySet?: () => Promise<JSONWebKeySet>;
+}
+
+export function localPeers({ log, internalToken, keySet }: LocalPeersOptions): LocalPeers {
   const transports: PeerTransports = {};
   // biome-ignore lint/suspicious/noExplicitAny: each call has its own request and response types.
   const calls = new Map<DescMethodUnary, Call<any, any>>();
@@ -49,7 +59,7 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
       };
     },
     add(name, service) {
-      transports[name] = localTransport(unaryRoutes(name, service), log, internalToken);
+      transports[name] = localTransport(unaryRoutes(name, service), log, authentication);
       for (const { method, handler } of hotCallsOf(name, service)) {
         const onError = (error: unknown) =>
           log.error({ err: error, rpc: rpcName(method) }, "hot call failed unexpectedly");
@@ -57,6 +67,12 @@ export function localPeers({ log, internalToken }: { log: Logger; internalToken:
       }
     },
   };
+  const principals = createPrincipalReader({
+    keySet: keySet ?? principalKeysOf(peers),
+    now: Date.now,
+    onError: (error) => log.warn({ err: error }, "key-auth's public keys"),
+  });
+  const authentication = { internalToken, principals };
   return peers;
 }
 

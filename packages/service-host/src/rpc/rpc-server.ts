@@ -5,7 +5,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { Health } from "@toolgate/gen/grpc/health/v1/health_pb";
 import { ServerReflection } from "@toolgate/gen/grpc/reflection/v1/reflection_pb";
 import { ServerReflection as ServerReflectionV1Alpha } from "@toolgate/gen/grpc/reflection/v1alpha/reflection_pb";
-import { assertAccessDeclared } from "../access.ts";
+import { type Authentication, assertAccessDeclared } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { listen } from "../process/listen.ts";
@@ -20,7 +20,7 @@ interface RpcServerOptions {
   host: string;
   /** 0 picks a free port. */
   port: number;
-  internalToken: string;
+  authentication: Authentication;
   readiness: Readiness;
   log: Logger;
 }
@@ -43,7 +43,7 @@ export async function startRpcServer({
   routes,
   host,
   port,
-  internalToken,
+  authentication,
   readiness,
   log,
 }: RpcServerOptions): Promise<RpcServer> {
@@ -58,7 +58,7 @@ export async function startRpcServer({
         routes(router);
         addHealthAndReflection(router, { readiness, closing: closing.signal, log });
       },
-      interceptors: serverInterceptors(log, internalToken),
+      interceptors: serverInterceptors(log, authentication),
       readMaxBytes: MAX_MESSAGE_BYTES,
       writeMaxBytes: MAX_MESSAGE_BYTES,
     }),
@@ -67,7 +67,7 @@ export async function startRpcServer({
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
-  const streams = followStreams(server, internalToken);
+  const streams = followStreams(server, authentication.internalToken);
   const bound = await listen(server, host, port);
   return {
     port: bound,

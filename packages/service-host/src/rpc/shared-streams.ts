@@ -14,7 +14,7 @@ import type { SharedStreamsEntry } from "@toolgate/service-registry/service-entr
 import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { REQUEST_ID_HEADER } from "@toolgate/telemetry/request-id";
 import { TRACEPARENT_HEADER, TRACESTATE_HEADER } from "@toolgate/telemetry/trace";
-import { INTERNAL_TOKEN_HEADER } from "../access.ts";
+import { type Authentication, INTERNAL_TOKEN_HEADER } from "../access.ts";
 import type { Logger } from "../logger.ts";
 import { PRINCIPAL_HEADER } from "../principal.ts";
 import type { Service } from "../service.ts";
@@ -24,7 +24,7 @@ type AnyImpl = MethodImpl<DescMethodServerStreaming>;
 
 interface SharedStreamsOptions {
   log: Logger;
-  internalToken: string;
+  authentication: Authentication;
   drainSignal: AbortSignal;
 }
 
@@ -63,9 +63,9 @@ function implementationsOf(service: Service): Map<string, AnyImpl> {
 function openerOf(
   { methods }: SharedStreamsEntry,
   impls: ReadonlyMap<string, AnyImpl>,
-  { log, internalToken }: SharedStreamsOptions,
+  { log, authentication }: SharedStreamsOptions,
 ): OpenStream {
-  const interceptors = serverInterceptors(log, internalToken);
+  const interceptors = serverInterceptors(log, authentication);
   const served = new Map(
     methods.map((method) => {
       const impl = impls.get(`${method.parent.typeName}/${method.localName}`);
@@ -83,7 +83,7 @@ function openerOf(
       protocolName: "shared-stream",
       requestMethod: "POST",
       url: `http://shared-stream/${method.parent.typeName}/${method.name}`,
-      requestHeader: headersOf(call, internalToken),
+      requestHeader: headersOf(call, authentication.internalToken),
       requestSignal: signal,
     });
     const request = fromBinary(method.input, call.request);

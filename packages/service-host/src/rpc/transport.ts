@@ -7,7 +7,7 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "../access.ts";
+import { type Authentication, accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
@@ -23,8 +23,8 @@ const RPC_TIMEOUT_MS = 15_000;
 const OLD_CONNECTION_MS = 60_000;
 
 /** The interceptors of every server, outermost first: request, measure, errors, then access. */
-export function serverInterceptors(log: Logger, internalToken: string): Interceptor[] {
-  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(internalToken)];
+export function serverInterceptors(log: Logger, authentication: Authentication): Interceptor[] {
+  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(authentication)];
 }
 
 /**
@@ -80,10 +80,14 @@ function connectionTo(baseUrl: string, internalToken: string): { transport: Tran
 /**
  * Calls routes in this process, through the same interceptors as a server's. Throws when an RPC declares no access.
  */
-export function localTransport(routes: (router: ConnectRouter) => void, log: Logger, internalToken: string): Transport {
+export function localTransport(
+  routes: (router: ConnectRouter) => void,
+  log: Logger,
+  authentication: Authentication,
+): Transport {
   assertAccessDeclared(routes);
   return createRouterTransport(routes, {
-    router: { interceptors: serverInterceptors(log, internalToken) },
-    transport: { interceptors: [internalTokenInterceptor(internalToken), sendRequest] },
+    router: { interceptors: serverInterceptors(log, authentication) },
+    transport: { interceptors: [internalTokenInterceptor(authentication.internalToken), sendRequest] },
   });
 }

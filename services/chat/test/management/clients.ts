@@ -3,12 +3,11 @@ import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
 import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { createLogger } from "@toolgate/service-host/logger";
-import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
+import type { MemberRole } from "@toolgate/service-host/principal";
 import type { Service } from "@toolgate/service-host/service";
+import { principalHeaders } from "@toolgate/testbed/principals";
+import { testTransport } from "@toolgate/testbed/transports";
 import type { ChatRig } from "../chat-rig.ts";
-
-const INTERNAL_TOKEN = "internal-token-of-the-test";
 
 export interface Clients {
   assistants: Client<typeof AssistantService>;
@@ -24,7 +23,7 @@ interface User {
 /** What one user may call. */
 export function clientsOf(rig: ChatRig, { role = "manager", workspaceId = rig.tools.workspaceId }: User = {}): Clients {
   const principal = { userId: role, email: `${role}@example.test`, workspaceId, workspace: "acme", role };
-  const headers = { [PRINCIPAL_HEADER]: encodePrincipal(principal) };
+  const headers = principalHeaders(principal);
   const transport = transportOf(rig.services[0]);
   return {
     assistants: withHeaders(createClient(AssistantService, transport), headers),
@@ -39,7 +38,7 @@ export function assistantRuns(rig: ChatRig, service = rig.services[0]): Client<t
 
 function transportOf(service: Service | undefined) {
   const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
-  return localTransport((router) => service?.routes(router), log, INTERNAL_TOKEN);
+  return testTransport((router) => service?.routes(router), log);
 }
 
 /** The principal of a management call comes from the gateway, in a header. */

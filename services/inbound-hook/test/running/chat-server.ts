@@ -8,7 +8,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import { remoteTransport } from "@toolgate/service-host/rpc/transport";
-import { INTERNAL_TOKEN } from "../hook-rig.ts";
+import { TEST_TOKEN, testAuthentication } from "@toolgate/testbed/transports";
 
 export interface Assistant {
   workspaceId: string;
@@ -48,14 +48,14 @@ export async function startChat(assistants: Assistant[] = []): Promise<ChatServe
     routes,
     host: "127.0.0.1",
     port: 0,
-    internalToken: INTERNAL_TOKEN,
+    authentication: testAuthentication(),
     readiness,
     log,
   });
   const url = `http://127.0.0.1:${server.port}`;
   const chat: ChatServer = {
     url,
-    transport: remoteTransport(url, INTERNAL_TOKEN),
+    transport: remoteTransport(url, TEST_TOKEN),
     assistants,
     requests: [],
     run: async () => ({ case: "reply", value: "done" }),

@@ -6,8 +6,9 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import { eventually } from "@toolgate/testbed/eventually";
+import { TEST_TOKEN, testAuthentication } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { INTERNAL_TOKEN, type TestWorkspace } from "../hook-rig.ts";
+import type { TestWorkspace } from "../hook-rig.ts";
 import { newBody } from "../receive-rig.ts";
 import { type ChatServer, createHold, startChat } from "./chat-server.ts";
 import { type RunRig, startRunRig, type TestHook } from "./run-rig.ts";
@@ -34,7 +35,7 @@ beforeAll(async () => {
       routes: (router) => rig.keyAuth.routes(router),
       host: "127.0.0.1",
       port: 0,
-      internalToken: INTERNAL_TOKEN,
+      authentication: testAuthentication(),
       readiness: createReadiness(async () => {}),
       log: createLogger({ service: "key-auth", level: "silent" }),
     }),
@@ -43,7 +44,7 @@ beforeAll(async () => {
   databaseUrl.searchParams.set("application_name", CONNECTION);
   settings = {
     config: { ...rig.config, receiver: undefined, databaseUrl: databaseUrl.href },
-    internalToken: INTERNAL_TOKEN,
+    internalToken: TEST_TOKEN,
     keyAuthUrl: `http://127.0.0.1:${keyAuth.port}`,
     chatUrl: chat.url,
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { exportJWK, generateKeyPair } from "jose";
+import { type CryptoKey, exportJWK, generateKeyPair, importJWK } from "jose";
 import {
   deleteSigningKeysBefore,
   insertSigningKey,
@@ -39,6 +39,28 @@ async function createKey(box: SecretBox, now: Date): Promise<SigningKeyRow> {
   const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: JWT_ALGORITHM, use: "sig" };
   const sealedPrivateKey = box.seal(JSON.stringify(await exportJWK(privateKey)), sealingContext(kid));
   return { kid, publicJwk, sealedPrivateKey, createdAt: now };
+}
+
+/** The private key that signs now. It is unsealed once. */
+export function createSigners({
+  signingKeys,
+  box,
+}: {
+  /** Newest first. */
+  signingKeys: () => Promise<SigningKeyRow[]>;
+  box: SecretBox;
+}): () => Promise<{ kid: string; key: CryptoKey }> {
+  let last: { kid: string; key: CryptoKey } | undefined;
+  return async () => {
+    const [newest] = await signingKeys();
+    if (!newest) throw new Error("there is no signing key");
+    const { kid, sealedPrivateKey } = newest;
+    if (last?.kid !== kid) {
+      const jwk = JSON.parse(box.open(sealedPrivateKey, sealingContext(kid)));
+      last = { kid, key: (await importJWK(jwk, JWT_ALGORITHM)) as CryptoKey };
+    }
+    return last;
+  };
 }
 
 /** Binds a sealed private key to its row. */

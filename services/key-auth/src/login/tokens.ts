@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { createLocalJWKSet, importJWK, type JSONWebKeySet, jwtVerify, SignJWT } from "jose";
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, SignJWT } from "jose";
 import type { SessionReference } from "../store/sessions.ts";
 import type { SigningKeyRow } from "../store/signing-keys.ts";
-import { JWT_ALGORITHM, sealingContext } from "./signing-keys.ts";
+import { createSigners, JWT_ALGORITHM } from "./signing-keys.ts";
 
 export interface Tokens {
   /** A JWT with the session's id. */
@@ -25,7 +25,8 @@ export function createTokens(deps: {
   box: SecretBox;
   now: () => Date;
 }): Tokens {
-  const { signingKeys, box, now } = deps;
+  const { signingKeys, now } = deps;
+  const newestSigner = createSigners(deps);
 
   async function keySet(): Promise<JSONWebKeySet> {
     const keys = await signingKeys();
@@ -52,10 +53,7 @@ export function createTokens(deps: {
   return {
     keySet,
     async issueJwt(session) {
-      const [newest] = await signingKeys();
-      if (!newest) throw new Error("there is no signing key");
-      const { kid, sealedPrivateKey } = newest;
-      const key = await importJWK(JSON.parse(box.open(sealedPrivateKey, sealingContext(kid))), JWT_ALGORITHM);
+      const { kid, key } = await newestSigner();
       return new SignJWT({ sid: session.id, email: session.email })
         .setProtectedHeader({ alg: JWT_ALGORITHM, typ: "JWT", kid })
         .setSubject(session.userId)

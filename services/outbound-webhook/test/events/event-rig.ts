@@ -5,14 +5,12 @@ import { CUSTOM_WILDCARD, EVENT_TYPES, eventTypeOf, schemaPath } from "@toolgate
 import { eventSchema } from "@toolgate/event-schemas/envelope";
 import { EventReportSchema, EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
 import type { Service } from "@toolgate/service-host/service";
 import { eventually } from "@toolgate/testbed/eventually";
+import { testTransport } from "@toolgate/testbed/transports";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
-
-const INTERNAL_TOKEN = "internal";
 
 export type ReportInit = MessageInitShape<typeof EventReportSchema>;
 /** The member `event` of a report. */
@@ -55,7 +53,7 @@ function eventClient(service: Service): Client<typeof EventService> {
   const log = createLogger({ service: "test", level: "silent" });
   return createClient(
     EventService,
-    localTransport((router) => service.routes(router), log, INTERNAL_TOKEN),
+    testTransport((router) => service.routes(router), log),
   );
 }
 

@@ -1,6 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { displayName, EVENT_TYPES, schemaPath } from "@toolgate/event-schemas/catalogue";
-import { encodePrincipal, type MemberRole, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import type { MemberRole } from "@toolgate/service-host/principal";
+import { principalHeaders } from "@toolgate/testbed/principals";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ALL_TYPES, type EventRig, startEventRig } from "./event-rig.ts";
 
@@ -13,7 +14,7 @@ describe("ListEventTypes", () => {
 
   const list = (role: MemberRole) => {
     const principal = { userId: "u", email: "u@acme.example", workspaceId: "w", workspace: "acme", role };
-    return rig.events.listEventTypes({}, { headers: { [PRINCIPAL_HEADER]: encodePrincipal(principal) } });
+    return rig.events.listEventTypes({}, { headers: principalHeaders(principal) });
   };
 
   it("[EVT-7] managers see every type, its schema, and whether any service sends it yet", async () => {

@@ -3,8 +3,8 @@ import { type Client, Code, createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { createLogger } from "@toolgate/service-host/logger";
 import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
 import { eventually } from "@toolgate/testbed/eventually";
+import { testTransport } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "../../../tool-runner/test/tool-runner-rig.ts";
 import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
@@ -43,7 +43,7 @@ describe("events of tool runs", () => {
     runner = await startToolRunnerRig({ config: { natsUrl: outbound.nats.url } });
     const log = createLogger({ service: "test", level: "silent" });
     const routes = unaryRoutes("tool-runner", runner.replicas[0] as ToolRunnerRig["replicas"][number]);
-    runs = createClient(RunService, localTransport(routes, log, "internal"));
+    runs = createClient(RunService, testTransport(routes, log));
     await outbound.register(runner.workspaceId, "/runs", ALL_TYPES);
     const released = { external_api: true, public_api: true, inbound_hook: true, webhook_event: true };
     const properties = { n: { type: "integer" }, fail: { type: "boolean" }, password: {} };

@@ -3,7 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, type RunResponse, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { createLogger } from "@toolgate/service-host/logger";
 import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
+import { testTransport } from "@toolgate/testbed/transports";
 import { startToolRunnerRig, type ToolRunnerRig } from "../tool-runner-rig.ts";
 
 export type Caller = NonNullable<MessageInitShape<typeof RunRequestSchema>["caller"]>;
@@ -27,7 +27,7 @@ export async function startCallerRig() {
   const runner = await startToolRunnerRig();
   const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
   const log = createLogger({ service: "test", level: "silent" });
-  const runs = createClient(RunService, localTransport(unaryRoutes("tool-runner", replica), log, "internal"));
+  const runs = createClient(RunService, testTransport(unaryRoutes("tool-runner", replica), log));
 
   const run = async (caller: Caller, tool: string, args: JsonObject = {}): Promise<RunResponse> =>
     runs.run({

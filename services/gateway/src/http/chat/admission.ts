@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { AuthorizeResponse } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
-import { encodePrincipal, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import { PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
   CHAT_FORBIDDEN,
@@ -22,8 +22,8 @@ import { repeated } from "./upstream.ts";
 /** A request that may go on to chat. */
 export interface Admitted<T> {
   values: T;
-  /** For calls of the chat service. */
-  headers: Record<string, string>;
+  /** For calls of the chat service. Rejects as `Authorize` does when the user has lost the access meanwhile. */
+  headers: () => Promise<Record<string, string>>;
 }
 
 interface Question<T> {
@@ -32,6 +32,9 @@ interface Question<T> {
   /** The request may stay open for long, so it counts as an open stream or a waiting message. */
   occupies?: boolean;
 }
+
+/** Less than the 30 s for which key-auth promises that it is valid. */
+const PRINCIPAL_REUSED_FOR_MS = 20_000;
 
 /** [CHAT] Refuses in this order: 401, 400, 403, 429. Undefined when a refusal has been sent. */
 export async function admit<T>(
@@ -47,14 +50,30 @@ export async function admit<T>(
     sendResponse(reply, refusal ?? CHAT_UNAUTHENTICATED);
     return undefined;
   }
-  const { userId, email, workspaceId, workspace } = user;
+  const { userId, workspaceId } = user;
   if (occupies && !occupy(context, reply, userId, workspaceId)) {
     sendResponse(reply, CHAT_RATE_LIMITED);
     return undefined;
   }
-  const role = memberRoleOf(user.role) ?? "member";
-  const principal = encodePrincipal({ userId, email, workspaceId, workspace, role });
-  return { values: checked.values, headers: { [PRINCIPAL_HEADER]: principal } };
+  const question = { token: login?.token ?? "", workspace: user.workspace };
+  return { values: checked.values, headers: principalHeaders(context, question, user.principal) };
+}
+
+/** Asks again once the principal may have expired: a stream may be opened again hours later, at another chat process. */
+function principalHeaders(
+  { sessions }: ChatContext,
+  question: { token: string; workspace: string },
+  first: string,
+): Admitted<unknown>["headers"] {
+  let principal = first;
+  let askedAtMs = performance.now();
+  return async () => {
+    if (performance.now() - askedAtMs > PRINCIPAL_REUSED_FOR_MS) {
+      ({ principal } = await sessions.authorize(question));
+      askedAtMs = performance.now();
+    }
+    return { [PRINCIPAL_HEADER]: principal };
+  };
 }
 
 /** Takes a place until the response ends. False when none is free. */
@@ -67,9 +86,9 @@ function occupy({ places }: ChatContext, { raw }: FastifyReply, userId: string, 
 }
 
 /** `workspaceId` is empty when the user has no access to the workspace. */
-type User = Pick<AuthorizeResponse, "userId" | "email" | "workspaceId" | "workspace" | "role" | "workspaceLocked">;
+type User = Pick<AuthorizeResponse, "userId" | "workspaceId" | "workspace" | "role" | "workspaceLocked" | "principal">;
 
-const NO_ACCESS: User = { userId: "", email: "", workspaceId: "", workspace: "", role: 0, workspaceLocked: false };
+const NO_ACCESS: User = { userId: "", workspaceId: "", workspace: "", role: 0, workspaceLocked: false, principal: "" };
 
 /** Undefined when the token is not valid. */
 async function authorize(

@@ -31,7 +31,7 @@ export async function changeChat(
   if (!admitted) return reply;
   const { values, headers } = admitted;
   try {
-    const call = () => change(values, { headers, signal, timeoutMs: TIMEOUT_MS });
+    const call = async () => change(values, { headers: await headers(), signal, timeoutMs: TIMEOUT_MS });
     return sendResponse(reply, await repeated(call, reply));
   } catch (error) {
     return sendResponse(reply, failureResponse(context, error, signal));

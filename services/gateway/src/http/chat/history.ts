@@ -42,7 +42,8 @@ async function showPage(
 ): Promise<FastifyReply> {
   const { chatId, before, limit } = values;
   const request = { chatId, before: BigInt(before ?? 0), limit: limit ?? 0 };
-  const page = await repeated(() => chat.getHistory(request, { headers, timeoutMs: TIMEOUT_MS }), reply);
+  const read = async () => chat.getHistory(request, { headers: await headers(), timeoutMs: TIMEOUT_MS });
+  const page = await repeated(read, reply);
   const nextBefore = page.nextBefore === 0n ? null : Number(page.nextBefore);
   return sendResponse(reply, chatResult({ messages: page.messages.map(entryOf), next_before: nextBefore }));
 }
@@ -51,7 +52,11 @@ type ReadPage = (after: bigint) => Promise<GetHistoryResponse>;
 
 function pageReader({ chat }: ChatContext, reply: FastifyReply, { values, headers }: Admitted<HistoryPage>): ReadPage {
   const { chatId } = values;
-  return (after) => repeated(() => chat.getHistory({ chatId, after }, { headers, timeoutMs: TIMEOUT_MS }), reply);
+  return (after) =>
+    repeated(
+      async () => chat.getHistory({ chatId, after }, { headers: await headers(), timeoutMs: TIMEOUT_MS }),
+      reply,
+    );
 }
 
 /** Page by page, so that no long history has to fit in memory. */

@@ -49,9 +49,9 @@ async function resume(
   const text = new ResumeText();
   const { chatId, since, replayOnly } = values;
   let after = values.after === undefined ? undefined : BigInt(values.after);
-  const open = () => {
+  const open = async () => {
     const request = { chatId, replayOnly, from: pointOf(after, since) };
-    return context.resume(request, { headers, signal });
+    return context.resume(request, { headers: await headers(), signal });
   };
   try {
     for await (const { item, replayed } of continued(open, idOf, signal)) {

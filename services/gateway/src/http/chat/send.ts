@@ -46,7 +46,8 @@ export async function sendMessage(
     fileId: sent.fileId ?? "",
   };
   try {
-    const call = () => context.chat.sendMessage(message, { headers, signal, timeoutMs: NO_TIMEOUT });
+    const call = async () =>
+      context.chat.sendMessage(message, { headers: await headers(), signal, timeoutMs: NO_TIMEOUT });
     const { reply: html, error, receipt } = await repeated(call, reply);
     if (error) return sendResponse(reply, failedAnswer(error.code, error.message));
     return sendResponse(reply, chatResult({ reply: html, ...(receipt && { receipt: receiptJson(receipt) }) }));

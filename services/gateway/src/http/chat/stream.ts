@@ -37,7 +37,10 @@ async function stream(
   const { signal } = sse;
   const clientMessageId = values.clientMessageId || randomUUID();
   let last = BigInt(values.after);
-  const open = () => context.streamAnswer({ ...values, clientMessageId, afterEventId: last }, { headers, signal });
+  const open = async () => {
+    const request = { ...values, clientMessageId, afterEventId: last };
+    return context.streamAnswer(request, { headers: await headers(), signal });
+  };
   try {
     for await (const { event, replayed } of continued(open, ({ event }) => event?.id, signal)) {
       if (!event) continue;

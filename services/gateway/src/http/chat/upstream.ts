@@ -26,14 +26,14 @@ const WAITS_MS = [20, 100, 250, 500, 1_000, 2_000, 2_000, 2_000];
  * client has left.
  */
 export async function* continued<T>(
-  open: () => AsyncIterable<T>,
+  open: () => Promise<AsyncIterable<T>>,
   idOf: (item: T) => bigint | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<T> {
   let last = -1n;
   for (let failures = 0; ; failures += 1) {
     try {
-      for await (const item of open()) {
+      for await (const item of await open()) {
         const id = idOf(item) ?? last;
         // Only new events count as progress: a stream that always breaks at the same place must fail in the end.
         if (id > last) {

@@ -18,12 +18,7 @@ import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import { errorInterceptor } from "@toolgate/service-host/errors";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
-import {
-  CLIENT_ADDRESS_HEADER,
-  encodePrincipal,
-  PRINCIPAL_HEADER,
-  type Principal,
-} from "@toolgate/service-host/principal";
+import { CLIENT_ADDRESS_HEADER, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 import type { FastifyInstance } from "fastify";
 import type { Login } from "../../domain/session-cookie.ts";
@@ -46,7 +41,8 @@ const TIMEOUT_MS = 20_000;
 const loginKey = createContextKey<Login>({ kind: "none" });
 const addressKey = createContextKey("");
 
-type Authorize = (context: HandlerContext, workspace: string) => Promise<Principal>;
+/** Resolves with the principal as key-auth has signed it. */
+type Authorize = (context: HandlerContext, workspace: string) => Promise<string>;
 type UnaryClient = Record<string, (request: Message, options: object) => Promise<Message>>;
 type UnaryHandler = (request: Message & { workspace?: string }, context: HandlerContext) => Promise<Message>;
 
@@ -97,7 +93,7 @@ function offer(
       context.responseHeader.set("cache-control", "no-store");
       if (containsNul(request)) throw new ConnectError("NUL is not allowed in text", Code.InvalidArgument);
       const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: context.values.get(addressKey) });
-      if (needsLogin) headers.set(PRINCIPAL_HEADER, encodePrincipal(await authorize(context, request.workspace ?? "")));
+      if (needsLogin) headers.set(PRINCIPAL_HEADER, await authorize(context, request.workspace ?? ""));
       const { signal } = context;
       const call = client[method.localName] as UnaryClient[string];
       return upstreamResponse(call(request, { headers, signal, timeoutMs: TIMEOUT_MS }), { signal, log });
@@ -116,9 +112,8 @@ function createAuthorize(keyAuth: Transport, log: Logger): Authorize {
     }
     if (workspace === "") throw new ConnectError("workspace: missing", Code.InvalidArgument);
     const { token } = login;
-    const user = await upstreamResponse(sessions.authorize({ token, workspace }), { signal, log });
-    const role = memberRoleOf(user.role);
-    if (!role) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
-    return { userId: user.userId, email: user.email, workspaceId: user.workspaceId, workspace, role };
+    const { role, principal } = await upstreamResponse(sessions.authorize({ token, workspace }), { signal, log });
+    if (!memberRoleOf(role)) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
+    return principal;
   };
 }

@@ -10,5 +10,6 @@ export const authorize: Handler<Context, typeof SessionService.method.authorize>
 ) => {
   const { userId, email, workspaceId, role, locked } = await sessionOf(context, token, workspace);
   if (!workspaceId || !role) throw new ConnectError("no such workspace", Code.NotFound);
-  return { userId, email, workspaceId, workspace, role: ROLE[role], workspaceLocked: locked ?? true };
+  const principal = await context.principals.textOf({ userId, email, workspaceId, workspace, role });
+  return { userId, email, workspaceId, workspace, role: ROLE[role], workspaceLocked: locked ?? true, principal };
 };

@@ -1,0 +1,109 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { claimsOf, newSigningKey } from "@toolgate/testbed/principals";
+import { type CryptoKey, importPKCS8 } from "jose";
+import { expect, test } from "vitest";
+import type { Principal } from "../principal.ts";
+import { createPrincipalReader, signPrincipal } from "./principal-token.ts";
+
+const USER: Principal = { userId: "u1", email: "a@acme.example", workspaceId: "w1", workspace: "acme", role: "admin" };
+
+function rig(...kids: string[]) {
+  const keys = kids.map(newSigningKey);
+  const state = { nowMs: Date.now(), loads: 0, isDown: false, published: keys.map(({ jwk }) => jwk) };
+  const reader = createPrincipalReader({
+    async keySet() {
+      state.loads += 1;
+      if (state.isDown) throw new Error("down");
+      return { keys: state.published };
+    },
+    now: () => state.nowMs,
+    onError: () => {},
+  });
+  const text = (at = 0, claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
+    (keys[at] as (typeof keys)[number]).sign({ ...claimsOf(USER, state.nowMs), ...claims }, header);
+  return { keys, state, reader, text };
+}
+
+async function outcome(reading: Promise<unknown>): Promise<string> {
+  return reading.then(
+    () => "read",
+    (error) => Code[ConnectError.from(error).code] ?? "?",
+  );
+}
+
+test("a principal is read as it was signed, and the same text is verified once", async () => {
+  const { reader, state, text } = rig("k");
+  const sent = text();
+  expect(await Promise.all([reader.read(sent), reader.read(sent), reader.read(sent)])).toEqual([USER, USER, USER]);
+  state.isDown = true;
+  expect(reader.known(sent)).toEqual(USER);
+  expect(state.loads).toBe(1);
+});
+
+test("what key-auth signs is valid for 60 s, and a clock may be a few seconds off", async () => {
+  const { reader, state } = rig();
+  const pem = `-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----`;
+  const key: CryptoKey = await importPKCS8(pem, "EdDSA");
+  state.published = [{ kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", kid: "k" }];
+  const start = Math.floor(state.nowMs / 1_000) * 1_000;
+  const sent = await signPrincipal(USER, { key, kid: "k", now: new Date(start) });
+  // A service whose clock is 4 s behind.
+  state.nowMs = start - 4_000;
+  expect(await outcome(reader.read(sent))).toBe("read");
+  state.nowMs = start + 59_999;
+  expect(reader.known(sent)).toEqual(USER);
+  // A known text ends on time.
+  state.nowMs = start + 60_001;
+  expect(reader.known(sent)).toBeUndefined();
+  expect(await outcome(reader.read(sent))).toBe("read");
+  state.nowMs = start + 66_000;
+  expect(await outcome(reader.read(sent))).toBe("Unauthenticated");
+});
+
+test("other signatures, purposes and claims are refused", async () => {
+  const { reader, text, state } = rig("k");
+  const past = Math.floor(state.nowMs / 1_000) - 60;
+  const [head, , signature] = text().split(".");
+  const [, body] = text(0, { role: "admin", workspaceId: "another" }).split(".");
+  const unsigned = `${Buffer.from('{"alg":"none","typ":"toolgate-principal+jwt","kid":"k"}').toString("base64url")}.${body}.`;
+  const refused: Record<string, string> = {
+    "changed claims": `${head}.${body}.${signature}`,
+    unsigned,
+    "another key of the same id": newSigningKey("k").sign(claimsOf(USER)),
+    "a login's JWT": text(0, { aud: "toolgate", sid: "s" }, { typ: "JWT" }),
+    "a login's JWT in disguise": text(0, { aud: "toolgate" }),
+    "another issuer": text(0, { iss: "someone" }),
+    "another type": text(0, {}, { typ: "JWT" }),
+    expired: text(0, { exp: past }),
+    "without end": text(0, { exp: undefined }),
+    "an unknown role": text(0, { role: "owner" }),
+    "no workspace": text(0, { workspaceId: undefined }),
+    "no user": text(0, { sub: undefined }),
+    "no key id": text(0, {}, { kid: undefined }),
+  };
+  for (const [name, sent] of Object.entries(refused))
+    expect([name, await outcome(reader.read(sent))]).toEqual([name, "Unauthenticated"]);
+});
+
+test("a new key is loaded when its first principal comes, and a burst of unknown keys causes one load", async () => {
+  const { reader, state, text, keys } = rig("old", "new");
+  state.published = [keys[0]?.jwk ?? {}];
+  expect(await outcome(reader.read(text(0)))).toBe("read");
+  state.published = keys.map(({ jwk }) => jwk);
+  expect(await outcome(reader.read(text(1)))).toBe("read");
+  expect(state.loads).toBe(2);
+  const unknown = Array.from({ length: 200 }, (_, index) => newSigningKey(`x${index}`).sign(claimsOf(USER)));
+  const outcomes = await Promise.all(unknown.map((sent) => outcome(reader.read(sent))));
+  expect(new Set(outcomes)).toEqual(new Set(["Unauthenticated"]));
+  expect(state.loads).toBe(3);
+});
+
+test("without key-auth, known keys stay in use, and unknown ones are unavailable until it is back", async () => {
+  const { reader, state, text } = rig("k");
+  state.isDown = true;
+  expect(await outcome(reader.read(text()))).toBe("Unavailable");
+  state.isDown = false;
+  expect(await outcome(reader.read(text()))).toBe("read");
+  state.isDown = true;
+  expect(await outcome(reader.read(text(0, { email: "b@acme.example" })))).toBe("read");
+});
