@@ -2,12 +2,12 @@ import { RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { ID_HEADERS } from "@toolgate/webhook-signing/hook-headers";
-import { authenticate } from "../domain/authentication.ts";
-import { parseBody } from "../domain/body.ts";
+import { authenticate } from "../domain/call/authentication.ts";
+import { parseBody } from "../domain/call/body.ts";
+import { isLoop } from "../domain/call/hop.ts";
+import { joinedValueOf, type ReceivedCall, valuesOf } from "../domain/call/received-call.ts";
+import { identify } from "../domain/call/replay-keys.ts";
 import { hashSegment } from "../domain/hook.ts";
-import { isLoop } from "../domain/hop.ts";
-import { joinedValueOf, type ReceivedCall, valuesOf } from "../domain/received-call.ts";
-import { identify } from "../domain/replay-keys.ts";
 import type { AcceptedCall } from "../store/accept.ts";
 import type { Lane } from "../store/queue.ts";
 import type { Acceptor } from "./acceptor.ts";

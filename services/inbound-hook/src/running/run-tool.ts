@@ -8,8 +8,8 @@ import {
   RunRequestSchema,
   type RunResponse,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { loggedError, loggedJson } from "../domain/logged-json.ts";
-import { TOO_LARGE } from "../domain/mapping.ts";
+import { TOO_LARGE } from "../domain/arguments/mapping.ts";
+import { loggedError, loggedJson } from "../domain/log/logged-json.ts";
 import { failed, type RunEnd, type RunTarget, type TargetInput } from "./run-target.ts";
 
 interface ToolDependencies {

@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import type { ArgumentSource } from "../domain/arguments/mapping.ts";
 import type { Format, Preset } from "../domain/hook.ts";
-import type { ArgumentSource } from "../domain/mapping.ts";
 
 /** What a hook triggers. */
 export interface Target {

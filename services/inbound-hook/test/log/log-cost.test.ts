@@ -6,7 +6,7 @@ import { migrationsOf } from "@toolgate/service-registry/paths";
 import { explainingPool } from "@toolgate/testbed/plan-cost";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DeliveryFilter } from "../../src/domain/delivery-filter.ts";
+import type { DeliveryFilter } from "../../src/domain/log/delivery-filter.ts";
 import { countDeliveries } from "../../src/store/hook-figures.ts";
 import { scansFor } from "../../src/store/log/scans.ts";
 import { maintainPartitions } from "../../src/store/retention.ts";

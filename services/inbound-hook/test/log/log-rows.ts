@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { DeliveryStatus } from "../../src/domain/delivery-filter.ts";
+import type { DeliveryStatus } from "../../src/domain/log/delivery-filter.ts";
 
 /** A delivery as a test puts it into the log. */
 export interface MadeDelivery {

@@ -6,7 +6,7 @@ import {
   HookDeliveryStatus,
   type HookRunSchema,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
-import type { DeliveryStatus } from "../../domain/delivery-filter.ts";
+import type { DeliveryStatus } from "../../domain/log/delivery-filter.ts";
 import type { DeliveryRow, RunRow } from "../../store/log/read.ts";
 import { invalidArgument } from "../request-fields.ts";
 

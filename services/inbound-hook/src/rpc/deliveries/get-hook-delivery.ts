@@ -2,7 +2,7 @@ import type { HookDeliveryService } from "@toolgate/gen/toolgate/inbound_hook/v1
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
-import { shownBody } from "../../domain/shown-body.ts";
+import { shownBody } from "../../domain/log/shown-body.ts";
 import { findDeliveryWithRuns } from "../../store/log/read.ts";
 import { noSuchDelivery, toDelivery, toRun } from "./delivery-message.ts";
 

@@ -9,7 +9,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
 import { type Principal, principalOf } from "@toolgate/service-host/principal";
 import type { ReceiverContext } from "../../context.ts";
-import type { DeliveryFilter } from "../../domain/delivery-filter.ts";
+import type { DeliveryFilter } from "../../domain/log/delivery-filter.ts";
 import { isHookOf, readDeliveries } from "../../store/log/read.ts";
 import { scansFor } from "../../store/log/scans.ts";
 import { hookKey, invalidArgument } from "../request-fields.ts";

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { HookTarget } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import type { Targets } from "../../clients/targets.ts";
-import { argumentsViolation, type DeclaredArgument, defaultArguments } from "../../domain/hook-arguments.ts";
-import type { ArgumentSource } from "../../domain/mapping.ts";
+import { argumentsViolation, type DeclaredArgument, defaultArguments } from "../../domain/arguments/hook-arguments.ts";
+import type { ArgumentSource } from "../../domain/arguments/mapping.ts";
 import type { Target } from "../../store/hooks.ts";
 import { invalidArgument, refuseIf } from "../request-fields.ts";
 

@@ -7,8 +7,8 @@ import {
   HookPreset,
   type HookSchema,
 } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
+import type { ArgumentSource } from "../../domain/arguments/mapping.ts";
 import { type Format, hasTime, hookUrl, type Preset } from "../../domain/hook.ts";
-import type { ArgumentSource } from "../../domain/mapping.ts";
 import type { HookFigures } from "../../store/hook-figures.ts";
 import type { HookRow } from "../../store/hooks.ts";
 import { invalidArgument } from "../request-fields.ts";

@@ -1,6 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
-import type { DeliveryStatus } from "../../domain/delivery-filter.ts";
+import type { DeliveryStatus } from "../../domain/log/delivery-filter.ts";
 
 export interface DeliveryRow {
   /** UUID v7 of the time at which it was received. */

@@ -1,7 +1,7 @@
 import type { Bind, Scan } from "@toolgate/postgres/log-search";
 import type { Queryable } from "@toolgate/postgres/pool";
 import { createdAtOf } from "@toolgate/postgres/timed-id";
-import type { DeliveryFilter, DeliveryStatus } from "../../domain/delivery-filter.ts";
+import type { DeliveryFilter, DeliveryStatus } from "../../domain/log/delivery-filter.ts";
 import { LANES, SCHEMA } from "../queue.ts";
 
 /** Statuses with an index, because few deliveries have them. */

@@ -2,7 +2,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { ArgumentSource } from "../../domain/mapping.ts";
+import type { ArgumentSource } from "../../domain/arguments/mapping.ts";
 
 /** A hook delivery whose target may be started now, with everything that the start needs. */
 export interface ClaimedDelivery {

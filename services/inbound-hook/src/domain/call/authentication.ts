@@ -3,7 +3,7 @@ import type { HookHeader } from "@toolgate/webhook-signing/hook-headers";
 import { verifyBearer, verifyShop } from "@toolgate/webhook-signing/shop-and-bearer";
 import { verify } from "@toolgate/webhook-signing/verify";
 import { verifyStandard } from "@toolgate/webhook-signing/verify-standard";
-import type { Format, Preset } from "./hook.ts";
+import type { Format, Preset } from "../hook.ts";
 import { onlyValueOf, type ReceivedCall } from "./received-call.ts";
 
 /** What hook calls are verified with. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseBody } from "./body.ts";
+import { parseBody } from "../call/body.ts";
 import { shownBody } from "./shown-body.ts";
 
 const FORM = "application/x-www-form-urlencoded";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Format } from "./hook.ts";
+import type { Format } from "../hook.ts";
 import { identify } from "./replay-keys.ts";
 
 type Headers = Record<string, string | string[]>;

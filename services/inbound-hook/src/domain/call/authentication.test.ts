@@ -4,8 +4,8 @@ import { generateSecret } from "@toolgate/webhook-signing/secret";
 import { sign, signStandard } from "@toolgate/webhook-signing/sign";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Format, Preset } from "../hook.ts";
 import { authenticate } from "./authentication.ts";
-import type { Format, Preset } from "./hook.ts";
 
 const now = 1_780_000_000;
 const body = Buffer.from('{"a":1}');

@@ -1,5 +1,5 @@
 import { createRedactor } from "@toolgate/redaction/redactor";
-import { parseBody } from "./body.ts";
+import { parseBody } from "../call/body.ts";
 
 const redact = createRedactor({ underscored: "keep" });
 
