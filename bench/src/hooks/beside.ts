@@ -1,62 +1,74 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadResult } from "../load/score.ts";
-import { median } from "../statistics.ts";
 import { addHooks, type BenchHook, EXHAUSTING_CPU, EXHAUSTING_MEMORY, HANGING, QUICK } from "./bench-hooks.ts";
-import { type HooksSettings, logPaced, type PacedHooks, sendPaced, WARM_UP_MS } from "./paced.ts";
-import { holdRuns } from "./starts.ts";
+import {
+  type HooksSettings,
+  logPaced,
+  PACED_WARM_UP_MS,
+  type PacedHooks,
+  type PacedWindow,
+  sendPaced,
+  together,
+  WINDOW_MS,
+  WINDOWS,
+} from "./paced.ts";
+import { endRuns, holdRuns } from "./starts.ts";
 
-/** The same calls, alone and then next to a disturbance by others; one of each for each round. */
+/** The same calls, alone and next to a disturbance by others. */
 export type BesideFigures = {
   what: string;
-  alone: PacedHooks[];
-  figures: PacedHooks[];
-  /** What the calls of the other workspace got, in all rounds. */
+  alone: PacedHooks;
+  disturbed: PacedHooks;
+  /** What the calls of the other workspace got. */
   others: LoadResult["statuses"];
 };
 
-/** Disturbs for this long; resolves with what its calls got. */
-type Disturbance = { what: string; make(forMs: number): Promise<LoadResult["statuses"]> };
+type Disturbance = {
+  what: string;
+  /** Disturbs for this long; resolves with what its calls got. */
+  make(forMs: number): Promise<LoadResult["statuses"]>;
+  /** Removes what is left of it, so that nothing of it runs next to the calls that are measured alone. */
+  end(): Promise<void>;
+};
 
-const PER_SECOND = 100;
+const PER_SECOND = 200;
 const FLOOD_PER_SECOND = 1_000;
 const SLOW_PER_SECOND = 20;
 const QUEUED_ASSISTANT_RUNS = 1_000;
-const QUEUEING_MS = 2_000;
+const QUEUEING_MS = 1_500;
 /** How long a disturbance lasts before anything is measured. */
-const LEAD_MS = 2_000;
+const LEAD_MS = 1_500;
 
-/**
- * [FAIR-4] What other workspaces, or another lane, can do to the measured calls. The calls alone are measured
- * just before those next to it, so that noise on the machine affects both.
- */
+/** [FAIR-4] What other workspaces, or another lane, can do to the measured calls. */
 export async function measureBeside(settings: HooksSettings, hooks: readonly BenchHook[]): Promise<BesideFigures[]> {
-  const { rounds, signal } = settings;
-  const pace = { perSecond: PER_SECOND, seconds: settings.seconds / 3 };
   const all: BesideFigures[] = [];
   for (const disturbance of await prepareDisturbances(settings)) {
-    const { what } = disturbance;
-    const beside: BesideFigures = { what, alone: [], figures: [], others: {} };
-    for (let round = 1; round <= rounds; round += 1) {
-      const alone = await sendPaced(settings, hooks, pace);
-      logPaced(settings, `hooks at ${PER_SECOND}/s, round ${round}, alone`, alone);
-      const making = disturbance.make(LEAD_MS + WARM_UP_MS + pace.seconds * 1000);
-      making.catch(() => {});
-      await sleep(LEAD_MS, undefined, { signal });
-      const figures = await sendPaced(settings, hooks, pace);
-      logPaced(settings, `the same while ${what}`, figures);
-      for (const [status, count] of Object.entries(await making))
-        beside.others[status] = (beside.others[status] ?? 0) + count;
-      beside.alone.push(alone);
-      beside.figures.push(figures);
-    }
-    all.push(beside);
+    const figures = await measureNextTo(disturbance, settings, hooks);
+    logPaced(settings, `hooks at ${PER_SECOND}/s, alone`, figures.alone);
+    logPaced(settings, `the same while ${figures.what}`, figures.disturbed);
+    all.push(figures);
   }
   return all;
 }
 
-/** The median of the rounds. */
-export function p99Of(all: readonly PacedHooks[], part: "accept" | "start"): number {
-  return median(all.map((one) => one[part].p99Ms));
+async function measureNextTo(
+  { what, make, end }: Disturbance,
+  settings: HooksSettings,
+  hooks: readonly BenchHook[],
+): Promise<BesideFigures> {
+  const alone: PacedWindow[] = [];
+  const disturbed: PacedWindow[] = [];
+  const others: LoadResult["statuses"] = {};
+  for (let window = 1; window <= WINDOWS; window += 1) {
+    alone.push(await sendPaced(settings, hooks, PER_SECOND));
+    const making = make(LEAD_MS + PACED_WARM_UP_MS + WINDOW_MS);
+    making.catch(() => {});
+    await sleep(LEAD_MS, undefined, { signal: settings.signal });
+    disturbed.push(await sendPaced(settings, hooks, PER_SECOND));
+    for (const [status, count] of Object.entries(await making)) others[status] = (others[status] ?? 0) + count;
+    await end();
+  }
+  return { what, alone: together(PER_SECOND, alone), disturbed: together(PER_SECOND, disturbed), others };
 }
 
 async function prepareDisturbances(settings: HooksSettings): Promise<Disturbance[]> {
@@ -68,6 +80,7 @@ async function prepareDisturbances(settings: HooksSettings): Promise<Disturbance
   const calling = (what: string, hook: BenchHook, perSecond: number): Disturbance => ({
     what,
     make: (forMs) => sendTo(settings, hook, perSecond, forMs),
+    end: () => endRuns(installation.servers, hook, "tool", settings.signal),
   });
   const flooded = await add("flooded", QUICK);
   // Nearly all of the flood is refused, but each call is verified and counted.
@@ -116,8 +129,8 @@ async function queuedAssistants(settings: HooksSettings, hook: BenchHook): Promi
       const { rows } = await pool.query("select count(*)::integer as queued from inbound_hook.assistant_queue_item");
       if (rows[0].queued < QUEUED_ASSISTANT_RUNS) throw new Error(`only ${rows[0].queued} assistant runs are queued`);
       await sleep(forMs - QUEUEING_MS, undefined, { signal: settings.signal });
-      await pool.query("delete from inbound_hook.assistant_queue_item");
       return statuses;
     },
+    end: () => endRuns(settings.installation.servers, hook, "assistant", settings.signal),
   };
 }

@@ -3,7 +3,16 @@ import { type Groups, startMeter, type Usage } from "../machine/meter.ts";
 import { median } from "../statistics.ts";
 import { addHooks, type BenchHook, QUICK } from "./bench-hooks.ts";
 import { type BesideFigures, measureBeside } from "./beside.ts";
-import { type HooksSettings, logPaced, type PacedHooks, sendPaced, WARM_UP_MS } from "./paced.ts";
+import {
+  type HooksSettings,
+  logPaced,
+  type PacedHooks,
+  type PacedWindow,
+  sendPaced,
+  sendPacedToPeer,
+  together,
+  WINDOWS,
+} from "./paced.ts";
 import { holdRuns, releaseRuns, untilRun } from "./starts.ts";
 
 /** Calls that are accepted as fast as possible. */
@@ -16,8 +25,8 @@ export type HookFigures = {
   peer: SaturatedHooks[];
   accepted: SaturatedHooks[];
   drained: DrainedHooks[];
-  /** At half of the rate at which calls can be both accepted and run. */
-  halfLoad: PacedHooks;
+  /** At half of the rate at which calls can be both accepted and run; the peer only stores them. */
+  halfLoad: { peer: PacedHooks; toolgate: PacedHooks };
   /** At a lower pace, alone and next to each disturbance by others. */
   beside: BesideFigures[];
 };
@@ -25,6 +34,7 @@ export type HookFigures = {
 const WORKSPACES = 20;
 const HOOKS_PER_WORKSPACE = 8;
 const CONCURRENCY = 64;
+const WARM_UP_MS = 1_000;
 
 export async function measureHooks(settings: HooksSettings): Promise<HookFigures> {
   const { installation, rounds, log } = settings;
@@ -40,10 +50,25 @@ export async function measureHooks(settings: HooksSettings): Promise<HookFigures
     const shown = Object.entries(rates).map(([name, all]) => `${name} ${all.at(-1)?.perSecond.toFixed(0)}/s`);
     log(`hooks, round ${round}: ${shown.join(", ")}`);
   }
-  const perSecond = Math.round(acceptedAndRunPerSecond(rates) / 2);
-  const halfLoad = await sendPaced(settings, hooks, { perSecond, seconds: settings.seconds });
-  logPaced(settings, `hooks at half load, ${perSecond}/s`, halfLoad);
+  const halfLoad = await measureHalfLoad(settings, hooks, Math.round(acceptedAndRunPerSecond(rates) / 2));
   return { ...rates, halfLoad, beside: await measureBeside(settings, hooks) };
+}
+
+async function measureHalfLoad(
+  settings: HooksSettings,
+  hooks: readonly BenchHook[],
+  perSecond: number,
+): Promise<HookFigures["halfLoad"]> {
+  const peer: PacedWindow[] = [];
+  const toolgate: PacedWindow[] = [];
+  for (let window = 1; window <= WINDOWS; window += 1) {
+    peer.push(await sendPacedToPeer(settings, hooks, perSecond));
+    toolgate.push(await sendPaced(settings, hooks, perSecond));
+  }
+  const figures = { peer: together(perSecond, peer), toolgate: together(perSecond, toolgate) };
+  logPaced(settings, `hooks at half load, ${perSecond}/s, fastify`, figures.peer);
+  logPaced(settings, `hooks at half load, ${perSecond}/s, Toolgate`, figures.toolgate);
+  return figures;
 }
 
 /** Each call takes the time of an acceptance and that of a run. */

@@ -1,20 +1,32 @@
 import type { Generator } from "../calls/measure-calls.ts";
 import type { BenchInstallation } from "../installation/start-installation.ts";
 import { type Groups, startMeter, type Usage } from "../machine/meter.ts";
-import type { LatencySummary } from "../statistics.ts";
+import { type LatencySummary, summarise } from "../statistics.ts";
 import type { BenchHook } from "./bench-hooks.ts";
 import { readStarts, untilLogged, untilRun } from "./starts.ts";
 
-/** Calls that are sent at a fixed pace, and what became of them. */
+/** Calls that were sent at a fixed pace in several windows, and what became of them. */
 export type PacedHooks = {
   perSecond: number;
   /** Calls with another status than 202, and calls that have not run in the end. */
   refused: number;
   notRun: number;
   /** From the time at which a call was due until its response. */
-  accept: LatencySummary;
+  accept: Latencies;
   /** From its arrival until its tool started. */
-  start: LatencySummary;
+  start: Latencies;
+  usages: Usage[];
+};
+
+/** Of the calls of all windows together, and the p99 of each window, which shows how even the machine was. */
+type Latencies = LatencySummary & { p99OfWindowsMs: number[] };
+
+/** One window. */
+export type PacedWindow = {
+  refused: number;
+  notRun: number;
+  acceptMs: number[];
+  startMs: number[];
   usage: Usage;
 };
 
@@ -30,33 +42,77 @@ export type HooksSettings = {
   log: (line: string) => void;
 };
 
-export const WARM_UP_MS = 1_000;
+/** What is compared takes turns, with this many windows each, so that the machine's noise affects all alike. */
+export const WINDOWS = 4;
+export const WINDOW_MS = 2_600;
+export const PACED_WARM_UP_MS = 500;
 
-export function logPaced({ log }: HooksSettings, what: string, { accept, start }: PacedHooks): void {
-  const ms = ({ p50Ms, p99Ms }: LatencySummary) => `p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms`;
-  log(`${what}: accepted ${ms(accept)}, started ${ms(start)}`);
+export function together(perSecond: number, windows: readonly PacedWindow[]): PacedHooks {
+  const sum = (of: "refused" | "notRun") => windows.reduce((total, window) => total + window[of], 0);
+  const latencies = (of: "acceptMs" | "startMs"): Latencies => ({
+    ...summarise(windows.flatMap((window) => window[of])),
+    p99OfWindowsMs: windows.map((window) => summarise(window[of]).p99Ms),
+  });
+  return {
+    perSecond,
+    refused: sum("refused"),
+    notRun: sum("notRun"),
+    accept: latencies("acceptMs"),
+    start: latencies("startMs"),
+    usages: windows.map(({ usage }) => usage),
+  };
 }
 
+export function logPaced({ log }: HooksSettings, what: string, { accept, start }: PacedHooks): void {
+  const ms = ({ count, p50Ms, p99Ms, p99OfWindowsMs }: Latencies) =>
+    `p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms (${p99OfWindowsMs.map((p99) => p99.toFixed(1)).join(", ")}) of ${count}`;
+  log(`${what}: accepted ${ms(accept)}; started ${ms(start)}`);
+}
+
+/** One window of calls at a fixed pace; ends when all have run and are logged. */
 export async function sendPaced(
-  { installation, generators, signal }: HooksSettings,
+  settings: HooksSettings,
   hooks: readonly BenchHook[],
-  { perSecond, seconds }: { perSecond: number; seconds: number },
-): Promise<PacedHooks> {
-  signal.throwIfAborted();
+  perSecond: number,
+): Promise<PacedWindow> {
+  const { installation, signal } = settings;
   const { servers } = installation;
   using meter = startMeter(installation.groups);
-  const from = new Date(Date.now() + WARM_UP_MS);
-  const load = await generators[0].ask({
-    target: { port: installation.port, hooks: hooks.map(({ path, secret }) => ({ path, secret })) },
-    mode: { kind: "open", perSecond },
-    warmUpMs: WARM_UP_MS,
-    measureMs: seconds * 1000,
-  });
+  const from = new Date(Date.now() + PACED_WARM_UP_MS);
+  const accepted = await callPaced(settings, hooks, perSecond, installation.port);
   const until = new Date();
   const notRun = await untilRun(servers, hooks, signal);
   const usage = meter.stop();
   await untilLogged(servers, signal);
+  return { ...accepted, notRun, startMs: await readStarts(servers.pool, { hooks, from, until }), usage };
+}
+
+/** The same calls to the fastify handler, which runs nothing. */
+export async function sendPacedToPeer(
+  settings: HooksSettings,
+  hooks: readonly BenchHook[],
+  perSecond: number,
+): Promise<PacedWindow> {
+  const { port, groups } = settings.peer;
+  using meter = startMeter(groups);
+  const accepted = await callPaced(settings, hooks, perSecond, port);
+  return { ...accepted, notRun: 0, startMs: [], usage: meter.stop() };
+}
+
+async function callPaced(
+  { generators, signal }: HooksSettings,
+  hooks: readonly BenchHook[],
+  perSecond: number,
+  port: number,
+): Promise<Pick<PacedWindow, "acceptMs" | "refused">> {
+  signal.throwIfAborted();
+  const load = await generators[0].ask({
+    target: { port, hooks: hooks.map(({ path, secret }) => ({ path, secret })) },
+    mode: { kind: "open", perSecond },
+    warmUpMs: PACED_WARM_UP_MS,
+    measureMs: WINDOW_MS,
+    keepLatencies: true,
+  });
   const refused = load.responses - (load.statuses[202] ?? 0) + load.brokenConnections;
-  const start = await readStarts(servers.pool, { hooks, from, until });
-  return { perSecond, refused, notRun, accept: load.latency, start, usage };
+  return { acceptMs: load.latenciesMs ?? [], refused };
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { BenchInstallation } from "../installation/start-installation.ts";
-import { type LatencySummary, summarise } from "../statistics.ts";
 import type { BenchHook } from "./bench-hooks.ts";
 
 const POLL_MS = 100;
@@ -12,8 +11,8 @@ type Servers = Pick<BenchInstallation["servers"], "pool" | "bus">;
 
 type Sent = { hooks: readonly BenchHook[]; from: Date; until: Date };
 
-/** From the arrival of a call until its tool started, for the calls of these hooks that arrived in this time. */
-export async function readStarts(pool: Pool, { hooks, from, until }: Sent): Promise<LatencySummary> {
+/** Milliseconds from the arrival of a call until its tool started, for the calls of these hooks that arrived in this time. */
+export async function readStarts(pool: Pool, { hooks, from, until }: Sent): Promise<number[]> {
   const { rows } = await pool.query({
     text: `select extract(epoch from e.started_at - d.created_at) * 1000 as ms
            from inbound_hook.delivery d
@@ -22,7 +21,7 @@ export async function readStarts(pool: Pool, { hooks, from, until }: Sent): Prom
            where d.hook_id = any($1::bigint[]) and d.created_at >= $2 and d.created_at < $3`,
     values: [hooks.map(({ id }) => id), from, until],
   });
-  return summarise(rows.map(({ ms }) => Number(ms)));
+  return rows.map(({ ms }) => Number(ms));
 }
 
 /** As if three long runs of each of these workspaces were under way: their other calls wait. */
@@ -55,6 +54,16 @@ export async function untilRun({ pool }: Servers, hooks: readonly BenchHook[], s
     await sleep(POLL_MS, undefined, { signal });
   }
   return 0;
+}
+
+/** Deletes the calls of a hook that wait, and waits until those that run have ended. */
+export async function endRuns(servers: Servers, hook: BenchHook, lane: "tool" | "assistant", signal: AbortSignal) {
+  // The lock keeps claims away.
+  await servers.pool.query(
+    `begin; select from inbound_hook.${lane}_queue_group where group_id = '${hook.workspaceId}' for update;
+     delete from inbound_hook.${lane}_queue_item where member_id = ${hook.id} and lease_until is null; commit`,
+  );
+  await untilRun(servers, [hook], signal);
 }
 
 /** Waits until the execution log has every run. */

@@ -14,7 +14,8 @@ const DRAIN_MS = 20_000;
  * Calls that are due at times fixed beforehand, in ticks. A call that finds no free connection waits, and its latency
  * runs from the time at which it was due.
  */
-export async function runOpenLoop({ target, warmUpMs, measureMs }: LoadOrder, perSecond: number): Promise<LoadResult> {
+export async function runOpenLoop(order: LoadOrder, perSecond: number): Promise<LoadResult> {
+  const { target, warmUpMs, measureMs, keepLatencies } = order;
   const nextRequest = requestsOf(target);
   const idle: Connection[] = [];
   const dueOf = new Map<Connection, number>();
@@ -26,7 +27,7 @@ export async function runOpenLoop({ target, warmUpMs, measureMs }: LoadOrder, pe
   const tickMs = Math.max(1000 / perSecond, MIN_TICK_MS);
   const startMs = monotonicMs() + LEAD_MS;
   const untilMs = startMs + warmUpMs + measureMs;
-  const score = createScore(startMs + warmUpMs, untilMs);
+  const score = createScore(startMs + warmUpMs, untilMs, keepLatencies);
   let tick = 0;
   let scheduled = 0;
   let isClosing = false;

@@ -13,7 +13,14 @@ export type LoadMode =
   /** Calls at fixed times, whether or not earlier ones have their response. */
   | { kind: "open"; perSecond: number };
 
-export type LoadOrder = { target: LoadTarget; mode: LoadMode; warmUpMs: number; measureMs: number };
+export type LoadOrder = {
+  target: LoadTarget;
+  mode: LoadMode;
+  warmUpMs: number;
+  measureMs: number;
+  /** Returns every latency, so that those of several windows can be put together. */
+  keepLatencies?: boolean;
+};
 
 export type LoadResult = {
   /** Calls that got a response, the warm-up included. */
@@ -25,6 +32,8 @@ export type LoadResult = {
    * counts fully.
    */
   latency: LatencySummary;
+  /** All of them, if the order says so. */
+  latenciesMs?: number[];
   /** Open loop: how long after its due time a call was written to a socket. */
   lateness: LatencySummary | undefined;
   /** Responses by status code, the warm-up included. */
@@ -36,7 +45,7 @@ export type LoadResult = {
  * Collects what a loop sees. Calls due between the two times (monotonic) count for throughput and latency; all count for
  * the number of responses.
  */
-export function createScore(measureFromMs: number, measureUntilMs: number) {
+export function createScore(measureFromMs: number, measureUntilMs: number, keepLatencies = false) {
   const latencies: number[] = [];
   const lateness: number[] = [];
   const statuses: Record<string, number> = {};
@@ -61,6 +70,7 @@ export function createScore(measureFromMs: number, measureUntilMs: number) {
       responses,
       perSecond: (inTime / (measureUntilMs - measureFromMs)) * 1000,
       latency: summarise(latencies),
+      ...(keepLatencies && { latenciesMs: latencies }),
       lateness: lateness.length > 0 ? summarise(lateness) : undefined,
       statuses,
       brokenConnections,

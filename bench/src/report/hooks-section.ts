@@ -1,4 +1,3 @@
-import { p99Of } from "../hooks/beside.ts";
 import type { DrainedHooks, HookFigures, SaturatedHooks } from "../hooks/measure-hooks.ts";
 import type { PacedHooks } from "../hooks/paced.ts";
 import type { Usage } from "../machine/meter.ts";
@@ -19,10 +18,11 @@ export function renderHooks({ peer, accepted, drained, halfLoad, beside }: HookF
     running("run by Toolgate, single, while no calls come", drained),
   ];
   const paced: { name: string; figures: PacedHooks }[] = [
-    { name: "half of what can be accepted and run", figures: halfLoad },
-    ...beside.flatMap(({ what, alone, figures }) => [
-      ...alone.map((one) => ({ name: "low pace, alone", figures: one })),
-      ...figures.map((one) => ({ name: what, figures: one })),
+    { name: "half of what can be accepted and run: fastify, which only stores", figures: halfLoad.peer },
+    { name: "the same: Toolgate", figures: halfLoad.toolgate },
+    ...beside.flatMap(({ what, alone, disturbed }) => [
+      { name: "low pace, alone", figures: alone },
+      { name: what, figures: disturbed },
     ]),
   ];
   return [
@@ -34,18 +34,13 @@ export function renderHooks({ peer, accepted, drained, halfLoad, beside }: HookF
       "CPU µs per call": ({ cpuUs }) => byName(cpuUs, figure),
       responses: ({ responses }) => responses,
     }),
-    "At a fixed pace: until the response, and from the call's arrival until its tool has started:",
+    "At a fixed pace: until the response, and from the call's arrival until its tool has started. What is compared was measured in turn; each figure is over the calls of all its windows, followed by the p99 of each window:",
     table(paced, {
       "": ({ name }) => name,
       "calls/s": ({ figures }) => figure(figures.perSecond),
-      ...prefixed(
-        "response: ",
-        latencyColumns(({ figures }) => figures.accept),
-      ),
-      ...prefixed(
-        "start: ",
-        latencyColumns(({ figures }) => figures.start),
-      ),
+      calls: ({ figures }) => figure(figures.accept.count),
+      ...pacedColumns("response", ({ accept }) => accept),
+      ...pacedColumns("start", ({ start }) => start),
       refused: ({ figures }) => figure(figures.refused),
       "not run": ({ figures }) => figure(figures.notRun),
     }),
@@ -64,10 +59,10 @@ export function hookTargets({ peer, accepted, halfLoad, beside }: HookFigures): 
       wanted: 0.5,
       show: percent,
     },
-    below("Hook call at half load, until the response: p99", halfLoad.accept.p99Ms, 25, 2),
-    below("The same, until its tool starts: p99", halfLoad.start.p99Ms, 1_000, 1),
-    ...beside.flatMap(({ what, alone, figures }) => {
-      const timesAlone = (part: "accept" | "start") => ratio(p99Of(figures, part), p99Of(alone, part));
+    below("Hook call at half load, until the response: p99", halfLoad.toolgate.accept.p99Ms, 25, 2),
+    below("The same, until its tool starts: p99", halfLoad.toolgate.start.p99Ms, 1_000, 1),
+    ...beside.flatMap(({ what, alone, disturbed }) => {
+      const timesAlone = (part: "accept" | "start") => ratio(disturbed[part].p99Ms, alone[part].p99Ms);
       return [
         times(`While ${what}: p99 of the response, times that without`, timesAlone("accept"), 2),
         times("The same, p99 of the tool's start", timesAlone("start"), 2),
@@ -106,6 +101,15 @@ function total(statuses: Readonly<Record<string, number>>): number {
   return Object.values(statuses).reduce((sum, count) => sum + count, 0);
 }
 
-function prefixed<Value>(prefix: string, record: Readonly<Record<string, Value>>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [`${prefix}${name}`, value]));
+type PacedRow = { figures: PacedHooks };
+
+function pacedColumns(name: string, of: (figures: PacedHooks) => PacedHooks["accept"]) {
+  const columns = latencyColumns(({ figures }: PacedRow) => of(figures));
+  return {
+    ...Object.fromEntries(Object.entries(columns).map(([column, cell]) => [`${name}: ${column}`, cell])),
+    [`${name}: p99 of each`]: ({ figures }: PacedRow) =>
+      of(figures)
+        .p99OfWindowsMs.map((p99) => figure(p99, 1))
+        .join(", "),
+  };
 }

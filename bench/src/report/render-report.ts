@@ -65,11 +65,18 @@ function renderNoise({ calls = {}, deliveries, hooks, chat }: Figures): string {
     ...(deliveries?.hanging ?? []).flatMap(({ onset, after }) => [onset, after]),
     ...(deliveries ? [deliveries.backlog.others] : []),
     ...(chat?.streaming ?? []),
-    ...(hooks ? [...hooks.peer, ...hooks.accepted, ...hooks.drained, hooks.halfLoad] : []),
-    ...(hooks?.beside ?? []).flatMap(({ alone, figures }) => [...alone, ...figures]),
+    ...(hooks ? [...hooks.peer, ...hooks.accepted, ...hooks.drained] : []),
   ];
-  if (windows.length === 0) return "";
-  const used = windows.map(({ usage }) => foreignProcessors(usage));
+  const paced = hooks
+    ? [
+        hooks.halfLoad.peer,
+        hooks.halfLoad.toolgate,
+        ...hooks.beside.flatMap(({ alone, disturbed }) => [alone, disturbed]),
+      ]
+    : [];
+  const usages = [...windows.map(({ usage }) => usage), ...paced.flatMap((one) => one.usages)];
+  if (usages.length === 0) return "";
+  const used = usages.map(foreignProcessors);
   const measured = `Other programs used ${figure(median(used), 2)} processors in the median window, ${figure(Math.max(...used), 2)} at most.`;
   const verdict =
     median(used) <= TOLERABLE_PROCESSORS
