@@ -1,20 +1,15 @@
-import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { operatorQueries } from "./operators-page.ts";
 import { newBody } from "./receive-rig.ts";
 import { type RunRig, startRunRig, type TestHook } from "./running/run-rig.ts";
 
 let rig: RunRig;
 let hook: TestHook;
 let workspaceId: string;
-const queries: string[] = [];
+let queries: string[];
 
 beforeAll(async () => {
-  const page = await readFile(new URL("../../../docs/operators.md", import.meta.url), "utf8");
-  const section = page.split("\n## ").find((text) => text.startsWith("Running incoming hooks")) ?? "";
-  for (const [, block = ""] of section.matchAll(/```sql\n(.*?)```/gs)) {
-    const statements = block.split(";").map((text) => text.replace(/^\s*--.*$/gm, "").trim());
-    queries.push(...statements.filter((text) => text !== ""));
-  }
+  queries = await operatorQueries();
   rig = await startRunRig({ instances: [["receiver"]] });
   const workspace = await rig.newWorkspace();
   workspaceId = workspace.id;
@@ -30,7 +25,7 @@ async function rowsOf(part: string) {
 }
 
 test("[IN-12] the operators' queries show what waits, what runs, what has failed and what is refused", async () => {
-  expect(queries).toHaveLength(6);
+  expect(queries).toHaveLength(7);
   const ids = [await rig.accept(hook, newBody()), await rig.accept(hook, newBody()), await rig.accept(hook, newBody())];
   expect(await rowsOf("select count(*), now()")).toEqual([{ count: 3, oldest: expect.anything() }]);
   expect(await rowsOf("as running")).toMatchObject([{ workspace: workspaceId, running: 0, waiting: 3 }]);

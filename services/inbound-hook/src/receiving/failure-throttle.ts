@@ -13,7 +13,7 @@ export interface FailureThrottle {
 }
 
 /**
- * [IN] Gives calls that have failed verification a 429 instead of a 401 once their address has had too many of them, so
+ * Gives calls that have failed verification a 429 instead of a 401 once their address has had too many of them, so
  * that a misconfigured sender slows down. It saves no work: every call is verified first, so that a correct one from
  * the same address, such as a proxy's or a provider's, is never refused. Each process counts for itself, without calls
  * of unknown hooks.

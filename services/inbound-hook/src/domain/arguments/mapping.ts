@@ -1,7 +1,6 @@
+import type { JsonObject } from "../call/body.ts";
 import { followPointer, parsePointer } from "./json-pointer.ts";
 import { bytesLeftAfter, sizeOf } from "./json-size.ts";
-
-export type JsonObject = Record<string, unknown>;
 
 /** Where the arguments of a hook's target come from. */
 export interface ArgumentSource {
