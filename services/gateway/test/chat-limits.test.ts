@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
@@ -53,6 +55,23 @@ test("[CHAT] the 21st open stream of a user gets 429 with Retry-After until anot
   expect((await server.resume(signal, { authorization: "Bearer another" })).status).toBe(200);
   left.abort();
   await eventually(async () => expect((await server.resume(signal)).status).toBe(200));
+});
+
+test("[CHAT] a stream behind another one on the same connection is never opened, and takes no place", async () => {
+  await using server = await serving("");
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  const request =
+    "GET /chat/resume?tenant=acme&chat_id=c&last_event_id=0 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer a\r\n\r\n";
+  await once(
+    socket.on("connect", () => socket.write(request.repeat(21))),
+    "data",
+  );
+  socket.destroy();
+  await once(socket, "close");
+  const headers = { authorization: "Bearer a" };
+  const { signal } = new AbortController();
+  for (let number = 0; number < 20; number += 1)
+    await eventually(async () => expect((await server.resume(signal, headers)).status).toBe(200));
 });
 
 test.each([

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -7,27 +6,31 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { fastify } from "fastify";
 import { expect, test } from "vitest";
 import { createOpenStreams } from "../src/http/chat/open-streams.ts";
-import { SseStream, type StreamTimes } from "../src/http/chat/sse-stream.ts";
+import { SseStream } from "../src/http/chat/sse-stream.ts";
 import { continued } from "../src/http/chat/upstream.ts";
 
+interface Times {
+  heartbeatMs: number;
+  maxWaitMs: number;
+}
+
 /** A server that lets `respond` send every response. */
-async function serving(times: StreamTimes, respond: (sse: SseStream, raw: ServerResponse) => Promise<void>) {
+async function serving({ heartbeatMs, maxWaitMs }: Times, respond: (sse: SseStream) => Promise<void>) {
   const app = fastify();
-  const streams = createOpenStreams();
+  const streams = createOpenStreams(heartbeatMs);
   const opened: SseStream[] = [];
-  app.get("/", async (_, reply) => {
-    const sse = new SseStream(reply, "answer", streams, times);
+  app.get("/", (_, reply) => {
+    const sse = new SseStream(reply, { kind: "answer", streams, maxWaitMs });
     opened.push(sse);
-    await respond(sse, reply.raw);
-    return reply;
+    void respond(sse);
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as { port: number };
   /** Sends a request whose response is not read until resume. */
-  const request = async () => {
-    const socket = connect(port, "127.0.0.1");
+  const request = async (version = "1.1") => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     await once(socket, "connect");
-    socket.pause().write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    socket.pause().write(`GET / HTTP/${version}\r\nhost: a\r\n\r\n`);
     await eventually(() => expect(opened.length).toBeGreaterThan(0));
     return socket;
   };
@@ -43,13 +46,16 @@ async function serving(times: StreamTimes, respond: (sse: SseStream, raw: Server
   };
 }
 
+/** Without a heartbeat within the test. */
+const IDLE: Times = { heartbeatMs: 600_000, maxWaitMs: 20_000 };
+
 /** More than the buffers of a connection can take. */
 const LONG = "x".repeat(12_000_000);
 
 test("[CHAT-36] a client that does not read the end gets no heartbeat after it, and is cut", async () => {
-  await using server = await serving({ heartbeatMs: 5, maxWaitMs: 300 }, async (sse, raw) => {
+  await using server = await serving({ heartbeatMs: 5, maxWaitMs: 300 }, async (sse) => {
     // Fills the connection's buffers without reaching the limit at which a slow client is cut.
-    while (raw.writableLength < 100_000) {
+    while (sse.backlogBytes < 100_000) {
       await sse.send(LONG.slice(0, 60_000), { replayed: false });
       await turn();
     }
@@ -89,6 +95,37 @@ test("[CHAT-36] a stream begins with a comment, before its first event", async (
   const response = await fetch(server.url);
   const { value } = (await response.body?.getReader().read()) ?? {};
   expect(Buffer.from(value ?? []).toString()).toMatch(/^: open\n/);
+});
+
+test("[CHAT-16] the head says that the connection ends with the stream, and HTTP/1.0 gets no chunks", async () => {
+  await using server = await serving(IDLE, async (sse) => {
+    await sse.send("data: ä\n\n", { replayed: false });
+    sse.end();
+  });
+  const read = async (version: string) => {
+    const socket = await server.request(version);
+    let text = "";
+    for await (const chunk of socket.resume()) text += chunk;
+    socket.destroy();
+    return text;
+  };
+  const newer = await read("1.1");
+  expect(newer).toMatch(/^connection: close\r$/im);
+  expect(newer.endsWith("\r\na\r\ndata: ä\n\n\r\n0\r\n\r\n")).toBe(true);
+  const older = await read("1.0");
+  expect(older).not.toMatch(/transfer-encoding/i);
+  expect(older.endsWith("\r\n\r\n: open\nretry: 1000\n\ndata: ä\n\n")).toBe(true);
+});
+
+test("[CHAT] a client that ends its side of the connection has left, whatever else it has sent", async () => {
+  await using server = await serving(IDLE, async (sse) => sse.open());
+  const socket = await server.request();
+  await once(socket, "readable");
+  socket.end("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await eventually(() => expect(server.opened[0]?.signal.aborted).toBe(true));
+  // A second request on the connection is not read.
+  expect(server.opened.length).toBe(1);
+  socket.destroy();
 });
 
 test("a stream of chat that breaks again and again without a new event fails in the end", async () => {

@@ -24,7 +24,11 @@ export interface Admitted<T> {
   values: T;
   /** For calls of the chat service. Rejects as `Authorize` does when the user has lost the access meanwhile. */
   headers: () => Promise<Record<string, string>>;
+  /** Gives the request's place back; called without it when the response closes. */
+  leave: () => void;
 }
+
+const NOTHING_TAKEN = () => {};
 
 interface Question<T> {
   login: ChatLogin | undefined;
@@ -51,12 +55,13 @@ export async function admit<T>(
     return undefined;
   }
   const { userId, workspaceId } = user;
-  if (occupies && !occupy(context, reply, userId, workspaceId)) {
+  const leave = occupies ? occupy(context, reply, userId, workspaceId) : NOTHING_TAKEN;
+  if (!leave) {
     sendResponse(reply, CHAT_RATE_LIMITED);
     return undefined;
   }
   const question = { token: login?.token ?? "", workspace: user.workspace };
-  return { values: checked.values, headers: principalHeaders(context, question, user.principal) };
+  return { values: checked.values, headers: principalHeaders(context, question, user.principal), leave };
 }
 
 /** Asks again once the principal may have expired: a stream may be opened again hours later, at another chat process. */
@@ -76,13 +81,20 @@ function principalHeaders(
   };
 }
 
-/** Takes a place until the response ends. False when none is free. */
-function occupy({ places }: ChatContext, { raw }: FastifyReply, userId: string, workspaceId: string): boolean {
+/** Takes a place until the response ends, and returns what gives it back. Undefined when none is free. */
+function occupy(
+  { places }: ChatContext,
+  { raw }: FastifyReply,
+  userId: string,
+  workspaceId: string,
+): (() => void) | undefined {
   // The client has left while its login was checked, so no close event will follow.
-  if (raw.destroyed) return true;
+  if (raw.destroyed) return NOTHING_TAKEN;
+  // An earlier response of the same connection is still open. If that one never ends, no close event follows.
+  if (!raw.socket) return undefined;
   const leave = places.take(userId, workspaceId);
   if (leave) raw.once("close", leave);
-  return leave !== undefined;
+  return leave;
 }
 
 /** `workspaceId` is empty when the user has no access to the workspace. */

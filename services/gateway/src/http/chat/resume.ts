@@ -20,7 +20,8 @@ export async function resumeStream(
   const login = chatLogin(request, { changesState: false });
   const checked = resumePoint(queryParameters(request), lastEventIdOf(request));
   const admitted = await admit(context, request, reply, { login, checked, occupies: true });
-  return admitted ? resume(context, reply, admitted, { endsReconnecting: false }) : reply;
+  if (admitted) beginResume(context, reply, admitted, { endsReconnecting: false });
+  return reply;
 }
 
 /** [CHAT] GET /chat/stream of a client that has had events already: 204 when it has them all, which ends an EventSource. */
@@ -35,16 +36,27 @@ export async function resumeReconnected(
   const values: ResumePoint = { chatId: reader.chatId(), after, since: undefined, replayOnly: false };
   const checked = { values, tenant, fault: reader.fault };
   const admitted = await admit(context, request, reply, { login, checked, occupies: true });
-  return admitted ? resume(context, reply, admitted, { endsReconnecting: true }) : reply;
+  if (admitted) beginResume(context, reply, admitted, { endsReconnecting: true });
+  return reply;
 }
 
-async function resume(
+function beginResume(
   context: ChatContext,
   reply: FastifyReply,
+  admitted: Admitted<ResumePoint>,
+  options: { endsReconnecting: boolean },
+): void {
+  const { streams } = context;
+  void relay(context, new SseStream(reply, { kind: "resume", streams, leave: admitted.leave }), admitted, options);
+}
+
+/** Never rejects. The request is not among its arguments, because it outlives it. */
+async function relay(
+  context: ChatContext,
+  sse: SseStream,
   { values, headers }: Admitted<ResumePoint>,
   { endsReconnecting }: { endsReconnecting: boolean },
-): Promise<FastifyReply> {
-  const sse = new SseStream(reply, "resume", context.streams);
+): Promise<void> {
   const { signal } = sse;
   const text = new ResumeText();
   const { chatId, since, replayOnly } = values;
@@ -55,10 +67,13 @@ async function resume(
   };
   try {
     for await (const { item, replayed } of continued(open, idOf, signal)) {
-      if (item.case === "start" && !sse.isOpen) {
+      if (item.case === "start" && sse.reply) {
         const { lastEventId, turnRunning } = item.value;
         const hasAll = after !== undefined && after >= lastEventId && !turnRunning;
-        if (endsReconnecting && hasAll) return reply.code(204).send();
+        if (endsReconnecting && hasAll) {
+          sse.reply.code(204).send();
+          return;
+        }
         sse.open();
       }
       if (item.case === "event") {
@@ -71,9 +86,8 @@ async function resume(
       }
     }
   } catch (error) {
-    return endFailed(context, reply, sse, error);
+    endFailed(context, sse, error);
   }
-  return reply;
 }
 
 function idOf({ item }: ResumeResponse): bigint | undefined {

@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { chatStreamsEnded } from "@toolgate/telemetry/instruments";
 import type { FastifyReply } from "fastify";
 import { HEARTBEAT, OPENED } from "../../domain/chat/server-sent-events.ts";
+import { measureLater } from "../telemetry.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import { takeSocket } from "./take-socket.ts";
 
 export type StreamKind = "answer" | "resume";
 type Outcome = "done" | "disconnected" | "slow" | "cut";
@@ -11,68 +14,96 @@ type Outcome = "done" | "disconnected" | "slow" | "cut";
 const MAX_BACKLOG_BYTES = 256 * 1024;
 /** A replay waits for its reader after each piece of this size. */
 const PIECE_BYTES = 64 * 1024;
-
-export interface StreamTimes {
-  heartbeatMs: number;
-  /** How long a client may take to read a piece of a replay, or the rest of a response that has ended. */
-  maxWaitMs: number;
-}
-
-const TIMES: StreamTimes = { heartbeatMs: 15_000, maxWaitMs: 30_000 };
+/** How long a client may take to read a piece of a replay, or the rest of a response that has ended. */
+const MAX_WAIT_MS = 30_000;
 
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store, no-transform",
   // Otherwise nginx would collect the events.
   "x-accel-buffering": "no",
+  connection: "close",
 };
+const CHUNKED = { "transfer-encoding": "chunked" };
+const LAST_CHUNK = "0\r\n\r\n";
 
-/** [CHAT-16] A response of server-sent events. Never compressed: compression would delay events. */
+interface StreamOptions {
+  kind: StreamKind;
+  streams: OpenStreams;
+  /** Called when the response has ended, whatever the reason. */
+  leave?: () => void;
+  maxWaitMs?: number;
+}
+
+/**
+ * [CHAT-16] A response of server-sent events. Never compressed: compression would delay events. After its head it is only
+ * this object and a socket: nothing of the request is left, because most streams are idle, and a gateway has thousands.
+ */
 export class SseStream {
   /** Fires when the client has left or was cut. */
   readonly signal: AbortSignal;
-  readonly #reply: FastifyReply;
   readonly #kind: StreamKind;
   readonly #streams: OpenStreams;
+  readonly #maxWaitMs: number;
   readonly #left = new AbortController();
-  readonly #times: StreamTimes;
-  #heartbeat: NodeJS.Timeout | undefined;
+  #leave: (() => void) | undefined;
+  #measure: (() => void) | undefined;
+  /** Until the response begins. */
+  #reply: FastifyReply | undefined;
+  /** From then on. */
+  #socket: Socket | undefined;
+  #isChunked = false;
+  #hasEnded = false;
   /** Cuts a client that does not read the end. */
   #ending: NodeJS.Timeout | undefined;
-  #isOpen = false;
-  #isWriting = false;
+  #isReplaying = false;
   #outcome: Outcome = "disconnected";
 
-  constructor(reply: FastifyReply, kind: StreamKind, streams: OpenStreams, times = TIMES) {
+  constructor(reply: FastifyReply, { kind, streams, leave, maxWaitMs = MAX_WAIT_MS }: StreamOptions) {
     this.#reply = reply;
     this.#kind = kind;
     this.#streams = streams;
-    this.#times = times;
+    this.#leave = leave;
+    this.#maxWaitMs = maxWaitMs;
     this.signal = this.#left.signal;
     reply.raw.once("close", () => this.#closed());
     // The client left while its login was checked.
     if (reply.raw.destroyed) this.#left.abort();
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
+  /** For another response, as long as this one has not begun. */
+  get reply(): FastifyReply | undefined {
+    return this.#reply;
   }
 
   get hasEnded(): boolean {
-    return this.#reply.raw.writableEnded;
+    return this.#hasEnded;
+  }
+
+  /** Bytes that the client has not read. */
+  get backlogBytes(): number {
+    return this.#socket?.writableLength ?? 0;
   }
 
   /** Begins the response. From here on, failures can only be events. */
   open(): void {
-    if (this.#isOpen || this.signal.aborted) return;
-    const { raw } = this.#reply;
-    this.#isOpen = true;
-    this.#reply.hijack();
-    // Nothing to do: a connection that breaks is also closed.
-    raw.on("error", () => {});
-    raw.writeHead(200, { ...this.#reply.getHeaders(), ...HEADERS } as Record<string, string>);
-    raw.write(OPENED);
-    this.#heartbeat = setInterval(() => this.#beat(), this.#times.heartbeatMs);
+    const reply = this.#reply;
+    if (!reply || this.signal.aborted) return;
+    const { raw, request } = reply;
+    this.#measure = measureLater(request, reply);
+    this.#isChunked = request.raw.httpVersion === "1.1";
+    reply.hijack();
+    const headers = { ...reply.getHeaders(), ...HEADERS, ...(this.#isChunked && CHUNKED) };
+    raw.writeHead(200, headers as Record<string, string>).flushHeaders();
+    this.#reply = undefined;
+    this.#socket = takeSocket(raw)
+      // Nothing to do: a connection that breaks is also closed.
+      .on("error", () => {})
+      .on("close", () => this.#closed())
+      // The client has ended its side. What it sends before that is ignored, but must be read to notice its end.
+      .on("end", () => this.#socket?.destroy())
+      .resume();
+    this.#write(OPENED);
     this.#streams.add(this);
   }
 
@@ -81,57 +112,69 @@ export class SseStream {
     this.open();
     if (text === "") return;
     if (!replayed) return this.#write(text);
-    this.#isWriting = true;
+    this.#isReplaying = true;
     const bytes = Buffer.from(text);
     for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
       this.#write(bytes.subarray(start, start + PIECE_BYTES));
       await this.#drained();
     }
-    this.#isWriting = false;
+    this.#isReplaying = false;
   }
 
   /** Ends the response after its last event. */
   end(): void {
-    const { raw } = this.#reply;
-    if (this.signal.aborted || raw.writableEnded) return;
+    if (!this.#socket || this.signal.aborted || this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#outcome = "done";
-    clearInterval(this.#heartbeat);
-    this.#ending = setTimeout(() => this.cut("slow"), this.#times.maxWaitMs);
-    raw.end();
+    this.#ending = setTimeout(() => this.cut("slow"), this.#maxWaitMs);
+    if (this.#isChunked) this.#socket.write(LAST_CHUNK);
+    this.#socket.destroySoon();
   }
 
   /** Ends the response without its last event, so that the client connects again. */
   cut(outcome: "slow" | "cut"): void {
     if (this.signal.aborted) return;
     this.#outcome = outcome;
-    this.#reply.raw.destroy();
-  }
-
-  #write(content: string | Uint8Array): void {
-    const { raw } = this.#reply;
-    if (this.signal.aborted || raw.writableEnded) return;
-    // One long event may exceed the limit by itself.
-    if (raw.writableLength > MAX_BACKLOG_BYTES) this.cut("slow");
-    else raw.write(content);
+    (this.#socket ?? this.#reply?.raw)?.destroy();
   }
 
   /** Not in the middle of an event, and not needed while other bytes are still unsent. */
-  #beat(): void {
-    if (!this.#isWriting && this.#reply.raw.writableLength === 0) this.#write(HEARTBEAT);
+  beat(): void {
+    if (!this.#isReplaying && this.backlogBytes === 0) this.#write(HEARTBEAT);
+  }
+
+  #write(content: string | Uint8Array): void {
+    const socket = this.#socket;
+    if (!socket || this.signal.aborted || this.#hasEnded) return;
+    // One long event may exceed the limit by itself.
+    if (socket.writableLength > MAX_BACKLOG_BYTES) {
+      this.cut("slow");
+      return;
+    }
+    if (!this.#isChunked) {
+      socket.write(content);
+      return;
+    }
+    socket.cork();
+    socket.write(`${Buffer.byteLength(content).toString(16)}\r\n`);
+    socket.write(content);
+    socket.write("\r\n");
+    socket.uncork();
   }
 
   async #drained(): Promise<void> {
-    const { raw } = this.#reply;
-    if (this.signal.aborted || !raw.writableNeedDrain) return;
-    const waited = AbortSignal.any([this.signal, AbortSignal.timeout(this.#times.maxWaitMs)]);
-    await once(raw, "drain", { signal: waited }).catch(() => this.cut("slow"));
+    const socket = this.#socket;
+    if (this.signal.aborted || !socket?.writableNeedDrain) return;
+    const waited = AbortSignal.any([this.signal, AbortSignal.timeout(this.#maxWaitMs)]);
+    await once(socket, "drain", { signal: waited }).catch(() => this.cut("slow"));
   }
 
   #closed(): void {
     this.#left.abort();
-    clearInterval(this.#heartbeat);
     clearTimeout(this.#ending);
-    if (!this.#isOpen) return;
+    this.#leave?.();
+    if (!this.#socket) return;
+    this.#measure?.();
     this.#streams.remove(this);
     chatStreamsEnded.add(1, { kind: this.#kind, outcome: this.#outcome });
   }

@@ -25,15 +25,18 @@ export async function streamAnswer(
   if (reader.has("file")) reader.check("file: can only be sent with POST /chat/index");
   const checked = streamedMessage(reader, idempotencyKeyOf(request, reader));
   const admitted = await admit(context, request, reply, { login, checked, occupies: true });
-  return admitted ? stream(context, reply, admitted) : reply;
+  if (!admitted) return reply;
+  const { streams } = context;
+  void relay(context, new SseStream(reply, { kind: "answer", streams, leave: admitted.leave }), admitted);
+  return reply;
 }
 
-async function stream(
+/** Never rejects. The request is not among its arguments, because it outlives it. */
+async function relay(
   context: ChatContext,
-  reply: FastifyReply,
+  sse: SseStream,
   { values, headers }: Admitted<StreamedMessage>,
-): Promise<FastifyReply> {
-  const sse = new SseStream(reply, "answer", context.streams);
+): Promise<void> {
   const { signal } = sse;
   const clientMessageId = values.clientMessageId || randomUUID();
   let last = BigInt(values.after);
@@ -56,7 +59,6 @@ async function stream(
       await sse.send(isOwnMessage ? idOnly(event.id) : serverSentEvent(event), { replayed });
     }
   } catch (error) {
-    return endFailed(context, reply, sse, error);
+    endFailed(context, sse, error);
   }
-  return reply;
 }
