@@ -96,6 +96,7 @@ const ATTEMPTS: Record<string, Attempt> = {
   "chat.v1.AssistantService/GetChatSettings": { request: () => ({}), foreign: 200 },
   "chat.v1.AssistantService/UpdateChatSettings": { request: () => ({ tokensPerDay: "7" }), foreign: 200 },
   "chat.v1.ModelService/ListModels": listing,
+  "chat.v1.ModelService/GetUsage": listing,
   "chat.v1.ModelService/SaveModel": {
     request: ({ receiverUrl }) => ({
       name: MARKER,

@@ -12,6 +12,40 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_toolgate_chat_v1_model: GenFile;
 
 /**
+ * What a provider charges for a model's tokens.
+ *
+ * @generated from message toolgate.chat.v1.ModelPrice
+ */
+export declare type ModelPrice = Message<"toolgate.chat.v1.ModelPrice"> & {
+  /**
+   * ISO 4217, such as USD.
+   *
+   * @generated from field: string currency = 1;
+   */
+  currency: string;
+
+  /**
+   * For a million input tokens, in millionths of the currency's unit: 3 dollars are 3000000. At most 10^10.
+   *
+   * @generated from field: int64 input_micros = 2;
+   */
+  inputMicros: bigint;
+
+  /**
+   * The same for a million output tokens.
+   *
+   * @generated from field: int64 output_micros = 3;
+   */
+  outputMicros: bigint;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.ModelPrice.
+ * Use `create(ModelPriceSchema)` to create a new message.
+ */
+export declare const ModelPriceSchema: GenMessage<ModelPrice>;
+
+/**
  * @generated from message toolgate.chat.v1.Model
  */
 export declare type Model = Message<"toolgate.chat.v1.Model"> & {
@@ -62,6 +96,13 @@ export declare type Model = Message<"toolgate.chat.v1.Model"> & {
    * @generated from field: string saved_by = 8;
    */
   savedBy: string;
+
+  /**
+   * Not set: its usage has no cost.
+   *
+   * @generated from field: toolgate.chat.v1.ModelPrice price = 9;
+   */
+  price?: ModelPrice | undefined;
 };
 
 /**
@@ -110,6 +151,13 @@ export declare type SaveModelRequest = Message<"toolgate.chat.v1.SaveModelReques
    * @generated from field: optional string api_key = 7;
    */
   apiKey?: string | undefined;
+
+  /**
+   * Applies to usage from now on. Not set: the model has no price.
+   *
+   * @generated from field: toolgate.chat.v1.ModelPrice price = 8;
+   */
+  price?: ModelPrice | undefined;
 };
 
 /**
@@ -202,6 +250,131 @@ export declare type DeleteModelResponse = Message<"toolgate.chat.v1.DeleteModelR
 export declare const DeleteModelResponseSchema: GenMessage<DeleteModelResponse>;
 
 /**
+ * @generated from message toolgate.chat.v1.GetUsageRequest
+ */
+export declare type GetUsageRequest = Message<"toolgate.chat.v1.GetUsageRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * Days in UTC, such as 2026-01-31; both are included, at most 366 days. Empty: 29 days before the last one.
+   *
+   * @generated from field: string first_day = 2;
+   */
+  firstDay: string;
+
+  /**
+   * Empty: today.
+   *
+   * @generated from field: string last_day = 3;
+   */
+  lastDay: string;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export declare const GetUsageRequestSchema: GenMessage<GetUsageRequest>;
+
+/**
+ * @generated from message toolgate.chat.v1.GetUsageResponse
+ */
+export declare type GetUsageResponse = Message<"toolgate.chat.v1.GetUsageResponse"> & {
+  /**
+   * Sorted by day, then model. Days and models without usage are left out.
+   *
+   * @generated from field: repeated toolgate.chat.v1.ModelUsage usage = 1;
+   */
+  usage: ModelUsage[];
+
+  /**
+   * All of it, one per currency, sorted by currency. Rounded only once, so it can differ from the sum of the rows.
+   *
+   * @generated from field: repeated toolgate.chat.v1.Cost costs = 2;
+   */
+  costs: Cost[];
+};
+
+/**
+ * Describes the message toolgate.chat.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse>;
+
+/**
+ * What one model was used for on one day.
+ *
+ * @generated from message toolgate.chat.v1.ModelUsage
+ */
+export declare type ModelUsage = Message<"toolgate.chat.v1.ModelUsage"> & {
+  /**
+   * @generated from field: string day = 1;
+   */
+  day: string;
+
+  /**
+   * Its name in the workspace.
+   *
+   * @generated from field: string model = 2;
+   */
+  model: string;
+
+  /**
+   * @generated from field: int64 turns = 3;
+   */
+  turns: bigint;
+
+  /**
+   * @generated from field: int64 input_tokens = 4;
+   */
+  inputTokens: bigint;
+
+  /**
+   * @generated from field: int64 output_tokens = 5;
+   */
+  outputTokens: bigint;
+
+  /**
+   * At the prices of the time of use. None while the model had no price; more than one when its currency has changed.
+   *
+   * @generated from field: repeated toolgate.chat.v1.Cost costs = 6;
+   */
+  costs: Cost[];
+};
+
+/**
+ * Describes the message toolgate.chat.v1.ModelUsage.
+ * Use `create(ModelUsageSchema)` to create a new message.
+ */
+export declare const ModelUsageSchema: GenMessage<ModelUsage>;
+
+/**
+ * @generated from message toolgate.chat.v1.Cost
+ */
+export declare type Cost = Message<"toolgate.chat.v1.Cost"> & {
+  /**
+   * @generated from field: string currency = 1;
+   */
+  currency: string;
+
+  /**
+   * Millionths of the currency's unit, rounded to the nearest.
+   *
+   * @generated from field: int64 micros = 2;
+   */
+  micros: bigint;
+};
+
+/**
+ * Describes the message toolgate.chat.v1.Cost.
+ * Use `create(CostSchema)` to create a new message.
+ */
+export declare const CostSchema: GenMessage<Cost>;
+
+/**
  * @generated from enum toolgate.chat.v1.ModelProvider
  */
 export enum ModelProvider {
@@ -262,6 +435,16 @@ export declare const ModelService: GenService<{
     methodKind: "unary";
     input: typeof DeleteModelRequestSchema;
     output: typeof DeleteModelResponseSchema;
+  },
+  /**
+   * The tokens that a workspace has used, and what they cost, per day and model.
+   *
+   * @generated from rpc toolgate.chat.v1.ModelService.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
 }>;
 

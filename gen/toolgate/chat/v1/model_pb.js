@@ -10,56 +10,91 @@ import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
  * Describes the file toolgate/chat/v1/model.proto.
  */
 export const file_toolgate_chat_v1_model = /*@__PURE__*/
-  fileDesc("Chx0b29sZ2F0ZS9jaGF0L3YxL21vZGVsLnByb3RvEhB0b29sZ2F0ZS5jaGF0LnYxItMBCgVNb2RlbBIMCgRuYW1lGAEgASgJEjEKCHByb3ZpZGVyGAIgASgOMh8udG9vbGdhdGUuY2hhdC52MS5Nb2RlbFByb3ZpZGVyEhAKCGJhc2VfdXJsGAMgASgJEg0KBW1vZGVsGAQgASgJEhMKC3JlYWRzX2ZpbGVzGAUgASgIEhMKC2hhc19hcGlfa2V5GAYgASgIEiwKCHNhdmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghzYXZlZF9ieRgIIAEoCSK+AQoQU2F2ZU1vZGVsUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRIxCghwcm92aWRlchgDIAEoDjIfLnRvb2xnYXRlLmNoYXQudjEuTW9kZWxQcm92aWRlchIQCghiYXNlX3VybBgEIAEoCRINCgVtb2RlbBgFIAEoCRITCgtyZWFkc19maWxlcxgGIAEoCBIUCgdhcGlfa2V5GAcgASgJSACIAQFCCgoIX2FwaV9rZXkiOwoRU2F2ZU1vZGVsUmVzcG9uc2USJgoFbW9kZWwYASABKAsyFy50b29sZ2F0ZS5jaGF0LnYxLk1vZGVsIiYKEUxpc3RNb2RlbHNSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCSI9ChJMaXN0TW9kZWxzUmVzcG9uc2USJwoGbW9kZWxzGAEgAygLMhcudG9vbGdhdGUuY2hhdC52MS5Nb2RlbCI1ChJEZWxldGVNb2RlbFJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEgwKBG5hbWUYAiABKAkiFQoTRGVsZXRlTW9kZWxSZXNwb25zZSpzCg1Nb2RlbFByb3ZpZGVyEh4KGk1PREVMX1BST1ZJREVSX1VOU1BFQ0lGSUVEEAASJAogTU9ERUxfUFJPVklERVJfT1BFTkFJX0NPTVBBVElCTEUQARIcChhNT0RFTF9QUk9WSURFUl9BTlRIUk9QSUMQAjKrAgoMTW9kZWxTZXJ2aWNlEloKCVNhdmVNb2RlbBIiLnRvb2xnYXRlLmNoYXQudjEuU2F2ZU1vZGVsUmVxdWVzdBojLnRvb2xnYXRlLmNoYXQudjEuU2F2ZU1vZGVsUmVzcG9uc2UiBIi1GAQSXQoKTGlzdE1vZGVscxIjLnRvb2xnYXRlLmNoYXQudjEuTGlzdE1vZGVsc1JlcXVlc3QaJC50b29sZ2F0ZS5jaGF0LnYxLkxpc3RNb2RlbHNSZXNwb25zZSIEiLUYAxJgCgtEZWxldGVNb2RlbBIkLnRvb2xnYXRlLmNoYXQudjEuRGVsZXRlTW9kZWxSZXF1ZXN0GiUudG9vbGdhdGUuY2hhdC52MS5EZWxldGVNb2RlbFJlc3BvbnNlIgSItRgEYgZwcm90bzM", [file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
+  fileDesc("Chx0b29sZ2F0ZS9jaGF0L3YxL21vZGVsLnByb3RvEhB0b29sZ2F0ZS5jaGF0LnYxIksKCk1vZGVsUHJpY2USEAoIY3VycmVuY3kYASABKAkSFAoMaW5wdXRfbWljcm9zGAIgASgDEhUKDW91dHB1dF9taWNyb3MYAyABKAMigAIKBU1vZGVsEgwKBG5hbWUYASABKAkSMQoIcHJvdmlkZXIYAiABKA4yHy50b29sZ2F0ZS5jaGF0LnYxLk1vZGVsUHJvdmlkZXISEAoIYmFzZV91cmwYAyABKAkSDQoFbW9kZWwYBCABKAkSEwoLcmVhZHNfZmlsZXMYBSABKAgSEwoLaGFzX2FwaV9rZXkYBiABKAgSLAoIc2F2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHNhdmVkX2J5GAggASgJEisKBXByaWNlGAkgASgLMhwudG9vbGdhdGUuY2hhdC52MS5Nb2RlbFByaWNlIusBChBTYXZlTW9kZWxSZXF1ZXN0EhEKCXdvcmtzcGFjZRgBIAEoCRIMCgRuYW1lGAIgASgJEjEKCHByb3ZpZGVyGAMgASgOMh8udG9vbGdhdGUuY2hhdC52MS5Nb2RlbFByb3ZpZGVyEhAKCGJhc2VfdXJsGAQgASgJEg0KBW1vZGVsGAUgASgJEhMKC3JlYWRzX2ZpbGVzGAYgASgIEhQKB2FwaV9rZXkYByABKAlIAIgBARIrCgVwcmljZRgIIAEoCzIcLnRvb2xnYXRlLmNoYXQudjEuTW9kZWxQcmljZUIKCghfYXBpX2tleSI7ChFTYXZlTW9kZWxSZXNwb25zZRImCgVtb2RlbBgBIAEoCzIXLnRvb2xnYXRlLmNoYXQudjEuTW9kZWwiJgoRTGlzdE1vZGVsc1JlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJIj0KEkxpc3RNb2RlbHNSZXNwb25zZRInCgZtb2RlbHMYASADKAsyFy50b29sZ2F0ZS5jaGF0LnYxLk1vZGVsIjUKEkRlbGV0ZU1vZGVsUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCSIVChNEZWxldGVNb2RlbFJlc3BvbnNlIkkKD0dldFVzYWdlUmVxdWVzdBIRCgl3b3Jrc3BhY2UYASABKAkSEQoJZmlyc3RfZGF5GAIgASgJEhAKCGxhc3RfZGF5GAMgASgJImYKEEdldFVzYWdlUmVzcG9uc2USKwoFdXNhZ2UYASADKAsyHC50b29sZ2F0ZS5jaGF0LnYxLk1vZGVsVXNhZ2USJQoFY29zdHMYAiADKAsyFi50b29sZ2F0ZS5jaGF0LnYxLkNvc3QiiwEKCk1vZGVsVXNhZ2USCwoDZGF5GAEgASgJEg0KBW1vZGVsGAIgASgJEg0KBXR1cm5zGAMgASgDEhQKDGlucHV0X3Rva2VucxgEIAEoAxIVCg1vdXRwdXRfdG9rZW5zGAUgASgDEiUKBWNvc3RzGAYgAygLMhYudG9vbGdhdGUuY2hhdC52MS5Db3N0IigKBENvc3QSEAoIY3VycmVuY3kYASABKAkSDgoGbWljcm9zGAIgASgDKnMKDU1vZGVsUHJvdmlkZXISHgoaTU9ERUxfUFJPVklERVJfVU5TUEVDSUZJRUQQABIkCiBNT0RFTF9QUk9WSURFUl9PUEVOQUlfQ09NUEFUSUJMRRABEhwKGE1PREVMX1BST1ZJREVSX0FOVEhST1BJQxACMoQDCgxNb2RlbFNlcnZpY2USWgoJU2F2ZU1vZGVsEiIudG9vbGdhdGUuY2hhdC52MS5TYXZlTW9kZWxSZXF1ZXN0GiMudG9vbGdhdGUuY2hhdC52MS5TYXZlTW9kZWxSZXNwb25zZSIEiLUYBBJdCgpMaXN0TW9kZWxzEiMudG9vbGdhdGUuY2hhdC52MS5MaXN0TW9kZWxzUmVxdWVzdBokLnRvb2xnYXRlLmNoYXQudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIgSItRgDEmAKC0RlbGV0ZU1vZGVsEiQudG9vbGdhdGUuY2hhdC52MS5EZWxldGVNb2RlbFJlcXVlc3QaJS50b29sZ2F0ZS5jaGF0LnYxLkRlbGV0ZU1vZGVsUmVzcG9uc2UiBIi1GAQSVwoIR2V0VXNhZ2USIS50b29sZ2F0ZS5jaGF0LnYxLkdldFVzYWdlUmVxdWVzdBoiLnRvb2xnYXRlLmNoYXQudjEuR2V0VXNhZ2VSZXNwb25zZSIEiLUYBGIGcHJvdG8z", [file_google_protobuf_timestamp, file_toolgate_options_v1_access]);
+
+/**
+ * Describes the message toolgate.chat.v1.ModelPrice.
+ * Use `create(ModelPriceSchema)` to create a new message.
+ */
+export const ModelPriceSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 0);
 
 /**
  * Describes the message toolgate.chat.v1.Model.
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 0);
+  messageDesc(file_toolgate_chat_v1_model, 1);
 
 /**
  * Describes the message toolgate.chat.v1.SaveModelRequest.
  * Use `create(SaveModelRequestSchema)` to create a new message.
  */
 export const SaveModelRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 1);
+  messageDesc(file_toolgate_chat_v1_model, 2);
 
 /**
  * Describes the message toolgate.chat.v1.SaveModelResponse.
  * Use `create(SaveModelResponseSchema)` to create a new message.
  */
 export const SaveModelResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 2);
+  messageDesc(file_toolgate_chat_v1_model, 3);
 
 /**
  * Describes the message toolgate.chat.v1.ListModelsRequest.
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 3);
+  messageDesc(file_toolgate_chat_v1_model, 4);
 
 /**
  * Describes the message toolgate.chat.v1.ListModelsResponse.
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 4);
+  messageDesc(file_toolgate_chat_v1_model, 5);
 
 /**
  * Describes the message toolgate.chat.v1.DeleteModelRequest.
  * Use `create(DeleteModelRequestSchema)` to create a new message.
  */
 export const DeleteModelRequestSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 5);
+  messageDesc(file_toolgate_chat_v1_model, 6);
 
 /**
  * Describes the message toolgate.chat.v1.DeleteModelResponse.
  * Use `create(DeleteModelResponseSchema)` to create a new message.
  */
 export const DeleteModelResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_chat_v1_model, 6);
+  messageDesc(file_toolgate_chat_v1_model, 7);
+
+/**
+ * Describes the message toolgate.chat.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export const GetUsageRequestSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 8);
+
+/**
+ * Describes the message toolgate.chat.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export const GetUsageResponseSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 9);
+
+/**
+ * Describes the message toolgate.chat.v1.ModelUsage.
+ * Use `create(ModelUsageSchema)` to create a new message.
+ */
+export const ModelUsageSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 10);
+
+/**
+ * Describes the message toolgate.chat.v1.Cost.
+ * Use `create(CostSchema)` to create a new message.
+ */
+export const CostSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_chat_v1_model, 11);
 
 /**
  * Describes the enum toolgate.chat.v1.ModelProvider.

@@ -61,3 +61,25 @@ export function apiKeyViolation(apiKey: string): string | undefined {
   if (apiKey.length <= MAX_API_KEY_CHARACTERS && VISIBLE.test(apiKey)) return undefined;
   return `api_key: at most ${MAX_API_KEY_CHARACTERS} visible ASCII characters without spaces`;
 }
+
+/** What a million tokens cost, in millionths of the currency's unit. */
+export interface Price {
+  /** ISO 4217. */
+  currency: string;
+  inputMicros: bigint;
+  outputMicros: bigint;
+}
+
+const MAX_PRICE_MICROS = 10_000_000_000n;
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
+
+/** Why a price is not valid; undefined when it is. */
+export function priceViolation({ currency, inputMicros, outputMicros }: Price): string | undefined {
+  if (!CURRENCIES.has(currency)) return "price.currency: must be a code of ISO 4217, such as USD";
+  if (isPriceMicros(inputMicros) && isPriceMicros(outputMicros)) return undefined;
+  return `price: input_micros and output_micros must be from 0 to ${MAX_PRICE_MICROS}`;
+}
+
+function isPriceMicros(micros: bigint): boolean {
+  return micros >= 0n && micros <= MAX_PRICE_MICROS;
+}

@@ -1,4 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import type { Price } from "../domain/model-server.ts";
 
 /** A model server that an assistant uses. */
 export interface ModelServer {
@@ -30,36 +31,59 @@ join chat.model m on m.workspace_id = $1 and m.name = wanted.name order by wante
 
 /** A model with who saved it. */
 export interface ModelRow extends Omit<ModelServer, "apiKey"> {
+  price: Price | undefined;
   hasApiKey: boolean;
   savedAt: Date;
   savedBy: string;
 }
 
 const ROW = `name, provider, base_url as "baseUrl", model, reads_files as "readsFiles", api_key is not null as "hasApiKey",
-  saved_at as "savedAt", saved_by as "savedBy"`;
+  saved_at as "savedAt", saved_by as "savedBy", currency, input_price as "inputPrice", output_price as "outputPrice"`;
 
 /** Sorted by name. */
 export async function listModels(db: Queryable, workspaceId: string): Promise<ModelRow[]> {
   const { rows } = await db.query(`select ${ROW} from chat.model where workspace_id = $1 order by name`, [workspaceId]);
-  return rows;
+  return rows.map(withPrice);
 }
 
 /** Creates a model or replaces it. */
 export async function saveModel(
   db: Queryable,
-  model: ModelServer & { workspaceId: string; savedAt: Date; savedBy: string },
+  model: ModelServer & { price: Price | undefined; workspaceId: string; savedAt: Date; savedBy: string },
 ): Promise<ModelRow> {
-  const { workspaceId, name, provider, baseUrl, readsFiles, apiKey, savedAt, savedBy } = model;
+  const { workspaceId, name, provider, baseUrl, readsFiles, apiKey, savedAt, savedBy, price } = model;
   const { rows } = await db.query(
-    `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, api_key, saved_at, saved_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `insert into chat.model (workspace_id, name, provider, base_url, model, reads_files, api_key, saved_at, saved_by,
+       currency, input_price, output_price)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      on conflict (workspace_id, name) do update set provider = excluded.provider, base_url = excluded.base_url,
        model = excluded.model, reads_files = excluded.reads_files, api_key = excluded.api_key,
-       saved_at = excluded.saved_at, saved_by = excluded.saved_by
+       saved_at = excluded.saved_at, saved_by = excluded.saved_by, currency = excluded.currency,
+       input_price = excluded.input_price, output_price = excluded.output_price
      returning ${ROW}`,
-    [workspaceId, name, provider, baseUrl, model.model, readsFiles, apiKey, savedAt, savedBy],
+    [
+      workspaceId,
+      name,
+      provider,
+      baseUrl,
+      model.model,
+      readsFiles,
+      apiKey,
+      savedAt,
+      savedBy,
+      price?.currency ?? null,
+      price?.inputMicros ?? null,
+      price?.outputMicros ?? null,
+    ],
   );
-  return rows[0];
+  return withPrice(rows[0]);
+}
+
+type StoredModel = Omit<ModelRow, "price"> & { currency: string | null; inputPrice: number; outputPrice: number };
+
+function withPrice({ currency, inputPrice, outputPrice, ...row }: StoredModel): ModelRow {
+  if (currency === null) return { ...row, price: undefined };
+  return { ...row, price: { currency, inputMicros: BigInt(inputPrice), outputMicros: BigInt(outputPrice) } };
 }
 
 /** False when there was none. */

@@ -4,7 +4,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { apiKeyContext } from "../../domain/api-key-context.ts";
 import { nameViolation } from "../../domain/assistants/check-definition.ts";
-import { apiKeyViolation, modelViolation } from "../../domain/model-server.ts";
+import { apiKeyViolation, modelViolation, type Price, priceViolation } from "../../domain/model-server.ts";
 import { findModelServers, listModels, type ModelServer, saveModel as saveRow } from "../../store/model-servers.ts";
 import { type Change, changeWorkspace, refuseIf } from "../change.ts";
 import { modelMessage, providerOf } from "./model-message.ts";
@@ -12,9 +12,9 @@ import { modelMessage, providerOf } from "./model-message.ts";
 const MAX_MODELS = 50;
 
 export const saveModel: Handler<Context, typeof ModelService.method.saveModel> = async (context, request, call) => {
-  const { name, model, apiKey, readsFiles } = request;
+  const { name, model, apiKey, readsFiles, price } = request;
   const provider = providerOf(request.provider);
-  refuseIf(nameViolation(name), modelViolation(model), apiKeyViolation(apiKey ?? ""));
+  refuseIf(nameViolation(name), modelViolation(model), apiKeyViolation(apiKey ?? ""), price && priceViolation(price));
   if (!provider) throw new ConnectError("provider: must be one of the providers", Code.InvalidArgument);
   const checked = await context.checkBaseUrl(request.baseUrl);
   if (!checked.ok) throw new ConnectError(checked.violation, Code.InvalidArgument);
@@ -23,11 +23,14 @@ export const saveModel: Handler<Context, typeof ModelService.method.saveModel> =
     const { client, principal, now, audit } = change;
     const { workspaceId, email } = principal;
     const [before] = await findModelServers(client, workspaceId, [name]);
-    if (!before && (await listModels(client, workspaceId)).length >= MAX_MODELS)
+    const models = await listModels(client, workspaceId);
+    if (!before && models.length >= MAX_MODELS)
       throw new ConnectError(`at most ${MAX_MODELS} models`, Code.ResourceExhausted);
     const sealed = sealedKey(context, change, server, before, apiKey);
-    await audit("model.save", name, changedFields(before, server, apiKey));
-    return saveRow(client, { ...server, apiKey: sealed, workspaceId, savedAt: now, savedBy: email });
+    const priceBefore = models.find((row) => row.name === name)?.price;
+    const fields = changedFields(before, server, apiKey);
+    await audit("model.save", name, isSamePrice(priceBefore, price) ? fields : [...fields, "price"]);
+    return saveRow(client, { ...server, price, apiKey: sealed, workspaceId, savedAt: now, savedBy: email });
   });
   return { model: modelMessage(row) };
 };
@@ -63,4 +66,12 @@ const FIELDS = [
 function changedFields(before: ModelServer | undefined, after: Server, apiKey: string | undefined): string[] {
   const changed = FIELDS.filter(([, field]) => before?.[field] !== after[field]).map(([name]) => name);
   return apiKey === undefined ? changed : [...changed, "api_key"];
+}
+
+function isSamePrice(before: Price | undefined, after: Price | undefined): boolean {
+  return (
+    before?.currency === after?.currency &&
+    before?.inputMicros === after?.inputMicros &&
+    before?.outputMicros === after?.outputMicros
+  );
 }
