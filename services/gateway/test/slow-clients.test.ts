@@ -1,8 +1,11 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
+import { createRouterTransport } from "@connectrpc/connect";
 import { generateSecret } from "@toolgate/api-key/secret";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { InvalidArgumentsSchema, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { createLogger } from "@toolgate/service-host/logger";
@@ -103,4 +106,48 @@ test("a stopping gateway does not wait for a client that never finishes", async 
   expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(404);
   await gateway.drain();
   await closed;
+});
+
+test("[CHAT-11] an upload that drips is cut, although bytes arrive all the time, and so is the call that stores it", async () => {
+  let received = "";
+  let ended = "";
+  const app = await testServer({
+    transports: {
+      chat: createRouterTransport((router) =>
+        router.service(ChatService, {
+          async uploadFile(parts) {
+            try {
+              for await (const { part } of parts) if (part.case === "chunk") received += Buffer.from(part.value);
+              ended = "complete";
+            } catch {
+              ended = "cut";
+            }
+            return {};
+          },
+        }),
+      ),
+      "key-auth": createRouterTransport((router) =>
+        router.service(SessionService, { getSession: () => ({ userId: "u" }) }),
+      ),
+    },
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const socket = await connected((app.server.address() as { port: number }).port);
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk.toString();
+  });
+  // A byte that is sent while the server closes breaks the connection, and the response may be lost with it.
+  socket.on("error", () => {});
+  const head = "POST /chat/index HTTP/1.1\r\nhost: a\r\nauthorization: Bearer t\r\ncontent-length: 1000000\r\n";
+  socket.write(`${head}content-type: multipart/form-data; boundary=b\r\n\r\n`);
+  socket.write('--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n');
+  const drip = setInterval(() => socket.write("x"), 20);
+  await once(socket, "close");
+  clearInterval(drip);
+  expect(text).toMatch(/^(HTTP\/1.1 408 .*)?$/s);
+  await eventually(() => expect(ended).toBe("cut"));
+  expect(received).toMatch(/^x+$/);
+  await app.close();
 });

@@ -4,7 +4,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { ChatRefusal } from "../domain/chat-error.ts";
 import { mediaTypeOf, SIGNATURE_BYTES } from "../domain/media-type.ts";
 import type { ModelFile } from "../models/model.ts";
-import { addFile, completeFile, deleteFiles, findExpiredFiles, findFile } from "../store/files.ts";
+import { addFile, completeFile, deleteFile, type ExpiredFile, findExpiredFiles, findFile } from "../store/files.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /** The files that users attach to messages. */
@@ -15,7 +15,7 @@ export interface Files {
   read(id: string): Promise<ModelFile[]>;
   /** The file's name and type without its data, for a model that reads no files. */
   describe(id: string): Promise<ModelFile[]>;
-  /** Deletes what is no longer needed. */
+  /** Deletes what is no longer needed. Files that cannot be deleted stay, and it rejects after it has tried all. */
   expire(): Promise<void>;
 }
 
@@ -35,9 +35,9 @@ const MAX_USER_BYTES = 1024 * 1024 * 1024;
 const EXPIRED_AT_ONCE = 100;
 
 export function createFiles({ pool, objects, now }: FilesOptions): Files {
-  async function remove(ids: readonly string[]): Promise<void> {
-    for (const id of ids) await objects?.delete(id);
-    await deleteFiles(pool, ids);
+  async function remove(id: string): Promise<void> {
+    await objects?.delete(id);
+    await deleteFile(pool, id);
   }
   return {
     async store({ userId, name }, chunks) {
@@ -51,7 +51,7 @@ export function createFiles({ pool, objects, now }: FilesOptions): Files {
         await objects.write(id, measured.chunks());
         await completeFile(pool, id, measured.size(), mediaTypeOf(measured.start()));
       } catch (error) {
-        await remove([id]);
+        await remove(id);
         throw error;
       }
       return { id, size: measured.size() };
@@ -65,11 +65,22 @@ export function createFiles({ pool, objects, now }: FilesOptions): Files {
       return file ? [{ name: file.name, mediaType: file.contentType, data: new Uint8Array() }] : [];
     },
     async expire() {
-      for (;;) {
-        const ids = await findExpiredFiles(pool, { now: now(), limit: EXPIRED_AT_ONCE });
-        await remove(ids);
-        if (ids.length < EXPIRED_AT_ONCE) return;
-      }
+      let failed = 0;
+      let cause: unknown;
+      let after: ExpiredFile | undefined;
+      do {
+        const files = await findExpiredFiles(pool, { now: now(), after, limit: EXPIRED_AT_ONCE });
+        for (const { id } of files) {
+          try {
+            await remove(id);
+          } catch (error) {
+            failed += 1;
+            cause ??= error;
+          }
+        }
+        after = files.length < EXPIRED_AT_ONCE ? undefined : files.at(-1);
+      } while (after);
+      if (failed > 0) throw new Error(`${failed} files cannot be deleted`, { cause });
     },
   };
 }
