@@ -1,0 +1,139 @@
+import { create } from "@bufbuild/protobuf";
+import { TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
+import { createPool } from "@toolgate/postgres/pool";
+import { expect, test } from "vitest";
+import { doneEvent, messageEvent, storedEvent } from "../../src/domain/chat-event.ts";
+import { chatPositions } from "../../src/store/chats.ts";
+import { readEvents, readLastTexts, readToolEvents } from "../../src/store/events.ts";
+import { findExpiredFiles } from "../../src/store/files.ts";
+import { hasAnswer, readHistory, readHistoryAfter, readMessagesSince } from "../../src/store/history.ts";
+import { laneQueue } from "../../src/store/queue.ts";
+import { deleteOldTurns } from "../../src/store/retention.ts";
+import { createClaimStore } from "../../src/store/turns/claim.ts";
+import { createEndTurn } from "../../src/store/turns/end.ts";
+import { findNewestOpenTurn, findReply, findTurn, hasOpenTurn } from "../../src/store/turns/find.ts";
+import { createLeaseStore, renewLeases } from "../../src/store/turns/leases.ts";
+import { loadTurn } from "../../src/store/turns/load.ts";
+import { refuseWaiting } from "../../src/store/turns/refuse.ts";
+import { type TurnWrite, writeTurns } from "../../src/store/turns/write.ts";
+import { createTurns } from "../../src/turns/turns.ts";
+import { startChatRig, started } from "../chat-rig.ts";
+import { countingPool, type RowsRead } from "./counting-pool.ts";
+
+const ROWS = 50_000;
+const CHATS = 5_000;
+
+/** Other people's chats of the last minutes. */
+const FILL = [
+  `insert into chat.chat (id, workspace_id, chat_id, owner, created_at, used_at, last_event_id, last_turn)
+   overriding system value select 1000000 + n, 'other', 'chat ' || n, 'someone', now(), now(), 30, 10
+   from generate_series(1, ${CHATS}) n`,
+  `insert into chat.turn (id, chat, number, workspace_id, workspace, lane, status, assistant, message, test_mode, user_id,
+     request_id, created_at, lease_token, client_message_id)
+   select gen_random_uuid(), 1000000 + n % ${CHATS} + 1, n / ${CHATS} + 1, 'other', 'o', 'chat', 'completed', 'a', 'm',
+     false, 'u', '', now() - n * interval '1 ms', gen_random_uuid(), n::text
+   from generate_series(0, ${ROWS - 1}) n`,
+  `insert into chat.message (chat, event_id, turn, role, content, created_at)
+   select chat, number * 3, id, 'assistant', 'text', created_at from chat.turn where workspace_id = 'other'`,
+  `insert into chat.event (created_at, chat, id, turn, event)
+   select now(), chat, number * 3, id, '\\x1200' from chat.turn where workspace_id = 'other'`,
+  `insert into chat.step (turn, number, content) select id, 1, '{}' from chat.turn where workspace_id = 'other'`,
+  `insert into chat.tool_call (turn, id, step, tool, args, status, started_at)
+   select id, 'c', 1, 't', '{}', 'succeeded', now() from chat.turn where workspace_id = 'other'`,
+  `insert into chat.file (id, user_id, name, size, created_at, expires_at)
+   select gen_random_uuid(), 'user ' || n, 'f', 1, now(), now() + interval '1 day' from generate_series(1, ${ROWS}) n`,
+  `insert into chat.usage (workspace_id, day, model) select 'w' || n, current_date, 'm' from generate_series(1, ${ROWS}) n`,
+];
+
+test("[NFR] no statement of a turn reads more when the tables have become long since it was planned", async () => {
+  await using rig = await startChatRig({ instances: [["api"]] });
+  await using resources = new AsyncDisposableStack();
+  const { databaseUrl: url, turnsPerWorkspace } = rig.config;
+  const read: RowsRead = new Map();
+  const connection = { url, maxConnections: 1, applicationName: "test" };
+  const plain = resources.adopt(createPool(connection), (owned) => owned.end());
+  const pipeline = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
+  const [pool, queuePool] = [countingPool(plain, read), countingPool(pipeline, read)];
+  const { now } = rig.clock;
+  const turns = createTurns({ pool, queuePool, turnsPerWorkspace, bus: rig.bus, now });
+  const queue = laneQueue("chat", turnsPerWorkspace);
+  const [claim, leases] = [createClaimStore(queuePool, "chat", queue), createLeaseStore(queuePool, "chat", queue)];
+  const endTurn = createEndTurn(queuePool, "chat", queue);
+
+  /** Does what the service does for a chat of three turns: one answered by two workers, one stopped, one reset. */
+  async function wholeChat(name: string): Promise<void> {
+    const request = rig.request(name, "Hi", { clientMessageId: "first" });
+    const first = started(await turns.start(request));
+    await turns.start(request);
+    const claimOne = async () => {
+      const [claimed] = (await claim(now(), 1)).turns;
+      if (!claimed) throw new Error("nothing is due");
+      return claimed;
+    };
+    await leases.release([await claimOne()], now());
+    const turn = await claimOne();
+    await loadTurn(queuePool, turn);
+    const second = started(await turns.start(rig.request(name, "Wait")));
+    const call = { id: "c", tool: "t", args: "{}", step: 1, result: "", durationMs: 1, suppressed: [] };
+    const entry: TurnWrite = {
+      turn: turn.id,
+      token: turn.token,
+      chat: turn.chat,
+      before: turn.firstEventId,
+      events: [storedEvent(messageEvent("assistant", "Hello", now()))],
+      calls: [{ ...call, status: "started" }],
+      step: { number: 1, html: "", calls: [], model: "m", inputTokens: 1, outputTokens: 1 },
+      written: false,
+    };
+    await writeTurns(queuePool, [entry], now());
+    expect(entry.written).toBe(true);
+    expect(await renewLeases(queuePool, [turn], now())).toHaveLength(1);
+    expect(await leases.expire(now())).toBe(0);
+    const before = turn.firstEventId + 1;
+    const events = [storedEvent(doneEvent(create(TurnReceiptSchema)))];
+    const answer = { eventId: before, html: "Hello" };
+    const tokens = { model: "m", inputTokens: 1, outputTokens: 1 };
+    const ended = await endTurn({ turn, before, events, answer, status: "completed", ...tokens }, now());
+    expect(ended?.next?.id).toBe(second.id);
+    await refuseWaiting(pool, now());
+    await readAll(first.chat, turn.id);
+    const { owner, workspaceId, chatId } = request;
+    expect(await turns.stop({ owner, workspaceId, chatId })).toBe(true);
+    started(await turns.start(rig.request(name, "Again")));
+    expect(await turns.reset({ owner, workspaceId, chatId })).toBe("reset");
+    await deleteOldTurns(pool, now());
+    await findExpiredFiles(pool, { now: now(), after: undefined, limit: 100 });
+  }
+
+  async function readAll(chat: number, id: string): Promise<void> {
+    const all = Number.MAX_SAFE_INTEGER;
+    expect((await readEvents(pool, chat, 0, 100)).length).toBeGreaterThan(2);
+    await readToolEvents(pool, chat, 0, all);
+    await readLastTexts(pool, chat, 0, all);
+    await chatPositions(pool, [chat]);
+    expect(await readHistory(pool, chat, { limit: 50 })).toHaveLength(3);
+    await readHistoryAfter(pool, chat, { after: 0, limit: 50 });
+    await readMessagesSince(pool, chat, { since: new Date(0), after: 0, upTo: all, limit: 50 });
+    await hasAnswer(pool, chat, { turn: id, after: 0, upTo: all });
+    await findTurn(pool, id);
+    expect(await findReply(pool, { id, chat })).toBe("Hello");
+    await findNewestOpenTurn(pool, chat);
+    await hasOpenTurn(pool, chat, 10);
+  }
+
+  // A statement is planned for any values once it has run often enough.
+  for (let count = 0; count < 8; count += 1) await wholeChat(`before ${count}`);
+  for (const statement of FILL) await rig.pool.query(statement);
+  read.clear();
+  await wholeChat("after");
+  expect([...read].filter(([, rows]) => rows > 300)).toEqual([]);
+  // The same with what the server finds out about the tables later.
+  await rig.pool.query("analyze");
+  for (let count = 0; count < 8; count += 1) await wholeChat(`later ${count}`);
+  read.clear();
+  await wholeChat("last");
+  expect([...read].filter(([, rows]) => rows > 300)).toEqual([]);
+  // What is counted can be seen.
+  expect(read.get("turn")).toBeGreaterThan(10);
+}, 120_000);
