@@ -17,6 +17,7 @@ export interface ServerAddresses {
 const PASSWORD_BYTES = 24;
 const VARIABLE = /^([A-Z_]+)=(.*)$/;
 const PASSWORD = /:\/\/[^:@/]+:([^@/]+)@/;
+const ADDRESS = /^([a-z]+:\/\/)(?:[^/]*@)?([^@]+)$/i;
 const ADMIN_FILE = "toolgate.env";
 
 /**
@@ -103,6 +104,12 @@ function lines(variables: Readonly<Record<string, string | undefined>>): string[
 function withLogin(addresses: string, user: string, password = ""): string {
   return addresses
     .split(",")
-    .map((address) => address.trim().replace(/^([a-z]+:\/\/)(?:[^@/]*@)?/i, `$1${user}:${password}@`))
+    .map((address) => {
+      const [, protocol, host] = ADDRESS.exec(address.trim()) ?? [];
+      // Without the scheme, NATS and Redis would take it, but nobody could log in.
+      if (!protocol || !host)
+        throw new Error("the addresses of NATS and Redis must begin with a scheme, such as nats://");
+      return `${protocol}${user}:${password}@${host}`;
+    })
     .join(",");
 }

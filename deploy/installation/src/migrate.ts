@@ -1,6 +1,6 @@
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
-import { ensureServiceRole, isMember, serviceRole } from "@toolgate/postgres/service-role";
+import { canActAs, ensureServiceRole, serviceRole } from "@toolgate/postgres/service-role";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 
@@ -34,7 +34,7 @@ async function roleFor(pool: Pool, schema: string, password: string | undefined)
   const { rows } = await pool.query("select current_database() as database, current_user as admin");
   const { database, admin } = rows[0];
   const role = serviceRole(database, schema);
-  if (password === undefined) return role && role !== admin && (await isMember(pool, role)) ? role : undefined;
+  if (password === undefined) return role && role !== admin && (await canActAs(pool, role)) ? role : undefined;
   if (role === undefined) throw new Error(unusable(database));
   await ensureServiceRole(pool, role, password);
   return role;
@@ -44,11 +44,17 @@ function unusable(database: string): string {
   return `services get roles of their own only in a database whose name has a-z, 0-9 and _ and at most 46 characters, unlike ${database}`;
 }
 
-/** The address of the same database for each service's role. */
+/**
+ * The address of the same database for each service's role. Throws for an address in which the user cannot be replaced: the
+ * services would silently log in as the administrator.
+ */
 export function roleUrls(adminUrl: string, passwords: RolePasswords): Partial<Record<ServiceName, string>> {
   const urls = SERVICES_WITH_SCHEMA.map((service) => {
-    const url = new URL(adminUrl);
-    const database = url.pathname.slice(1);
+    const url = URL.parse(adminUrl);
+    const database = url?.pathname.slice(1);
+    if (!url?.hostname || !database || ["user", "password"].some((name) => url.searchParams.has(name))) {
+      throw new Error("the address of the database must have the form postgres://user:password@host:port/database");
+    }
     const role = serviceRole(database, migrationsOf(service).schema);
     if (role === undefined) throw new Error(unusable(database));
     url.username = role;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPool } from "@toolgate/postgres/pool";
@@ -19,6 +19,15 @@ beforeAll(async () => {
   database = await testDatabase();
   // As an installation of the last version: everything belongs to the administrator.
   await migrateAll(database.url);
+  // What no migration has made yet.
+  const made = [
+    `view ${SCHEMAS[0]}.v as select 1 as n`,
+    `materialized view ${SCHEMAS[0]}.m as select 1 as n`,
+    `type ${SCHEMAS[0]}.e as enum ('a')`,
+    `domain ${SCHEMAS[0]}.d as int`,
+  ];
+  const statements = made.map((what) => `create ${what}`);
+  expect(await outcomes(database.url, statements)).toEqual(made.map(() => ""));
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -48,6 +57,7 @@ async function ownersIn(schema: string): Promise<string[]> {
       `select distinct owner::regrole::text as owner from (
          select relowner as owner from pg_class join pg_namespace n on n.oid = relnamespace where nspname = $1
          union all select proowner from pg_proc join pg_namespace n on n.oid = pronamespace where nspname = $1
+         union all select typowner from pg_type join pg_namespace n on n.oid = typnamespace where nspname = $1
          union all select nspowner from pg_namespace where nspname = $1
        ) owned`,
       [schema],
@@ -133,6 +143,32 @@ test("the logins of an installation are files that only their owner may read, an
       expect(await readFile(join(folder, "nats-users.conf"), "utf8")).toContain(`"${name}"`);
     }
     expect(Object.keys(await readRolePasswords(folder)).toSorted()).toEqual([...SERVICES_WITH_SCHEMA].toSorted());
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test.each([
+  { databaseUrl: "postgres:///toolgate?host=/var/run/postgresql" },
+  { databaseUrl: "postgres://db.example" },
+  { databaseUrl: "postgres://admin:secret@db.example/toolgate?user=admin" },
+  { natsUrl: "nats.example:4222" },
+  { natsUrl: "nats://a.example:4222,b.example:4222" },
+  { redisUrl: "redis.example" },
+])("no logins are written for an address in which the user cannot be replaced: %o", async (wrong) => {
+  const folder = await mkdtemp(join(tmpdir(), "toolgate-logins-"));
+  try {
+    const addresses = {
+      databaseUrl: "postgres://admin:secret@db.example/toolgate",
+      natsUrl: "nats://nats.example:4222",
+      redisUrl: "redis://old:pass%2Fword@redis.example:6380/0",
+    };
+    await expect(writeLogins(folder, { ...addresses, ...wrong })).rejects.toThrow(/^the address(es)? of .* must/);
+    expect(await readdir(folder)).toEqual([]);
+    await writeLogins(folder, addresses);
+    expect(await readFile(join(folder, "key-auth.env"), "utf8")).toMatch(
+      /REDIS_URL=redis:..key-auth:\w+@redis.example:6380.0\n/,
+    );
   } finally {
     await rm(folder, { recursive: true });
   }

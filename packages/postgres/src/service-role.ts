@@ -25,7 +25,7 @@ export async function ensureServiceRole(db: Queryable, role: string, password: s
   const verifier = scramVerifier(password);
   if (rowCount === 0) await db.query(`create role ${role} login noinherit password '${verifier}'`).catch(unlessExists);
   else await db.query(`alter role ${role} login password '${verifier}'`);
-  if (!(await isMember(db, role))) await db.query(`grant ${role} to current_user`);
+  if (!(await canActAs(db, role))) await db.query(`grant ${role} to current_user`);
 }
 
 /** Another process has just created it, with the same password. */
@@ -33,13 +33,16 @@ function unlessExists(error: { code?: string }): void {
   if (error.code !== DUPLICATE_OBJECT && error.code !== UNIQUE_VIOLATION) throw error;
 }
 
+/** From PostgreSQL 16 on, whoever creates a role is its member, but may not act as it unless that is granted too. */
+const MAY_ACT = "case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end";
+
 /** Whether the role exists and the current user may act as it. */
-export async function isMember(db: Queryable, role: string): Promise<boolean> {
+export async function canActAs(db: Queryable, role: string): Promise<boolean> {
   const { rows } = await db.query(
-    "select exists (select from pg_roles where rolname = $1 and pg_has_role(oid, 'member')) as member",
+    `select exists (select from pg_roles where rolname = $1 and pg_has_role(oid, ${MAY_ACT})) as may`,
     [role],
   );
-  return rows[0].member;
+  return rows[0].may;
 }
 
 /** Creates the schema for the role, or gives it the schema with everything in it. Safe to repeat. */
@@ -52,20 +55,33 @@ export async function giveSchema(db: Queryable, schema: string, role: string): P
   if (!rows[0].owned) await db.query(`alter schema ${schema} owner to ${role}`);
   await giveRelations(db, schema, role);
   await giveFunctions(db, schema, role);
+  await giveTypes(db, schema, role);
 }
 
 /** A sequence of a column belongs to its table, and changes with it. */
 async function giveRelations(db: Queryable, schema: string, role: string): Promise<void> {
   const { rows } = await db.query(
-    `select format('%I.%I', nspname, relname) as name, case relkind when 'S' then 'sequence' else 'table' end as kind
+    `select format('%I.%I', nspname, relname) as name,
+       case relkind when 'S' then 'sequence' when 'v' then 'view' when 'm' then 'materialized view' else 'table' end as kind
      from pg_class c join pg_namespace n on n.oid = relnamespace
-     where nspname = $1 and relkind in ('r', 'p', 'S') and relowner <> $2::regrole
+     where nspname = $1 and relkind in ('r', 'p', 'S', 'v', 'm') and relowner <> $2::regrole
        and not (relkind = 'S' and exists (
          select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i')))
      order by kind desc, c.oid`,
     [schema, role],
   );
   for (const { name, kind } of rows) await db.query(`alter ${kind} ${name} owner to ${role}`);
+}
+
+/** Enums, domains and the like; the type of a table or an array changes with it. */
+async function giveTypes(db: Queryable, schema: string, role: string): Promise<void> {
+  const { rows } = await db.query(
+    `select t.oid::regtype::text as name from pg_type t join pg_namespace n on n.oid = t.typnamespace
+     where nspname = $1 and typowner <> $2::regrole and typtype in ('c', 'd', 'e', 'r')
+       and (typrelid = 0 or exists (select from pg_class c where c.oid = typrelid and relkind = 'c'))`,
+    [schema, role],
+  );
+  for (const { name } of rows) await db.query(`alter type ${name} owner to ${role}`);
 }
 
 async function giveFunctions(db: Queryable, schema: string, role: string): Promise<void> {
@@ -84,7 +100,7 @@ async function giveFunctions(db: Queryable, schema: string, role: string): Promi
 export async function actAsOwner(db: Queryable, schema: string): Promise<void> {
   await db.query(
     `select set_config('role', rolname, false) from pg_namespace join pg_roles r on r.oid = nspowner
-     where nspname = $1 and rolname <> current_user and pg_has_role(r.oid, 'member')`,
+     where nspname = $1 and rolname <> current_user and pg_has_role(r.oid, ${MAY_ACT})`,
     [schema],
   );
 }
