@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Env, type EnvReader, readConfig as readEnvironment } from "@toolgate/service-host/env";
+import { readServersCaFile, withCaFile } from "@toolgate/service-host/server-addresses";
 import { SERVICE_NAMES, type ServiceName } from "@toolgate/service-registry/services";
 
 /** The settings of `make run`. A server without a URL is started. */
@@ -12,6 +13,8 @@ export type LocalConfig = {
   readonly databaseUrl?: string;
   readonly natsUrl?: string;
   readonly redisUrl?: string;
+  /** PEM file of the authorities of servers that are given by URL; absent: the public ones. */
+  readonly serversCaFile?: string;
   /**
    * Non-public addresses that deliveries and tools may call, in addition to the demo's receiver: addresses, networks or
    * host:port.
@@ -24,7 +27,8 @@ export type LocalConfig = {
 /** Reads the environment; an empty variable counts as absent. Throws a one-line error that names the wrong variables. */
 export function readConfig(env: Env, root: string): LocalConfig {
   return readEnvironment(env, (reader) => {
-    const databaseUrl = readUrl(reader, "DATABASE_URL", ["postgres:", "postgresql:"]);
+    const serversCaFile = readServersCaFile(reader);
+    const databaseUrl = withCaFile(readUrl(reader, "DATABASE_URL", ["postgres:", "postgresql:"]), serversCaFile);
     const natsUrl = readUrl(reader, "NATS_URL", ["nats:", "tls:"]);
     const redisUrl = readUrl(reader, "REDIS_URL", ["redis:", "rediss:"]);
     return {
@@ -35,6 +39,7 @@ export function readConfig(env: Env, root: string): LocalConfig {
       ...(databaseUrl && { databaseUrl }),
       ...(natsUrl && { natsUrl }),
       ...(redisUrl && { redisUrl }),
+      ...(serversCaFile && { serversCaFile }),
       allowedTargets: reader.list("ALLOWED_TARGETS"),
       path: env.PATH,
     };

@@ -56,7 +56,18 @@ export async function runLocal(config: LocalConfig, control: RunControl, product
   );
   stop.throwIfAborted();
   const allowedTargets = [new URL(receiver.url).host, ...config.allowedTargets];
-  const settings = { ...urls, logins, port, dataDir, allowedTargets, log, signal: stop, ...(inspect && { inspect }) };
+  const env = { SERVERS_CA_FILE: config.serversCaFile ?? "" };
+  const settings = {
+    ...urls,
+    logins,
+    port,
+    dataDir,
+    allowedTargets,
+    env,
+    log,
+    signal: stop,
+    ...(inspect && { inspect }),
+  };
   const topology = await unlessStopped(product.startTopology(kind, settings), control, CANCEL_MS);
   owned.defer(() => stopServices(topology, control));
   stop.throwIfAborted();

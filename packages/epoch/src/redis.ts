@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -6,8 +7,10 @@ const RECONNECT_MAX_WAIT_MS = 500;
 const KEEP_ALIVE_MS = 5_000;
 
 export interface RedisOptions {
-  /** redis://host:port */
+  /** redis://user:password@host:port; with rediss:// the connection is encrypted and the certificate checked. */
   url: string;
+  /** PEM file of the authorities to trust; by default, and with "", the public ones. */
+  caFile?: string;
   name: string;
   onError: (error: Error) => void;
 }
@@ -16,8 +19,10 @@ export interface RedisOptions {
  * A connection that keeps reconnecting and pipelines the commands of one tick. While Redis is down, commands fail
  * immediately instead of queueing, so that callers can decide what to do without it.
  */
-export function connectRedis({ url, name, onError }: RedisOptions): Redis {
+export function connectRedis({ url, caFile, name, onError }: RedisOptions): Redis {
+  const isEncrypted = /^rediss:/i.test(url);
   const redis = new Redis(url, {
+    ...(isEncrypted && caFile && { tls: { ca: readFileSync(caFile, "utf8") } }),
     connectionName: name,
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,

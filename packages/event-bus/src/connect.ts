@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ConnectionOptions as ConnectOptions, checkServerIdentity } from "node:tls";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
+import { type ConnectionOptions, connect, type NatsConnection, type TlsOptions } from "@nats-io/transport-node";
 import { inboxOf } from "@toolgate/service-registry/inbox";
 
 /** A connection to NATS that survives restarts of the server. */
@@ -26,6 +27,8 @@ interface BusOptions {
    * the connection must be encrypted, and the server's certificate must be valid.
    */
   servers: string;
+  /** PEM file of the authorities to trust, with tls://; by default, and with "", the public ones. */
+  caFile?: string;
   /** Shown in the server's list of connections. */
   name: string;
   log?: (message: string) => void;
@@ -46,9 +49,9 @@ const INBOX_NAME = /^[\w-]+$/;
  * Connects, and reconnects forever. Throws when the first connection fails; the message names the servers without their
  * credentials. Disposing sends buffered messages and ends within 2 s, also when the server is down.
  */
-export async function connectBus({ servers, name, log, streamReplicas = 1 }: BusOptions): Promise<Bus> {
+export async function connectBus({ servers, caFile = "", name, log, streamReplicas = 1 }: BusOptions): Promise<Bus> {
   const nc = await connect({
-    ...addressesOf(servers),
+    ...addressesOf(servers, caFile),
     name,
     maxReconnectAttempts: -1,
     ignoreAuthErrorAbort: true,
@@ -132,12 +135,13 @@ export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>)
 /** The client takes credentials separately from the addresses; those of the first address that has any apply to all. */
 function addressesOf(
   servers: string,
+  caFile: string,
 ): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token" | "tls" | "inboxPrefix"> {
   const addresses = servers.split(",").map((address) => address.trim());
   const withoutCredentials = addresses.map((address) => address.replace(/^([a-z]+:\/\/)[^@/]*@/i, "$1"));
   const [, user, pass] = CREDENTIALS.exec(addresses.find((address) => CREDENTIALS.test(address)) ?? "") ?? [];
   const encrypted = addresses.some((address) => /^tls:/i.test(address));
-  const common = { servers: withoutCredentials, ...(encrypted && { tls: {} }) };
+  const common = { servers: withoutCredentials, ...(encrypted && { tls: tlsFor(withoutCredentials, caFile) }) };
   if (user === undefined) return common;
   if (pass === undefined) return { ...common, token: decodeURIComponent(user) };
   const name = decodeURIComponent(user);
@@ -147,6 +151,20 @@ function addressesOf(
     pass: decodeURIComponent(pass),
     ...(INBOX_NAME.test(name) && { inboxPrefix: inboxOf(name) }),
   };
+}
+
+/** The client checks the certificate of an address without a name as if it were localhost's, so the names are checked here. */
+function tlsFor(addresses: readonly string[], caFile: string): TlsOptions {
+  const hosts = addresses.map((address) => URL.parse(address.replace(/^([a-z]+:\/\/)?/i, "tls://"))?.hostname ?? "");
+  const names = hosts.map((host) => host.replace(/^\[(.*)\]$/, "$1"));
+  const options: TlsOptions & Pick<ConnectOptions, "checkServerIdentity"> = {
+    ...(caFile !== "" && { caFile }),
+    checkServerIdentity(_, certificate) {
+      const faults = names.map((name) => checkServerIdentity(name, certificate));
+      return faults.includes(undefined) ? undefined : faults[0];
+    },
+  };
+  return options;
 }
 
 function hostsOf(servers: string): string {

@@ -10,6 +10,7 @@ import type { Need } from "@toolgate/service-registry/service-entry";
 import { type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { type EnvReader, readConfig } from "./env.ts";
 import { createLogger, type Logger } from "./logger.ts";
+import { readDatabaseUrl, readServersCaFile } from "./server-addresses.ts";
 
 type Redis = ReturnType<typeof connectRedis>;
 
@@ -18,6 +19,8 @@ interface AllSettings {
   databaseConnections: number;
   redisUrl: string;
   natsUrl: string;
+  /** PEM file of the authority of Redis and NATS; that of Postgres is in its address. */
+  serversCaFile: string;
   /** The key that seals the service's secrets. */
   sealingKeys: SealingKey[];
 }
@@ -38,7 +41,8 @@ interface AllConnections {
 type ConnectionsOf = { postgres: "pool"; redis: "redis"; nats: "bus"; "sealing-keys": never };
 
 /** The settings that belong to needs. */
-export type NeedSettings<N extends Need> = Pick<AllSettings, SettingsOf[N]>;
+export type NeedSettings<N extends Need> = Pick<AllSettings, SettingsOf[N]> &
+  Partial<Pick<AllSettings, "serversCaFile">>;
 
 /** The connections that belong to needs. */
 type Connections<N extends Need> = Pick<AllConnections, ConnectionsOf[N]>;
@@ -49,11 +53,13 @@ const REDIS_DEADLINE_MS = 10_000;
 export function readNeeds<N extends Need>(reader: EnvReader, name: ServiceName, needs: readonly N[]): NeedSettings<N> {
   const has = (need: Need) => (needs as readonly Need[]).includes(need);
   const bounds = serviceEntry(name).databaseConnections;
+  const caFile = readServersCaFile(reader);
   return {
-    ...(has("postgres") && { databaseUrl: reader.text("DATABASE_URL") }),
+    ...(has("postgres") && { databaseUrl: readDatabaseUrl(reader) }),
     ...(bounds && has("postgres") && { databaseConnections: reader.integer("DATABASE_CONNECTIONS", bounds) }),
     ...(has("redis") && { redisUrl: reader.text("REDIS_URL") }),
     ...(has("nats") && { natsUrl: reader.text("NATS_URL") }),
+    ...(caFile !== "" && { serversCaFile: caFile }),
     ...(has("sealing-keys") && { sealingKeys: readSealingKeys(reader) }),
   } as NeedSettings<N>;
 }
@@ -74,7 +80,7 @@ export async function openConnections<N extends Need>(
   resources: AsyncDisposableStack,
 ): Promise<Connections<N>> {
   const has = (need: Need) => (needs as readonly Need[]).includes(need);
-  const { databaseUrl, databaseConnections, redisUrl, natsUrl } = settings as AllSettings;
+  const { databaseUrl, databaseConnections, redisUrl, natsUrl, serversCaFile: caFile = "" } = settings as AllSettings;
   const onError = (what: string) => (error: Error) => log.error({ err: error }, what);
   const opened: Partial<AllConnections> = {};
   if (has("postgres")) {
@@ -92,13 +98,13 @@ export async function openConnections<N extends Need>(
     await assertMigrated({ pool: opened.pool, ...migrationsOf(name) });
   }
   if (has("redis")) {
-    const options: RedisOptions = { url: redisUrl, name, onError: onError("redis connection") };
+    const options: RedisOptions = { url: redisUrl, caFile, name, onError: onError("redis connection") };
     opened.redis = resources.adopt(connectRedis(options), (redis) => redis.disconnect());
     await untilReady(opened.redis, REDIS_DEADLINE_MS);
   }
   if (has("nats")) {
     const warn = (message: string) => log.warn(message);
-    opened.bus = resources.use(await connectBus({ servers: natsUrl, name, log: warn }));
+    opened.bus = resources.use(await connectBus({ servers: natsUrl, caFile, name, log: warn }));
   }
   return opened as Connections<N>;
 }
@@ -108,7 +114,7 @@ export async function openConnections<N extends Need>(
  * partitions.
  */
 export async function runDailyJob(name: ServiceName, job: (pool: Pool, now: Date) => Promise<string[]>): Promise<void> {
-  const { url } = readConfig(process.env, (reader) => ({ url: reader.text("DATABASE_URL") }));
+  const { url } = readConfig(process.env, (reader) => ({ url: readDatabaseUrl(reader) }));
   const log = createLogger({ service: `${name} daily job`, level: "info" });
   const pool = createPool({ url, maxConnections: 1, applicationName: `${name} daily job` });
   try {

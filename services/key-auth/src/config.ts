@@ -1,5 +1,6 @@
 import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections";
 import { type Env, readConfig as read } from "@toolgate/service-host/env";
+import { readDatabaseUrl, readServersCaFile } from "@toolgate/service-host/server-addresses";
 import { SERVICES } from "@toolgate/service-registry/services";
 
 export const { needs: NEEDS } = SERVICES["key-auth"];
@@ -11,6 +12,10 @@ export function readConfig(env: Env): Config {
 }
 
 /** What the operator's command needs. */
-export function operatorConfig(env: Env): Pick<Config, "databaseUrl" | "redisUrl"> {
-  return read(env, (reader) => ({ databaseUrl: reader.text("DATABASE_URL"), redisUrl: reader.text("REDIS_URL") }));
+export function operatorConfig(env: Env): Pick<Config, "databaseUrl" | "redisUrl" | "serversCaFile"> {
+  return read(env, (reader) => ({
+    databaseUrl: readDatabaseUrl(reader),
+    redisUrl: reader.text("REDIS_URL"),
+    serversCaFile: readServersCaFile(reader),
+  }));
 }

@@ -7,7 +7,7 @@ import { operatorCommand } from "./command.ts";
 
 interface OperatorCommandLine {
   argv: string[];
-  config: () => { databaseUrl: string; redisUrl: string };
+  config: () => { databaseUrl: string; redisUrl: string; serversCaFile?: string };
   /** All of standard input. */
   readInput: () => Promise<string>;
   print: (line: string) => void;
@@ -26,15 +26,16 @@ export async function runAsOperator({
 }: OperatorCommandLine): Promise<number> {
   try {
     const command = operatorCommand(argv);
-    const { databaseUrl, redisUrl } = config();
+    const { databaseUrl, redisUrl, serversCaFile: caFile = "" } = config();
     await using resources = new AsyncDisposableStack();
     const pool = resources.adopt(
       createPool({ url: databaseUrl, maxConnections: 1, applicationName: "key-auth admin" }),
       (owned) => owned.end(),
     );
     await assertMigrated({ pool, ...migrationsOf("key-auth") });
-    const redis = resources.adopt(connectRedis({ url: redisUrl, name: "key-auth-admin", onError: () => {} }), (owned) =>
-      owned.disconnect(),
+    const redis = resources.adopt(
+      connectRedis({ url: redisUrl, caFile, name: "key-auth-admin", onError: () => {} }),
+      (owned) => owned.disconnect(),
     );
     await untilReady(redis, REDIS_DEADLINE_MS);
     const readPassword = async () => (await readInput()).replace(/\r?\n$/, "");
