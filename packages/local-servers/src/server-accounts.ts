@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { loadJson, saveJson } from "./saved-json.ts";
@@ -60,7 +60,12 @@ export function natsAuthorization(users: readonly UserRules[], passwords: Passwo
 
 /** Lines of the configuration of redis-server: nobody gets in without a login. */
 export function redisAcl(users: readonly UserRules[], passwords: Passwords): string[] {
-  const user = (name: string, rules: string) => `user ${name} on >${passwords[name]} ${rules}`;
+  // A hash is enough: the passwords are random. The configuration then lets nobody in who can read it.
+  const hashOf = (name: string) =>
+    createHash("sha256")
+      .update(passwords[name] ?? "")
+      .digest("hex");
+  const user = (name: string, rules: string) => `user ${name} on #${hashOf(name)} ${rules}`;
   return ["user default off", user(ADMIN, "~* &* +@all"), ...users.map(({ name, rules }) => user(name, rules))];
 }
 

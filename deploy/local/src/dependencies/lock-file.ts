@@ -2,6 +2,7 @@
 export type LockedPackage = {
   version?: string;
   integrity?: string;
+  resolved?: string;
   license?: string;
   link?: boolean;
   os?: string | string[];
@@ -11,11 +12,13 @@ export type LockedPackage = {
   optionalDependencies?: Record<string, string>;
 };
 export type LockFile = { packages: Record<string, LockedPackage> };
+type Versions = { readonly [name: string]: string | Versions };
 export type Manifest = Partial<
-  Record<"dependencies" | "devDependencies" | "optionalDependencies", Record<string, string>>
+  Record<"dependencies" | "devDependencies" | "optionalDependencies" | "peerDependencies" | "overrides", Versions>
 >;
 
 const FOLDER = "node_modules/";
+const SHA512 = /^sha512-[A-Za-z0-9+/]+=*$/;
 const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 const LICENCES = new Set([
@@ -52,6 +55,8 @@ export function lockFileFaults(lock: LockFile): string[] {
   for (const [name, locked] of fetched) {
     const isPackage = `${name}@${locked.version}`;
     if (!locked.integrity && isForThisSystem(locked)) faults.push(`${isPackage} has no checksum`);
+    if (locked.integrity && !SHA512.test(locked.integrity)) faults.push(`${isPackage} has a weak checksum`);
+    if (locked.resolved) faults.push(`${isPackage} names where it comes from: ${locked.resolved}`);
     if (locked.integrity && !LICENCES.has(locked.license ?? "")) {
       faults.push(`${isPackage} has the licence ${locked.license ?? "unknown"}, which is not in the list`);
     }
@@ -67,14 +72,27 @@ export function lockFileFaults(lock: LockFile): string[] {
 }
 
 /** Versions in a package.json that are not exact. */
-export function manifestFaults({ dependencies, devDependencies, optionalDependencies }: Manifest): string[] {
-  return Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
-    .filter(([, version]) => !EXACT.test(version))
-    .map(([name, version]) => `the version of ${name} is not exact: ${version}`);
+export function manifestFaults(manifest: Manifest): string[] {
+  const { dependencies, devDependencies, optionalDependencies, peerDependencies, overrides } = manifest;
+  return [dependencies, devDependencies, optionalDependencies, peerDependencies, overrides].flatMap(floatingIn);
+}
+
+/** `overrides` may have further levels. */
+function floatingIn(versions: Versions = {}): string[] {
+  return Object.entries(versions).flatMap(([name, version]) => {
+    if (typeof version !== "string") return floatingIn(version);
+    return EXACT.test(version) ? [] : [`the version of ${name} is not exact: ${version}`];
+  });
 }
 
 /** Binaries for other systems than Debian on x64 or arm64 are listed without a checksum: not every registry has them. */
-function isForThisSystem({ os = "linux", cpu = "x64", libc }: LockedPackage): boolean {
-  const isForCpu = [cpu].flat().some((name) => name === "x64" || name === "arm64");
-  return [os].flat().includes("linux") && isForCpu && !libc?.includes("musl");
+function isForThisSystem({ os, cpu, libc }: LockedPackage): boolean {
+  return accepts(os, "linux") && (accepts(cpu, "x64") || accepts(cpu, "arm64")) && accepts(libc, "glibc");
+}
+
+/** As npm reads such a list: one of its values, or none of those with "!"; absent means any. */
+function accepts(list: string | readonly string[] = "any", value: string): boolean {
+  const values = [list].flat();
+  if (values.includes(`!${value}`)) return false;
+  return values.includes(value) || values.every((one) => one === "any" || one.startsWith("!"));
 }
