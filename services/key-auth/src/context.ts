@@ -5,6 +5,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ServiceHost } from "@toolgate/service-host/service";
 import { createTools, type Tools } from "./clients/tools.ts";
+import { createDevices, type Devices } from "./domain/devices.ts";
 import { createBackground } from "./events/background.ts";
 import { createPasswordQueue, type PasswordQueue } from "./login/password-queue.ts";
 import { createPrincipals, type Principals } from "./login/principals.ts";
@@ -25,6 +26,7 @@ export interface Context {
   tokens: Tokens;
   principals: Principals;
   throttle: LoginThrottle;
+  devices: Devices;
   passwordQueue: PasswordQueue;
   now: () => Date;
   /** Work that no response waits for; a failure is logged, and the service waits for it when it stops. */
@@ -35,12 +37,13 @@ interface ContextOptions {
   pool: Pool;
   redis: ReturnType<typeof connectRedis>;
   secretBox: SecretBox;
+  deviceKey: Buffer;
   host: ServiceHost;
 }
 
 /** `resources` owns what it opens. */
 export function createContext(
-  { pool, redis, secretBox, host }: ContextOptions,
+  { pool, redis, secretBox, deviceKey, host }: ContextOptions,
   resources: AsyncDisposableStack,
 ): Context {
   const { log, now, peers } = host;
@@ -68,6 +71,7 @@ export function createContext(
     tokens: createTokens(signing),
     principals: createPrincipals(signing),
     passwordQueue: createPasswordQueue(),
+    devices: createDevices({ key: deviceKey, now }),
     throttle: withFallback(
       createRedisThrottle(redis),
       createLocalThrottle(now),

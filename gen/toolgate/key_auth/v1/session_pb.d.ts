@@ -29,6 +29,13 @@ export declare type LoginRequest = Message<"toolgate.key_auth.v1.LoginRequest"> 
    * @generated from field: toolgate.key_auth.v1.TokenKind token_kind = 3;
    */
   tokenKind: TokenKind;
+
+  /**
+   * The device_token of an earlier login, so that guesses of strangers do not lock this device out. It may be empty.
+   *
+   * @generated from field: string device_token = 4;
+   */
+  deviceToken: string;
 };
 
 /**
@@ -57,6 +64,14 @@ export declare type LoginResponse = Message<"toolgate.key_auth.v1.LoginResponse"
    * @generated from field: repeated toolgate.key_auth.v1.Membership memberships = 3;
    */
   memberships: Membership[];
+
+  /**
+   * To be sent with the next login from this device: for 90 days it is known to the account, and to up to three others
+   * that have logged in with it. It opens nothing without the password.
+   *
+   * @generated from field: string device_token = 4;
+   */
+  deviceToken: string;
 };
 
 /**
@@ -376,7 +391,8 @@ export declare const RoleSchema: GenEnum<Role>;
 export declare const SessionService: GenService<{
   /**
    * Exchanges email and password for a token. Fails with the same unauthenticated error for a wrong email and a wrong
-   * password, and with resource_exhausted after too many failures of the account or of the caller's address.
+   * password, and with resource_exhausted after too many failures of the account or of the caller's address. The
+   * failures of a known device count for that device alone.
    *
    * @generated from rpc toolgate.key_auth.v1.SessionService.Login
    */
@@ -397,7 +413,8 @@ export declare const SessionService: GenService<{
   },
   /**
    * Changes the password of the token's user. Every other session of the user ends: the next call with its token is
-   * refused. Fails with unauthenticated when the current password is wrong, and is throttled like a login.
+   * refused. Fails with unauthenticated when the current password is wrong, and with resource_exhausted after too many
+   * wrong ones in this session.
    *
    * @generated from rpc toolgate.key_auth.v1.SessionService.ChangePassword
    */

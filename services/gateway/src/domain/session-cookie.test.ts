@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { clearedCookie, cookieToken, csrfTokenOf, loginOf, sessionCookie } from "./session-cookie.ts";
+import {
+  clearedCookie,
+  cookieToken,
+  csrfTokenOf,
+  deviceCookie,
+  deviceToken,
+  loginOf,
+  sessionCookie,
+} from "./session-cookie.ts";
 
 const NOTHING = { authorization: undefined, cookie: undefined, csrfToken: undefined, secure: false };
 const cookie = "toolgate_session=abc";
@@ -19,6 +27,17 @@ test("[MGMT] over https only the prefixed name counts", () => {
   expect(cookieToken("toolgate_session=planted", true)).toBeUndefined();
   expect(cookieToken(cookie, false)).toBe("abc");
   expect(cookieToken("toolgate_session=", false)).toBeUndefined();
+});
+
+test("[MGMT] scripts and other sites cannot use a device's cookie, and over https only its prefixed name counts", () => {
+  expect(deviceCookie("abc", false)).toBe("toolgate_device=abc; Max-Age=7776000; Path=/; HttpOnly; SameSite=Strict");
+  expect(deviceCookie("abc", true)).toBe(
+    "__Host-toolgate_device=abc; Max-Age=7776000; Path=/; HttpOnly; Secure; SameSite=Strict",
+  );
+  expect(deviceToken("toolgate_device=planted; __Host-toolgate_device=abc", true)).toBe("abc");
+  expect(deviceToken("toolgate_device=planted", true)).toBe("");
+  expect(deviceToken("toolgate_session=x; toolgate_device=abc", false)).toBe("abc");
+  expect(deviceToken(undefined, false)).toBe("");
 });
 
 test("[WMGMT] [MGMT] a cookie counts only with the CSRF token of its own session", () => {

@@ -5,6 +5,10 @@ import { bearerToken } from "./request-headers.ts";
 /** With this prefix browsers accept the cookie only if it is secure and limited to this host. */
 const SECURE_NAME = "__Host-toolgate_session";
 const PLAIN_NAME = "toolgate_session";
+const SECURE_DEVICE_NAME = "__Host-toolgate_device";
+const PLAIN_DEVICE_NAME = "toolgate_device";
+/** As long as key-auth knows a device. */
+const DEVICE_MAX_AGE_SECONDS = 90 * 86_400;
 const CSRF_PURPOSE = "toolgate csrf 1";
 
 /** Carries the CSRF token that a request with the cookie needs. */
@@ -30,6 +34,17 @@ export function clearedCookie(secure: boolean): string {
 export function cookieToken(header: string | undefined, secure: boolean): string | undefined {
   if (header === undefined) return undefined;
   return parseCookie(header)[secure ? SECURE_NAME : PLAIN_NAME] || undefined;
+}
+
+/** The Set-Cookie header by which later logins from this browser are recognised. It stays after a logout. */
+export function deviceCookie(token: string, secure: boolean): string {
+  const name = secure ? SECURE_DEVICE_NAME : PLAIN_DEVICE_NAME;
+  return stringifySetCookie({ name, value: token, ...ATTRIBUTES, secure, maxAge: DEVICE_MAX_AGE_SECONDS });
+}
+
+/** The device token in a Cookie header; "" if there is none. */
+export function deviceToken(header: string | undefined, secure: boolean): string {
+  return parseCookie(header ?? "")[secure ? SECURE_DEVICE_NAME : PLAIN_DEVICE_NAME] ?? "";
 }
 
 /**

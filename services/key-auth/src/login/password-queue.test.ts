@@ -7,12 +7,13 @@ import {
   createPasswordQueue,
   MAX_WAITING,
   MAX_WAITING_PER_SOURCE,
+  RESERVED_FOR_KNOWN,
 } from "./password-queue.ts";
 
 /** A queue whose hashes end when the test says so; a hash takes 200 ms of the test's clock. */
-function testQueue() {
+function testQueue(maxWaitMs = 86_400_000) {
   let now = 0;
-  const queue = createPasswordQueue(() => now);
+  const queue = createPasswordQueue(() => now, maxWaitMs);
   const started: string[] = [];
   const ends: (() => void)[] = [];
   const settle = async () => {
@@ -21,14 +22,15 @@ function testQueue() {
   return {
     started,
     running: () => ends.length,
-    ask(name: string, source: Partial<CheckSource>) {
+    ask(name: string, source: Partial<CheckSource>, signal?: AbortSignal) {
       const full = { account: name, network: name, isKnown: false, ...source };
-      return queue(full, () => {
+      const work = () => {
         started.push(name);
         const { promise, resolve } = Promise.withResolvers<void>();
         ends.push(resolve);
         return promise;
-      });
+      };
+      return queue(full, work, signal);
     },
     async endOne() {
       now += 200;
@@ -86,6 +88,51 @@ test("[MGMT-4] checks of one source wait in a bounded queue, and all checks in a
   expect(await attempts.at(-1)).toBe(Code.ResourceExhausted);
   const others = Array.from({ length: MAX_WAITING }, (_, at) => queue.ask(`other ${at}`, {}).catch(codeOf));
   expect(await others.at(-1)).toBe(Code.ResourceExhausted);
+  const known = Array.from({ length: RESERVED_FOR_KNOWN + 1 }, (_, at) =>
+    queue.ask(`known ${at}`, { isKnown: true }).catch(codeOf),
+  );
+  expect(await known.at(-1)).toBe(Code.ResourceExhausted);
+  // The first of them got a place.
+  for (let round = 0; round < 5; round += 1) await queue.endOne();
+  expect(queue.started).toContain("known 0");
+});
+
+test("[MGMT-4] strangers in the network of a known device do not delay it", async () => {
+  const queue = testQueue();
+  const source = { account: "victim", network: "home", isKnown: true };
+  for (let at = 0; at < MAX_WAITING_PER_SOURCE; at += 1) void queue.ask("stranger", source);
+  for (let round = 0; round < 5; round += 1) await queue.endOne();
+  void queue.ask("owner", { ...source, device: "laptop" });
+  await queue.settle();
+  expect(queue.started.at(-1)).toBe("owner");
+});
+
+test("[MGMT-4] whoever leaves the queue gives up the place, and nothing is done for them", async () => {
+  const queue = testQueue();
+  const caller = new AbortController();
+  const left = Array.from({ length: MAX_WAITING_PER_SOURCE + 1 }, () =>
+    queue.ask("left", {}, caller.signal).catch((error: Error) => error.name),
+  );
+  caller.abort();
+  expect(await left.at(-1)).toBe("AbortError");
+  await queue.endOne();
+  expect(queue.started).toEqual(["left"]);
+  const again = Array.from({ length: MAX_WAITING_PER_SOURCE }, () =>
+    queue.ask("again", { account: "left", network: "left" }),
+  );
+  await queue.settle();
+  for (const _ of again) await queue.endOne();
+  await Promise.all(again);
+});
+
+test("[MGMT-4] a check that does not get its turn in time is refused, and one that runs is not", async () => {
+  const queue = testQueue(1);
+  const running = queue.ask("running", {});
+  const late = await queue.ask("late", { account: "running" }).catch((error: ConnectError) => error);
+  expect(late).toMatchObject({ code: Code.ResourceExhausted });
+  await queue.endOne();
+  await running;
+  expect(queue.started).toEqual(["running"]);
 });
 
 test("[MGMT-4] no more run at the same time than there are slots, and every check ends", async () => {

@@ -6,6 +6,10 @@ export const CONCURRENT_HASHES = 2;
 const CONCURRENT_PER_SOURCE = 1;
 export const MAX_WAITING_PER_SOURCE = 50;
 export const MAX_WAITING = 2_000;
+/** Places that only those may take who have signed in before, so that strangers cannot fill the queue. */
+export const RESERVED_FOR_KNOWN = 500;
+/** Shorter than the gateway's deadline for the RPC, so that the caller learns why. */
+const MAX_WAIT_MS = 15_000;
 /** What a source has used counts half after this time. */
 const HALF_LIFE_MS = 10_000;
 const NEGLIGIBLE = 0.01;
@@ -18,12 +22,17 @@ export interface CheckSource {
   account: string;
   /** Undefined: the caller's address is not known. */
   network: string | undefined;
-  /** The account has been used from this network before. It then does not share a turn with strangers. */
+  /** The device or the session, if it is known to the account. It shares its turns and its failures with nobody. */
+  device?: string | undefined;
+  /** The account has been used from this device or this network before. It then does not share a turn with strangers. */
   isKnown: boolean;
 }
 
-/** Runs work that hashes a password. Rejects immediately when too much of the same source is waiting. */
-export type PasswordQueue = <T>(source: CheckSource, work: () => Promise<T>) => Promise<T>;
+/**
+ * Runs work that hashes a password. Rejects immediately when too much of the same source is waiting, and after 15 s, or
+ * when the signal fires, if the work has not started by then.
+ */
+export type PasswordQueue = <T>(source: CheckSource, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 interface Waiting {
   isKnown: boolean;
@@ -41,10 +50,13 @@ interface Usage {
 /**
  * Gives the next free slot to whoever has used the least recently: by account and by network, whichever has used more. So
  * however many checks one account or one network asks for, another one waits for one hash at most, and strangers who try
- * an account's password do not delay its owner at a known network, nor do thousands of networks and accounts that have never
+ * an account's password do not delay its owner at a known device or network, nor do thousands of networks and accounts that have never
  * signed in delay those that have. Correct and wrong passwords count the same.
  */
-export function createPasswordQueue(nowMs: () => number = () => performance.now()): PasswordQueue {
+export function createPasswordQueue(
+  nowMs: () => number = () => performance.now(),
+  maxWaitMs: number = MAX_WAIT_MS,
+): PasswordQueue {
   const usages = new Map<string, Usage>();
   const waiting: Waiting[] = [];
   let running = 0;
@@ -96,18 +108,40 @@ export function createPasswordQueue(nowMs: () => number = () => performance.now(
     }
   }
 
-  return async (source, work) => {
+  /** Resolves when it is the turn of a source. Rejects, and gives its place up, when the signal fires or it waited too long. */
+  function untilTurn(isKnown: boolean, keys: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const entry: Waiting = { isKnown, keys, start: resolve };
+    for (const key of keys) usageOf(key).waiting += 1;
+    waiting.push(entry);
+    const giveUp = (error: unknown) => {
+      const place = waiting.indexOf(entry);
+      if (place === -1) return;
+      waiting.splice(place, 1);
+      for (const key of keys) usageOf(key).waiting -= 1;
+      forgetIdle(keys);
+      reject(error);
+    };
+    const onAbort = () => giveUp(signal?.reason);
+    const timer = setTimeout(() => giveUp(tooMany()), maxWaitMs).unref();
+    signal?.addEventListener("abort", onAbort);
+    startNext();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    });
+  }
+
+  return async (source, work, signal) => {
     const keys = keysOf(source);
-    const isFull = waiting.length >= MAX_WAITING || keys.some((key) => usageOf(key).waiting >= MAX_WAITING_PER_SOURCE);
+    const places = MAX_WAITING + (source.isKnown ? RESERVED_FOR_KNOWN : 0);
+    const isFull = waiting.length >= places || keys.some((key) => usageOf(key).waiting >= MAX_WAITING_PER_SOURCE);
     if (isFull) {
       forgetIdle(keys);
-      const headers = { "retry-after": String(RETRY_AFTER_S) };
-      throw new ConnectError("too many simultaneous logins: try again", Code.ResourceExhausted, headers);
+      throw tooMany();
     }
-    for (const key of keys) usageOf(key).waiting += 1;
-    const started = new Promise<void>((start) => waiting.push({ isKnown: source.isKnown, keys, start }));
-    startNext();
-    await started;
+    await untilTurn(source.isKnown, keys, signal);
     try {
       return await work();
     } finally {
@@ -119,6 +153,12 @@ export function createPasswordQueue(nowMs: () => number = () => performance.now(
   };
 }
 
-function keysOf({ account, network = "unknown", isKnown }: CheckSource): string[] {
+function tooMany(): ConnectError {
+  const headers = { "retry-after": String(RETRY_AFTER_S) };
+  return new ConnectError("too many simultaneous logins: try again", Code.ResourceExhausted, headers);
+}
+
+function keysOf({ account, network = "unknown", device, isKnown }: CheckSource): string[] {
+  if (device !== undefined) return [`device:${account}:${device}`];
   return isKnown ? [`known:${account}:${network}`] : [`account:${account}`, `network:${network}`];
 }

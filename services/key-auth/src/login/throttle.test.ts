@@ -38,6 +38,18 @@ describe.each<[string, () => LoginThrottle]>([
     expect(await throttle.begin([counted(), address])).toMatchObject({ kind: "refused" });
   });
 
+  test("[MGMT] an attempt that could not be decided is taken out of every counter", async () => {
+    const throttle = create();
+    const both = [counted(2), counted(2)];
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      expect(await throttle.begin(both)).toEqual({ kind: "allowed" });
+      await throttle.withdraw(both);
+    }
+    await throttle.begin(both);
+    await throttle.begin(both);
+    expect(await throttle.begin(both)).toMatchObject({ kind: "refused" });
+  });
+
   test("[MGMT-4] an attempt refused because of its address does not count for the account", async () => {
     const throttle = create();
     const [account, address] = [counted(1), counted(1)];
@@ -74,6 +86,7 @@ test("[MGMT-4] while Redis is down, failures are counted in the process", async 
   const broken: LoginThrottle = {
     begin: () => Promise.reject(new Error("down")),
     succeeded: () => Promise.reject(new Error("down")),
+    withdraw: () => Promise.reject(new Error("down")),
     isKnown: () => Promise.reject(new Error("down")),
     remember: () => Promise.reject(new Error("down")),
   };
@@ -83,8 +96,10 @@ test("[MGMT-4] while Redis is down, failures are counted in the process", async 
   expect(await throttle.begin([account])).toMatchObject({ kind: "refused" });
   await throttle.succeeded([account]);
   expect(await throttle.begin([account])).toEqual({ kind: "allowed" });
+  await throttle.withdraw([account]);
+  expect(await throttle.begin([account])).toEqual({ kind: "allowed" });
   expect(await throttle.isKnown("a:b")).toBe(false);
   await throttle.remember("a:b");
   expect(await throttle.isKnown("a:b")).toBe(true);
-  expect(errors.length).toBe(7);
+  expect(errors.length).toBe(9);
 });

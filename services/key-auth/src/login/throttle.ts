@@ -2,7 +2,7 @@ import { refusals } from "@toolgate/telemetry/instruments";
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 
-/** Failures of one network on one account after which this network has to wait, and no other. */
+/** Failures of one network, or one known device, on one account after which it has to wait, and no other. */
 export const MAX_FAILURES_OF_NETWORK = 10;
 /** Failures from all networks, after which an account has to wait. */
 export const MAX_ACCOUNT_FAILURES = 100;
@@ -26,8 +26,10 @@ export interface Counted {
  */
 export interface LoginThrottle {
   begin(counted: readonly Counted[]): Promise<Attempt>;
-  /** Sets the first counter (account and network) to 0 and takes this attempt out of the others. */
+  /** Sets the first counter to 0 and takes this attempt out of the others. */
   succeeded(counted: readonly Counted[]): Promise<void>;
+  /** Takes this attempt, which could not be decided, out of all counters. */
+  withdraw(counted: readonly Counted[]): Promise<void>;
   /** Whether a pair of account and network was remembered in the last 30 days. */
   isKnown(pair: string): Promise<boolean>;
   remember(pair: string): Promise<void>;
@@ -45,9 +47,11 @@ for i = 1, #KEYS do
 end
 return 0`;
 
-const SUCCEEDED_LUA = `
-redis.call('del', KEYS[1])
-for i = 2, #KEYS do
+/** The first key to decrement is the argument; the keys before it are deleted. */
+const TAKE_OUT_LUA = `
+local first = tonumber(ARGV[1])
+for i = 1, first - 1 do redis.call('del', KEYS[i]) end
+for i = first, #KEYS do
   if tonumber(redis.call('get', KEYS[i]) or '0') > 0 then redis.call('decr', KEYS[i]) end
 end
 return 0`;
@@ -64,7 +68,10 @@ export function createRedisThrottle(redis: Redis): LoginThrottle {
       return wait === 0 ? { kind: "allowed" } : { kind: "refused", retryAfterS: wait };
     },
     async succeeded(counted) {
-      await redis.eval(SUCCEEDED_LUA, counted.length, ...keys(counted));
+      await redis.eval(TAKE_OUT_LUA, counted.length, ...keys(counted), 2);
+    },
+    async withdraw(counted) {
+      await redis.eval(TAKE_OUT_LUA, counted.length, ...keys(counted), 1);
     },
     async isKnown(pair) {
       return (await redis.get(knownKey(pair))) !== null;
@@ -85,6 +92,12 @@ export function createLocalThrottle(now: () => number): LoginThrottle {
     const entry = failures.get(name);
     return entry && entry.until > now() ? entry : { count: 0, until: now() + LOCKOUT_S * 1000 };
   };
+  const takeOut = (counted: readonly Counted[]) => {
+    for (const { name } of counted) {
+      const { count, until } = current(name);
+      if (count > 0) failures.set(name, { count: count - 1, until });
+    }
+  };
   return {
     async begin(counted) {
       const full = counted.find(({ name, maxFailures }) => current(name).count >= maxFailures);
@@ -98,10 +111,10 @@ export function createLocalThrottle(now: () => number): LoginThrottle {
     },
     async succeeded([first, ...others]) {
       if (first) failures.delete(first.name);
-      for (const { name } of others) {
-        const { count, until } = current(name);
-        if (count > 0) failures.set(name, { count: count - 1, until });
-      }
+      takeOut(others);
+    },
+    async withdraw(counted) {
+      takeOut(counted);
     },
     async isKnown(pair) {
       return known.has(pair);
@@ -133,6 +146,7 @@ export function withFallback(
       return attempt;
     },
     succeeded: (counted) => useEither((throttle) => throttle.succeeded(counted)),
+    withdraw: (counted) => useEither((throttle) => throttle.withdraw(counted)),
     isKnown: (pair) => useEither((throttle) => throttle.isKnown(pair)),
     remember: (pair) => useEither((throttle) => throttle.remember(pair)),
   };

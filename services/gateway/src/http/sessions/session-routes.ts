@@ -17,7 +17,15 @@ import {
   sessionResponse,
   tooManyLogins,
 } from "../../domain/responses.ts";
-import { clearedCookie, cookieToken, csrfTokenOf, sessionCookie } from "../../domain/session-cookie.ts";
+import {
+  clearedCookie,
+  cookieToken,
+  csrfTokenOf,
+  deviceCookie,
+  deviceToken,
+  sessionCookie,
+} from "../../domain/session-cookie.ts";
+import { containsNul } from "../../domain/text.ts";
 import { sendResponse } from "../key-api.ts";
 import { isSecure, loginOfRequest, memberRoleOf } from "./login-of-request.ts";
 
@@ -33,6 +41,7 @@ const SESSION_PATH = "/session";
 const PASSWORD_PATH = "/session/password";
 const KEY_SET_PATH = "/.well-known/jwks.json";
 const MAX_BODY_BYTES = 16 * 1024;
+const TIMEOUT_MS = 20_000;
 const KEY_SET_MAX_AGE_SECONDS = 300;
 
 /** The session of the web page: starts with a login and is carried by a cookie that scripts cannot read. */
@@ -42,12 +51,16 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
 
   const logIn: SessionHandler = async (request, reply) => {
     const { email, password } = bodyOf(request);
-    if (typeof email !== "string" || typeof password !== "string") return BAD_REQUEST;
-    const session = await sessions.login({ email, password }, { headers: addressHeader(request) });
+    if (!isText(email) || !isText(password)) return BAD_REQUEST;
+    const secure = isSecure(request);
+    const credentials = { email, password, deviceToken: deviceToken(request.headers.cookie, secure) };
+    const session = await sessions.login(credentials, callOptions(request, reply));
     const { token, memberships } = session;
     const expires = expiryOf(session.expiresAt);
     const maxAgeSeconds = Math.max(0, Math.floor((expires.getTime() - now()) / 1000));
-    reply.header("set-cookie", sessionCookie(token, { secure: isSecure(request), maxAgeSeconds }));
+    const cookies = [sessionCookie(token, { secure, maxAgeSeconds })];
+    if (session.deviceToken !== "") cookies.push(deviceCookie(session.deviceToken, secure));
+    reply.header("set-cookie", cookies);
     return sessionResponse(described({ token, email, expires, memberships }));
   };
 
@@ -71,14 +84,14 @@ export function sessionRoutes({ keyAuth, log, now }: SessionOptions) {
     return sessionResponse({});
   };
 
-  const changePassword: SessionHandler = async (request) => {
+  const changePassword: SessionHandler = async (request, reply) => {
     const login = loginOfRequest(request);
     if (login.kind === "none") return LOGIN_REQUIRED;
     if (login.kind === "without-csrf-token") return CSRF_TOKEN_MISSING;
     const { current_password: currentPassword, new_password: newPassword } = bodyOf(request);
-    if (typeof currentPassword !== "string" || typeof newPassword !== "string") return BAD_REQUEST;
+    if (!isText(currentPassword) || !isText(newPassword)) return BAD_REQUEST;
     const passwords = { token: login.token, currentPassword, newPassword };
-    await sessions.changePassword(passwords, { headers: addressHeader(request) });
+    await sessions.changePassword(passwords, callOptions(request, reply));
     return sessionResponse({});
   };
 
@@ -132,9 +145,16 @@ function described(session: { token: string; email: string; expires: Date; membe
   };
 }
 
-/** key-auth counts failed logins by address. */
-function addressHeader(request: FastifyRequest): Record<string, string> {
-  return { [CLIENT_ADDRESS_HEADER]: canonicalIp(request.ip) };
+/** key-auth counts failed logins by address, and ends a login that waits when the caller leaves. */
+function callOptions({ ip }: FastifyRequest, { raw }: FastifyReply) {
+  const left = new AbortController();
+  raw.once("close", () => left.abort());
+  return { headers: { [CLIENT_ADDRESS_HEADER]: canonicalIp(ip) }, signal: left.signal, timeoutMs: TIMEOUT_MS };
+}
+
+/** A string that Postgres can store. */
+function isText(value: unknown): value is string {
+  return typeof value === "string" && !containsNul(value);
 }
 
 function refusalOf(error: unknown, unauthenticated: ApiResponse, log: Logger): ApiResponse {
@@ -146,6 +166,9 @@ function refusalOf(error: unknown, unauthenticated: ApiResponse, log: Logger): A
       return tooManyLogins(metadata.get(RETRY_AFTER_HEADER));
     case Code.InvalidArgument:
       return BAD_REQUEST;
+    case Code.Canceled:
+      // Nobody reads this: the caller has left.
+      return INTERNAL_ERROR;
     default:
       log.error({ err: error }, "session request failed unexpectedly");
       return INTERNAL_ERROR;

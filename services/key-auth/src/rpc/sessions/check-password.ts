@@ -23,22 +23,36 @@ interface Credentials {
   password: string;
 }
 
-/** An unknown user and a wrong password get the same error after the same work. */
+/** Who wants a password to be checked for a login. */
+export async function loginSource(
+  { devices, throttle }: Context,
+  { email, deviceToken }: { email: string; deviceToken: string },
+  call: HandlerContext,
+): Promise<CheckSource> {
+  const account = accountHash(email);
+  const network = callerNetwork(call);
+  const device = devices.find(account, deviceToken);
+  const isKnown = device !== undefined || (await throttle.isKnown(pairOf(account, network)));
+  return { account, network, device, isKnown };
+}
+
+/** Who wants a password to be checked in a session: no stranger, and its guesses are its own. */
+export function sessionSource({ id, email }: { id: string; email: string }): CheckSource {
+  return { account: accountHash(email), network: undefined, device: `session:${id}`, isKnown: true };
+}
+
+/**
+ * An unknown user and a wrong password get the same error after the same work. `signal` fires when the caller leaves, who
+ * then does not wait in the queue any longer.
+ */
 export async function checkPassword(
   context: Context,
   { email, password }: Credentials,
-  call: HandlerContext,
+  source: CheckSource,
+  signal: AbortSignal,
 ): Promise<UserRow> {
-  const account = email.slice(0, MAX_EMAIL_CHARACTERS).toLowerCase();
-  const source = await checkSource(context, account, call);
-  return context.passwordQueue(source, () => checkNow(context, { account, password }, source));
-}
-
-/** Who wants a password of this account to be checked or hashed. */
-export async function checkSource({ throttle }: Context, email: string, call: HandlerContext): Promise<CheckSource> {
-  const account = accountHash(email);
-  const network = callerNetwork(call);
-  return { account, network, isKnown: await throttle.isKnown(pairOf(account, network)) };
+  const credentials = { account: normalized(email), password };
+  return context.passwordQueue(source, () => checkNow(context, credentials, source), signal);
 }
 
 async function checkNow(
@@ -54,8 +68,11 @@ async function checkNow(
       "retry-after": String(retryAfterS),
     });
   }
-  const user = await findUserByEmail(context.pool, account);
-  const matches = await passwordMatches(password.slice(0, MAX_PASSWORD_CHARACTERS), user?.passwordHash);
+  const { user, matches } = await compare(context, account, password).catch(async (error: unknown) => {
+    // Not the caller's failure: Postgres is down.
+    await context.throttle.withdraw(counted);
+    throw error;
+  });
   if (user && matches) {
     await context.throttle.succeeded(counted);
     if (source.network) await context.throttle.remember(pairOf(source.account, source.network));
@@ -66,12 +83,18 @@ async function checkNow(
   throw wrongPassword();
 }
 
+async function compare({ pool }: Context, account: string, password: string) {
+  const user = await findUserByEmail(pool, account);
+  return { user, matches: await passwordMatches(password.slice(0, MAX_PASSWORD_CHARACTERS), user?.passwordHash) };
+}
+
 /**
- * The failure counters of an attempt. The account and network come first, because a success resets the first one. Only
- * this one counts for a network from which the account has been used before, so that failures of strangers do not lock
- * its owner out.
+ * The failure counters of an attempt; a success resets the first one. A known device has a counter of its own, and for a
+ * network from which the account has been used before, only that of account and network counts, so that failures of
+ * strangers do not lock the account's owner out.
  */
-export function countedFor({ account, network, isKnown }: CheckSource): Counted[] {
+export function countedFor({ account, network, device, isKnown }: CheckSource): Counted[] {
+  if (device !== undefined) return [{ name: `device:${account}:${device}`, maxFailures: MAX_FAILURES_OF_NETWORK }];
   const counted = [{ name: `account:${pairOf(account, network)}`, maxFailures: MAX_FAILURES_OF_NETWORK }];
   if (isKnown) return counted;
   counted.push({ name: `account:${account}`, maxFailures: MAX_ACCOUNT_FAILURES });
@@ -85,7 +108,11 @@ function pairOf(account: string, network = "unknown"): string {
 
 /** Names an account in counters: they tell nobody who it is. */
 export function accountHash(email: string): string {
-  return createHash("sha256").update(email.toLowerCase()).digest("hex");
+  return createHash("sha256").update(normalized(email)).digest("hex");
+}
+
+function normalized(email: string): string {
+  return email.slice(0, MAX_EMAIL_CHARACTERS).toLowerCase();
 }
 
 /** The IPv4 address, or the /64 network of an IPv6 address: a caller can pick any address in it. */
