@@ -105,7 +105,13 @@ async function writeLogins(folder: string, { nats, redis }: UsersOfServers): Pro
     nats: await accountsOf(join(folder, "nats-logins"), namesOf(nats)),
     redis: await accountsOf(join(folder, "redis-logins"), namesOf(redis)),
   };
-  const natsLines = ["jetstream {", '  store_dir: "/store"', "}", ...natsAuthorization(nats, accounts.nats)];
+  const natsLines = [
+    "jetstream {",
+    '  store_dir: "/store"',
+    "  sync_interval: 1s",
+    "}",
+    ...natsAuthorization(nats, accounts.nats),
+  ];
   const redisLines = ["appendonly yes", "appendfsync everysec", 'save ""', "maxmemory-policy noeviction"];
   // Connections come from outside the container; the port is open on loopback only, and there is no user without a password.
   redisLines.push("protected-mode no");
