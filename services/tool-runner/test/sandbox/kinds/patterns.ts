@@ -1,0 +1,21 @@
+/** Regular expressions that backtrack without end, and those that take long to compile. */
+export const PATTERNS: readonly string[] = [
+  "/^(a+)+$/.test('a'.repeat(60) + 'b')",
+  "/(x+x+)+y/.test('x'.repeat(60))",
+  "/^(([a-z])+.)+[A-Z]([a-z])+$/.test('a'.repeat(60))",
+  "/(.*)*(.*)*(.*)*z/s.exec('b'.repeat(4_000))",
+  "/\\b(\\w+\\s*)+$/.test('word '.repeat(5_000) + '!')",
+  "'a'.repeat(4e6).replace(/a*?b|a/g, () => 'bb'.repeat(1_000))",
+  "'ab'.repeat(3e6).split(/(?:)/)",
+  "'x'.repeat(3e6).match(/x{0,}?x{0,}?y/)",
+  "/(?<=(a+)+)b/.test('a'.repeat(60))",
+  "/(?<!^(a|a)*)b/.test('a'.repeat(60) + 'b')",
+  "/^(?:(a+)\\1*)*$/.test('a'.repeat(200) + 'b')",
+  "/(?:a{0,1000}){0,1000}b/.test('a'.repeat(10_000))",
+  "new RegExp('(?:a{1,65535}){1,65535}b').test('a'.repeat(1e5))",
+  "new RegExp('[' + '\\\\p{L}'.repeat(1e5) + ']', 'v')",
+  "new RegExp('[' + '\\\\p{L}\\\\P{L}'.repeat(5e4) + ']', 'iu').test('x')",
+  "new RegExp('(?:'.repeat(1e4) + ')'.repeat(1e4)).test('')",
+  "for (let n = 0; ; n++) new RegExp(n + '(a|b)*'.repeat(1_000)).test('ab')",
+  "'a'.repeat(1e6).replace(/(a*)*b|a/g, '$1$1')",
+];
