@@ -19,6 +19,7 @@ import { createRecorder } from "./execution/record.ts";
 import { createDefinitions } from "./execution/workspace/definitions.ts";
 import { createSheets } from "./execution/workspace/sheets.ts";
 import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts";
+import { Compiler } from "./sandbox/compiler.ts";
 import { detectIsolation } from "./sandbox/isolation/detect.ts";
 import { reportIsolation } from "./sandbox/isolation/report.ts";
 import { createSandboxPool } from "./sandbox/pool.ts";
@@ -29,6 +30,7 @@ export interface Context extends DryRunDependencies {
   epochs: Epochs;
   secretBox: SecretBox;
   findServer: FindServer;
+  compiler: Compiler;
 }
 
 interface ContextOptions {
@@ -51,10 +53,12 @@ export async function createContext(
   const epochs = createEpochs(redis);
   const isolation = detectIsolation();
   reportIsolation(isolation, config.requireIsolation, log);
+  const compiler = resources.use(new Compiler());
   const standing = createCodeStanding({ pool, epochs, now, log });
   return {
     pool,
     epochs,
+    compiler,
     standing,
     currentEpoch: (workspaceId) => epochs.current(`workspace:${workspaceId}`),
     secretBox,
@@ -70,7 +74,7 @@ export async function createContext(
         ...(config.targetCaFile && { tls: { ca: await readFile(config.targetCaFile, "utf8") } }),
       }),
     ),
-    definitions: createDefinitions(pool, { redis, now }),
+    definitions: createDefinitions(pool, { redis, now }, compiler),
     values: createWorkspaceValues({ pool, secretBox, redis, now }),
     sheets: createSheets(pool),
     sendMail: config.mail && resources.use(createMailer(config.mail)),

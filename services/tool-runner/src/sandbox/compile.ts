@@ -11,7 +11,7 @@ const FUNCTION_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 type SourceViolation = { line: number; column: number; message: string };
-type CompileResult = { ok: true; code: string } | { ok: false; violations: SourceViolation[] };
+export type CompileResult = { ok: true; code: string } | { ok: false; violations: SourceViolation[] };
 
 /**
  * Checks a handler's source, an ES module with one default export, and turns it into the text of a factory. The factory
@@ -100,8 +100,9 @@ function toFactory(source: string, program: Program): string {
   if (declaration.type === "FunctionDeclaration" && declaration.id !== null) {
     return `${FACTORY_HEAD}${before}${after}\n;return ${declaration.id.name};${FACTORY_TAIL}`;
   }
-  let name = "$handler";
-  while (source.includes(name)) name += "$";
+  let dollars = 0;
+  for (const [found] of source.matchAll(/\$handler\$*/g)) dollars = Math.max(dollars, found.length);
+  const name = "$handler".padEnd(dollars + 1, "$");
   const end = declaration.end - declaration.start;
   return `${FACTORY_HEAD}${before}const ${name}=${after.slice(0, end)};${after.slice(end)}\n;return ${name};${FACTORY_TAIL}`;
 }

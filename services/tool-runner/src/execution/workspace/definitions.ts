@@ -1,11 +1,11 @@
 import type { Pool } from "@toolgate/postgres/pool";
 import { type ArgumentValidator, createArgumentValidator } from "../../domain/calls/argument-validator.ts";
-import { checkDefinition } from "../../domain/definitions/check-definition.ts";
 import { type Definition, isToolName } from "../../domain/definitions/definition.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
-import { compileHandler } from "../../sandbox/compile.ts";
+import { type Compiler, LOAD_LIMIT_MS } from "../../sandbox/compiler.ts";
 import { findPreparedQuery, type PreparedQueryRow } from "../../store/prepared-queries.ts";
 import { findTool } from "../../store/tools.ts";
+import { checkSavedDefinition } from "./check-saved.ts";
 import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
 /** A tool as it runs. */
@@ -36,7 +36,7 @@ const BYTES_PER_CHAR = 2;
 /** The approximate size of a compiled schema. */
 const VALIDATOR_BYTES = 8 * 1024;
 
-export function createDefinitions(pool: Pool, source: CacheSource): Definitions {
+export function createDefinitions(pool: Pool, source: CacheSource, compiler: Compiler): Definitions {
   const tools = createWorkspaceCache<LoadedTool | undefined>(source, {
     name: "tools",
     maxEntries: MAX_CACHED_TOOLS,
@@ -67,7 +67,7 @@ export function createDefinitions(pool: Pool, source: CacheSource): Definitions 
     // Names come from callers and tools: an invalid one is not looked up, and not cached.
     tool: async (workspaceId, name, epoch) =>
       isToolName(name)
-        ? tools.get(`${workspaceId}/${name}`, epoch, () => loadTool(pool, workspaceId, name))
+        ? tools.get(`${workspaceId}/${name}`, epoch, () => loadTool(pool, compiler, workspaceId, name))
         : undefined,
     preparedQuery: async (workspaceId, name, epoch) =>
       isToolName(name)
@@ -76,10 +76,17 @@ export function createDefinitions(pool: Pool, source: CacheSource): Definitions 
   };
 }
 
-async function loadTool(pool: Pool, workspaceId: string, name: string): Promise<LoadedTool | undefined> {
+async function loadTool(
+  pool: Pool,
+  compiler: Compiler,
+  workspaceId: string,
+  name: string,
+): Promise<LoadedTool | undefined> {
   const row = await findTool(pool, workspaceId, name);
   if (!row) return undefined;
-  const checked = checkDefinition(row.definition, compileHandler);
+  const checked = await checkSavedDefinition(row.definition, (source) =>
+    compiler.compile(workspaceId, source, LOAD_LIMIT_MS),
+  );
   if (!checked.ok) {
     const violations = checked.violations.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw new Error(`stored definition of ${name} version ${row.version} cannot run: ${violations}`);

@@ -15,7 +15,7 @@ export const restoreToolVersion: Handler<Context, typeof ToolService.method.rest
     const { workspaceId } = change.principal;
     const old = await findVersion(change.client, { workspaceId, name }, version);
     if (!old) throw noSuchTool();
-    mustBeValid(old.definition);
+    await mustBeValid(context.compiler, workspaceId, old.definition);
     return saveVersion(change, { name, definition: old.definition, restored: true, confirmExposure });
   });
   return { tool: toolMessage(row) };

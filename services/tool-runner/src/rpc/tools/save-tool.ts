@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { isToolName } from "../../domain/definitions/definition.ts";
 import { isSharedTool } from "../../domain/definitions/shared-tools.ts";
@@ -17,7 +18,7 @@ export const saveTool: Handler<Context, typeof ToolService.method.saveTool> = as
     throw new ConnectError("name: 1 to 64 letters, digits, underscores and hyphens", Code.InvalidArgument);
   }
   if (isSharedTool(name)) throw new ConnectError(`name: ${name} is a shared tool`, Code.InvalidArgument);
-  mustBeValid(definition);
+  await mustBeValid(context.compiler, principalOf(call).workspaceId, definition);
   const row = await changeWorkspace(context, call, (change) =>
     saveVersion(change, { name, definition, restored: false, confirmExposure }),
   );

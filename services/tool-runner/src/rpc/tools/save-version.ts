@@ -1,10 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { hasControlCharacters } from "@toolgate/names/name";
 import { changedFields } from "../../domain/definitions/changed-fields.ts";
-import { checkDefinition } from "../../domain/definitions/check-definition.ts";
 import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";
 import { newlyExposed } from "../../domain/definitions/release.ts";
-import { compileHandler } from "../../sandbox/compile.ts";
+import { checkSavedDefinition } from "../../execution/workspace/check-saved.ts";
+import { type Compiler, SAVE_LIMIT_MS } from "../../sandbox/compiler.ts";
 import { countTools, insertVersion, lockCurrentDefinition, type ToolRow } from "../../store/tools.ts";
 import type { Change } from "../change.ts";
 
@@ -33,8 +33,10 @@ export async function saveVersion(
 }
 
 /** Fails with invalid_argument and every violation. */
-export function mustBeValid(definition: unknown): void {
-  const checked = checkDefinition(definition, compileHandler);
+export async function mustBeValid(compiler: Compiler, workspaceId: string, definition: unknown): Promise<void> {
+  const checked = await checkSavedDefinition(definition, (source) =>
+    compiler.compile(workspaceId, source, SAVE_LIMIT_MS),
+  );
   // Not part of the check of stored definitions: one saved by an earlier version stays usable.
   const unreadable = checked.ok
     ? declaredArguments(checked.definition.parameters).filter(({ name }) => hasControlCharacters(name))

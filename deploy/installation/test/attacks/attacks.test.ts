@@ -1,0 +1,60 @@
+import { writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { KINDS } from "../../../../services/tool-runner/test/sandbox/kinds/kinds.ts";
+import { runToolgate, type TopologyKind } from "../running-toolgate.ts";
+import { startAttacker } from "./attacker.ts";
+import { startNeighbours } from "./neighbours.ts";
+import { type AttackRun, renderReport, summaryOf } from "./report.ts";
+
+/** `make attack`: all kinds, with the neighbours' times. The short form has one kind in eight and counts only what is lost. */
+const REPORT_FILE = process.env.ATTACK_REPORT;
+const TOPOLOGIES = (process.env.ATTACK_TOPOLOGIES?.split(",") ?? ["single", "split"]) as TopologyKind[];
+const SHORT_STEP = 8;
+const CHOSEN = KINDS.filter((_, index) => REPORT_FILE !== undefined || index % SHORT_STEP === 0);
+const WARM_UP_CALLS = 60;
+/** How long the neighbours are measured before the attack. */
+const ALONE_MS = REPORT_FILE ? 30_000 : 1_000;
+const DEADLINE_MS = 600_000;
+
+const startedAt = new Date();
+const runs: AttackRun[] = [];
+
+describe.each(TOPOLOGIES)("in the %s topology", (kind) => {
+  test(
+    "[TOOL-2] a workspace that attacks through 16 tools and saves new versions costs other workspaces no run",
+    async () => {
+      await using toolgate = await runToolgate(kind);
+      const neighbours = await startNeighbours(toolgate);
+      const attacker = await startAttacker(toolgate);
+      const over = new AbortController();
+      const sending = neighbours.send(over.signal);
+      while (neighbours.calls.length < WARM_UP_CALLS) await sleep(20);
+      const aloneFromMs = performance.now();
+      await sleep(ALONE_MS);
+      const attackFromMs = performance.now();
+      const attackCalls = await attacker.attack(CHOSEN);
+      const attackUntilMs = performance.now();
+      over.abort();
+      await sending;
+      const lostHookRuns = await neighbours.lostHookRuns();
+      const times = { aloneFromMs, attackFromMs, attackUntilMs };
+      const run = summaryOf({ topology: kind, ...times, calls: neighbours.calls, attackCalls, lostHookRuns });
+      runs.push(run);
+      console.log(JSON.stringify(run, null, 1));
+      expect(run.lostAfterFirstSecond).toEqual([]);
+      expect(lostHookRuns).toBeLessThanOrEqual(run.lostInFirstSecond);
+      expect(attackCalls).toHaveLength(CHOSEN.length);
+      // The attacks did go off, and each ended with a response.
+      expect(attackCalls.filter(({ status }) => status === 400).length).toBeGreaterThan(CHOSEN.length / 4);
+      expect(attackCalls.filter(({ status }) => ![200, 400, 500].includes(status))).toEqual([]);
+    },
+    DEADLINE_MS,
+  );
+});
+
+afterAll(async () => {
+  if (REPORT_FILE && runs.length === TOPOLOGIES.length) {
+    await writeFile(REPORT_FILE, renderReport({ startedAt, tookMs: Date.now() - startedAt.getTime(), runs }));
+  }
+});

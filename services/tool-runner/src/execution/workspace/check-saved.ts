@@ -1,0 +1,13 @@
+import { checkDefinition } from "../../domain/definitions/check-definition.ts";
+import { isJsonObject, ownValue } from "../../domain/json-object.ts";
+import type { CompileResult } from "../../sandbox/compile.ts";
+
+/** As `checkDefinition`, with a compiler that works elsewhere. */
+export async function checkSavedDefinition(
+  definition: unknown,
+  compile: (source: string) => Promise<CompileResult>,
+): Promise<ReturnType<typeof checkDefinition>> {
+  const source = isJsonObject(definition) ? ownValue(definition, "handler") : undefined;
+  const compiled = typeof source === "string" ? await compile(source) : undefined;
+  return checkDefinition(definition, () => compiled ?? { ok: false, violations: [] });
+}
