@@ -58,9 +58,10 @@ fuzz: export FUZZ_SEED := $(or $(FUZZ_SEED),$(shell date +%s))
 fuzz: setup ## Sends 100,000 random calls to hooks and checks what they caused (FUZZ_CASES, FUZZ_SEED)
 	@exec vitest run deploy/installation/test/fuzz
 
-attack: export ATTACK_ROUNDS ?= 3
-attack: setup ## Attacks the sandbox and counts what another workspace loses and waits (ATTACK_ROUNDS)
-	@exec vitest run --no-file-parallelism bombs.test cpu.test memory.test escape.test
+attack: export ATTACK_ROUNDS ?= 1
+attack: export ATTACK_REPORT ?= bench/ATTACKS.md
+attack: setup ## Attacks the sandbox, also over HTTP in both topologies, and counts what others lose and wait, writes bench/ATTACKS.md (ATTACK_ROUNDS)
+	@exec vitest run --no-file-parallelism installation/test/attacks attack-errors.test bombs.test compiler.test cpu.test kept-state.test memory.test escape.test
 
 chat-faults: export CHAT_FAULT_ANSWERS ?= 200
 chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answers of chats (CHAT_FAULT_ANSWERS, FAULT_SEED)

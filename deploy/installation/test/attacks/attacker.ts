@@ -13,12 +13,14 @@ export interface AttackCall {
   kind: AttackKind;
   /** 0: no response. */
   status: number;
+  /** Why there is no response. */
+  failure?: string;
 }
 
 export interface Attacker {
   /**
-   * Runs every kind once through 16 tools at the same time, saving a new version for each. Meanwhile it saves sources that
-   * take long to check, one after another.
+   * Runs every kind once through 16 tools at the same time, saving a new version for each. Meanwhile a second workspace saves
+   * sources that take long to check, one after another.
    */
   attack(kinds: readonly AttackKind[]): Promise<AttackCall[]>;
 }
@@ -27,6 +29,7 @@ export interface Attacker {
 export async function startAttacker(toolgate: RunningToolgate): Promise<Attacker> {
   const workspace = await addWorkspace(toolgate, "attacker");
   await workspace.saveTool("x", HELPER);
+  const accomplice = await addWorkspace(toolgate, "accomplice");
   const names = Array.from({ length: TOOLS }, (_, n) => `bomb-${n}`);
   for (const name of names) await workspace.saveTool(name, HELPER);
   const secret = await workspace.createKey(names);
@@ -37,12 +40,12 @@ export async function startAttacker(toolgate: RunningToolgate): Promise<Attacker
       const tool = async (name: string) => {
         for (let kind = kinds[next]; kind !== undefined; kind = kinds[next]) {
           next += 1;
-          const status = await attackOnce(toolgate, workspace, { name, secret, number: next, body: kind.body });
-          calls.push({ kind, status });
+          const response = await attackOnce(toolgate, workspace, { name, secret, number: next, body: kind.body });
+          calls.push({ kind, ...response });
         }
       };
       let isOver = false;
-      const saves = saveSlowSources(workspace, () => isOver);
+      const saves = saveSlowSources(accomplice, () => isOver);
       await Promise.all(names.map(tool));
       isOver = true;
       await saves;
@@ -55,7 +58,7 @@ async function attackOnce(
   { request }: RunningToolgate,
   { saveTool }: AttackedWorkspace,
   { name, secret, number, body }: { name: string; secret: string; number: number; body: string },
-): Promise<number> {
+): Promise<Omit<AttackCall, "kind">> {
   try {
     await saveTool(name, { external_api: true, parameters: PARAMETERS, handler: attackSource(body, number) });
     const { status } = await request(`/api/v1/tools/${name}`, {
@@ -64,9 +67,9 @@ async function attackOnce(
       body: JSON.stringify({ args: { first: number % 2 === 0 } }),
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     });
-    return status;
-  } catch {
-    return 0;
+    return { status };
+  } catch (error) {
+    return { status: 0, failure: String(error) };
   }
 }
 

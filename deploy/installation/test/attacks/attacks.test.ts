@@ -1,7 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { KINDS } from "../../../../services/tool-runner/test/sandbox/kinds/kinds.ts";
+import { machine } from "../faults/report.ts";
 import { runToolgate, type TopologyKind } from "../running-toolgate.ts";
 import { startAttacker } from "./attacker.ts";
 import { startNeighbours } from "./neighbours.ts";
@@ -12,18 +13,18 @@ const REPORT_FILE = process.env.ATTACK_REPORT;
 const TOPOLOGIES = (process.env.ATTACK_TOPOLOGIES?.split(",") ?? ["single", "split"]) as TopologyKind[];
 const SHORT_STEP = 8;
 const CHOSEN = KINDS.filter((_, index) => REPORT_FILE !== undefined || index % SHORT_STEP === 0);
-const WARM_UP_CALLS = 60;
+const WARM_UP_CALLS = REPORT_FILE ? 400 : 60;
 /** How long the neighbours are measured before the attack. */
 const ALONE_MS = REPORT_FILE ? 30_000 : 1_000;
 const DEADLINE_MS = 600_000;
 
-const startedAt = new Date();
 const runs: AttackRun[] = [];
 
 describe.each(TOPOLOGIES)("in the %s topology", (kind) => {
   test(
     "[TOOL-2] a workspace that attacks through 16 tools and saves new versions costs other workspaces no run",
     async () => {
+      const startedAt = new Date().toISOString();
       await using toolgate = await runToolgate(kind);
       const neighbours = await startNeighbours(toolgate);
       const attacker = await startAttacker(toolgate);
@@ -39,7 +40,15 @@ describe.each(TOPOLOGIES)("in the %s topology", (kind) => {
       await sending;
       const lostHookRuns = await neighbours.lostHookRuns();
       const times = { aloneFromMs, attackFromMs, attackUntilMs };
-      const run = summaryOf({ topology: kind, ...times, calls: neighbours.calls, attackCalls, lostHookRuns });
+      const run = summaryOf({
+        topology: kind,
+        startedAt,
+        machine: machine(),
+        ...times,
+        calls: neighbours.calls,
+        attackCalls,
+        lostHookRuns,
+      });
       runs.push(run);
       console.log(JSON.stringify(run, null, 1));
       expect(run.lostAfterFirstSecond).toEqual([]);
@@ -54,7 +63,15 @@ describe.each(TOPOLOGIES)("in the %s topology", (kind) => {
 });
 
 afterAll(async () => {
-  if (REPORT_FILE && runs.length === TOPOLOGIES.length) {
-    await writeFile(REPORT_FILE, renderReport({ startedAt, tookMs: Date.now() - startedAt.getTime(), runs }));
-  }
+  if (REPORT_FILE && runs.length === TOPOLOGIES.length) await writeReport(REPORT_FILE);
 });
+
+/** A run of one topology replaces its figures, and keeps those of the other. */
+async function writeReport(file: string): Promise<void> {
+  const dataFile = file.replace(/[^/]+\.md$/, (name) => `${name.slice(0, -".md".length).toLowerCase()}.json`);
+  const earlier: AttackRun[] = await readFile(dataFile, "utf8").then(JSON.parse, () => []);
+  const kept = earlier.filter(({ topology }) => !runs.some((run) => run.topology === topology));
+  const all = [...kept, ...runs].sort((a, b) => a.topology.localeCompare(b.topology));
+  await writeFile(dataFile, `${JSON.stringify(all, null, 2)}\n`);
+  await writeFile(file, renderReport(all));
+}

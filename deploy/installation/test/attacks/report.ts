@@ -1,4 +1,4 @@
-import { machine, table } from "../faults/report.ts";
+import { table } from "../faults/report.ts";
 import type { TopologyKind } from "../running-toolgate.ts";
 import type { AttackCall } from "./attacker.ts";
 import { NEIGHBOUR_KINDS, type NeighbourKind, type Neighbours } from "./neighbours.ts";
@@ -9,6 +9,8 @@ const WANTED_P99 = 3;
 
 interface Observed {
   topology: TopologyKind;
+  startedAt: string;
+  machine: string;
   /** Of the monotonic clock. */
   aloneFromMs: number;
   attackFromMs: number;
@@ -30,6 +32,9 @@ type Quantiles = { p50: number; p99: number };
 /** What one attack cost the neighbours. */
 export interface AttackRun {
   topology: TopologyKind;
+  startedAt: string;
+  machine: string;
+  node: string;
   attackSeconds: number;
   times: Times[];
   lostInFirstSecond: number;
@@ -40,7 +45,8 @@ export interface AttackRun {
 }
 
 export function summaryOf(observed: Observed): AttackRun {
-  const { topology, aloneFromMs, attackFromMs, attackUntilMs, calls, attackCalls, lostHookRuns } = observed;
+  const { topology, startedAt, machine, aloneFromMs, attackFromMs, attackUntilMs, calls, attackCalls, lostHookRuns } =
+    observed;
   const between = (from: number, until: number) => calls.filter(({ sentAtMs: at }) => at >= from && at < until);
   const alone = between(aloneFromMs, attackFromMs);
   const beside = between(attackFromMs, attackUntilMs);
@@ -53,6 +59,9 @@ export function summaryOf(observed: Observed): AttackRun {
   }
   return {
     topology,
+    startedAt,
+    machine,
+    node: process.version,
     attackSeconds: Math.round((attackUntilMs - attackFromMs) / 1000),
     times: NEIGHBOUR_KINDS.map((kind) => {
       const ofKind = (all: Neighbours["calls"]) => all.filter((call) => call.kind === kind).map(({ tookMs }) => tookMs);
@@ -73,19 +82,18 @@ function quantiles(times: number[]): Quantiles {
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-export function renderReport({ startedAt, tookMs, runs }: { startedAt: Date; tookMs: number; runs: AttackRun[] }) {
+export function renderReport(runs: readonly AttackRun[]): string {
   return `# Attacks
 
 One workspace saves every kind of attack in \`services/tool-runner/test/sandbox/kinds\` as a new version of one of its 16 tools,
 through the management API, and calls it with its API key, 16 at the same time; every second one calls the host before it
-attacks. Meanwhile three other workspaces send calls at a fixed rate: of a plain tool, of a tool that calls another one, and
-to a hook.
+attacks. A second workspace saves sources that take long to check. Meanwhile three other workspaces send calls at a fixed rate:
+of a plain tool, of a tool that calls another one, and to a hook.
 
-\`make attack\` makes this page again (\`ATTACK_TOPOLOGIES\`: the topologies, separated by commas).
+\`make attack\` makes this page again (\`ATTACK_TOPOLOGIES\`: the topologies to measure, separated by commas; the figures of
+others stay).
 
-- Run: ${startedAt.toISOString()}, ${Math.round(tookMs / 1000)} s
-- Machine: ${machine()}
-- Versions: Node ${process.version}
+${runs.map(({ topology, startedAt, machine, node }) => `- ${topology}: ${startedAt}, ${machine}, Node ${node}`).join("\n")}
 
 ## What the neighbours lose
 
