@@ -29,7 +29,7 @@ export function openProcesses(): Subject {
             else resolve(line.slice("ok ".length));
           };
           lines.on("line", onLine);
-          ended.then(() => reject(new Error("killed")));
+          void ended.then(() => reject(new Error("killed")));
           child.stdin.write(`start ${argsJson}\n`);
           return promise.finally(() => {
             clearTimeout(kill);

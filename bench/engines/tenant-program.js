@@ -16,6 +16,6 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const space = line.indexOf(" ");
   const value = JSON.parse(line.slice(space + 1));
   if (line.startsWith("result")) pending.shift()?.(value);
-  else Promise.resolve(handler(value, ctx)).then((result) => write(`ok ${JSON.stringify(result)}`));
+  else void Promise.resolve(handler(value, ctx)).then((result) => write(`ok ${JSON.stringify(result)}`));
 });
 write("ready");
