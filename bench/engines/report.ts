@@ -30,7 +30,7 @@ export function renderEngines({ startedAt, figures, bombs, missing, limitMs, cap
 
 What could run tools, measured with the same handlers on one machine: the product's own isolate on isolated-vm; a process of
 Node for each tenant, with no rights and no environment; and QuickJS compiled to WASM. In brackets: compared with
-isolated-vm. Figures are medians.
+isolated-vm. Each figure is the lowest median of three rounds.
 
 \`npm ci\` and \`node run.ts\` in \`bench/engines\` make this page again.
 
@@ -51,8 +51,8 @@ pool and its children, which all of them would share.
 
 ## Runs that do not end
 
-How long each lasts in milliseconds, with a limit of ${limitMs} ms. The limits are the engines' own: a time limit for isolated-vm, a signal
-to the process, and QuickJS' interrupt handler. "> ${capMs}": it was still running when its process was killed, with all
+How long each lasts in milliseconds, with a limit of ${limitMs} ms. The limits are the engines' own: a time limit for isolated-vm, which
+the product sets to twice the CPU time, a signal to the process, and QuickJS' interrupt handler. "> ${capMs}": it was still running when its process was killed, with all
 tenants in it.
 
 ${head("run")}
