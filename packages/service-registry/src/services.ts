@@ -201,11 +201,13 @@ export function peersOf(name: ServiceName, roles: readonly string[] = []): Servi
   return called as ServiceName[];
 }
 
+const SERVERS_CA_FILE = "SERVERS_CA_FILE";
+
 /** The environment variables of a need. */
 export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
-  postgres: ["DATABASE_URL", "DATABASE_CONNECTIONS"],
-  redis: ["REDIS_URL"],
-  nats: ["NATS_URL"],
+  postgres: ["DATABASE_URL", "DATABASE_CONNECTIONS", SERVERS_CA_FILE],
+  redis: ["REDIS_URL", SERVERS_CA_FILE],
+  nats: ["NATS_URL", SERVERS_CA_FILE],
   "sealing-keys": ["SEALING_KEYS"],
 };
 
@@ -218,7 +220,8 @@ export function withheldVariables(name: ServiceName, role?: string): readonly st
   const { needs } = (role !== undefined && entry.roles?.[role]) || entry;
   const ofNeeds = (Object.keys(NEED_VARIABLES) as Need[])
     .filter((need) => !needs.includes(need))
-    .flatMap((need) => NEED_VARIABLES[need]);
+    .flatMap((need) => NEED_VARIABLES[need])
+    .filter((variable) => variable !== SERVERS_CA_FILE);
   const reads = entry.variables
     .filter(({ roles }) => role === undefined || !roles || roles.includes(role))
     .map((variable) => variable.name);
