@@ -144,7 +144,7 @@ test("[CHAT-11] an upload that drips is cut, although bytes arrive all the time,
   socket.write(`${head}content-type: multipart/form-data; boundary=b\r\n\r\n`);
   socket.write('--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\n');
   const drip = setInterval(() => socket.write("x"), 20);
-  await once(socket, "close");
+  await new Promise((resolve) => socket.once("close", resolve));
   clearInterval(drip);
   expect(text).toMatch(/^(HTTP\/1.1 408 .*)?$/s);
   await eventually(() => expect(ended).toBe("cut"));

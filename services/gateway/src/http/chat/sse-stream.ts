@@ -56,7 +56,6 @@ export class SseStream {
   #hasEnded = false;
   /** Cuts a client that does not read the end. */
   #ending: NodeJS.Timeout | undefined;
-  #isReplaying = false;
   #outcome: Outcome = "disconnected";
 
   constructor(reply: FastifyReply, { kind, streams, leave, maxWaitMs = MAX_WAIT_MS }: StreamOptions) {
@@ -112,13 +111,11 @@ export class SseStream {
     this.open();
     if (text === "") return;
     if (!replayed) return this.#write(text);
-    this.#isReplaying = true;
     const bytes = Buffer.from(text);
     for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
       this.#write(bytes.subarray(start, start + PIECE_BYTES));
       await this.#drained();
     }
-    this.#isReplaying = false;
   }
 
   /** Ends the response after its last event. */
@@ -138,9 +135,9 @@ export class SseStream {
     (this.#socket ?? this.#reply?.raw)?.destroy();
   }
 
-  /** Not in the middle of an event, and not needed while other bytes are still unsent. */
+  /** Not while bytes are unsent: it is not needed then, and could come in the middle of an event. */
   beat(): void {
-    if (!this.#isReplaying && this.backlogBytes === 0) this.#write(HEARTBEAT);
+    if (this.backlogBytes === 0) this.#write(HEARTBEAT);
   }
 
   #write(content: string | Uint8Array): void {
