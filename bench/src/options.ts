@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
 
-const PARTS = ["calls", "deliveries", "hooks", "call-stream", "chat", "large"] as const;
+const PARTS = ["calls", "deliveries", "hooks", "call-stream", "chat", "large", "neighbours"] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Parts that are measured together and written to one report. The first report is the default. */
 export const REPORTS: readonly { name: string; parts: ReadonlySet<Part> }[] = [
-  { name: "RESULTS", parts: new Set(["calls", "deliveries", "hooks", "call-stream", "chat"]) },
+  { name: "RESULTS", parts: new Set(["calls", "deliveries", "hooks", "neighbours", "call-stream", "chat"]) },
   { name: "LARGE-TABLES", parts: new Set(["large"]) },
 ];
 
@@ -16,6 +16,8 @@ export type Options = {
   rounds: number;
   /** Leaves CPU profiles of the services in .data/bench-profile, for a viewer such as Chrome's. */
   profile: boolean;
+  /** Only the noisy neighbours whose name matches this pattern. */
+  attack: string;
 };
 
 const DEFAULT_SECONDS = 12;
@@ -23,7 +25,7 @@ const DEFAULT_ROUNDS = 3;
 const MAX_SECONDS = 120;
 const MAX_ROUNDS = 20;
 
-export const USAGE = `node bench/run.ts [--only ${PARTS.join("|")}] [--seconds N] [--rounds N] [--profile]`;
+export const USAGE = `node bench/run.ts [--only ${PARTS.join("|")}] [--seconds N] [--rounds N] [--attack PATTERN] [--profile]`;
 
 /** Throws a one-line error that says how to call it. `--only` may be repeated. */
 export function readOptions(args: string[]): Options {
@@ -33,6 +35,7 @@ export function readOptions(args: string[]): Options {
       only: { type: "string", multiple: true },
       seconds: { type: "string" },
       rounds: { type: "string" },
+      attack: { type: "string", default: "" },
       profile: { type: "boolean", default: false },
     },
   });
@@ -41,6 +44,7 @@ export function readOptions(args: string[]): Options {
     seconds: toNumber("seconds", values.seconds, DEFAULT_SECONDS, MAX_SECONDS),
     rounds: toNumber("rounds", values.rounds, DEFAULT_ROUNDS, MAX_ROUNDS),
     profile: values.profile,
+    attack: values.attack,
   };
 }
 

@@ -10,6 +10,7 @@ import { type HookFigures, measureHooks } from "../hooks/measure-hooks.ts";
 import { type LargeTableFigures, measureLargeTables } from "../large-tables/measure-large-tables.ts";
 import type { LoadOrder, LoadResult } from "../load/score.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
+import { measureNeighbours, type NeighbourFigures } from "../neighbours/measure-neighbours.ts";
 import type { Options } from "../options.ts";
 import type { FastifyInsertArgument } from "../peers/fastify-insert.ts";
 import { type BenchInstallation, startInstallation } from "./start-installation.ts";
@@ -20,6 +21,7 @@ export type Figures = {
   hooks?: HookFigures;
   callStream?: CallCosts[];
   chat?: ChatFigures;
+  neighbours?: NeighbourFigures[];
   largeTables?: LargeTableFigures;
   versions?: Record<string, string>;
 };
@@ -40,6 +42,7 @@ export async function runParts(options: Options, control: RunControl): Promise<F
   if (parts.has("calls") || parts.has("deliveries") || parts.has("hooks"))
     Object.assign(figures, await runTraffic(options, control));
   if (parts.has("chat")) Object.assign(figures, await runChat(figures, control));
+  if (parts.has("neighbours")) Object.assign(figures, await runNeighbours(options, control));
   // Last, because the disk is busy for a while after the tables are filled.
   if (parts.has("large")) Object.assign(figures, await runLargeTables(control));
   return figures;
@@ -67,6 +70,18 @@ async function runTraffic(options: Options, control: RunControl): Promise<Figure
   }
   if (options.parts.has("hooks")) figures.hooks = await runHooks(options, control, single);
   return figures;
+}
+
+async function runNeighbours(options: Options, control: RunControl): Promise<Figures> {
+  const { dataDir, profileDir, log, signal } = control;
+  await using resources = new AsyncDisposableStack();
+  const receiver = await startReceiver(resources, control);
+  const settings = { dataDir: join(dataDir, "neighbours"), receiver, profileDir, log, signal };
+  await using installation = await startInstallation("single", settings);
+  const versions = await versionsOf(installation);
+  const { seconds, rounds, attack } = options;
+  const measured = { installation, receiver: receiver.process, receiverUrl: receiver.url, seconds, rounds, attack };
+  return { versions, neighbours: await measureNeighbours({ ...measured, log, signal }) };
 }
 
 async function runHooks(options: Options, control: RunControl, installation: BenchInstallation): Promise<HookFigures> {

@@ -5,6 +5,7 @@ import { median } from "../statistics.ts";
 import { renderCalls } from "./calls-section.ts";
 import { renderChat } from "./chat-section.ts";
 import { renderHooks } from "./hooks-section.ts";
+import { renderNeighbours } from "./neighbours-section.ts";
 import { renderCallStream, renderDeliveries, renderLargeTables } from "./sections.ts";
 import { figure, foreignProcessors } from "./table.ts";
 import { renderTargets } from "./targets.ts";
@@ -51,6 +52,7 @@ export function renderReport({ run, machine, figures }: Results): string {
     figures.deliveries && renderDeliveries(figures.deliveries),
     figures.chat && renderChat(figures.chat),
     figures.hooks && renderHooks(figures.hooks),
+    figures.neighbours && renderNeighbours(figures.neighbours),
     figures.largeTables && renderLargeTables(figures.largeTables),
     readFileSync(new URL("../../method.md", import.meta.url), "utf8"),
   ];

@@ -1,0 +1,229 @@
+import pLimit from "p-limit";
+import type { BenchInstallation } from "../installation/start-installation.ts";
+import { DELIVERED_TOOLS, NOISY_TOOLS } from "./noisy-tools.ts";
+import type { NoisyRequest } from "./orders.ts";
+
+/** What a noisy workspace does, within every documented bound. */
+export type Attack = {
+  what: string;
+  lanes: number;
+  /** Makes the workspace's tools and the like, and returns the requests that its lanes make in turn. */
+  prepare: (workspace: NoisyWorkspace) => Promise<NoisyRequest[]>;
+};
+
+type NoisyWorkspace = {
+  name: string;
+  installation: BenchInstallation;
+  receiverUrl: string;
+};
+
+const KEYS = 24;
+const CALLS_PER_MINUTE = 10_000;
+const CONCURRENT_REQUESTS = 4;
+const LARGE_TOOLS = 150;
+const PROPERTIES_PER_TOOL = 40;
+const LISTED_RUNS = 120;
+const LARGE_CHARACTERS = 1_000_000;
+const LOGGED_CHARACTERS = 60_000;
+
+type CallOptions = { text?: string; idempotencyKey?: string; once?: boolean };
+
+const calling =
+  (tool: string, options: CallOptions = {}) =>
+  async (workspace: NoisyWorkspace) => {
+    await saveTool(workspace, tool);
+    return callsOf(await makeKeys(workspace, [tool]), tool, options);
+  };
+
+export const ATTACKS: readonly Attack[] = [
+  { what: "emits 20 events of 240 KB per run", lanes: 8, prepare: calling("emit") },
+  { what: "the same, delivered to a fast receiver", lanes: 8, prepare: calling("emit-fast") },
+  { what: "the same, delivered to a slow receiver", lanes: 8, prepare: calling("emit-slow") },
+  { what: "returns results of 1 MB", lanes: 16, prepare: calling("return-large") },
+  {
+    what: "sends arguments of 1 MB",
+    lanes: 16,
+    prepare: calling("ignore", { text: randomText(LARGE_CHARACTERS) }),
+  },
+  {
+    what: "logs 100 lines of 1,000 characters, 60 KB of arguments and results",
+    lanes: 24,
+    prepare: calling("log", { text: randomText(LOGGED_CHARACTERS) }),
+  },
+  {
+    what: "stores answers of 1 MB under idempotency keys",
+    lanes: 16,
+    prepare: calling("return-large", { once: true }),
+  },
+  {
+    what: "repeats a stored answer of 1 MB",
+    lanes: 16,
+    prepare: calling("return-large", { idempotencyKey: "repeated" }),
+  },
+  { what: "reads 3.9 MB with a prepared query, 4 times per run", lanes: 8, prepare: prepareQueries },
+  { what: "writes and reads 10,000 cells of a sheet", lanes: 8, prepare: calling("sheet") },
+  { what: "lists runs, the largest pages", lanes: 24, prepare: prepareRuns },
+  {
+    what: "lists tools, the largest pages",
+    lanes: 24,
+    prepare: prepareLists(["tool_runner.v1.ToolService/ListTools"]),
+  },
+  {
+    what: "lists deliveries, keys and audit entries, the largest pages",
+    lanes: 24,
+    prepare: prepareLists([
+      "outbound_webhook.v1.DeliveryService/ListDeliveries",
+      "key_auth.v1.KeyService/ListKeys",
+      "key_auth.v1.AuditService/ListAuditEntries",
+    ]),
+  },
+  { what: "reads the OpenAPI description of 150 large tools", lanes: 16, prepare: prepareDescriptions },
+  { what: "lists 150 large tools over MCP", lanes: 16, prepare: prepareMcp },
+  { what: "uses 0.85 s of CPU time per run", lanes: 24, prepare: calling("compute") },
+  { what: "makes plain calls without a pause", lanes: 24, prepare: calling("ignore", { text: "hello" }) },
+];
+
+function own<T>({ name, installation }: NoisyWorkspace, rpc: string, request: Record<string, unknown>): Promise<T> {
+  return installation.manage<T>(rpc, { workspace: name, ...request });
+}
+
+async function saveTool(workspace: NoisyWorkspace, name: string): Promise<void> {
+  const definition = {
+    description: "Does its worst",
+    external_api: true,
+    external_api_write: true,
+    parameters: { type: "object", properties: { text: { type: "string" } } },
+    handler: NOISY_TOOLS[name],
+  };
+  await own(workspace, "tool_runner.v1.ToolService/SaveTool", { name, definition, confirmExposure: true });
+  const path = DELIVERED_TOOLS[name];
+  if (path === undefined) return;
+  await own(workspace, "outbound_webhook.v1.EndpointService/CreateEndpoint", {
+    url: `${workspace.receiverUrl}${path}`,
+    events: ["custom.large"],
+  });
+}
+
+function makeKeys(workspace: NoisyWorkspace, tools: string[]): Promise<string[]> {
+  return pLimit(CONCURRENT_REQUESTS).map(Array.from({ length: KEYS }), async (_, index) => {
+    const key = { name: `Noisy ${index}`, tools, limit: CALLS_PER_MINUTE };
+    return (await own<{ secret: string }>(workspace, "key_auth.v1.KeyService/CreateKey", key)).secret;
+  });
+}
+
+function callsOf(secrets: string[], tool: string, { text, idempotencyKey, once }: CallOptions): NoisyRequest[] {
+  return secrets.map((secret) => ({
+    method: "POST",
+    path: `/api/v1/tools/${tool}`,
+    headers: {
+      authorization: `Bearer ${secret}`,
+      "content-type": "application/json",
+      ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+    },
+    body: JSON.stringify({ args: text === undefined ? {} : { text } }),
+    ...(once && { once }),
+  }));
+}
+
+async function prepareQueries(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
+  const url = workspace.installation.servers.databaseUrl;
+  await own(workspace, "tool_runner.v1.DataSourceService/SetDataSource", { url });
+  const sql = "select n, repeat(md5(n::text), 120) as text from generate_series(1, 1000) n";
+  const query = { name: "large", mode: "QUERY_MODE_READ", sql };
+  await own(workspace, "tool_runner.v1.DataSourceService/SavePreparedQuery", { query });
+  return calling("query")(workspace);
+}
+
+/** Runs whose records are of the largest kind. */
+async function prepareRuns(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
+  const calls = await calling("log", { text: randomText(LOGGED_CHARACTERS) })(workspace);
+  await pLimit(2).map(Array.from({ length: LISTED_RUNS }), async (_, index) => {
+    const { method, path, headers, body } = calls[index % calls.length] as NoisyRequest;
+    const response = await fetch(`http://127.0.0.1:${workspace.installation.port}${path}`, {
+      method,
+      headers,
+      body: body ?? null,
+    });
+    if (!response.ok) throw new Error(`${path} responded with ${response.status}`);
+    await response.arrayBuffer();
+  });
+  return listsOf(workspace, ["tool_runner.v1.ExecutionService/ListExecutions"]);
+}
+
+function prepareLists(rpcs: string[]) {
+  return async (workspace: NoisyWorkspace) => {
+    await saveLargeTools(workspace);
+    return listsOf(workspace, rpcs);
+  };
+}
+
+async function listsOf({ name, installation }: NoisyWorkspace, rpcs: string[]): Promise<NoisyRequest[]> {
+  const token = await installation.signIn();
+  return rpcs.map((rpc) => ({
+    method: "POST",
+    path: `/toolgate.${rpc}`,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ workspace: name, pageSize: 100 }),
+  }));
+}
+
+async function prepareDescriptions(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
+  const secrets = await makeKeys(workspace, await saveLargeTools(workspace));
+  return secrets.map((secret) => ({
+    method: "GET",
+    path: "/api/v1/openapi.json",
+    headers: { authorization: `Bearer ${secret}` },
+  }));
+}
+
+async function prepareMcp(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
+  const secrets = await makeKeys(workspace, await saveLargeTools(workspace));
+  return secrets.map((secret) => ({
+    method: "POST",
+    path: "/mcp",
+    headers: {
+      authorization: `Bearer ${secret}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
+  }));
+}
+
+/** Returns their names. */
+function saveLargeTools(workspace: NoisyWorkspace): Promise<string[]> {
+  return pLimit(CONCURRENT_REQUESTS).map(Array.from({ length: LARGE_TOOLS }), async (_, index) => {
+    const name = `described-${index}`;
+    const definition = largeTool(index);
+    await own(workspace, "tool_runner.v1.ToolService/SaveTool", { name, definition, confirmExposure: true });
+    return name;
+  });
+}
+
+function largeTool(index: number): object {
+  const property = (at: number) => {
+    const schema = { type: "string", description: randomText(200), enum: ["a", "b", `c${at}`] };
+    return [`field_${at}`, schema];
+  };
+  return {
+    description: randomText(1_000),
+    external_api: true,
+    parameters: {
+      type: "object",
+      properties: Object.fromEntries(Array.from({ length: PROPERTIES_PER_TOOL }, (_, at) => property(at))),
+    },
+    handler: `export default () => ({ success: true, index: ${index} });`,
+  };
+}
+
+/** Text that does not shrink much when the database compresses it; the same in every run. */
+function randomText(characters: number): string {
+  let state = 12_345;
+  let text = "";
+  while (text.length < characters) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    text += state.toString(36);
+  }
+  return text.slice(0, characters);
+}
