@@ -12,6 +12,42 @@ export function pageSize(requested: number): number {
   return requested === 0 ? DEFAULT_PAGE_SIZE : requested;
 }
 
+/** What the rows of one page may take up, about. The clients of a list then get fewer rows than they asked for. */
+export const MAX_PAGE_BYTES = 256 * 1024;
+const FIRST_ROWS = 8;
+
+interface PageReader<Row> {
+  /** The most rows that the page may have. */
+  size: number;
+  /** Bytes or characters of a row, about. */
+  sizeOf: (row: Row) => number;
+  /** The next rows after one, or the first ones of the page. */
+  read: (limit: number, after: Row | undefined) => Promise<Row[]>;
+  maxBytes?: number;
+}
+
+/**
+ * Reads the rows of a page: at most `size`, and no more than `maxBytes` unless the first row alone is larger. A few rows
+ * are read first, which show how many more will fit. `last` is the row that the next page begins after, if there is one.
+ */
+export async function readPage<Row>(reader: PageReader<Row>): Promise<{ page: Row[]; last: Row | undefined }> {
+  const { size, sizeOf, read, maxBytes = MAX_PAGE_BYTES } = reader;
+  const page: Row[] = [];
+  let bytes = 0;
+  let limit = Math.min(FIRST_ROWS, size + 1);
+  for (;;) {
+    const rows = await read(limit, page.at(-1));
+    for (const row of rows) {
+      bytes += sizeOf(row);
+      if (page.length === size || (page.length > 0 && bytes > maxBytes)) return { page, last: page.at(-1) };
+      page.push(row);
+    }
+    if (rows.length < limit) return { page, last: undefined };
+    const usual = Math.max(1, bytes / page.length);
+    limit = Math.min(size + 1 - page.length, Math.ceil((maxBytes - bytes) / usual) + 1);
+  }
+}
+
 /** A page token, opaque to callers: where the last row is in the order of the list. */
 export function nextPageToken(cursor: Record<string, string>): string {
   return Buffer.from(JSON.stringify(cursor)).toString("base64url");

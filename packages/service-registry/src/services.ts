@@ -33,6 +33,10 @@ const OUTGOING: readonly Variable[] = [
   { name: "TARGET_CA_FILE", meaning: "development only: PEM file of certificates to trust" },
   { name: "NODE_ENV", meaning: "production unless development or test" },
 ];
+const SHARE: Variable = {
+  name: "WORKSPACE_BYTES_PER_SECOND",
+  meaning: "what one workspace may use of a process over time",
+};
 const SMTP_URL: Variable = { name: "SMTP_URL", meaning: "server that sends email", secret: true };
 const MAIL_FROM: Variable = { name: "MAIL_FROM", meaning: "sender of email; required with SMTP_URL" };
 
@@ -54,6 +58,7 @@ export const SERVICES = {
       ...OUTGOING,
       SMTP_URL,
       MAIL_FROM,
+      SHARE,
       { name: "SANDBOX_CHILDREN", meaning: "processes that run handlers" },
       {
         name: "SANDBOX_DANGEROUSLY_WEAK_ISOLATION",
@@ -149,6 +154,7 @@ export const SERVICES = {
       { ...SMTP_URL, roles: ["dispatcher"] },
       MAIL_FROM,
       { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
+      SHARE,
       { name: "WORKER_CONCURRENCY", meaning: "concurrent attempts per worker" },
       { name: "DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts per workspace" },
       { name: "DELIVERIES_PER_ENDPOINT", meaning: "concurrent attempts per endpoint" },
@@ -163,6 +169,7 @@ export const SERVICES = {
     peers: ["key-auth", "tool-runner", "chat", "inbound-hook", "outbound-webhook"],
     ports: { http: 8080, ops: 7100 },
     variables: [
+      SHARE,
       { name: "HTTP_HOST", meaning: "address that the HTTP server binds" },
       { name: "PORT", meaning: "port of the HTTP server" },
       { name: "PUBLIC_URL", meaning: "where callers reach the gateway" },

@@ -1,6 +1,7 @@
 import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections";
 import { type Env, readConfig as read } from "@toolgate/service-host/env";
 import { SERVICES } from "@toolgate/service-registry/services";
+import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
 import { PLACE_LIMITS, type PlaceLimits } from "./domain/chat/places.ts";
 
 export const { needs: NEEDS } = SERVICES.gateway;
@@ -17,6 +18,8 @@ export interface Config extends NeedSettings<(typeof NEEDS)[number]> {
   /** Where callers reach the gateway, such as https://api.example.com; empty: as each request was addressed. */
   publicUrl: string;
   chatPlaces: PlaceLimits;
+  /** What one workspace may send and receive at this gateway over time. */
+  workspaceBytesPerSecond: number;
 }
 
 export function readConfig(env: Env): Config {
@@ -36,5 +39,6 @@ export function readConfig(env: Env): Config {
         max: 1_000_000,
       }),
     },
+    workspaceBytesPerSecond: reader.integer("WORKSPACE_BYTES_PER_SECOND", WORKSPACE_BYTES_PER_SECOND),
   }));
 }

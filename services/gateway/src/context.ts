@@ -4,12 +4,14 @@ import type { Logger } from "@toolgate/service-host/logger";
 import type { RunTool, VerifyKey } from "./clients/hot-calls.ts";
 import type { DescribeTools } from "./clients/tool-descriptions.ts";
 import type { DescriptionCache } from "./http/descriptions/description-cache.ts";
+import type { WorkspaceTurns } from "./http/workspace-turns.ts";
 
 /** What a call of a tool needs, over HTTP and over MCP. */
 export interface CallContext {
   verifyKey: VerifyKey;
   runTool: RunTool;
   usage: GroupCommit<UsageRecord>;
+  turns: WorkspaceTurns;
   log: Logger;
   now: () => number;
 }

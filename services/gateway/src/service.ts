@@ -8,6 +8,7 @@ import { createReceiveHook } from "./clients/inbound-hook.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createUsageRecorder } from "./http/tools/tool-call.ts";
+import { createWorkspaceTurns } from "./http/workspace-turns.ts";
 
 const NAME = "gateway";
 
@@ -25,6 +26,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     verifyKey: createVerifyKey(peers.call(VerifyService.method.verify)),
     runTool: createRunTool(peers.call(RunService.method.run)),
     usage: resources.use(createUsageRecorder(bus)),
+    turns: createWorkspaceTurns(config.workspaceBytesPerSecond),
     log,
     now,
   };

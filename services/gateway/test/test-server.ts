@@ -2,6 +2,7 @@ import { createRouterTransport, type Transport } from "@connectrpc/connect";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { CallContext } from "../src/context.ts";
 import { createHttpServer, type HttpServerOptions } from "../src/http/server.ts";
+import { createWorkspaceTurns } from "../src/http/workspace-turns.ts";
 
 const notExpected = () => Promise.reject(new Error("not expected in this test"));
 
@@ -22,6 +23,7 @@ export function testServer({
       verifyKey: notExpected,
       runTool: notExpected,
       usage: { add: async () => {}, async [Symbol.asyncDispose]() {} },
+      turns: createWorkspaceTurns(1024 ** 3),
       log,
       now: Date.now,
       ...calls,

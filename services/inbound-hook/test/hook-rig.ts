@@ -103,6 +103,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       {
         ...servers,
         sealingKeys,
+        workspaceBytesPerSecond: 1024 ** 3,
         sandboxChildren: 1,
         requireIsolation: false,
         applicationHosts: [],

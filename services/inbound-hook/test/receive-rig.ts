@@ -81,6 +81,7 @@ export async function startReceiveRig({
       port: 0,
       trustedProxies: ["127.0.0.1"],
       requestTimeoutMs: 30_000,
+      workspaceBytesPerSecond: 1024 ** 3,
       drainMs: 1_000,
       publicUrl: "",
       chatPlaces: { perUser: 20, perWorkspace: 2_000 },

@@ -3,6 +3,7 @@ import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections
 import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-host/env";
 import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/outgoing";
 import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/services";
+import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
 
 const NAME = "outbound-webhook";
 
@@ -18,6 +19,8 @@ export interface Config extends NeedSettings<"nats">, OutgoingSettings {
   roles: ReadonlySet<ProcessRole>;
   /** Simultaneous attempts of a worker. */
   workerConcurrency: number;
+  /** What the attempts of one workspace may send from a worker over time. */
+  workspaceBytesPerSecond: number;
   /** Undefined when the worker is the only role. */
   core: CoreConfig | undefined;
   /** Undefined when no email is sent from here. */
@@ -33,6 +36,7 @@ export function readConfig(env: Env): Config {
       ...readOutgoing(reader),
       roles,
       workerConcurrency: reader.integer("WORKER_CONCURRENCY", { fallback: 256, min: 1, max: 10_000 }),
+      workspaceBytesPerSecond: reader.integer("WORKSPACE_BYTES_PER_SECOND", WORKSPACE_BYTES_PER_SECOND),
       core: workerOnly ? undefined : readCore(reader),
       mail: roles.has("dispatcher") ? readMail(reader) : undefined,
     };

@@ -123,6 +123,7 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
     applicationHosts: ["gate.example"],
     allowedTargets: ["127.0.0.1"],
     targetCaFile,
+    workspaceBytesPerSecond: 1024 ** 3,
     workerConcurrency: 256,
     core: {
       databaseUrl: database.url,

@@ -16,6 +16,7 @@ import { createFindServer, type FindServer } from "./execution/data-sources/find
 import type { DryRunDependencies } from "./execution/dry-run.ts";
 import { createWebhookEvents } from "./execution/host-calls/webhook-events.ts";
 import { createRecorder } from "./execution/record.ts";
+import { createRunShares } from "./execution/share.ts";
 import { createDefinitions } from "./execution/workspace/definitions.ts";
 import { createSheets } from "./execution/workspace/sheets.ts";
 import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts";
@@ -82,6 +83,7 @@ export async function createContext(
     recorder: resources.use(createRecorder(bus)),
     webhookEvents: createWebhookEvents(outbox, now),
     redact: createRedactor(),
+    shares: createRunShares(config.workspaceBytesPerSecond),
     now,
   };
 }

@@ -211,6 +211,25 @@ describe("the execution log", () => {
     const { executionId } = await runner.call({ tool: "quick", args: { n: 1 } });
     expect((await loggedRun(executionId)).execution?.tool).toBe("quick");
   });
+
+  it("a page of the log has few rows if they are large, and the pages together have all of them", async () => {
+    await runner.saveTool("talkative", {
+      external_api: true,
+      handler: `const line = "x".repeat(1_000);
+        export default (_, ctx) => { for (let count = 0; count < 100; count += 1) ctx.log(line); return { success: true }; };`,
+    });
+    for (let count = 0; count < 4; count += 1) await runner.resultOf({ tool: "talkative" });
+    await eventually(async () => {
+      const pages: string[][] = [];
+      for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
+        const page = await runner.executions.listExecutions({ tool: "talkative", pageSize: 100, pageToken });
+        pages.push(page.executions.map(({ id }) => id));
+        pageToken = page.nextPageToken || undefined;
+      }
+      expect(pages.map(({ length }) => length)).toEqual([2, 2]);
+      expect(new Set(pages.flat()).size).toBe(4);
+    });
+  });
 });
 
 describe("retention of the log", () => {

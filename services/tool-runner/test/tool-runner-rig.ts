@@ -96,6 +96,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
     databaseConnections: 6,
     redisUrl: serversOfRun().redisUrl,
     natsUrl: nats.url,
+    workspaceBytesPerSecond: 1024 ** 3,
     sandboxChildren: 1,
     requireIsolation: false,
     sealingKeys: [{ version: 1, key: Buffer.alloc(32, 7) }],

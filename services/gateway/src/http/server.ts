@@ -112,6 +112,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const { chatPlaces: places } = options;
   const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), stream: peers.stream };
   await app.register(chatRoutes({ ...chatPeers, origins, places, log }));
-  await app.register(managementRoutes(peers, log));
+  await app.register(managementRoutes(peers, calls.turns, log));
   return app;
 }

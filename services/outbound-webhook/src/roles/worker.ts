@@ -5,6 +5,7 @@ import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
+import { createAttemptShares } from "../worker/attempt-shares.ts";
 import { runWorker } from "../worker/worker.ts";
 
 /** Two for each of two thousand endpoints, because a handshake costs more than a delivery. */
@@ -20,10 +21,12 @@ export interface WorkerOptions {
 
 /** Makes the attempts that dispatchers send. */
 export async function workerLoops(
-  { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency }: Config,
+  config: Config,
   { bus, log, now, resolver, attemptDeadlineMs }: WorkerOptions,
   resources: AsyncDisposableStack,
 ): Promise<Loops> {
+  const { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency } = config;
+  const shares = createAttemptShares(config.workspaceBytesPerSecond);
   const safeFetch = resources.use(
     createSafeFetch({
       allowList: allowedTargets,
@@ -39,7 +42,8 @@ export async function workerLoops(
     log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clock skew");
   return {
     producers: [
-      (signal) => runWorker({ bus, safeFetch, concurrency, attemptDeadlineMs, now, signal, onError, onTooLate }),
+      (signal) =>
+        runWorker({ bus, safeFetch, shares, concurrency, attemptDeadlineMs, now, signal, onError, onTooLate }),
     ],
   };
 }

@@ -9,13 +9,16 @@ import {
   AttemptResultBatchSchema,
 } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import pLimit from "p-limit";
+import { ATTEMPT_WEIGHT } from "./attempt-shares.ts";
 import { createKnownAttempts } from "./known-attempts.ts";
 import { handedBack, isTooLate, runAttempt } from "./run-attempt.ts";
 
 export interface WorkerOptions {
   bus: Bus;
   safeFetch: Pick<SafeFetch, "send">;
+  shares: WorkspaceShares;
   /** Simultaneous attempts. */
   concurrency: number;
   /** Longest time for an attempt. */
@@ -79,7 +82,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         return tooLate ? undefined : runAttempt(one, options);
       });
     });
-    if (result) await reports.add(result);
+    if (result) {
+      // Those that are handed back have sent nothing.
+      if (result.givenBackNotAfterMs === 0n) await waitForShare(options, one);
+      await reports.add(result);
+    }
     return tooLate;
   }
   async function makeAll(message: Message, attempts: readonly Attempt[], onBegin: () => void): Promise<void> {
@@ -121,6 +128,15 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   });
   while (held.size > 0) await Promise.all(held.values());
   clearInterval(extendHeld);
+}
+
+/** Slows the deliveries of large bodies of one workspace down. A result is reported at the latest after 2 s, and immediately when the worker stops. */
+async function waitForShare({ shares, signal }: WorkerOptions, { workspaceId, body }: Attempt): Promise<void> {
+  try {
+    using _turn = await shares.begin(workspaceId, body.length * ATTEMPT_WEIGHT, () => signal);
+  } catch {
+    shares.charge(workspaceId, body.length * ATTEMPT_WEIGHT);
+  }
 }
 
 function messagesAhead(concurrency: number): number {

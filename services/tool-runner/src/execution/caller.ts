@@ -25,11 +25,17 @@ export function entryTypeOf(caller: Caller): EntryType {
   return ENTRY_TYPES[caller.case];
 }
 
-export function runScopeOf(request: RunRequest, caller: Caller, tool: LoadedTool, nowMs: number): RunScope {
+export function runScopeOf(
+  request: RunRequest,
+  caller: Caller,
+  tool: LoadedTool,
+  turn: RunScope["turn"],
+  nowMs: number,
+): RunScope {
   const { workspaceId, workspace, workspaceEpoch: epoch } = request;
   const entryType = entryTypeOf(caller);
   const fromCaller = scopeFromCaller(caller, runsReadOnly(tool.definition, entryType), nowMs);
-  const given = { workspaceId, workspace, epoch, dryRun: undefined, entryType, ...fromCaller };
+  const given = { workspaceId, workspace, epoch, turn, dryRun: undefined, entryType, ...fromCaller };
   return createRunScope(given, tool.definition.timeoutMs);
 }
 

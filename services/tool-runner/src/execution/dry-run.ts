@@ -43,11 +43,13 @@ export async function dryRun(
   const { args, violations } = tool.validator.check(call.args);
   if (violations.length > 0) return { kind: "invalid", violations };
   const writes: RecordedWrite[] = [];
+  using turn = await deps.shares.begin(workspaceId);
   const scope = createRunScope(
     {
       workspaceId,
       workspace,
       epoch,
+      turn,
       readOnly: runsReadOnly(tool.definition, "dry_run"),
       testMode: false,
       dryRun: writes,

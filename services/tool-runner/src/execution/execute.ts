@@ -9,8 +9,10 @@ import type { CodeStanding } from "./code-standing.ts";
 import { NotStarted, ToolError } from "./errors.ts";
 import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
-import { executionRecord, type Recorder } from "./record.ts";
+import { executionRecord, type Recorder, recordBytes } from "./record.ts";
+import { resultJson } from "./result-json.ts";
 import { type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
+import { WEIGHTS } from "./share.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
@@ -93,7 +95,9 @@ async function executeOnce(
     hostCalls: run.hostCalls.slice(),
     logs: withoutSecrets(run.logs),
   };
-  const recorded = deps.recorder.add(executionRecord(finished));
+  const record = executionRecord(finished);
+  scope.turn.charge(recordBytes(record) * WEIGHTS.record);
+  const recorded = deps.recorder.add(record);
   // The call awaits it later; until then a rejection must not count as unhandled.
   recorded.catch(() => {});
   scope.records.push(recorded);
@@ -134,7 +138,7 @@ async function runDeclared(
   if (body.kind === "query") {
     const query = await deps.definitions.preparedQuery(scope.workspaceId, body.query, scope.epoch);
     const context = { tool: tool.name, scope, signal };
-    return JSON.stringify(await runPreparedQuery(deps.dataSources, query, args, context, wallMs));
+    return resultJson(await runPreparedQuery(deps.dataSources, query, args, context, wallMs));
   }
   const call = hostCallOf(tool.name, args);
   const timeUp = AbortSignal.timeout(Math.ceil(wallMs));

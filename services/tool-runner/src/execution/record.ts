@@ -14,13 +14,17 @@ export type Recorder = GroupCommit<ExecutionRecord>;
 
 const FIXED_BYTES = 512;
 
+/** About as many as the record has when it is encoded. */
+export function recordBytes({ argsJson, resultJson, error, hostCallsJson, logsJson }: ExecutionRecord): number {
+  return FIXED_BYTES + argsJson.length + resultJson.length + error.length + hostCallsJson.length + logsJson.length;
+}
+
 /** Publishes the records of one tick as one message; `add` resolves once the broker has stored it. */
 export function createRecorder(bus: Bus): Recorder {
   return createBatchingPublisher({
     bus,
     subject: "records.execution",
-    sizeOf: ({ argsJson, resultJson, error, hostCallsJson, logsJson }) =>
-      FIXED_BYTES + argsJson.length + resultJson.length + error.length + hostCallsJson.length + logsJson.length,
+    sizeOf: recordBytes,
     encode: (records) => toBinary(ExecutionBatchSchema, create(ExecutionBatchSchema, { records })),
   });
 }

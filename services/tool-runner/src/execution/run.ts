@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Turn } from "@toolgate/workspace-share/turn";
 import { v7 } from "uuid";
 import type { EntryType } from "../domain/definitions/release.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
@@ -39,6 +40,8 @@ export interface RunScope {
   usedSecrets: Set<string>;
   /** performance.now() at which the call must have ended. */
   deadline: number;
+  /** The call's turn among those of its workspace, which is charged for what it uses. */
+  turn: Pick<Turn, "charge">;
   /** Log records that are being published; the response waits until all are stored. */
   records: Promise<void>[];
 }

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Caller } from "../execution/caller.ts";
-import { NotStarted } from "../execution/errors.ts";
+import { NoTurn, NotStarted } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
 
 export interface RunHandlerDependencies extends RunCallDependencies {
@@ -26,7 +26,12 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
     }
     const signal = () => context.signal;
     if (caller.case === "hook") return create(RunResponseSchema, await runForHook(deps, request, caller, signal));
-    return create(RunResponseSchema, fieldsOf(await runCall(deps, request, caller, signal)));
+    try {
+      return create(RunResponseSchema, fieldsOf(await runCall(deps, request, caller, signal)));
+    } catch (error) {
+      if (error instanceof NoTurn) throw new ConnectError(error.message, Code.ResourceExhausted);
+      throw error;
+    }
   };
 }
 

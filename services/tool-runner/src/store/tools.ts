@@ -64,11 +64,16 @@ export function findOutlines(db: Queryable, workspaceId: string, names: string[]
   );
 }
 
+/** A tool with the size of its definition. */
+export interface ListedTool extends ToolRow {
+  characters: number;
+}
+
 /** By name, after the cursor. */
-export function listTools(db: Queryable, workspaceId: string, limit: number, afterName: string): Promise<ToolRow[]> {
+export function listTools(db: Queryable, workspaceId: string, limit: number, afterName: string): Promise<ListedTool[]> {
   return allRows(
     db,
-    `select ${COLUMNS} from ${CURRENT}
+    `select ${COLUMNS}, length(v.definition::text) as characters from ${CURRENT}
      where t.workspace_id = $1 and t.name > $3 and t.deleted_at is null
      order by t.name limit $2`,
     [workspaceId, limit, afterName],

@@ -8,6 +8,7 @@ import { entityTag } from "../../domain/entity-tag.ts";
 import { TOOL_UNAVAILABLE } from "../../domain/responses.ts";
 import { keyOf, sendDocument, sendResponse } from "../key-api.ts";
 import { DECLARATIONS_PATH, OPENAPI_PATH } from "../paths.ts";
+import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import type { CachedDescription } from "./description-cache.ts";
 
 interface Format {
@@ -54,6 +55,8 @@ async function describe(
   const key = await keyOf(context, request, reply);
   if (!key) return reply;
   if (key.workspaceLocked) return sendResponse(reply, TOOL_UNAVAILABLE);
+  const refusal = await refusalOfTurn(context.turns.calls, key.workspaceId, request, reply, WEIGHTS.description);
+  if (refusal) return sendResponse(reply, refusal);
   const written = await descriptions.get(key, format.url, async () => format.write(await describeTools(key)));
   const { body, tag } = format.addressed?.(written, baseUrlOf(publicUrl, request)) ?? written;
   return sendDocument(request, reply, { body, tag, type: format.type, cacheControl: "private, no-store" });

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { DescService, Message } from "@bufbuild/protobuf";
 import {
   Code,
@@ -11,7 +12,7 @@ import {
 } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { type AuthorizeResponse, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
@@ -20,11 +21,14 @@ import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { CLIENT_ADDRESS_HEADER, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
-import type { FastifyInstance } from "fastify";
+import { ShareExceeded } from "@toolgate/workspace-share/turn";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { RETRY_AFTER_HEADER } from "../../domain/responses.ts";
 import type { Login } from "../../domain/session-cookie.ts";
 import { containsNul } from "../../domain/text.ts";
 import { loginOfRequest, memberRoleOf } from "../sessions/login-of-request.ts";
 import { upstreamResponse } from "../upstream-response.ts";
+import { takeTurn, WEIGHTS, type WorkspaceTurns } from "../workspace-turns.ts";
 
 /** The proto services that have RPCs for people, each with the service that serves it. */
 export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] = SERVICE_NAMES.flatMap((name) =>
@@ -40,9 +44,21 @@ const TIMEOUT_MS = 20_000;
 
 const loginKey = createContextKey<Login>({ kind: "none" });
 const addressKey = createContextKey("");
+/** Waits for the turn of this request among those of its workspace. */
+const turnKey = createContextKey(async (_workspaceId: string): Promise<void> => {});
 
-/** Resolves with the principal as key-auth has signed it. */
-type Authorize = (context: HandlerContext, workspace: string) => Promise<string>;
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of a management request: its response, which Connect writes to. */
+    response: ServerResponse;
+  }
+}
+
+/** `principal`: as key-auth has signed it. */
+type Authorize = (
+  context: HandlerContext,
+  workspace: string,
+) => Promise<Pick<AuthorizeResponse, "principal" | "workspaceId">>;
 type UnaryClient = Record<string, (request: Message, options: object) => Promise<Message>>;
 type UnaryHandler = (request: Message & { workspace?: string }, context: HandlerContext) => Promise<Message>;
 
@@ -50,10 +66,12 @@ type UnaryHandler = (request: Message & { workspace?: string }, context: Handler
  * Offers the management RPCs of all services as Connect, in JSON over POST only. The gateway finds out who calls; the
  * services decide what that role may do.
  */
-export function managementRoutes(peers: Pick<Peers, "transport">, log: Logger) {
+export function managementRoutes(peers: Pick<Peers, "transport">, turns: WorkspaceTurns, log: Logger) {
   const authorize = createAuthorize(peers.transport("key-auth"), log);
   return async (app: FastifyInstance): Promise<void> => {
+    app.decorateRequest("response");
     app.addHook("onRequest", async (request, reply) => {
+      request.response = reply.raw;
       if (request.method !== "POST") {
         const message = "POST is the only method";
         return reply.code(405).header("allow", "POST").send({ code: "unimplemented", message });
@@ -67,7 +85,10 @@ export function managementRoutes(peers: Pick<Peers, "transport">, log: Logger) {
         for (const [name, rpc] of MANAGED_SERVICES) offer(router, rpc, peers.transport(name), authorize, log);
       },
       contextValues: (request) =>
-        createContextValues().set(loginKey, loginOfRequest(request)).set(addressKey, canonicalIp(request.ip)),
+        createContextValues()
+          .set(loginKey, loginOfRequest(request))
+          .set(addressKey, canonicalIp(request.ip))
+          .set(turnKey, (workspaceId) => waitForTurn(turns, workspaceId, request)),
       interceptors: [errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
       // A misspelled field could be a restriction, so it must not be ignored.
@@ -93,13 +114,32 @@ function offer(
       context.responseHeader.set("cache-control", "no-store");
       if (containsNul(request)) throw new ConnectError("NUL is not allowed in text", Code.InvalidArgument);
       const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: context.values.get(addressKey) });
-      if (needsLogin) headers.set(PRINCIPAL_HEADER, await authorize(context, request.workspace ?? ""));
+      if (needsLogin) {
+        const { principal, workspaceId } = await authorize(context, request.workspace ?? "");
+        await context.values.get(turnKey)(workspaceId);
+        headers.set(PRINCIPAL_HEADER, principal);
+      }
       const { signal } = context;
       const call = client[method.localName] as UnaryClient[string];
       return upstreamResponse(call(request, { headers, signal, timeoutMs: TIMEOUT_MS }), { signal, log });
     };
   }
   router.service(service as DescService & { typeName: string }, handlers as Record<string, never>);
+}
+
+/** A list may take long, and its largest pages are megabytes, so a workspace gets two at a time, in turn. */
+async function waitForTurn(turns: WorkspaceTurns, workspaceId: string, request: FastifyRequest): Promise<void> {
+  try {
+    await takeTurn(turns.management, workspaceId, request.raw, request.response, WEIGHTS.management);
+  } catch (error) {
+    if (!(error instanceof ShareExceeded)) throw error;
+    const headers = { [RETRY_AFTER_HEADER]: String(error.retryAfterSeconds) };
+    throw new ConnectError(
+      "too many simultaneous requests of this workspace: try again",
+      Code.ResourceExhausted,
+      headers,
+    );
+  }
 }
 
 function createAuthorize(keyAuth: Transport, log: Logger): Authorize {
@@ -112,8 +152,8 @@ function createAuthorize(keyAuth: Transport, log: Logger): Authorize {
     }
     if (workspace === "") throw new ConnectError("workspace: missing", Code.InvalidArgument);
     const { token } = login;
-    const { role, principal } = await upstreamResponse(sessions.authorize({ token, workspace }), { signal, log });
-    if (!memberRoleOf(role)) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
-    return principal;
+    const user = await upstreamResponse(sessions.authorize({ token, workspace }), { signal, log });
+    if (!memberRoleOf(user.role)) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
+    return user;
   };
 }

@@ -7,6 +7,7 @@ import { ORIGIN_REFUSED, REPLAYED_HEADER, TOOL_UNAVAILABLE, UNAUTHENTICATED } fr
 import { dropLimitHeaders, keyOf, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
 import { MAX_BODY_BYTES } from "../tools/request-body.ts";
+import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
 import { type McpExchange, mcpServer } from "./mcp-server.ts";
 
@@ -50,9 +51,13 @@ export function mcpRoutes(context: Context, mayCall: McpOrigins) {
         if (!(await mayCall(origin, ANY_WORKSPACE))) return sendResponse(reply, ORIGIN_REFUSED);
         request.verifiedKey = await keyOf(context, request, reply);
         if (!request.verifiedKey) return reply;
-        if (await mayCall(origin, request.verifiedKey.workspaceId)) return undefined;
-        dropLimitHeaders(reply);
-        return sendResponse(reply, ORIGIN_REFUSED);
+        const { workspaceId } = request.verifiedKey;
+        if (!(await mayCall(origin, workspaceId))) {
+          dropLimitHeaders(reply);
+          return sendResponse(reply, ORIGIN_REFUSED);
+        }
+        const refusal = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, WEIGHTS.mcp);
+        return refusal && sendResponse(reply, refusal);
       },
       async handler(request, reply) {
         return request.verifiedKey ? serve(handler, request.verifiedKey, request, reply) : reply;

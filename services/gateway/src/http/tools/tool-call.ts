@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { createBatchingPublisher } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import type { GroupCommit } from "@toolgate/event-bus/group-commit";
@@ -7,6 +8,7 @@ import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { canonicalIp, shortIp } from "@toolgate/ip-address/ip-address";
+import { refusals } from "@toolgate/telemetry/instruments";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ToolRun } from "../../clients/hot-calls.ts";
@@ -29,9 +31,12 @@ import {
 import { loggedToolName } from "../../domain/text.ts";
 import { sendResponse, setLimitHeaders } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
+import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import { readBody } from "./request-body.ts";
 
 const RECORD_BYTES = 256;
+/** Of a call that tool-runner did not start because of its workspace's share, after a wait of its own. */
+const RETRY_AFTER_S = 5;
 
 /** [TOOL-5] POST /api/v1/tools/{tool}. */
 export function toolRoutes(context: CallContext) {
@@ -54,9 +59,21 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
   const call = await verifyCall(context, { secret, tool, clientIp: request.ip });
   if (!call) return sendResponse(reply, UNAUTHENTICATED);
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
-  const response = refusalOf(call) ?? (await runRequest(context, call, request));
+  const response = await responseOf(context, call, request, reply);
   await logCall(context, call, response.status);
   return sendResponse(reply, response);
+}
+
+async function responseOf(
+  context: CallContext,
+  call: VerifiedCall,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ApiResponse> {
+  const refusal =
+    refusalOf(call) ??
+    (await refusalOfTurn(context.turns.calls, call.verdict.workspaceId, request, reply, WEIGHTS.call));
+  return refusal ?? runRequest(context, call, request);
 }
 
 /** Reads the body only now, after the key, the limit and the lock have been checked. */
@@ -107,6 +124,10 @@ export async function runVerified(
     const response = await runTool(verdict, { ...sent, tool, ip });
     return response.replayed ? replayed(responseTo(response.outcome)) : responseTo(response.outcome);
   } catch (error) {
+    if (error instanceof ConnectError && error.code === Code.ResourceExhausted) {
+      refusals.add(1, { limiter: "workspace share" });
+      return limitReached(RETRY_AFTER_S);
+    }
     log.error({ err: error, keyId: verdict.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
     return INTERNAL_ERROR;
   }

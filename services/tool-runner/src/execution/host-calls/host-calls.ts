@@ -1,12 +1,16 @@
 import type { SendMail } from "@toolgate/mailer/mailer";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
+import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
 import { isDeeperThan } from "../../domain/json-object.ts";
 import type { HostCall, Paced } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
+import { resultJson } from "../result-json.ts";
 import { type Run, remainingMs } from "../run.ts";
+import { EXPECTED_RESULT_BYTES, WEIGHTS } from "../share.ts";
 import type { Definitions } from "../workspace/definitions.ts";
 import type { Sheets } from "../workspace/sheets.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
@@ -25,6 +29,7 @@ export interface HostDependencies {
   webhookEvents: WebhookEvents;
   values: WorkspaceValues;
   sheets: Sheets;
+  shares: WorkspaceShares;
   /** Undefined in an installation without a mail server. */
   sendMail: SendMail | undefined;
 }
@@ -43,6 +48,12 @@ class JsonText {
   }
 }
 
+const WEIGHT_OF: Readonly<Partial<Record<HostFunctionName, number>>> = {
+  emitWebhook: WEIGHTS.event,
+  writeToSheet: WEIGHTS.sheet,
+  readSheet: WEIGHTS.sheet,
+};
+
 const unpaced: Paced = async (encode) => encode();
 
 /** [RO] The host calls of one run. Everything that a run may not do is refused here, outside the sandbox. */
@@ -53,16 +64,34 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
       const hostFunction = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
       if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
       try {
+        const weight = WEIGHT_OF[name as HostFunctionName] ?? WEIGHTS.hostCall;
+        const expected = EXPECTED_RESULT_BYTES[name as HostFunctionName] ?? 0;
+        const sent = argsJson.length * weight;
+        using turn = await turnOf(deps.shares, run, Math.max(sent, expected), signal);
+        turn.charge(Math.min(0, sent - expected));
         const args = JSON.parse(argsJson);
         if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
           throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
         }
         const value = await hostFunction(args, { tool: run.tool.name, scope: run.scope, entry, signal });
-        return await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
+        const json = await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
+        turn.charge(json.length * weight);
+        return json;
       } catch (error) {
         throw toolErrorOf(error, name, run);
       }
     });
+}
+
+/** The turn of a host call among the work of its workspace. A run that ends meanwhile has not met a platform failure. */
+async function turnOf(shares: WorkspaceShares, { scope }: Run, bytes: number, signal: AbortSignal): Promise<Turn> {
+  try {
+    return await shares.begin(scope.workspaceId, bytes, () => signal);
+  } catch (error) {
+    if (signal.aborted) throw new ToolError("CANCELLED", "the run has ended");
+    if (error instanceof ShareExceeded) throw new ToolError("TOO_MUCH_DATA", error.message);
+    throw error;
+  }
 }
 
 /** Keeps the details for the log. The tool's code does not learn why the platform failed. */
@@ -88,9 +117,13 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
       const { scope, entry } = context;
       entry.target = text(name, "name");
       const query = await definitions.preparedQuery(scope.workspaceId, entry.target, scope.epoch);
-      return runPreparedQuery(dataSources, query, object(args ?? {}, "args"), context, remainingMs(scope));
+      const given = object(args ?? {}, "args");
+      return new JsonText(
+        await resultJson(await runPreparedQuery(dataSources, query, given, context, remainingMs(scope))),
+      );
     },
-    executeQuery: ([sql], context) => runFreeSql(dataSources, text(sql, "sql"), context),
+    executeQuery: async ([sql], context) =>
+      new JsonText(await resultJson(await runFreeSql(dataSources, text(sql, "sql"), context))),
     readSheet: (args, context) => readSheet(sheets, args, context),
     writeToSheet: (args, context) => writeToSheet(sheets, args, context),
     clearFromSheet: (args, context) => clearFromSheet(sheets, args, context),

@@ -3,11 +3,11 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { type ExecutionService, Success } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
 import { logKeptSince } from "@toolgate/postgres/retention";
 import type { Handler } from "@toolgate/service-host/handler";
-import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/service-host/paging";
+import { CURSOR, nextPageToken, pageSize, parsePageToken, readPage } from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { type ExecutionCursor, listExecutions as listRows } from "../../store/executions.ts";
-import { executionMessage } from "./execution-message.ts";
+import { type ExecutionCursor, type ExecutionRow, listExecutions as listRows } from "../../store/executions.ts";
+import { executionMessage, loggedCharacters } from "./execution-message.ts";
 
 export const listExecutions: Handler<Context, typeof ExecutionService.method.listExecutions> = async (
   { pool, now },
@@ -28,14 +28,21 @@ export const listExecutions: Handler<Context, typeof ExecutionService.method.lis
     startedBefore: dateOf(request.startedBefore, "started_before"),
   };
   const after = parsePageToken<ExecutionCursor>(request.pageToken, { startedAt: CURSOR.time, id: CURSOR.uuid });
-  const rows = await listRows(pool, principalOf(call).workspaceId, filter, { limit: size + 1, after });
-  const page = rows.slice(0, size);
-  const last = rows.length > size ? page.at(-1) : undefined;
+  const { workspaceId } = principalOf(call);
+  const { page, last } = await readPage({
+    size,
+    sizeOf: loggedCharacters,
+    read: (limit, row) => listRows(pool, workspaceId, filter, { limit, after: row ? cursorOf(row) : after }),
+  });
   return {
     executions: page.map(executionMessage),
-    nextPageToken: last ? nextPageToken({ startedAt: last.startedAtText, id: last.id }) : "",
+    nextPageToken: last ? nextPageToken(cursorOf(last)) : "",
   };
 };
+
+function cursorOf({ startedAtText, id }: ExecutionRow): ExecutionCursor {
+  return { startedAt: startedAtText, id };
+}
 
 function dateOf(timestamp: Timestamp | undefined, name: string): Date | undefined {
   if (!timestamp) return undefined;

@@ -1,0 +1,182 @@
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { type Clock, ShareExceeded, type ShareLimits, type Turn } from "./turn.ts";
+import { createWorkspaceShares } from "./workspace-shares.ts";
+
+const LIMITS: ShareLimits = { bytesPerSecond: 1_000, burstBytes: 500, maxWaiting: 10, maxWaitMs: 60_000 };
+
+/** Time passes only in `pass`. */
+function testClock(): Clock & { pass(ms: number): Promise<void> } {
+  let nowMs = 0;
+  const timers = new Set<{ atMs: number; callback: () => void }>();
+  return {
+    nowMs: () => nowMs,
+    after(ms, callback) {
+      const timer = { atMs: nowMs + ms, callback };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    async pass(ms) {
+      const untilMs = nowMs + ms;
+      for (;;) {
+        const [next] = [...timers].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs);
+        if (!next) break;
+        timers.delete(next);
+        nowMs = next.atMs;
+        next.callback();
+        await eventLoopTurn();
+      }
+      nowMs = untilMs;
+    },
+  };
+}
+
+function startShares(limits: Partial<ShareLimits> = {}) {
+  const clock = testClock();
+  const shares = createWorkspaceShares({ ...LIMITS, ...limits }, clock);
+  const started: string[] = [];
+  const turns: Turn[] = [];
+  /** Notes when it has its turn; the work goes on until its turn is disposed. */
+  const begin = async (workspace: string, bytes: number, signal?: AbortSignal) => {
+    const turn = await shares.begin(workspace, bytes, signal && (() => signal));
+    started.push(workspace);
+    turns.push(turn);
+    return turn;
+  };
+  /** Work that ends at once. */
+  const work = async (workspace: string, bytes: number, signal?: AbortSignal) =>
+    (await begin(workspace, bytes, signal))[Symbol.dispose]();
+  return { shares, clock, started, turns, begin, work };
+}
+
+test("a workspace that has used more than its share waits, and another one does not", async () => {
+  const { clock, started, work } = startShares();
+  await work("noisy", 2_500);
+  const waiting = work("noisy", 1);
+  await work("quiet", 100);
+  expect(started).toEqual(["noisy", "quiet"]);
+  await clock.pass(2_000);
+  expect(started).toEqual(["noisy", "quiet"]);
+  await clock.pass(1);
+  await waiting;
+  expect(started).toEqual(["noisy", "quiet", "noisy"]);
+});
+
+test("over time, a workspace gets its bytes per second however much work it has waiting", async () => {
+  const { clock, started, work } = startShares({ maxWaiting: 1_000 });
+  const all = Array.from({ length: 200 }, () => work("noisy", 100));
+  await clock.pass(10_000);
+  // 10 s at ten pieces of work a second, and the burst.
+  expect(started.length).toBeGreaterThanOrEqual(100);
+  expect(started.length).toBeLessThanOrEqual(107);
+  await clock.pass(20_000);
+  await Promise.all(all);
+});
+
+test("work is charged in advance with what the workspace's work usually uses", async () => {
+  const { clock, started, shares, begin } = startShares();
+  for (let count = 0; count < 8; count += 1) {
+    await clock.pass(100_000);
+    const turn = await shares.begin("noisy");
+    turn.charge(1_000);
+    turn[Symbol.dispose]();
+  }
+  await clock.pass(100_000);
+  const all = [begin("noisy", 0), begin("noisy", 0), begin("noisy", 0)];
+  await eventLoopTurn();
+  expect(started.length).toBe(1);
+  await clock.pass(10_000);
+  await Promise.all(all);
+});
+
+test("small work is free, and what work used less than expected is given back", async () => {
+  const { started, work, begin } = startShares({ freeBytes: 50 });
+  for (let count = 0; count < 1_000; count += 1) await work("small", 50);
+  expect(started.length).toBe(1_000);
+  await begin("other", 400);
+  await work("other", 0);
+  expect(started.length).toBe(1_002);
+});
+
+test("bytes without a turn of their own count too", async () => {
+  const { shares, clock, started, work } = startShares();
+  shares.charge("noisy", 1_500);
+  const waiting = work("noisy", 0);
+  await clock.pass(999);
+  expect(started).toEqual([]);
+  await clock.pass(2);
+  await waiting;
+});
+
+test("at most so many pieces of a workspace's work are under way, in the order in which they came", async () => {
+  const { turns, started, begin } = startShares({ maxRunning: 2 });
+  const all = [1, 2, 3, 4].map(() => begin("noisy", 0));
+  await begin("quiet", 0);
+  expect(started).toEqual(["noisy", "noisy", "quiet"]);
+  turns[0]?.[Symbol.dispose]();
+  turns[0]?.[Symbol.dispose]();
+  await eventLoopTurn();
+  expect(started.length).toBe(4);
+  turns[1]?.[Symbol.dispose]();
+  await Promise.all(all);
+});
+
+test("work is refused when too much waits, or when it has waited too long", async () => {
+  const { clock, work } = startShares({ maxWaiting: 2, maxWaitMs: 1_000 });
+  await work("noisy", 10_500);
+  const waiting = [work("noisy", 1), work("noisy", 1)].map((one) => one.catch((error: unknown) => error));
+  const refused = await work("noisy", 1).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ShareExceeded);
+  expect((refused as ShareExceeded).retryAfterSeconds).toBe(10);
+  await work("quiet", 1);
+  await clock.pass(1_000);
+  for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(ShareExceeded);
+});
+
+test("work whose caller has gone leaves the queue, and the others move up", async () => {
+  const { clock, started, work } = startShares();
+  await work("noisy", 1_500);
+  const gone = new AbortController();
+  const left = work("noisy", 1, gone.signal);
+  const stays = work("noisy", 1);
+  gone.abort(new Error("gone"));
+  await expect(left).rejects.toThrow("gone");
+  await clock.pass(1_100);
+  await stays;
+  expect(started.length).toBe(2);
+  await expect(work("noisy", 5_000).then(() => work("noisy", 1, AbortSignal.abort(new Error("gone"))))).rejects.toThrow(
+    "gone",
+  );
+});
+
+test("many small pieces of work count while others have work too, and not for a workspace that is alone", async () => {
+  const { clock, started, work } = startShares({ freeBytes: 50, bytesBesideOthers: 10, maxWaiting: 1_000 });
+  for (let count = 0; count < 100; count += 1) await work("noisy", 1);
+  expect(started.length).toBe(100);
+  await work("quiet", 1);
+  const all = Array.from({ length: 100 }, () => work("noisy", 1));
+  await eventLoopTurn();
+  // The burst is worth 50 of them.
+  expect(started.length).toBe(151);
+  await work("quiet", 1);
+  expect(started.at(-1)).toBe("quiet");
+  await clock.pass(1_000);
+  await Promise.all(all);
+});
+
+test("work of a workspace of which nothing is known yet does not all begin at once, and small work soon does", async () => {
+  const { turns, started, begin, work } = startShares({ unknownBytes: 100, bytesPerSecond: 0.001 });
+  const all = Array.from({ length: 20 }, () => begin("noisy", 0));
+  await eventLoopTurn();
+  expect(started.length).toBe(5);
+  for (let ended = 0; ended < 20; ended += 1) {
+    turns[ended]?.[Symbol.dispose]();
+    await eventLoopTurn();
+  }
+  await Promise.all(all);
+  for (let count = 0; count < 50; count += 1) await work("noisy", 0);
+  const atOnce = Array.from({ length: 100 }, () => begin("noisy", 0));
+  await eventLoopTurn();
+  expect(started.length).toBe(170);
+  await Promise.all(atOnce);
+});

@@ -1,0 +1,66 @@
+import { ShareAccount } from "./share-account.ts";
+import type { Clock, ShareLimits, Turn } from "./turn.ts";
+
+/**
+ * What each workspace uses of this process, in bytes of large work (arguments, results, events, log records, answers):
+ * time on the event loop and at the servers behind it is roughly proportional to them. A workspace that has used more than
+ * its share waits until time has made up for it, whatever its number of callers; others are not delayed. As the size of
+ * work is often known only afterwards, it is charged in advance with what the workspace's work usually uses.
+ */
+export interface WorkspaceShares {
+  /**
+   * Begins a piece of work of at least this many bytes: immediately, or in its turn among those of its workspace. Rejects
+   * with `ShareExceeded`, or with the reason of `signal`, which is read only when the work has to wait.
+   */
+  begin(workspaceId: string, bytes?: number, signal?: () => AbortSignal): Turn | Promise<Turn>;
+  /** Counts bytes of work that has no turn of its own. */
+  charge(workspaceId: string, bytes: number): void;
+}
+
+const SWEEP_ABOVE = 1_000;
+/** A workspace is beside others while one of them has begun work this recently. */
+const BESIDE_OTHERS_MS = 1_000;
+
+const REAL_CLOCK: Clock = {
+  nowMs: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export function createWorkspaceShares(limits: ShareLimits, clock: Clock = REAL_CLOCK): WorkspaceShares {
+  const accounts = new Map<string, ShareAccount>();
+  const { bytesBesideOthers = 0 } = limits;
+  let sweepAbove = SWEEP_ABOVE;
+  let latest: string | undefined;
+  let alternatedAtMs = Number.NEGATIVE_INFINITY;
+
+  function accountOf(workspaceId: string): ShareAccount {
+    const known = accounts.get(workspaceId);
+    if (known) return known;
+    if (accounts.size >= sweepAbove) forgetIdle();
+    const account = new ShareAccount(limits, clock);
+    accounts.set(workspaceId, account);
+    return account;
+  }
+
+  function forgetIdle(): void {
+    for (const [workspaceId, account] of accounts) if (account.isIdle()) accounts.delete(workspaceId);
+    sweepAbove = Math.max(SWEEP_ABOVE, accounts.size * 2);
+  }
+
+  /** What each piece of work of this workspace counts now. */
+  function fixedBytesOf(workspaceId: string): number {
+    if (bytesBesideOthers === 0) return 0;
+    const nowMs = clock.nowMs();
+    if (latest !== undefined && latest !== workspaceId) alternatedAtMs = nowMs;
+    latest = workspaceId;
+    return nowMs - alternatedAtMs < BESIDE_OTHERS_MS ? bytesBesideOthers : 0;
+  }
+
+  return {
+    begin: (workspaceId, bytes = 0, signal) => accountOf(workspaceId).begin(bytes, fixedBytesOf(workspaceId), signal),
+    charge: (workspaceId, bytes) => accountOf(workspaceId).charge(bytes),
+  };
+}

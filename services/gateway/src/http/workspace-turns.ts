@@ -1,0 +1,98 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { refusals } from "@toolgate/telemetry/instruments";
+import { ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
+import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type ApiResponse, limitReached } from "../domain/responses.ts";
+
+/** The turns of a workspace's requests at this gateway. Requests wait in the order in which they came. */
+export interface WorkspaceTurns {
+  /** Requests with a key: calls of tools, over HTTP and MCP, and descriptions. */
+  calls: WorkspaceShares;
+  /** Management, of which one request may cost much more than the bytes that it returns. */
+  management: WorkspaceShares;
+}
+
+const MIB = 1024 * 1024;
+/** The limits of calls; `bytesPerSecond` is a setting. */
+const CALLS: Omit<ShareLimits, "bytesPerSecond"> = {
+  burstBytes: MIB,
+  freeBytes: 16 * 1024,
+  unknownBytes: 64 * 1024,
+  bytesBesideOthers: 16 * 1024,
+  maxWaiting: 1_000,
+  maxWaitMs: 20_000,
+};
+const MANAGEMENT: Omit<ShareLimits, "bytesPerSecond"> = {
+  ...CALLS,
+  bytesBesideOthers: 96 * 1024,
+  maxRunning: 2,
+  maxWaiting: 200,
+};
+
+/** What a byte on the connection counts: how long it keeps the gateway and the services behind it busy. */
+export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6 } as const;
+
+export function createWorkspaceTurns(bytesPerSecond: number): WorkspaceTurns {
+  return {
+    calls: createWorkspaceShares({ ...CALLS, bytesPerSecond }),
+    management: createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond }),
+  };
+}
+
+/**
+ * Waits for the turn of a workspace's request. The turn ends when the response has been sent, and what the request and the
+ * response took on the connection is charged then. Rejects with `ShareExceeded`, also when the client has left.
+ */
+export async function takeTurn(
+  shares: WorkspaceShares,
+  workspaceId: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  weight: number,
+): Promise<void> {
+  const { socket } = request;
+  const [readBefore, writtenBefore] = bytesOn(socket);
+  const turn = await shares.begin(workspaceId, 0, () => whenClosed(response));
+  const end = () => {
+    const [read, written] = bytesOn(socket);
+    // A body without a length is known by what has been read of it since.
+    const sent = Math.max(Number(request.headers["content-length"] ?? 0), read - readBefore);
+    turn.charge((sent + written - writtenBefore) * weight);
+    turn[Symbol.dispose]();
+  };
+  if (response.closed) end();
+  else response.once("close", end);
+}
+
+/** What has been read from and written to a connection. Requests that are injected in tests have none. */
+function bytesOn({ bytesRead, bytesWritten }: Partial<Socket>): [number, number] {
+  return [bytesRead ?? 0, bytesWritten ?? 0];
+}
+
+function whenClosed(response: ServerResponse): AbortSignal {
+  const closed = new AbortController();
+  const abort = () => closed.abort(new ShareExceeded(1));
+  if (response.closed) abort();
+  else response.once("close", abort);
+  return closed.signal;
+}
+
+/** As `takeTurn`. Returns the response to a request of a workspace that has used up its share. */
+export async function refusalOfTurn(
+  shares: WorkspaceShares,
+  workspaceId: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  weight: number,
+): Promise<ApiResponse | undefined> {
+  try {
+    await takeTurn(shares, workspaceId, request.raw, reply.raw, weight);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ShareExceeded)) throw error;
+    refusals.add(1, { limiter: "workspace share" });
+    return limitReached(error.retryAfterSeconds);
+  }
+}

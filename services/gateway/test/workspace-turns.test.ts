@@ -1,0 +1,149 @@
+import type { AddressInfo } from "node:net";
+import { create } from "@bufbuild/protobuf";
+import { createRouterTransport } from "@connectrpc/connect";
+import { generateSecret } from "@toolgate/api-key/secret";
+import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { type KeyVerdict, KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { eventually } from "@toolgate/testbed/eventually";
+import type { ShareLimits } from "@toolgate/workspace-share/turn";
+import { createWorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { testServer } from "./test-server.ts";
+
+const LARGE = Buffer.from(JSON.stringify({ success: true, large: "x".repeat(500_000) }));
+/** One large response uses the share up for hours. */
+const LIMITS: ShareLimits = {
+  bytesPerSecond: 1,
+  burstBytes: 100_000,
+  freeBytes: 16_384,
+  maxWaiting: 0,
+  maxWaitMs: 3_600_000,
+};
+
+describe("the share of a workspace at the gateway", () => {
+  const secretOf = new Map([
+    ["noisy", generateSecret()],
+    ["quiet", generateSecret()],
+  ]);
+  let resources: AsyncDisposableStack;
+  beforeEach(() => {
+    resources = new AsyncDisposableStack();
+  });
+  afterEach(() => resources.disposeAsync());
+
+  /** A gateway whose tools return a large result, and whose lists of keys end when the test lets them. */
+  async function gateway(limits: Partial<ShareLimits> = {}) {
+    const shares = () => createWorkspaceShares({ ...LIMITS, ...limits });
+    const lists: { workspace: string; end: () => void }[] = [];
+    let runs = 0;
+    const keyAuth = createRouterTransport((router) => {
+      router.rpc(SessionService.method.authorize, ({ workspace }) => ({
+        userId: "u",
+        email: "u@example.test",
+        workspaceId: workspace,
+        workspace,
+        role: Role.ADMIN,
+      }));
+      router.rpc(KeyService.method.listKeys, async ({ workspace }) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        lists.push({ workspace, end: resolve });
+        await promise;
+        return {};
+      });
+    });
+    const app = await testServer({
+      calls: {
+        verifyKey: async (secret): Promise<KeyVerdict> => {
+          const [workspaceId] = [...secretOf].find(([, known]) => known === secret) ?? [];
+          return create(KeyVerdictSchema, { keyId: "k", workspaceId: workspaceId ?? "", admitted: true, limit: 10 });
+        },
+        runTool: async () => {
+          runs += 1;
+          return create(RunResponseSchema, { outcome: { case: "resultJson", value: LARGE } });
+        },
+        turns: { calls: shares(), management: shares() },
+      },
+      transports: { "key-auth": keyAuth },
+    });
+    resources.defer(() => app.close());
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const { port } = app.server.address() as AddressInfo;
+    const request = (workspace: string, path: string, init: RequestInit) =>
+      fetch(`http://127.0.0.1:${port}${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${secretOf.get(workspace)}`, ...init.headers },
+      });
+    const call = async (workspace: string, signal?: AbortSignal) => {
+      const response = await request(workspace, "/api/v1/tools/large", {
+        method: "POST",
+        body: "{}",
+        ...(signal && { signal }),
+      });
+      await response.arrayBuffer();
+      return response;
+    };
+    const list = (workspace: string) =>
+      request(workspace, "/toolgate.key_auth.v1.KeyService/ListKeys", {
+        method: "POST",
+        headers: { authorization: "Bearer a.b.c", "content-type": "application/json" },
+        body: JSON.stringify({ workspace }),
+      });
+    return { call, list, lists, request, runs: () => runs };
+  }
+
+  test("[ERR-15] [LIMIT-8] a call gets a 429 while the share is used up and too much waits; other workspaces are served", async () => {
+    const { call, request, runs } = await gateway();
+    expect((await call("noisy")).status).toBe(200);
+    const refused = await call("noisy");
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(100);
+    expect(runs()).toBe(1);
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+    const others = [
+      request("noisy", "/api/v1/openapi.json", { method: "GET" }),
+      request("noisy", "/mcp", { method: "POST", body: JSON.stringify(list) }),
+    ];
+    for (const response of await Promise.all(others)) expect(response.status).toBe(429);
+    expect((await call("quiet")).status).toBe(200);
+  });
+
+  test("a call waits for its turn, and leaves its place when its client leaves", async () => {
+    const { call, runs } = await gateway({ maxWaiting: 1 });
+    await call("noisy");
+    for (let round = 1; round <= 2; round += 1) {
+      const clients = new AbortController();
+      // One of them has the only place, so the other is refused.
+      const both = [1, 2].map(() =>
+        call("noisy", clients.signal).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      );
+      expect(await Promise.race(both)).toBe(429);
+      if (round === 1) expect((await call("quiet")).status).toBe(200);
+      clients.abort();
+      expect((await Promise.all(both)).toSorted()).toEqual([0, 429]);
+    }
+    expect(runs()).toBe(2);
+  });
+
+  test("two management requests of a workspace are under way at the same time, further ones wait, and others are served", async () => {
+    const { list, lists } = await gateway({ maxRunning: 2, maxWaiting: 1 });
+    const all = [1, 2, 3, 4].map(() => list("noisy"));
+    const refused = await Promise.race(all);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    const quiet = list("quiet");
+    await eventually(() =>
+      expect(lists.map(({ workspace }) => workspace).toSorted()).toEqual(["noisy", "noisy", "quiet"]),
+    );
+    for (const { end } of lists) end();
+    await eventually(() => expect(lists.length).toBe(4));
+    lists.at(-1)?.end();
+    expect((await Promise.all([...all, quiet])).map(({ status }) => status).toSorted()).toEqual([
+      200, 200, 200, 200, 429,
+    ]);
+  });
+});
