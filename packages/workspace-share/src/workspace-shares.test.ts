@@ -165,7 +165,7 @@ test("many small pieces of work count while others have work too, and not for a 
 });
 
 test("work of a workspace of which nothing is known yet does not all begin at once, and small work soon does", async () => {
-  const { turns, started, begin, work } = startShares({ unknownBytes: 100, bytesPerSecond: 0.001 });
+  const { turns, started, begin, work } = startShares({ unknownBytes: 100, bytesPerSecond: 0.001, maxWaiting: 100 });
   const all = Array.from({ length: 20 }, () => begin("noisy", 0));
   await eventLoopTurn();
   expect(started.length).toBe(5);

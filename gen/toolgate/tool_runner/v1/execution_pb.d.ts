@@ -255,7 +255,7 @@ export declare type ListExecutionsResponse = Message<"toolgate.tool_runner.v1.Li
   executions: Execution[];
 
   /**
-   * Empty on the last page.
+   * Empty on the last page. Any other page may have fewer rows than asked for, if they are large.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -299,7 +299,7 @@ export declare type GetExecutionResponse = Message<"toolgate.tool_runner.v1.GetE
   execution?: Execution | undefined;
 
   /**
-   * Runs that this run called.
+   * Runs that this run called, oldest first: at most 200, and only the first of them if they are large.
    *
    * @generated from field: repeated toolgate.tool_runner.v1.Execution children = 2;
    */

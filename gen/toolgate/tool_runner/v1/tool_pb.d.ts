@@ -176,7 +176,7 @@ export declare type ListToolsResponse = Message<"toolgate.tool_runner.v1.ListToo
   tools: Tool[];
 
   /**
-   * Empty on the last page.
+   * Empty on the last page. Any other page may have fewer rows than asked for, if they are large.
    *
    * @generated from field: string next_page_token = 2;
    */
