@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { SERVER_USERS, serverUserOf } from "@toolgate/service-registry/server-users";
@@ -36,6 +37,8 @@ const EXPECTED: Record<string, string[]> = {
   "fan-out": ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
   dispatcher: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS", "SMTP_URL"],
 };
+/** What a sandbox process is given that opens no door. */
+const PLAIN = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", "ROLES"];
 const CHAT_WORKER = ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"];
 
 async function environmentOf(pid: number): Promise<Record<string, string>> {
@@ -69,13 +72,23 @@ test.runIf(hasProc)(
       Object.entries(server.urls).map(([user, url]) => [user, decodeURIComponent(new URL(url).password)] as const),
     );
     const processes = toolgate.processes();
-    expect(processes).toHaveLength(3 + Object.values(ROLES).flatMap((roles) => Object.keys(roles)).length);
-    const sandboxes = await childrenOf(processes.find(({ name }) => name === "tool-runner")?.pid ?? 0);
-    expect(sandboxes.length).toBeGreaterThan(0);
-    for (const pid of sandboxes) expect(await environmentOf(pid)).toEqual({});
+    expect(processes).toHaveLength(4 + Object.values(ROLES).flatMap((roles) => Object.keys(roles)).length);
+    const pidOf = (wanted: string) => processes.find(({ name }) => name === wanted)?.pid ?? 0;
+    expect(await childrenOf(pidOf("tool-runner"))).toEqual([]);
+    const sandbox = await environmentOf(pidOf("sandbox"));
+    expect(Object.keys(sandbox).filter((name) => !PLAIN.includes(name) && !name.startsWith("NODE_CHANNEL"))).toEqual([
+      "SANDBOX_TOKEN_HASH",
+    ]);
+    const token = (await environmentOf(pidOf("tool-runner"))).SANDBOX_TOKEN ?? "";
+    expect(createHash("sha256").update(token).digest("hex")).toBe(sandbox.SANDBOX_TOKEN_HASH);
+    const children = await childrenOf(pidOf("sandbox"));
+    expect(children.length).toBeGreaterThan(0);
+    for (const pid of children) expect(await environmentOf(pid)).toEqual({});
     const workers: string[][] = [];
     for (const { name, pid } of processes) {
+      if (name === "sandbox") continue;
       const environment = await environmentOf(pid);
+      expect("SANDBOX_TOKEN" in environment, name).toBe(name === "tool-runner");
       const secrets = SECRETS.filter((secret) => environment[secret]);
       if (name === "worker") workers.push(secrets);
       else expect(secrets, name).toEqual(SECRETS.filter((secret) => EXPECTED[name]?.includes(secret)));

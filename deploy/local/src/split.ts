@@ -1,7 +1,9 @@
+import { createHash, randomBytes } from "node:crypto";
 import { freePort } from "@toolgate/local-servers/ports";
 import { launcherOf } from "@toolgate/service-registry/paths";
 import { serverUserOf } from "@toolgate/service-registry/server-users";
 import {
+  bareVariables,
   SERVICE_NAMES,
   type ServiceName,
   serviceEntry,
@@ -30,6 +32,9 @@ export type SplitSettings = {
 };
 
 const HOST = "127.0.0.1";
+const SANDBOX = "sandbox";
+const TOKEN_BYTES = 32;
+const HASH_VARIABLE = "SANDBOX_TOKEN_HASH";
 
 type Process = { service: ServiceName; role?: string; port: number; rpcPort: number; opsPort: number };
 
@@ -76,8 +81,17 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
       .map(({ rpcPort }) => `http://${HOST}:${rpcPort}`)
       .join(",");
   const rpcUrls = Object.fromEntries(SERVICE_NAMES.map((name) => [name, urlsOf(name)])) as Split["rpcUrls"];
+  const sandboxUrls = plan
+    .filter(({ role }) => role === SANDBOX)
+    .map(({ rpcPort }) => `http://${HOST}:${rpcPort}`)
+    .join(",");
+  // The sandbox knows only the hash, so nothing in it can be used to reach another one.
+  const sandboxToken = randomBytes(TOKEN_BYTES).toString("base64url");
   const shared = {
     ...env,
+    SANDBOX_URL: sandboxUrls,
+    SANDBOX_TOKEN: sandboxToken,
+    [HASH_VARIABLE]: createHash("sha256").update(sandboxToken).digest("hex"),
     ...Object.fromEntries(SERVICE_NAMES.map((name) => [urlVariable(name), rpcUrls[name]])),
   };
   const started: ServiceProcess[] = [];
@@ -110,9 +124,13 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
 
 async function planProcesses({ replicas = {}, roles = {} }: SplitSettings, gatewayPort: number): Promise<Process[]> {
   const wanted = SERVICE_NAMES.flatMap((service): Pick<Process, "service" | "role">[] => {
-    const ofService = Object.entries(roles[service] ?? {});
-    if (ofService.length === 0) return Array(replicas[service] ?? 1).fill({ service });
-    return ofService.flatMap(([role, count]) => Array(count).fill({ service, role }));
+    const isBare = (role: string) => serviceEntry(service).roles?.[role]?.isBare ?? false;
+    // Bare roles are processes of their own in any case.
+    const bare = Object.keys(serviceEntry(service).roles ?? {}).filter(isBare);
+    const own = bare.flatMap((role) => Array(roles[service]?.[role] ?? 1).fill({ service, role }));
+    const named = Object.entries(roles[service] ?? {}).filter(([role]) => !isBare(role));
+    if (named.length === 0) return [...own, ...Array(replicas[service] ?? 1).fill({ service })];
+    return [...own, ...named.flatMap(([role, count]) => Array(count).fill({ service, role }))];
   });
   const ports = new Set<number>();
   while (ports.size < 3 * wanted.length) {
@@ -135,13 +153,16 @@ function startProcess(
   { log, signal, inspect, logins = {} }: SplitSettings,
 ): Promise<ServiceProcess> {
   const ports = { PORT: String(port), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
-  const own = { ...env, ...logins[serverUserOf(service, role).name], ...(role && { ROLES: role }), ...ports };
+  const only = bareVariables(service, role);
+  const login = only ? {} : logins[serverUserOf(service, role).name];
+  const own: Record<string, string> = { ...env, ...login, ...(role && { ROLES: role }), ...ports };
   const withheld = withheldVariables(service, role);
+  const isGiven = (name: string) => (only ? only.includes(name) : !withheld.includes(name) && name !== HASH_VARIABLE);
   return startServiceProcess({
     name: role ?? service,
     entry: launcherOf(service),
     nodeArgs: service === inspect ? ["--inspect"] : [],
-    env: Object.fromEntries(Object.entries(own).filter(([name]) => !withheld.includes(name))),
+    env: Object.fromEntries(Object.entries(own).filter(([name]) => isGiven(name))),
     ready: () => isReady(opsPort),
     log,
     ...(signal && { signal }),

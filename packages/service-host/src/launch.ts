@@ -8,6 +8,7 @@ import { createLogger, type Logger } from "./logger.ts";
 import { type Peers, type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
 import { startOpsServer } from "./process/ops-server.ts";
 import { createReadiness } from "./process/readiness.ts";
+import { untilStopSignal } from "./process/stop-signal.ts";
 import { hotCallStreams, unaryRoutes } from "./rpc/hot-calls.ts";
 import { startRpcServer } from "./rpc/rpc-server.ts";
 import { sharedStreamRoutes } from "./rpc/shared-streams.ts";
@@ -109,14 +110,4 @@ async function run(
   readiness.markDraining();
   draining.abort();
   await Promise.all([service.drain(), streams.untilIdle()]);
-}
-
-/**
- * The listeners are not removed: a terminal and npm may send a signal twice, and the second must not cut the drain
- * short.
- */
-function untilStopSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
-  });
 }

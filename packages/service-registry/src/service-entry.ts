@@ -35,6 +35,8 @@ interface ProcessRole {
   readonly needs: readonly Need[];
   /** The services that it calls. */
   readonly peers: readonly string[];
+  /** It holds no secrets and knows no other server: its processes get only the variables that name the role. */
+  readonly isBare?: boolean;
 }
 
 /** An environment variable of one service, in addition to the common ones and those of its needs. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { urlVariable, withheldVariables } from "./services.ts";
+import { bareVariables, urlVariable, withheldVariables } from "./services.ts";
 
 test("what the registry lists for other services and roles is withheld, such as the database and the keys from a worker", () => {
   expect(withheldVariables("outbound-webhook", "worker")).toEqual([
@@ -8,15 +8,25 @@ test("what the registry lists for other services and roles is withheld, such as 
     "REDIS_URL",
     "SEALING_KEYS",
     "SMTP_URL",
+    "SANDBOX_TOKEN",
   ]);
-  expect(withheldVariables("outbound-webhook", "manager")).toEqual(["REDIS_URL", "SMTP_URL"]);
-  expect(withheldVariables("outbound-webhook", "dispatcher")).toEqual(["REDIS_URL"]);
-  expect(withheldVariables("outbound-webhook")).toEqual(["REDIS_URL"]);
+  expect(withheldVariables("outbound-webhook", "manager")).toEqual(["REDIS_URL", "SMTP_URL", "SANDBOX_TOKEN"]);
+  expect(withheldVariables("outbound-webhook", "dispatcher")).toEqual(["REDIS_URL", "SANDBOX_TOKEN"]);
+  expect(withheldVariables("outbound-webhook")).toEqual(["REDIS_URL", "SANDBOX_TOKEN"]);
   expect(withheldVariables("tool-runner")).toEqual([]);
   expect(withheldVariables("gateway")).toContain("SEALING_KEYS");
-  expect(withheldVariables("key-auth")).toEqual(["SMTP_URL"]);
+  expect(withheldVariables("key-auth")).toEqual(["SMTP_URL", "SANDBOX_TOKEN"]);
 });
 
 test("the variable with a service's address follows from its name", () => {
   expect(urlVariable("outbound-webhook")).toBe("OUTBOUND_WEBHOOK_URL");
+});
+
+test("a process of the role sandbox gets nothing but what names the role", () => {
+  const given = bareVariables("tool-runner", "sandbox");
+  expect(given).toContain("SANDBOX_TOKEN_HASH");
+  for (const name of ["SANDBOX_TOKEN", "INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "APPLICATION_HOSTS", "SMTP_URL"])
+    expect(given).not.toContain(name);
+  expect(bareVariables("tool-runner", undefined)).toBeUndefined();
+  expect(bareVariables("inbound-hook", "runner")).toBeUndefined();
 });

@@ -53,16 +53,26 @@ export const SERVICES = {
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 10, min: 1, max: 200 },
     peers: ["key-auth"],
+    roles: {
+      runner: { servesRpcs: true, needs: ["postgres", "redis", "nats", "sealing-keys"], peers: ["key-auth"] },
+      // It runs the code of tools, so it is given nothing.
+      sandbox: { servesRpcs: false, needs: [], peers: [], isBare: true },
+    },
     ports: { rpc: 7002, ops: 7102 },
     variables: [
       ...OUTGOING,
       SMTP_URL,
       MAIL_FROM,
       SHARE,
+      { name: "ROLES", meaning: "sandbox, for a process of its own around handlers; otherwise runner" },
       { name: "SANDBOX_CHILDREN", meaning: "processes that run handlers" },
+      { name: "SANDBOX_URL", meaning: "sandbox processes that run handlers; this process when unset" },
+      { name: "SANDBOX_TOKEN", meaning: "what it shows to sandbox processes", secret: true, roles: ["runner"] },
+      { name: "SANDBOX_TOKEN_HASH", meaning: "SHA-256 of SANDBOX_TOKEN", roles: ["sandbox"] },
       {
         name: "SANDBOX_DANGEROUSLY_WEAK_ISOLATION",
         meaning: "true: start in production even if the machine cannot isolate sandbox children",
+        roles: ["runner", "sandbox"],
       },
       { name: "ALLOWED_DATA_SOURCES", meaning: "non-public addresses of workspaces' databases" },
     ],
@@ -217,6 +227,17 @@ export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
   nats: ["NATS_URL", SERVERS_CA_FILE],
   "sealing-keys": ["SEALING_KEYS"],
 };
+
+/** What every process reads that serves something, without a secret. */
+const PLAIN_VARIABLES = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", "ROLES"];
+
+/** All variables that a process of a bare role gets; undefined for other roles. */
+export function bareVariables(name: ServiceName, role: string | undefined): readonly string[] | undefined {
+  const entry = serviceEntry(name);
+  if (role === undefined || !entry.roles?.[role]?.isBare) return undefined;
+  const own = entry.variables.filter(({ roles }) => roles?.includes(role)).map((variable) => variable.name);
+  return [...PLAIN_VARIABLES, ...own];
+}
 
 /**
  * The variables that the process of a service, or of one of its roles, must not get: those of needs that it does not

@@ -105,6 +105,7 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
         sealingKeys,
         workspaceBytesPerSecond: 1024 ** 3,
         sandboxChildren: 1,
+        sandbox: undefined,
         requireIsolation: false,
         applicationHosts: [],
         allowedTargets: [],

@@ -5,11 +5,14 @@ import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from
 import { SERVICES } from "@toolgate/service-registry/services";
 import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
 import { defaultChildren } from "./sandbox/limits.ts";
+import { readRequireIsolation, readSandboxClient, type SandboxClient } from "./sandbox-config.ts";
 
 export const { needs: NEEDS } = SERVICES["tool-runner"];
 
 export interface Config extends NeedSettings<(typeof NEEDS)[number]>, OutgoingSettings {
   sandboxChildren: number;
+  /** The sandbox processes that run the children; undefined when this process runs them. */
+  sandbox: SandboxClient | undefined;
   /** Refuse to start when the machine has too few layers of isolation around the sandbox. */
   requireIsolation: boolean;
   /** Non-public addresses that data sources may have, as the operator allows. */
@@ -24,6 +27,7 @@ const MAX_SANDBOX_CHILDREN = 64;
 
 export function readConfig(env: Env, cores = availableParallelism()): Config {
   return read(env, (reader) => ({
+    sandbox: readSandboxClient(reader),
     ...readNeeds(reader, "tool-runner", NEEDS),
     ...readOutgoing(reader),
     sandboxChildren: reader.integer("SANDBOX_CHILDREN", {
@@ -31,9 +35,7 @@ export function readConfig(env: Env, cores = availableParallelism()): Config {
       min: 1,
       max: MAX_SANDBOX_CHILDREN,
     }),
-    requireIsolation:
-      reader.choice("NODE_ENV", ["production", "development", "test"], "production") === "production" &&
-      !reader.flag("SANDBOX_DANGEROUSLY_WEAK_ISOLATION", false),
+    requireIsolation: readRequireIsolation(reader),
     allowedDataSources: reader.list("ALLOWED_DATA_SOURCES"),
     mail: readMail(reader),
     workspaceBytesPerSecond: reader.integer("WORKSPACE_BYTES_PER_SECOND", WORKSPACE_BYTES_PER_SECOND),

@@ -9,6 +9,7 @@ import { createRedactor } from "@toolgate/redaction/redactor";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Logger } from "@toolgate/service-host/logger";
+import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import type { Config } from "./config.ts";
 import { createCodeStanding } from "./execution/code-standing.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
@@ -24,6 +25,9 @@ import { Compiler } from "./sandbox/compiler.ts";
 import { detectIsolation } from "./sandbox/isolation/detect.ts";
 import { reportIsolation } from "./sandbox/isolation/report.ts";
 import { createSandboxPool } from "./sandbox/pool.ts";
+import type { SpawnProcess } from "./sandbox/processes/engine-process.ts";
+import { LocalProcess } from "./sandbox/processes/local-process.ts";
+import { spawnInSandboxes } from "./sandbox/processes/remote/sandboxes.ts";
 
 /** What runs of tools and the RPC handlers work with. */
 export interface Context extends DryRunDependencies {
@@ -52,8 +56,6 @@ export async function createContext(
   const secretBox = createSecretBox({ keys: config.sealingKeys });
   const findServer = createFindServer(config.allowedDataSources);
   const epochs = createEpochs(redis);
-  const isolation = detectIsolation();
-  reportIsolation(isolation, config.requireIsolation, log);
   const compiler = resources.use(new Compiler());
   const standing = createCodeStanding({ pool, epochs, now, log });
   return {
@@ -65,7 +67,12 @@ export async function createContext(
     secretBox,
     findServer,
     sandbox: resources.use(
-      createSandboxPool({ children: config.sandboxChildren, isolation, log, onHarm: standing.harmed }),
+      createSandboxPool({
+        children: config.sandboxChildren,
+        spawn: chooseSandbox(config, log),
+        log,
+        onHarm: standing.harmed,
+      }),
     ),
     safeFetch: resources.use(
       createSafeFetch({
@@ -86,4 +93,14 @@ export async function createContext(
     shares: createRunShares(config.workspaceBytesPerSecond),
     now,
   };
+}
+
+/** Sandbox processes when there are any, otherwise children of this process. */
+function chooseSandbox({ sandbox, requireIsolation }: Config, log: Logger): SpawnProcess {
+  if (sandbox !== undefined) {
+    return spawnInSandboxes({ addresses: () => serverAddresses(sandbox.urls), token: sandbox.token, log });
+  }
+  const isolation = detectIsolation();
+  reportIsolation(isolation, requireIsolation, log);
+  return (settings, events) => new LocalProcess(settings, isolation, events);
 }

@@ -98,6 +98,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
     natsUrl: nats.url,
     workspaceBytesPerSecond: 1024 ** 3,
     sandboxChildren: 1,
+    sandbox: undefined,
     requireIsolation: false,
     sealingKeys: [{ version: 1, key: Buffer.alloc(32, 7) }],
     applicationHosts: [],

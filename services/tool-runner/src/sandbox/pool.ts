@@ -1,7 +1,6 @@
 import { sandboxChildren, sandboxChildrenEnded, sandboxRuns } from "@toolgate/telemetry/instruments";
 import { outsideRequest } from "@toolgate/telemetry/request";
 import { HOST_FUNCTIONS } from "../domain/host-functions.ts";
-import type { Isolation } from "./isolation/detect.ts";
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from "./limits.ts";
 import type { ChildEvents } from "./pool/child.ts";
 import { Children } from "./pool/children.ts";
@@ -10,6 +9,7 @@ import { Placement } from "./pool/placement.ts";
 import { stopped } from "./pool/run.ts";
 import { RunRegistry } from "./pool/run-registry.ts";
 import { watchChild } from "./pool/watchdog.ts";
+import type { SpawnProcess } from "./processes/engine-process.ts";
 import { MAX_MESSAGE_CHARS } from "./protocol/frames.ts";
 import type { SandboxLog, SandboxOutcome, SandboxRequest } from "./request.ts";
 
@@ -23,7 +23,8 @@ const TICK_MS = 20;
 
 type SandboxPoolOptions = {
   children: number;
-  isolation: Isolation;
+  /** Starts the process of a child. */
+  spawn: SpawnProcess;
   limits?: Partial<PoolLimits>;
   log: SandboxLog;
   /** Called when code of a workspace has crashed a child or had it killed. */
@@ -37,7 +38,7 @@ export type SandboxPool = AsyncDisposable & {
   run: (request: SandboxRequest) => Promise<SandboxOutcome>;
   /** Whether a child is up that could begin a run. */
   isReady: () => boolean;
-  /** Process ids of the children. */
+  /** Process ids of the children on this machine. */
   pids: () => number[];
 };
 
@@ -55,10 +56,18 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const settings = { functions: HOST_FUNCTIONS, ...limits };
   const events: ChildEvents = {
     onMessage: (child, message) => runs.handleMessage(child, message),
-    onFrame: placeRuns,
+    onFrame: () => {
+      placeRuns();
+      children.endLeaving();
+    },
+    onLeaving: (child) => {
+      children.replaceLeaving(child);
+      placeRuns();
+    },
     onEnd: (child, end) => {
       sandboxChildrenEnded.add(1, { reason: child.killedFor === undefined ? "crashed" : "killed" });
-      const logEnd = () => log.warn({ pid: child.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
+      const logEnd = () =>
+        log.warn({ pid: child.process.pid, killedFor: child.killedFor, ...end }, "sandbox child ended");
       const run = child.currentRun();
       if (run === undefined) logEnd();
       else run.inRequest(logEnd);
@@ -66,7 +75,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       placeRuns();
     },
   };
-  const children = new Children(options.children, settings, options.isolation, events, now);
+  const children = new Children(options.children, settings, options.spawn, events, now);
 
   const measures = new DisposableStack();
   measures.use(
@@ -103,6 +112,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     if (runs.size > 0 || children.all().some(({ steps }) => steps.length > 0)) return;
     clearInterval(timer);
     timer = undefined;
+    for (const child of children.all()) child.process.rest();
   };
 
   const refusal = ({ workspaceId, argsJson, code, signal }: SandboxRequest): SandboxOutcome | undefined => {
@@ -128,7 +138,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
         upAt = time;
         timer = outsideRequest(() => setInterval(tick, TICK_MS));
       }),
-    pids: () => children.all().flatMap((child) => child.pid ?? []),
+    pids: () => children.all().flatMap(({ process }) => process.pid ?? []),
     [Symbol.asyncDispose]: async () => {
       closed = true;
       clearInterval(timer);

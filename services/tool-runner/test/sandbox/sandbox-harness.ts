@@ -2,6 +2,8 @@ import { compileHandler } from "../../src/sandbox/compile.ts";
 import { detectIsolation, type Isolation } from "../../src/sandbox/isolation/detect.ts";
 import type { PoolLimits } from "../../src/sandbox/limits.ts";
 import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
+import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
+import { LocalProcess } from "../../src/sandbox/processes/local-process.ts";
 import type { HostCall, SandboxLog, SandboxOutcome, SandboxRequest } from "../../src/sandbox/request.ts";
 
 const POLL_MS = 10;
@@ -15,7 +17,11 @@ export function openPool(
   onHarm: (workspaceId: string, reason: string) => void = () => {},
   isolation: Isolation = ISOLATION,
 ): SandboxPool {
-  return createSandboxPool({ children, isolation, limits, now, log, onHarm });
+  return createSandboxPool({ children, spawn: spawnIn(isolation), limits, now, log, onHarm });
+}
+
+export function spawnIn(isolation: Isolation): SpawnProcess {
+  return (settings, events) => new LocalProcess(settings, isolation, events);
 }
 
 export function compiled(source: string): string {

@@ -1,3 +1,4 @@
+import type { ChildGroup } from "./cgroups.ts";
 import type { Layer } from "./layers.ts";
 
 export type Tool = "chroot" | "env" | "prlimit" | "setpriv" | "sh" | "unshare";
@@ -54,6 +55,12 @@ export function isolated(
   // The shell sets variables.
   if (layers.has("files")) outer.push(tools.env, "-i");
   return [...outer, ...command];
+}
+
+/** The command that runs another one in a cgroup, or not at all. */
+export function inGroup(command: string[], { tools }: Machine, group: ChildGroup | undefined): string[] {
+  if (group === undefined) return command;
+  return [tools.sh, "-c", 'echo 0 > "$0" && exec "$@"', group.joinFile, ...command];
 }
 
 function namespaceFlags(layers: ReadonlySet<Layer>, isRoot: boolean): string[] {

@@ -3,15 +3,18 @@ import { randomInt } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { release } from "node:os";
 import { dirname, join } from "node:path";
-import { CHILD_PROGRAM, READABLE_FOLDERS } from "../pool/child-files.ts";
-import { isolated, type Machine, type Tool } from "./command.ts";
+import { CHILD_PROGRAM, READABLE_FOLDERS } from "../processes/child-files.ts";
+import { CHILD_MEMORY_MIB, type ChildGroup, groupFolders, openGroup, removeLeftovers } from "./cgroups.ts";
+import { inGroup, isolated, type Machine, type Tool } from "./command.ts";
 import { LAYERS, type Layer } from "./layers.ts";
 
 /** How this machine isolates sandbox children. */
 export type Isolation = {
   readonly layers: ReadonlySet<Layer>;
-  /** The command that runs another one in isolation. */
-  wrap: (command: readonly string[]) => string[];
+  /** The command that runs another one in isolation, in the given group. */
+  wrap: (command: readonly string[], group?: ChildGroup) => string[];
+  /** Makes the cgroup of a child; absent without the layer. */
+  openGroup?: () => ChildGroup;
 };
 
 export const NO_ISOLATION: Isolation = { layers: new Set(), wrap: (command) => [...command] };
@@ -28,21 +31,49 @@ const PROBE_MS = 10_000;
 const PROBE_ANSWER = "isolated";
 
 /** Finds out which layers work here, by trying them. */
-export function detectIsolation(wanted: readonly Layer[] = LAYERS): Isolation {
+export function detectIsolation(wanted: readonly Layer[] = LAYERS, memoryMib = CHILD_MEMORY_MIB): Isolation {
   if (process.platform !== "linux") return NO_ISOLATION;
   const machine = describeMachine();
+  const isolation = detectCommand(
+    wanted.filter((layer) => layer !== "cgroup"),
+    machine,
+  );
+  return wanted.includes("cgroup") ? withGroups(isolation, memoryMib) : isolation;
+}
+
+/** Adds the layer `cgroup` if it works. */
+function withGroups(isolation: Isolation, memoryMib: number): Isolation {
+  for (const folder of groupFolders()) {
+    const grouped = {
+      ...isolation,
+      layers: new Set([...isolation.layers, "cgroup" as const]),
+      openGroup: () => openGroup(folder, memoryMib),
+    };
+    if (!works(grouped)) continue;
+    removeLeftovers(folder);
+    return grouped;
+  }
+  return isolation;
+}
+
+function detectCommand(wanted: readonly Layer[], machine: Machine): Isolation {
   const all = new Set(wanted);
-  if (works(all, machine)) return isolationOf(all, machine);
+  const complete = isolationOf(all, machine);
+  if (works(complete)) return complete;
   const layers = new Set<Layer>();
   for (const layer of wanted) {
     layers.add(layer);
-    if (!works(layers, machine)) layers.delete(layer);
+    if (!works(isolationOf(layers, machine))) layers.delete(layer);
   }
   return isolationOf(layers, machine);
 }
 
 function isolationOf(layers: ReadonlySet<Layer>, machine: Machine): Isolation {
-  return { layers, wrap: (command) => isolated(command, layers, machine, FIRST_USER + randomInt(USERS)) };
+  return {
+    layers,
+    wrap: (command, group) =>
+      inGroup(isolated(command, layers, machine, FIRST_USER + randomInt(USERS)), machine, group),
+  };
 }
 
 function describeMachine(): Machine {
@@ -70,11 +101,13 @@ function pathOf(tool: Tool): string {
 }
 
 /** Whether Node starts within the layers and can read what a child needs. */
-function works(layers: ReadonlySet<Layer>, machine: Machine): boolean {
+function works({ wrap, openGroup }: Isolation): boolean {
   const code = `require("fs").readFileSync(process.argv[1]); process.memoryUsage.rss(); process.stdout.write(${JSON.stringify(PROBE_ANSWER)})`;
   const probe = [realpathSync(process.execPath), "-e", code, CHILD_PROGRAM];
-  const [file = "", ...args] = isolated(probe, layers, machine, FIRST_USER);
+  const group = openGroup?.();
+  const [file = "", ...args] = wrap(probe, group);
   const { stdout } = spawnSync(file, args, { env: {}, cwd: "/", timeout: PROBE_MS, killSignal: "SIGKILL" });
+  group?.remove();
   return stdout?.toString() === PROBE_ANSWER;
 }
 

@@ -4,14 +4,24 @@
  *
  * - *no-new-privileges*: no program that it starts can give it more rights.
  * - *capabilities*: none.
- * - *limits*: its processes and the size of files that it writes; no core dumps. The system has no limit on memory that fits the
- *   engine, which reserves 128 MiB of address space for each isolate; the watchdog looks at resident memory instead.
+ * - *limits*: its processes and the size of files that it writes; no core dumps. These limits include none on memory that fits the
+ *   engine, which reserves 128 MiB of address space for each isolate.
  * - *network*: an empty network namespace.
  * - *processes*: it sees no process but its own.
  * - *files*: it sees only the system's programs and libraries, Node, its own sources and isolated-vm, all read-only.
+ * - *cgroup*: a cgroup of its own, which bounds its memory and processes and gives its lane's share of the CPU time.
  * - *user*: an unprivileged user of its own; for a service that is not root, a user namespace of its own.
  */
-export const LAYERS = ["no-new-privileges", "capabilities", "limits", "network", "processes", "files", "user"] as const;
+export const LAYERS = [
+  "no-new-privileges",
+  "capabilities",
+  "limits",
+  "network",
+  "processes",
+  "files",
+  "user",
+  "cgroup",
+] as const;
 
 export type Layer = (typeof LAYERS)[number];
 

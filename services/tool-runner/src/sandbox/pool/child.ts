@@ -1,38 +1,34 @@
-import type { ChildProcess } from "node:child_process";
-import { setPriority } from "node:os";
-import type { Readable, Writable } from "node:stream";
 import { LRUCache } from "lru-cache";
-import { type Isolation, onlyChildOf } from "../isolation/detect.ts";
+import type { EngineProcess, ProcessEnd, SpawnProcess } from "../processes/engine-process.ts";
 import { createFrameReader } from "../protocol/frames.ts";
 import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
-import { ProgressFile } from "../protocol/progress-file.ts";
 import { AssignedRuns } from "./assigned-runs.ts";
 import { createFrameWriter } from "./frame-writer.ts";
 import type { RunChild, SandboxRun } from "./run.ts";
-import { spawnChild } from "./spawn-child.ts";
 
-const STDERR_CHARS = 2_000;
 const MAX_CODES = 1_000;
 
 /** A step that the child has not reported as done. */
 type Step = { number: number; run: SandboxRun; isStart: boolean; expectedMs: number; resultChars: number };
 
-export type ChildEnd = { signal: NodeJS.Signals | null; code: number | null; stderr: string };
-
 export type ChildEvents = {
   onMessage: (child: Child, message: FromChild) => void;
   /** After the messages of a frame. */
   onFrame: () => void;
-  onEnd: (child: Child, end: ChildEnd) => void;
+  /** It gets no more runs, and may be ended when it has none. */
+  onLeaving: (child: Child) => void;
+  onEnd: (child: Child, end: ProcessEnd) => void;
 };
 
-/** One child process, the runs that it has, and the steps on their way to it. */
+/** One child, the runs that it has, and the steps on their way to it. */
 export class Child implements RunChild, AsyncDisposable {
   readonly assigned = new AssignedRuns();
   readonly steps: Step[] = [];
-  readonly progress = ProgressFile.create();
+  readonly process: EngineProcess;
   /** The child has reported that it is up, and has not ended. */
   ready = false;
+  /** Its process is about to be stopped. */
+  leaving = false;
   /** The child has made no progress for a while; set by the watchdog. */
   stalled = false;
   killedFor: "cpu" | "memory" | "unresponsive" | undefined;
@@ -48,13 +44,12 @@ export class Child implements RunChild, AsyncDisposable {
   cpuMsBeforeStep = 0;
   /** Since when it has had runs without a break. */
   heldSince = 0;
-  readonly #process: ChildProcess;
   readonly #closed = Promise.withResolvers<void>();
   readonly #send: (message: ToChild) => void;
   readonly #now: () => number;
-  readonly #isForked: boolean;
-  #enginePid: number | undefined;
-  #priority = 0;
+  #isTakingBack = false;
+  /** The run of the last step that it reported as done. */
+  #lastDone: SandboxRun | undefined;
   #stepCount = 0;
   #codeCount = 0;
   /** The codes that the child knows, so that a code is sent once and not with every run. */
@@ -63,29 +58,43 @@ export class Child implements RunChild, AsyncDisposable {
     dispose: (codeId) => this.#send(["forget", codeId]),
   });
 
-  constructor(settings: GuestSettings, isolation: Isolation, events: ChildEvents, now: () => number) {
+  constructor(settings: GuestSettings, spawn: SpawnProcess, events: ChildEvents, now: () => number) {
     this.#now = now;
-    this.#isForked = isolation.layers.has("processes");
     this.progressAt = now();
-    this.#process = spawnChild(this.progress.fd, settings, isolation);
-    this.#send = createFrameWriter(this.#process.stdin as Writable, () => {
+    const readFrames = createFrameReader();
+    this.process = spawn(settings, {
+      onData: (chunk) => {
+        try {
+          for (const frame of readFrames(chunk)) this.#receive(frame as ChildFrame, events);
+        } catch {
+          this.kill("unresponsive");
+        }
+      },
+      onLeaving: () => {
+        this.leaving = true;
+        events.onLeaving(this);
+      },
+      onEnd: (end) => {
+        this.ready = false;
+        if (end.outOfMemory) this.killedFor ??= "memory";
+        events.onEnd(this, end);
+        this.#closed.resolve();
+      },
+    });
+    this.#send = createFrameWriter(this.process, () => {
       this.progressAt = now();
     });
-    this.#listen(events);
-  }
-
-  /** The process that runs the tools. The one that was spawned may be its parent. */
-  get pid(): number | undefined {
-    const { pid } = this.#process;
-    if (!this.#isForked || pid === undefined) return pid;
-    this.#enginePid ??= onlyChildOf(pid);
-    return this.#enginePid ?? pid;
   }
 
   /** The run whose step it is working on, or was when it ended. */
   currentRun(): SandboxRun | undefined {
-    const current = this.progress.currentStep();
+    const current = this.process.currentStep();
     return this.steps.find(({ number }) => number === current)?.run;
+  }
+
+  /** The run that probably took the memory which a child lacked when it ended: its step may have been over just before. */
+  lastRun(): SandboxRun | undefined {
+    return this.currentRun() ?? this.#lastDone;
   }
 
   /** Sends a run to the child, which will probably need this much CPU time for it, and returns its ticket. */
@@ -114,43 +123,26 @@ export class Child implements RunChild, AsyncDisposable {
     this.#send(["cancel", ticket]);
   }
 
-  /** A process may only lower its own priority and that of its children, so a child keeps the lower one. */
-  setPriority(priority: number): void {
-    this.#priority = priority;
-    if (priority === 0) return;
-    for (const pid of new Set([this.#process.pid, this.pid])) {
-      try {
-        if (pid !== undefined) setPriority(pid, priority);
-      } catch {
-        // It has ended already.
-      }
-    }
+  /** Takes back the starts that it has not begun, and passes on the runs that it certainly will not begin. */
+  takeBackUnbegun(onTaken: (runs: SandboxRun[]) => void): void {
+    const last = this.steps.at(-1)?.number ?? 0;
+    if (this.unbegun === 0 || this.#isTakingBack) return;
+    this.#isTakingBack = true;
+    this.process.takeBack(last, (begun) => {
+      this.#isTakingBack = false;
+      const isTaken = ({ number, isStart }: Step) => isStart && number > begun && number <= last;
+      onTaken(this.steps.filter(isTaken).flatMap(({ number }) => this.assigned.remove(number) ?? []));
+    });
   }
 
   kill(reason: Child["killedFor"]): void {
     this.killedFor = reason;
-    this.#kill();
+    this.process.kill();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#kill();
+    this.process.kill();
     await this.#closed.promise;
-  }
-
-  /** A parent of the process ends with it, and ends last, so that no zombie is left to others. */
-  #kill(): void {
-    const { pid } = this;
-    if (pid === this.#process.pid) {
-      this.#process.kill("SIGKILL");
-      return;
-    }
-    // It stops when its child is stopped.
-    this.#process.kill("SIGCONT");
-    try {
-      if (pid !== undefined) process.kill(pid, "SIGKILL");
-    } catch {
-      // It has ended already.
-    }
   }
 
   #codeIdOf({ request: { codeKey, code } }: SandboxRun): number {
@@ -170,34 +162,7 @@ export class Child implements RunChild, AsyncDisposable {
     return this.#stepCount;
   }
 
-  #listen(events: ChildEvents): void {
-    const [input, output, errors] = this.#process.stdio as unknown as [Writable, Readable, Readable];
-    const readFrames = createFrameReader();
-    let stderr = "";
-    output.on("data", (chunk: Buffer) => {
-      try {
-        for (const frame of readFrames(chunk)) this.#receive(frame as ChildFrame, events);
-      } catch {
-        this.kill("unresponsive");
-      }
-    });
-    errors.on("data", (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString()).slice(-STDERR_CHARS);
-    });
-    // `close` follows both.
-    input.on("error", () => {});
-    this.#process.on("error", () => {});
-    this.#process.on("close", (code, signal) => {
-      this.ready = false;
-      events.onEnd(this, { code, signal, stderr });
-      this.progress.close();
-      this.#closed.resolve();
-    });
-  }
-
   #receive({ done, messages }: ChildFrame, events: ChildEvents): void {
-    // Until now only its parent had the priority.
-    if (!this.ready) this.setPriority(this.#priority);
     this.ready = true;
     this.stalled = false;
     this.progressAt = this.#now();
@@ -207,6 +172,7 @@ export class Child implements RunChild, AsyncDisposable {
       if (isStart) this.unbegun -= 1;
       this.unbegunMs -= expectedMs;
       run.results.taken(resultChars);
+      this.#lastDone = run;
       finished += 1;
     }
     this.steps.splice(0, finished);

@@ -1,8 +1,8 @@
 import { outsideRequest } from "@toolgate/telemetry/request";
-import type { Isolation } from "../isolation/detect.ts";
+import { LANE_NAMES, type LaneName, laneSizes } from "../lanes.ts";
+import type { SpawnProcess } from "../processes/engine-process.ts";
 import type { GuestSettings } from "../protocol/messages.ts";
-import { Child, type ChildEnd, type ChildEvents } from "./child.ts";
-import { LANE_NAMES, LANES, type LaneName, laneSizes } from "./lanes.ts";
+import { Child, type ChildEvents } from "./child.ts";
 
 const FIRST_RESPAWN_MS = 200;
 const LONGEST_RESPAWN_MS = 10_000;
@@ -20,16 +20,18 @@ export class Children implements AsyncDisposable {
   /** Children that had no runs at the last look and are not needed all the time. */
   #idle = new Set<Child>();
   readonly #retired = new Set<Child>();
+  /** Children that have been replaced, and still have runs. */
+  readonly #leaving = new Set<Child>();
   readonly #spawn: () => Child;
 
-  constructor(size: number, settings: GuestSettings, isolation: Isolation, events: ChildEvents, now: () => number) {
+  constructor(size: number, settings: GuestSettings, spawn: SpawnProcess, events: ChildEvents, now: () => number) {
     this.#sizes = laneSizes(size);
-    const onEnd = (child: Child, end: ChildEnd) => {
+    const onEnd: ChildEvents["onEnd"] = (child, end) => {
       if (this.#closed || this.#retired.delete(child)) return;
       this.#replace(child);
       events.onEnd(child, end);
     };
-    this.#spawn = () => outsideRequest(() => new Child(settings, isolation, { ...events, onEnd }, now));
+    this.#spawn = () => outsideRequest(() => new Child(settings, spawn, { ...events, onEnd }, now));
     this.#fill();
     this.#retireTimer = outsideRequest(() => setInterval(() => this.retireIdle(), RETIRE_EVERY_MS)).unref();
   }
@@ -40,7 +42,8 @@ export class Children implements AsyncDisposable {
 
   all(): Child[] {
     const children = LANE_NAMES.flatMap((lane) => this.#lanes[lane]);
-    return this.#spare === undefined ? children : [...children, this.#spare];
+    if (this.#spare !== undefined) children.push(this.#spare);
+    return [...children, ...this.#leaving];
   }
 
   /** Adds a child to a lane if it may have another and none is starting. True when the new one is already up. */
@@ -50,7 +53,7 @@ export class Children implements AsyncDisposable {
     if (children.length >= this.#sizes[lane] || children.some(({ ready }) => !ready)) return false;
     // Workspaces that have done no harm need not wait for a child to start. One that starts at a low priority delays nobody.
     const child = lane === "apart" ? this.#spawn() : this.#takeSpare();
-    child.setPriority(LANES[lane].priority);
+    child.process.setLane(lane);
     this.#lanes[lane] = [...children, child];
     this.#spare ??= this.#spawn();
     return child.ready;
@@ -63,11 +66,23 @@ export class Children implements AsyncDisposable {
       .filter(({ assigned, ready }) => ready && assigned.size === 0);
     for (const child of idle) {
       if (!this.#idle.has(child)) continue;
-      this.#remove(child);
-      this.#retired.add(child);
-      void child[Symbol.asyncDispose]();
+      this.#retire(child);
     }
     this.#idle = new Set(idle);
+  }
+
+  /** Replaces a child whose process is about to be stopped. */
+  replaceLeaving(child: Child): void {
+    if (this.#closed) return;
+    this.#remove(child);
+    this.#leaving.add(child);
+    this.endLeaving();
+    this.#fill();
+  }
+
+  /** Ends the replaced children that have no runs any more. */
+  endLeaving(): void {
+    for (const child of this.#leaving) if (child.assigned.size === 0) this.#retire(child);
   }
 
   /** A child has been given a run. */
@@ -86,6 +101,13 @@ export class Children implements AsyncDisposable {
     for (const lane of LANE_NAMES) this.#lanes[lane] = this.#lanes[lane].filter((child) => child !== ended);
     if (this.#spare === ended) this.#spare = undefined;
     this.#idle.delete(ended);
+    this.#leaving.delete(ended);
+  }
+
+  #retire(child: Child): void {
+    this.#remove(child);
+    this.#retired.add(child);
+    void child[Symbol.asyncDispose]();
   }
 
   /** Replaces a child immediately if it had been up; otherwise after growing pauses. */

@@ -1,4 +1,4 @@
-import type { Writable } from "node:stream";
+import type { EngineProcess } from "../processes/engine-process.ts";
 import { encodeFrame, takeFrame } from "../protocol/frames.ts";
 import type { ToChild } from "../protocol/messages.ts";
 
@@ -10,7 +10,10 @@ const PIPE_BYTES = 1024 * 1024;
  * Sends messages in frames, one frame in each turn of the event loop, so that a large batch neither grows without bound
  * nor delays everything else. `onRead` is called while the child reads a large frame.
  */
-export function createFrameWriter(output: Writable, onRead: () => void): (message: ToChild) => void {
+export function createFrameWriter(
+  output: Pick<EngineProcess, "write">,
+  onRead: () => void,
+): (message: ToChild) => void {
   const messages: ToChild[] = [];
   let busy = false;
 

@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
+import { LANE_NAMES, LANES, type LaneName } from "../lanes.ts";
 import type { PoolLimits } from "../limits.ts";
 import type { SandboxLog } from "../request.ts";
 import type { AssignedRuns } from "./assigned-runs.ts";
 import type { Child } from "./child.ts";
 import type { Children } from "./children.ts";
 import type { CpuUsage } from "./cpu-usage.ts";
-import { LANE_NAMES, LANES, type LaneName } from "./lanes.ts";
 import type { SandboxRun } from "./run.ts";
 import { WaitingRuns } from "./waiting-runs.ts";
 
@@ -150,7 +150,9 @@ function hash(text: string): number {
 }
 
 function takesStarts(child: Child): boolean {
-  return child.ready && !child.stalled && child.unbegun < MAX_UNBEGUN && child.unbegunMs < MAX_UNBEGUN_MS;
+  return (
+    child.ready && !child.stalled && !child.leaving && child.unbegun < MAX_UNBEGUN && child.unbegunMs < MAX_UNBEGUN_MS
+  );
 }
 
 function hasRoom(child: Child, run: SandboxRun): boolean {

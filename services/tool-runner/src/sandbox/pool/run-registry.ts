@@ -1,14 +1,14 @@
 import type { PoolLimits } from "../limits.ts";
+import type { ProcessEnd } from "../processes/engine-process.ts";
 import type { FailureKind, FromChild } from "../protocol/messages.ts";
 import type { SandboxOutcome, SandboxRequest } from "../request.ts";
-import type { Child, ChildEnd } from "./child.ts";
+import type { Child } from "./child.ts";
 import type { Children } from "./children.ts";
 import { Counts } from "./counts.ts";
 import type { CpuUsage } from "./cpu-usage.ts";
 import { serveHostCall } from "./host-calls.ts";
 import { mayTakeOne, type Placement } from "./placement.ts";
 import { SandboxRun, stopped } from "./run.ts";
-import { takeBackUnbegun } from "./watchdog.ts";
 
 const MAX_TIMES_LOST = 2;
 /** How the engine ends a process after a fatal error, nearly always because memory ran out. */
@@ -92,10 +92,10 @@ export class RunRegistry {
   }
 
   /** Ends or saves the runs of a child that has ended. */
-  handleChildEnd(child: Child, end: ChildEnd, children: Children): void {
-    const lastStep = child.progress.currentStep();
-    const culprit = child.currentRun();
+  handleChildEnd(child: Child, end: ProcessEnd, children: Children): void {
+    const lastStep = child.process.currentStep();
     const reason = harmOf(child, end);
+    const culprit = reason === "memory" ? child.lastRun() : child.currentRun();
     if (culprit !== undefined) this.#usage.charge(culprit.request.workspaceId, child.stepCpuMs);
     // Before the other runs are placed again. The culprit may have ended already, for example after a timeout.
     if (culprit !== undefined && reason !== undefined) this.#keepApart(culprit, reason, children);
@@ -108,7 +108,9 @@ export class RunRegistry {
 
   /** Moves the runs that a stalled child has not begun. */
   moveUnbegun(child: Child): void {
-    for (const run of takeBackUnbegun(child)) this.#returnToWaiting(run);
+    child.takeBackUnbegun((runs) => {
+      for (const run of runs) this.#returnToWaiting(run);
+    });
   }
 
   /** The step that a child is carrying out takes long: the workspace's next runs must not wait beside others. */
@@ -225,7 +227,7 @@ export class RunRegistry {
 }
 
 /** How the code that a child was running harmed it; undefined when the child ended for another reason. */
-function harmOf({ killedFor }: Child, { signal }: ChildEnd): string | undefined {
+function harmOf({ killedFor }: Child, { signal }: ProcessEnd): string | undefined {
   if (killedFor !== undefined) return killedFor === "unresponsive" ? undefined : killedFor;
   return signal !== null && ENGINE_SIGNALS.has(signal) ? signal : undefined;
 }

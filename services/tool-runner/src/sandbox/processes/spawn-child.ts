@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
+import type { ChildGroup } from "../isolation/cgroups.ts";
 import type { Isolation } from "../isolation/detect.ts";
 import type { GuestSettings } from "../protocol/messages.ts";
 import { CHILD_PROGRAM, READABLE_FOLDERS } from "./child-files.ts";
@@ -11,12 +12,17 @@ const LIBC_MARKER = "/etc/alpine-release";
  * A child has no environment, may read only its own sources and isolated-vm, and may start no processes or workers.
  * Node 24 has no flag against network access; the isolation around it removes the network where the machine can.
  */
-export function spawnChild(progressFd: number, settings: GuestSettings, isolation: Isolation): ChildProcess {
+export function spawnChild(
+  progressFd: number,
+  settings: GuestSettings,
+  isolation: Isolation,
+  group: ChildGroup | undefined,
+): ChildProcess {
   const readable = [...READABLE_FOLDERS.map((folder) => `${folder}/*`), LIBC_MARKER];
   const flags = ["--permission", "--allow-addons", "--no-node-snapshot", "--disable-warning=SecurityWarning"];
   for (const path of readable) flags.push(`--allow-fs-read=${path}`);
   const node = realpathSync(process.execPath);
-  const [file = node, ...args] = isolation.wrap([node, ...flags, CHILD_PROGRAM, JSON.stringify(settings)]);
+  const [file = node, ...args] = isolation.wrap([node, ...flags, CHILD_PROGRAM, JSON.stringify(settings)], group);
   return spawn(file, args, {
     env: {},
     cwd: "/",

@@ -15,15 +15,17 @@ type LaneRules = {
   exclusive: boolean;
   /** The operating system's priority of its children. */
   priority: number;
+  /** The weight of a child's cgroup, which counts instead where there are cgroups. */
+  weight: number;
 };
 
 const { PRIORITY_NORMAL, PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
 
 export const LANES: Readonly<Record<LaneName, LaneRules>> = {
-  ordinary: { exclusive: false, priority: PRIORITY_NORMAL },
-  slow: { exclusive: false, priority: PRIORITY_BELOW_NORMAL },
-  new: { exclusive: true, priority: PRIORITY_BELOW_NORMAL },
-  apart: { exclusive: true, priority: PRIORITY_LOW },
+  ordinary: { exclusive: false, priority: PRIORITY_NORMAL, weight: 100 },
+  slow: { exclusive: false, priority: PRIORITY_BELOW_NORMAL, weight: 11 },
+  new: { exclusive: true, priority: PRIORITY_BELOW_NORMAL, weight: 11 },
+  apart: { exclusive: true, priority: PRIORITY_LOW, weight: 1 },
 };
 
 export const LANE_NAMES = Object.keys(LANES) as LaneName[];

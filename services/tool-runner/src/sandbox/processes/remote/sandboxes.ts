@@ -1,0 +1,89 @@
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { SandboxLog } from "../../request.ts";
+import type { SpawnProcess } from "../engine-process.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import { PROTOCOL } from "./messages.ts";
+import { type Connect, RemoteProcess } from "./remote-process.ts";
+
+type SandboxesOptions = {
+  /** The base URLs of the sandbox processes at the moment. */
+  addresses: () => Promise<readonly string[]>;
+  token: string;
+  log: SandboxLog;
+};
+
+const CONNECT_MS = 5_000;
+const RETRY_MS = 500;
+/** An address that failed is the last choice for this long. */
+const AVOID_MS = 10_000;
+
+/** Starts children in sandbox processes: each in the one that has fewest of them, or in another one when that fails. */
+export function spawnInSandboxes({ addresses, token, log }: SandboxesOptions): SpawnProcess {
+  const counts = new Map<string, number>();
+  const failedAt = new Map<string, number>();
+  let reported = "";
+
+  const count = (address: string, change: number) => {
+    const left = (counts.get(address) ?? 0) + change;
+    if (left > 0) counts.set(address, left);
+    else counts.delete(address);
+  };
+  const rank = (address: string) => {
+    const failed = performance.now() - (failedAt.get(address) ?? Number.NEGATIVE_INFINITY) < AVOID_MS;
+    return (failed ? 1_000_000 : 0) + (counts.get(address) ?? 0);
+  };
+  const report = (error: unknown, address?: string) => {
+    const message = (error as Error).message;
+    // The same again every half second would fill the log.
+    if (message !== reported) log.warn({ err: error, address }, "a sandbox process cannot be used");
+    reported = message;
+  };
+
+  const connect: Connect = async (events, signal) => {
+    while (!signal.aborted) {
+      let address: string | undefined;
+      try {
+        address = (await addresses()).toSorted((a, b) => rank(a) - rank(b))[0];
+        if (address === undefined) throw new Error("SANDBOX_URL names no address");
+        const chosen = address;
+        count(chosen, 1);
+        const { socket, head } = await upgrade(chosen, token).catch((error: unknown) => {
+          count(chosen, -1);
+          throw error;
+        });
+        failedAt.delete(chosen);
+        reported = "";
+        const onClose = () => {
+          count(chosen, -1);
+          events.onClose();
+        };
+        const connection: Connection = openConnection(socket, head, { ...events, onClose });
+        if (signal.aborted) connection.destroy();
+        return connection;
+      } catch (error) {
+        if (address !== undefined) failedAt.set(address, performance.now());
+        report(error, address);
+        await pause(RETRY_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+    return undefined;
+  };
+  return (settings, events) => new RemoteProcess(settings, connect, events);
+}
+
+function upgrade(address: string, token: string): Promise<{ socket: Socket; head: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const headers = { connection: "Upgrade", upgrade: PROTOCOL, authorization: `Bearer ${token}` };
+    const asked: ClientRequest = request(address, { headers, agent: false, timeout: CONNECT_MS });
+    asked.on("upgrade", (_response: IncomingMessage, socket: Socket, head: Buffer) => resolve({ socket, head }));
+    asked.on("response", (response) => {
+      response.destroy();
+      reject(new Error(`the sandbox process answered ${response.statusCode}`));
+    });
+    asked.on("timeout", () => asked.destroy(new Error("the sandbox process does not answer")));
+    asked.on("error", reject);
+    asked.end();
+  });
+}

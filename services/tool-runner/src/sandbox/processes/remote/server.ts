@@ -1,0 +1,88 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Isolation } from "../../isolation/detect.ts";
+import { PROTOCOL } from "./messages.ts";
+import { ServedChild } from "./served-child.ts";
+
+type SandboxServerOptions = {
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** SHA-256 of the token, in hexadecimal digits: this process does not know the token itself. */
+  tokenHash: string;
+  isolation: Isolation;
+};
+
+export type SandboxServer = AsyncDisposable & {
+  readonly port: number;
+  /** Starts no more children, asks their users to give up those that run, and resolves when they have. */
+  drain: () => Promise<void>;
+};
+
+/** Children of one tool-runner are about 20; this many would be a mistake. */
+const MAX_CHILDREN = 512;
+const HEADERS_MS = 5_000;
+const BEARER = "Bearer ";
+
+/** Serves children to tool-runners that have the token: one connection for each child. */
+export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
+  const { host, port, isolation } = options;
+  const expected = Buffer.from(options.tokenHash, "hex");
+  const children = new Set<ServedChild>();
+  const idle = Promise.withResolvers<void>();
+  let draining = false;
+  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS }, (_request, response) => {
+    response.writeHead(404, { connection: "close" }).end();
+  });
+  server.maxConnections = 2 * MAX_CHILDREN;
+
+  const refusal = ({ headers }: IncomingMessage): string | undefined => {
+    if (!isToken(headers.authorization, expected)) return "401 Unauthorized";
+    if (headers.upgrade !== PROTOCOL) return "400 Bad Request";
+    if (draining || children.size >= MAX_CHILDREN) return "503 Service Unavailable";
+    return undefined;
+  };
+
+  server.on("upgrade", (request, socket, head) => {
+    const refused = refusal(request);
+    if (refused !== undefined) {
+      socket.on("error", () => {});
+      socket.end(`HTTP/1.1 ${refused}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+      return;
+    }
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${PROTOCOL}\r\n\r\n`);
+    const child = new ServedChild(socket as Socket, head, isolation, () => {
+      children.delete(child);
+      if (draining && children.size === 0) idle.resolve();
+    });
+    children.add(child);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      // Not removed, so that a connection that cannot be accepted does not end the process.
+      server.on("error", () => {});
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async drain() {
+      draining = true;
+      for (const child of children) child.leave();
+      if (children.size > 0) await idle.promise;
+    },
+    async [Symbol.asyncDispose]() {
+      draining = true;
+      for (const child of children) child.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function isToken(header: string | undefined, expected: Buffer): boolean {
+  if (!header?.startsWith(BEARER)) return false;
+  return timingSafeEqual(createHash("sha256").update(header.slice(BEARER.length)).digest(), expected);
+}

@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { openGroup, removeLeftovers } from "../../src/sandbox/isolation/cgroups.ts";
+import { detectIsolation, type Isolation } from "../../src/sandbox/isolation/detect.ts";
+import { LAYERS } from "../../src/sandbox/isolation/layers.ts";
+import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+
+const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
+const MIB = 1024 * 1024;
+/** More than an idle child needs, and less than eight tools may keep. */
+const BOUND_MIB = 224;
+const TOOLS = 8;
+const KEEPS = handler(
+  `const kept = []; try { for (;;) kept.push(new Uint8Array(${MIB}).fill(1)) } catch {} await ctx.callTool('hold'); return kept.length`,
+);
+const WITHOUT = detectIsolation(LAYERS.filter((layer) => layer !== "cgroup"));
+const GROUPED = detectIsolation(LAYERS, BOUND_MIB);
+const hasGroups = GROUPED.layers.has("cgroup");
+const TESTS_IN_GROUPS = 2;
+if (!hasGroups) console.log(`${TESTS_IN_GROUPS} tests skipped for lack of the layer cgroup`);
+
+/** Fills one child with tools that keep all memory that they can get, until one of them is blamed for its end. */
+async function fillChild(isolation: Isolation, childRssMib: number) {
+  const harm: [string, string][] = [];
+  await using pool = openPool(1, { childRssMib }, undefined, undefined, (...one) => harm.push(one), isolation);
+  await resultOf(pool, handler("return 1"));
+  const gate = Promise.withResolvers<string>();
+  const onHostCall = () => gate.promise;
+  const runs = Array.from({ length: TOOLS }, (_, n) =>
+    runSource(pool, KEEPS, { workspaceId: `w${n}`, codeKey: `t${n}`, onHostCall, limits: { cpuMs: 5_000 } }),
+  );
+  await until("the child has been ended for its memory", () => harm.length > 0);
+  gate.resolve("null");
+  const outcomes = await Promise.all(runs);
+  return { harm, outcomes, again: await resultOf(pool, handler("return 2")) };
+}
+
+describe("the bound on a child's memory", () => {
+  it("[TOOL-2] without cgroups it is the resident memory that tool-runner reads", async () => {
+    const { harm, outcomes, again } = await fillChild(WITHOUT, BOUND_MIB);
+    const [[workspaceId, reason] = []] = harm;
+    expect(reason).toBe("memory");
+    expect(outcomes[Number(workspaceId?.slice(1))]?.kind).toBe("memory");
+    expect(again).toBe(2);
+  });
+
+  it.runIf(hasGroups)(
+    "[TOOL-2] in a cgroup the system keeps it, and the workspace whose step ran is charged",
+    async () => {
+      const { harm, outcomes, again } = await fillChild(GROUPED, Number.POSITIVE_INFINITY);
+      const [[workspaceId, reason] = []] = harm;
+      expect(reason).toBe("memory");
+      expect(outcomes[Number(workspaceId?.slice(1))]?.kind).toBe("memory");
+      expect(again).toBe(2);
+    },
+  );
+
+  it.runIf(hasGroups)(
+    "[TOOL-2] a child's cgroup goes with it, and one of a killed tool-runner at the next start",
+    async () => {
+      const group = GROUPED.openGroup?.();
+      const folder = dirname(dirname(group?.joinFile ?? ""));
+      group?.remove();
+      const owner = join(import.meta.dirname, "cgroup-owner.ts");
+      const killed = spawn(process.execPath, [owner, folder], { stdio: ["ignore", "pipe", "inherit"] });
+      const [line] = await once(killed.stdout, "data");
+      const { left, pid } = JSON.parse(String(line)) as { left: string; pid: number };
+      killed.kill("SIGKILL");
+      await once(killed, "close");
+      expect(readFileSync(join(left, "cgroup.procs"), "utf8").split("\n")).toContain(String(pid));
+      removeLeftovers(folder);
+      await until("the group has gone", () => !existsSync(left));
+      const ours = `-${process.pid}-`;
+      await until("our groups have gone", () => !readdirSync(folder).some((name) => name.includes(ours)));
+    },
+  );
+});
+
+describe("the cgroup of a child", () => {
+  const folder = mkdtempSync(join(tmpdir(), "cgroups-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("[TOOL-2] bounds memory and processes, has its lane's weight, and says whether memory ran out", () => {
+    const group = openGroup(folder, 100);
+    const own = dirname(group.joinFile);
+    const contentOf = (file: string) => readFileSync(join(own, file), "utf8");
+    expect(contentOf("memory.max")).toBe(String(100 * MIB));
+    expect(contentOf("memory.swap.max")).toBe("0");
+    expect(contentOf("memory.oom.group")).toBe("1");
+    expect(Number(contentOf("pids.max"))).toBeLessThan(1_000);
+    group.setWeight(11);
+    expect(contentOf("cpu.weight")).toBe("11");
+    expect(group.ranOutOfMemory()).toBe(false);
+    writeFileSync(join(own, "memory.events"), "low 0\noom 1\noom_kill 1\noom_group_kill 1\n");
+    expect(group.ranOutOfMemory()).toBe(true);
+  });
+
+  it("[TOOL-2] that could not be limited cannot be joined, so its child does not start", () => {
+    const group = openGroup(join(folder, "missing"), 100);
+    expect(existsSync(dirname(dirname(group.joinFile)))).toBe(false);
+    expect(basename(group.joinFile)).not.toBe("cgroup.procs");
+  });
+});

@@ -1,0 +1,231 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import type { PoolLimits } from "../../src/sandbox/limits.ts";
+import { createSandboxPool } from "../../src/sandbox/pool.ts";
+import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
+import { isAlive, resultOf, runSource, until } from "./sandbox-harness.ts";
+import { type SandboxRole, spawnAt, startSandboxRole, TOKEN } from "./sandbox-role.ts";
+
+const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
+const MIB = 1024 * 1024;
+
+function openPool(roles: readonly SandboxRole[], children = 1, limits: Partial<PoolLimits> = {}, onHarm = () => {}) {
+  return createSandboxPool({ children, spawn: spawnAt(roles), limits, log: { warn: () => {} }, onHarm });
+}
+
+/** The processes below one, itself included. */
+function processesOf(root: number): number[] {
+  const rows = execFileSync("ps", ["-A", "-o", "pid=,ppid="])
+    .toString()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/u).map(Number));
+  const found = [root];
+  for (const parent of found) for (const [pid = 0, ppid] of rows) if (ppid === parent) found.push(pid);
+  return found;
+}
+
+/** A run that has called the host and waits there. */
+function holding(pool: ReturnType<typeof openPool>, workspaceId: string) {
+  const called = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<string>();
+  const outcome = runSource(pool, handler("await ctx.callTool('hold'); return args.n"), {
+    workspaceId,
+    codeKey: `hold-${workspaceId}`,
+    args: { n: 1 },
+    onHostCall: () => {
+      called.resolve();
+      return gate.promise;
+    },
+  });
+  return { called: called.promise, release: () => gate.resolve("null"), outcome };
+}
+
+describe("a sandbox process", { timeout: 150_000 }, () => {
+  it("[TOOL-2] runs handlers as the service itself does, with host calls, large data and limits", async () => {
+    await using role = await startSandboxRole();
+    const harm: unknown[][] = [];
+    await using pool = openPool([role], 1, { killGraceMs: 300 }, (...one: unknown[]) => harm.push(one));
+    expect(
+      await resultOf(pool, handler("return (await ctx.callTool('plus', args.n))[1] + 1"), { args: { n: 1 } }),
+    ).toBe(2);
+    const big = "x".repeat(6 * MIB);
+    const onHostCall = async () => JSON.stringify(big);
+    const length = handler("return args.big.length + (await ctx.callTool('x')).length");
+    expect(await resultOf(pool, length, { args: { big }, onHostCall, limits: { cpuMs: 10_000 } })).toBe(12 * MIB);
+    const many = Array.from({ length: 200 }, (_, n) => resultOf(pool, handler("return args.n"), { args: { n } }));
+    expect(await Promise.all(many)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+    const result = handler(`return 'y'.repeat(${2 * MIB})`);
+    expect(await resultOf(pool, result, { limits: { resultBytes: 3 * MIB } })).toHaveLength(2 * MIB);
+    expect((await runSource(pool, handler("for (;;) {}"))).kind).toBe("cpu");
+    expect(harm).toEqual([]);
+    const bomb = handler("Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)");
+    expect((await runSource(pool, bomb, { workspaceId: "bomber", standing: "new" })).kind).toBe("cpu");
+    expect(harm).toEqual([["bomber", "cpu"]]);
+    expect(await resultOf(pool, handler("return 3"))).toBe(3);
+  });
+
+  it("[TOOL-2] has its children ended for their memory, which is charged", async () => {
+    await using role = await startSandboxRole();
+    const harm: unknown[][] = [];
+    await using pool = openPool([role], 1, { childRssMib: 224 }, (...one: unknown[]) => harm.push(one));
+    const keeps = handler(
+      `const kept = []; try { for (;;) kept.push(new Uint8Array(${MIB}).fill(1)) } catch {} await ctx.callTool('hold')`,
+    );
+    const gate = Promise.withResolvers<string>();
+    const onHostCall = () => gate.promise;
+    const runs = Array.from({ length: 8 }, (_, n) =>
+      runSource(pool, keeps, { workspaceId: `w${n}`, codeKey: `t${n}`, onHostCall, limits: { cpuMs: 5_000 } }),
+    );
+    await until("a workspace is charged", () => harm.length > 0);
+    gate.resolve("null");
+    await Promise.all(runs);
+    expect(harm[0]?.[1]).toBe("memory");
+  });
+
+  it("[TOOL-2] moves runs that a stalled child has not begun to another child", async () => {
+    await using role = await startSandboxRole();
+    await using pool = openPool([role], 2);
+    await resultOf(pool, handler("return 1"));
+    const busy = runSource(pool, handler("for (;;) {}"), { codeKey: "same", limits: { cpuMs: 3_000 } });
+    const behind = Array.from({ length: 4 }, (_, n) =>
+      runSource(pool, handler("return 1"), { codeKey: "same2", workspaceId: `w${n}` }),
+    );
+    for (const { kind } of await Promise.all(behind)) expect(kind).toBe("ok");
+    expect((await busy).kind).toBe("cpu");
+  });
+
+  it("[TOOL-2] that dies cuts off the runs that have called the host; the others begin again elsewhere, and runs elsewhere continue", async () => {
+    const [first, second] = await Promise.all([startSandboxRole(), startSandboxRole()]);
+    await using _first = first;
+    await using _second = second;
+    let up = 0;
+    const start = spawnAt([first, second]);
+    const spawn: SpawnProcess = (settings, events) => {
+      let isUp = false;
+      const onData = (chunk: Buffer) => {
+        if (!isUp) up += 1;
+        isUp = true;
+        events.onData(chunk);
+      };
+      return start(settings, { ...events, onData });
+    };
+    const limits = { startPatienceMs: 60_000 };
+    await using pool = createSandboxPool({ children: 2, spawn, limits, log: { warn: () => {} } });
+    await until("two children and a spare are up", () => up === 3);
+    const held = ["a", "b", "c", "d", "e", "f"].map((workspaceId) => holding(pool, workspaceId));
+    await Promise.all(held.map(({ called }) => called));
+    const pure = Array.from({ length: 40 }, (_, n) =>
+      resultOf(pool, handler("let s = 0; for (let n = 0; n < 3e6; n += 1) s += n % 7; return args.n"), {
+        args: { n },
+        codeKey: `pure-${n % 8}`,
+        limits: { cpuMs: 5_000 },
+      }),
+    );
+    first.process.kill("SIGKILL");
+    expect(await Promise.all(pure)).toEqual(Array.from({ length: 40 }, (_, n) => n));
+    for (const { release } of held) release();
+    const kinds = (await Promise.all(held.map(({ outcome }) => outcome))).map(({ kind }) => kind);
+    expect(new Set(kinds)).toEqual(new Set(["ok", "interrupted"]));
+  });
+
+  it("[TOOL-2] that vanishes without closing its connections is noticed within seconds", async () => {
+    await using role = await startSandboxRole();
+    await using pool = openPool([role]);
+    const { called, outcome } = holding(pool, "w");
+    await called;
+    role.process.kill("SIGSTOP");
+    const at = performance.now();
+    expect((await outcome).kind).toBe("interrupted");
+    expect(performance.now() - at).toBeLessThan(20_000);
+  });
+
+  it("[TOOL-2] ends its children when their tool-runner dies or vanishes", async () => {
+    await using role = await startSandboxRole();
+    for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
+      const user = spawn(process.execPath, [join(import.meta.dirname, "sandbox-user.ts"), role.url, TOKEN], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await once(user.stdout, "data");
+      const children = processesOf(role.pid).filter((pid) => pid !== role.pid);
+      expect(children.length).toBeGreaterThan(0);
+      user.kill(signal);
+      await until(`no child is left after ${signal}`, () => !children.some(isAlive));
+      user.kill("SIGKILL");
+    }
+  });
+
+  it("[TOOL-2] that is told to stop gives its runs time, while new ones start elsewhere", async () => {
+    const [first, second] = await Promise.all([startSandboxRole(), startSandboxRole()]);
+    await using _second = second;
+    await using _first = first;
+    const roles = [first];
+    await using pool = openPool(roles);
+    const { called, release, outcome } = holding(pool, "w");
+    await called;
+    roles.push(second);
+    first.process.kill("SIGTERM");
+    expect(await resultOf(pool, handler("return 2"), { workspaceId: "other" })).toBe(2);
+    await until("the other one has a child", () => processesOf(second.pid).length > 1);
+    release();
+    expect((await outcome).kind).toBe("ok");
+    const [code] = first.process.exitCode === null ? await once(first.process, "close") : [first.process.exitCode];
+    expect(code).toBe(0);
+  });
+
+  it("[TOOL-2] refuses those without the token, and speaks nothing else", async () => {
+    await using role = await startSandboxRole();
+    const warnings: { message?: string; err?: Error }[] = [];
+    const wrong = spawnAt([role], `${TOKEN}x`, warnings);
+    await using pool = createSandboxPool({
+      children: 1,
+      spawn: wrong,
+      limits: { startPatienceMs: 1_500 },
+      log: { warn: () => {} },
+    });
+    expect((await runSource(pool, handler("return 1"))).kind).toBe("overloaded");
+    expect(pool.isReady()).toBe(false);
+    expect(String(warnings[0]?.err)).toContain("401");
+    expect(processesOf(role.pid)).toEqual([role.pid]);
+    expect((await fetch(role.url)).status).toBe(404);
+    const answerTo = async (request: string) => {
+      const socket = connect(Number(new URL(role.url).port), "127.0.0.1");
+      socket.write(request);
+      return text(socket);
+    };
+    const upgrade = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n";
+    const authorised = `Authorization: Bearer ${TOKEN}\r\n`;
+    expect(await answerTo(`${upgrade}Upgrade: toolgate-sandbox-1\r\n\r\n`)).toMatch(/^HTTP\/1.1 401/u);
+    expect(await answerTo(`${upgrade}Upgrade: websocket\r\n${authorised}\r\n`)).toMatch(/^HTTP\/1.1 400/u);
+    const flood = `${upgrade}Upgrade: toolgate-sandbox-1\r\n${authorised}\r\n\xff\xff\xff\xff\x02`;
+    expect(await answerTo(flood)).toMatch(/^HTTP\/1.1 101/u);
+    expect(isAlive(role.pid)).toBe(true);
+  });
+
+  it("[TOOL-2] has no secret in its environment, and its children have neither an environment nor its connections", async () => {
+    await using role = await startSandboxRole();
+    await using pool = openPool([role]);
+    await resultOf(pool, handler("return 1"));
+    const environment = readFileSync(`/proc/${role.pid}/environ`, "utf8");
+    expect(
+      environment
+        .split("\0")
+        .map((entry) => entry.split("=")[0])
+        .filter(Boolean)
+        .sort(),
+    ).toEqual(["NODE_ENV", "ROLES", "SANDBOX_TOKEN_HASH"]);
+    expect(environment).not.toContain(TOKEN);
+    const children = processesOf(role.pid).filter((pid) => pid !== role.pid);
+    expect(children.length).toBeGreaterThan(0);
+    for (const pid of children) {
+      expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toBe("");
+      const files = readdirSync(`/proc/${pid}/fd`).map((fd) => `${fd} ${readlinkSync(`/proc/${pid}/fd/${fd}`)}`);
+      // Its input and output are sockets without addresses.
+      expect(files.filter((file) => file.includes("socket:") && Number(file.split(" ")[0]) > 2)).toEqual([]);
+    }
+  });
+});
