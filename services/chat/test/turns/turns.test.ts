@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ModelError } from "../../src/models/model.ts";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig, started, streamedText } from "../chat-rig.ts";
 
@@ -116,11 +117,22 @@ describe("turns", () => {
 
   it("[CHAT-39] suggestions come in one event before done, and only after an answer", async () => {
     await rig.saveAssistant("suggesting", { suggestions: ["More", "Less"] });
+    rig.model.answer((call) => {
+      call.text("ok");
+      call.finish();
+    });
     const turn = await rig.send("suggest", "Hi", { assistant: "suggesting" });
     await rig.untilDone(turn);
     const events = await rig.events(turn.chat);
     expect(kindsOf(events)).toEqual(["user", "assistant", "suggestions", "done"]);
     expect(events.at(-2)?.event.value).toMatchObject({ items: ["More", "Less"] });
+    rig.model.answer((call) => {
+      call.text("Half of it");
+      call.fail(new ModelError("cut", "the connection closed", { beforeOutput: false }));
+    });
+    const failed = await rig.send("suggest after a failure", "Hi", { assistant: "suggesting" });
+    await rig.untilDone(failed);
+    expect(kindsOf(await rig.events(failed.chat))).toEqual(["user", "assistant", "error", "done"]);
   });
 
   it("[CHAT] an answer is cut at 200,000 characters before it is stored, in events of a limited size", async () => {
