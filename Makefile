@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz attack sbom gen format bench bench-large clean clean-data
+.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz attack sbom gen format bench bench-large clean clean-data chart
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -32,10 +32,11 @@ unit: setup ## The tests next to the code
 integration: setup ## The tests of whole services, in test/ folders
 	@exec vitest run /test/
 
-gen: setup ## Generates gen/ from proto/, documentation of events, and the files of the chat widget
+gen: setup ## Generates gen/ from proto/, documentation of events, files of the Helm chart and of the chat widget
 	@buf generate
 	@node packages/event-schemas/src/write-docs.ts
-	@biome format --write docs/events
+	@node deploy/chart/src/write-files.ts
+	@biome format --write docs/events charts/toolgate/values.schema.json
 	@node packages/chat-widget/src/build.ts
 
 format: setup ## Formats the code and applies safe lint fixes
@@ -66,6 +67,9 @@ attack: setup ## Attacks the sandbox, also over HTTP in both topologies, and cou
 chat-faults: export CHAT_FAULT_ANSWERS ?= 200
 chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answers of chats (CHAT_FAULT_ANSWERS, FAULT_SEED)
 	@exec vitest run deploy/installation/test/chat/faults
+
+chart: setup ## Lints and renders the Helm chart with every profile and checks what it makes
+	@exec vitest run deploy/chart
 
 sbom: setup ## Writes what Toolgate consists of, as CycloneDX and as a list of licences, to .data/sbom
 	@exec node deploy/local/src/dependencies/write-sbom.ts

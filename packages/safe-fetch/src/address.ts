@@ -5,9 +5,10 @@ import { parseIp } from "@toolgate/ip-address/ip-address";
 const GLOBAL_IPV6 = new BlockList();
 GLOBAL_IPV6.addSubnet("2000::", 3, "ipv6");
 
+type Range = readonly [network: string, prefixBits: number];
+
 /** [SSRF-7..15] and the decisions on reserved ranges. */
-const BLOCKED = new BlockList();
-for (const [network, prefixBits] of [
+const BLOCKED_IPV4: readonly Range[] = [
   ["0.0.0.0", 8], // "this network" [SSRF-13]
   ["10.0.0.0", 8], // private [SSRF-8]
   ["100.64.0.0", 10], // shared address space of carriers [SSRF-12]
@@ -24,17 +25,25 @@ for (const [network, prefixBits] of [
   ["203.0.113.0", 24], // documentation
   ["224.0.0.0", 4], // multicast [SSRF-14]
   ["240.0.0.0", 4], // reserved, with broadcast [SSRF-15]
-] as const) {
-  BLOCKED.addSubnet(network, prefixBits, "ipv4");
-}
-for (const [network, prefixBits] of [
+];
+
+/** Blocked inside of `GLOBAL_IPV6`. */
+const BLOCKED_IPV6: readonly Range[] = [
   ["2001::", 23], // IETF protocol assignments: Teredo, benchmarking, ORCHID
   ["2001:db8::", 32], // documentation
   ["2002::", 16], // 6to4, carries an IPv4 address
   ["3fff::", 20], // documentation
-] as const) {
-  BLOCKED.addSubnet(network, prefixBits, "ipv6");
-}
+];
+
+const BLOCKED = new BlockList();
+for (const [network, prefixBits] of BLOCKED_IPV4) BLOCKED.addSubnet(network, prefixBits, "ipv4");
+for (const [network, prefixBits] of BLOCKED_IPV6) BLOCKED.addSubnet(network, prefixBits, "ipv6");
+
+/** The same rules as networks in CIDR notation, for firewalls: exactly these are public, without those in `except`. */
+export const PUBLIC_NETWORKS: readonly { cidr: string; except: readonly string[] }[] = [
+  { cidr: "0.0.0.0/0", except: BLOCKED_IPV4.map(([network, prefixBits]) => `${network}/${prefixBits}`) },
+  { cidr: "2000::/3", except: BLOCKED_IPV6.map(([network, prefixBits]) => `${network}/${prefixBits}`) },
+];
 
 /**
  * Whether an address may be connected to on behalf of a user: it is outside every range of the SSRF section. An

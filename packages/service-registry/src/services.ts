@@ -40,6 +40,9 @@ const SHARE: Variable = {
 const SMTP_URL: Variable = { name: "SMTP_URL", meaning: "server that sends email", secret: true };
 const MAIL_FROM: Variable = { name: "MAIL_FROM", meaning: "sender of email; required with SMTP_URL" };
 
+/** The roles of outbound-webhook that put deliveries into the queue or take them out. */
+const QUEUE_ROLES: readonly string[] = ["manager", "fan-out", "dispatcher"];
+
 /**
  * The one list of services. Services start in this order and stop in the reverse order, so a service comes after those
  * that it calls where possible.
@@ -135,12 +138,12 @@ export const SERVICES = {
     ports: { rpc: 7004, ops: 7104 },
     variables: [
       { ...SMTP_URL, roles: ["runner"] },
-      MAIL_FROM,
+      { ...MAIL_FROM, roles: ["runner"] },
       { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
-      { name: "PUBLIC_URL", meaning: "where senders reach the gateway, for the URLs of hooks" },
+      { name: "PUBLIC_URL", meaning: "where senders reach the gateway, for the URLs of hooks", roles: ["receiver"] },
       { name: "RUNS_PER_WORKSPACE", meaning: "concurrent runs per workspace and lane" },
-      { name: "TOOL_LANE_CONCURRENCY", meaning: "concurrent tool runs per process" },
-      { name: "ASSISTANT_LANE_CONCURRENCY", meaning: "concurrent assistant runs per process" },
+      { name: "TOOL_LANE_CONCURRENCY", meaning: "concurrent tool runs per process", roles: ["runner"] },
+      { name: "ASSISTANT_LANE_CONCURRENCY", meaning: "concurrent assistant runs per process", roles: ["runner"] },
     ],
   },
   "outbound-webhook": {
@@ -162,13 +165,17 @@ export const SERVICES = {
     variables: [
       ...OUTGOING,
       { ...SMTP_URL, roles: ["dispatcher"] },
-      MAIL_FROM,
+      { ...MAIL_FROM, roles: ["dispatcher"] },
       { name: "ROLES", meaning: "process roles, separated by commas; all when unset" },
       SHARE,
       { name: "WORKER_CONCURRENCY", meaning: "concurrent attempts per worker" },
-      { name: "DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts per workspace" },
-      { name: "DELIVERIES_PER_ENDPOINT", meaning: "concurrent attempts per endpoint" },
-      { name: "FAILING_DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts to failing or slow endpoints" },
+      { name: "DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts per workspace", roles: QUEUE_ROLES },
+      { name: "DELIVERIES_PER_ENDPOINT", meaning: "concurrent attempts per endpoint", roles: QUEUE_ROLES },
+      {
+        name: "FAILING_DELIVERIES_PER_WORKSPACE",
+        meaning: "concurrent attempts to failing or slow endpoints",
+        roles: QUEUE_ROLES,
+      },
     ],
   },
   gateway: {
