@@ -162,3 +162,11 @@ test("[TOOL] a tool's name is 1 to 64 letters, digits, underscores and hyphens",
   for (const name of ["", "x".repeat(65), "a b", "a/b", "a.b", "ä", "a\n", 5, undefined])
     expect(isToolName(name)).toBe(false);
 });
+
+test("[TOOL-31] the patterns of one schema have a bounded size together", () => {
+  const properties = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, { type: "string", pattern: `${n}a{900}` }]));
+  expect(definitionOf({ ...MINIMAL, parameters: { properties: properties(20) } }).parameters).toBeDefined();
+  const paths = pathsOf({ ...MINIMAL, parameters: { properties: properties(30) } });
+  expect(paths.at(-1)).toBe("parameters.properties.p29.pattern");
+});

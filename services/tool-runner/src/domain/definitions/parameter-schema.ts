@@ -7,10 +7,12 @@ const MAX_SCHEMAS = 1_000;
 const MAX_SCHEMA_LEVELS = 20;
 const MAX_ENUM_VALUES = 500;
 const MAX_REQUIRED_NAMES = 1_000;
+/** Of the compiled patterns of one schema. They are compiled again whenever the tool is loaded. */
+const MAX_PATTERN_STEPS = 20_000;
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 
 /** [TOOL] The keywords that are enforced, each with a check of its value. All others are ignored. */
-const KEYWORDS: Record<string, (value: unknown) => string | undefined> = {
+const KEYWORDS: Record<string, (value: unknown, reading: Reading) => string | undefined> = {
   type: (value) => {
     const types = Array.isArray(value) ? value : [value];
     const known = types.length > 0 && types.every((type) => TYPES.has(type)) && new Set(types).size === types.length;
@@ -29,7 +31,7 @@ const KEYWORDS: Record<string, (value: unknown) => string | undefined> = {
   maxItems: countViolation,
   minimum: numberViolation,
   maximum: numberViolation,
-  pattern: (value) => (typeof value === "string" ? patternViolation(value) : "must be a string"),
+  pattern: (value, reading) => (typeof value === "string" ? readPattern(value, reading) : "must be a string"),
 };
 
 /**
@@ -38,7 +40,7 @@ const KEYWORDS: Record<string, (value: unknown) => string | undefined> = {
  */
 export function readParameterSchema(schema: unknown, report: Report): JsonObject {
   if (schema === undefined) return {};
-  const enforced = readSchema(schema, "parameters", 1, { schemas: 0, report });
+  const enforced = readSchema(schema, "parameters", 1, { schemas: 0, patternSteps: 0, report });
   if (isJsonObject(schema) && ![ownValue(schema, "type") ?? "object"].flat().includes("object")) {
     report("parameters.type", "the arguments are an object");
   }
@@ -66,7 +68,7 @@ export function declaredArguments(schema: JsonObject | undefined): { name: strin
   });
 }
 
-type Reading = { schemas: number; report: Report };
+type Reading = { schemas: number; patternSteps: number; report: Report };
 
 function readSchema(schema: unknown, path: string, level: number, reading: Reading): JsonObject {
   if (typeof schema === "boolean" && level > 1) return {};
@@ -79,7 +81,7 @@ function readSchema(schema: unknown, path: string, level: number, reading: Readi
   for (const [keyword, violationOf] of Object.entries(KEYWORDS)) {
     const value = ownValue(schema, keyword);
     if (value === undefined) continue;
-    const message = violationOf(value);
+    const message = violationOf(value, reading);
     if (message === undefined) enforced[keyword] = value;
     else reading.report(`${path}.${keyword}`, message);
   }
@@ -102,6 +104,17 @@ function readProperties(properties: unknown, path: string, level: number, readin
     else reading.report(`${path}.${name}`, "cannot be the name of a parameter");
   }
   return enforced;
+}
+
+/** Once there is a violation, the other patterns are not compiled, since each may take long. */
+function readPattern(pattern: string, reading: Reading): string | undefined {
+  const tooMany = `the patterns of a schema may have ${MAX_PATTERN_STEPS} steps together`;
+  if (reading.patternSteps > MAX_PATTERN_STEPS) return tooMany;
+  const message = patternViolation(pattern, (steps) => {
+    reading.patternSteps += steps;
+  });
+  if (message !== undefined) reading.patternSteps = Number.POSITIVE_INFINITY;
+  return message ?? (reading.patternSteps > MAX_PATTERN_STEPS ? tooMany : undefined);
 }
 
 function isUsableName(name: unknown): boolean {

@@ -87,6 +87,13 @@ test("[TOOL-31] patterns are bounded in length and in the size that their repeti
   expect(patternViolation("a".repeat(2_000))).toBeUndefined();
   expect(patternViolation("a".repeat(2_001))).toBeDefined();
   expect(patternViolation("(?:\\p{L}{30}){30}(?:a?b?c?){900}")).toBeDefined();
+  // Building these would take seconds.
+  for (const large of ["(a{1,1000})".repeat(170), `(?:${"[a-z]".repeat(390)}){1000}`, "(?<n>(?:ab){30}c){1,900}"]) {
+    expect(patternViolation(large)).toBe("is too large once its repetitions are counted");
+  }
+  for (const small of ["\\{1000\\}[{]{4,}", "[{1000}]{2}", "(?:\\(a{9}){9}", "\\p{L}{1,900}", "(?<n>a|b{2,}){10,20}"]) {
+    expect(patternViolation(small)).toBeUndefined();
+  }
 });
 
 test("[TOOL-31] any text is a valid pattern or is refused with a reason", () => {

@@ -2,6 +2,7 @@ import { RE2JS } from "re2js";
 
 const MAX_PATTERN_CHARS = 2_000;
 const MAX_PROGRAM_STEPS = 5_000;
+const TOO_LARGE = "is too large once its repetitions are counted";
 
 /**
  * [TOOL-31] Compiles a pattern with the grammar of ECMA-262 (flag u, unanchored) for an engine whose time grows
@@ -13,21 +14,49 @@ export function compilePattern(pattern: string): { test(text: string): boolean; 
     throw new SyntaxError(`must have at most ${MAX_PATTERN_CHARS} characters`);
   }
   new RegExp(pattern, "u");
+  if (leastSteps(pattern) > MAX_PROGRAM_STEPS) throw new SyntaxError(TOO_LARGE);
   const compiled = compileLinear(RE2JS.translateRegExp(forLinearEngine(pattern)));
   const steps = compiled.programSize();
-  if (steps > MAX_PROGRAM_STEPS) throw new SyntaxError("is too large once its repetitions are counted");
+  if (steps > MAX_PROGRAM_STEPS) throw new SyntaxError(TOO_LARGE);
   return { steps, test: (text) => compiled.test(text) };
 }
 
-/** Why a pattern cannot be used; undefined when it can. */
-export function patternViolation(pattern: string): string | undefined {
+/** Why a pattern cannot be used; undefined when it can, after its size has been counted. */
+export function patternViolation(pattern: string, countSteps: (steps: number) => void = () => {}): string | undefined {
   try {
-    compilePattern(pattern);
+    countSteps(compilePattern(pattern).steps);
     return undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return error.message;
     throw error;
   }
+}
+
+/** An atom, a bound of repetitions, or the start or end of a group of a valid pattern. */
+const TOKEN = /\\[pPu]\{[^}]*\}|\\[\s\S]|\[(?:\\[\s\S]|[^\]])*\]|\{(\d+)(?:,(\d*))?\}|\((?:\?(?::|<[^>]*>))?|[\s\S]/gu;
+
+/** At least so many steps has the program, which is found without building it, since that can take seconds. */
+function leastSteps(pattern: string): number {
+  const groups = [0];
+  let atom = 0;
+  for (const [token, least, most] of pattern.matchAll(TOKEN)) {
+    if (token.startsWith("(")) {
+      groups.push(0);
+      continue;
+    }
+    const isGroup = token === ")" && groups.length > 1;
+    const inside = isGroup ? (groups.pop() ?? 0) : 0;
+    const outer = groups.at(-1) ?? 0;
+    if (least !== undefined) {
+      const added = atom * Math.max(0, Math.max(Number(least), Number(most ?? 0)) - 1);
+      atom += added;
+      groups[groups.length - 1] = outer + added;
+    } else if (!/^[*+?|^$]$/u.test(token)) {
+      atom = isGroup ? inside : 1;
+      groups[groups.length - 1] = outer + atom;
+    }
+  }
+  return groups[0] ?? 0;
 }
 
 function compileLinear(pattern: string): RE2JS {
