@@ -19,6 +19,8 @@ it.each([
   ["0.1", "number", 0.1],
   ["5", "number", 5],
   ["0.00", "number", 0],
+  ["33950266534704850", "number", 33950266534704850],
+  ["33950266534704851", "number", "33950266534704851"],
   [".5", "number", ".5"],
   ["1,5", "number", "1,5"],
   ["1e999", "number", "1e999"],
@@ -54,7 +56,9 @@ it("[IN-20] a converted number is the number that the text says", () => {
       const whole = digits.slice(0, digits.length - places);
       const text = `${units < 0n ? "-" : ""}${whole}${places > 0 ? `.${digits.slice(-places)}` : ""}`;
       const read = readFormValue(text, { type: "number" });
-      if (typeof read === "number") expect(read.toFixed(places)).toBe(read === 0 ? text.replace("-", "") : text);
+      // `toFixed` writes out a large double, such as 33950266534704848 for what JSON writes as 33950266534704850.
+      if (typeof read === "number")
+        expect([read.toFixed(places), String(read)]).toContain(read === 0 ? text.replace("-", "") : text);
       else expect(read).toBe(text);
     }),
   );
