@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { detectIsolation, NO_ISOLATION } from "../../src/sandbox/isolation/detect.ts";
+import { startSandboxServer } from "../../src/sandbox/processes/remote/server.ts";
 
 /**
- * A process that stands for the service. It starts Node within the layers around a sandbox child, but without isolates and
+ * A process that does what the role sandbox does: it serves its socket, and starts Node within the layers around a sandbox child, but without isolates and
  * without Node's permissions, and prints the layers and what that process could do.
  */
 const ATTEMPTS = `
-const { spawn } = require("node:child_process");
+const { spawn, spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const net = require("node:net");
 const [pid, secretFile, port, forks] = process.argv.slice(1);
@@ -44,8 +44,15 @@ attempt("become another user", () => process.setuid(0) ?? process.setuid(1) ?? 1
 attempt("keep a capability", () => /CapEff:\\s*0*[1-9a-f]|CapBnd:\\s*0*[1-9a-f]/.test(fs.readFileSync("/proc/self/status", "utf8")) || undefined);
 attempt("gain privileges", () => /NoNewPrivs:\\s*0/.test(fs.readFileSync("/proc/self/status", "utf8")) || undefined);
 attempt("find a variable", () => Object.keys(process.env)[0]);
+// Node has no function for these; the numbers are those of x86_64 and arm64.
+const perl = (code) => spawnSync("/usr/bin/perl", ["-e", code]).status === 0 || undefined;
+const number = (x64, arm64) => (process.arch === "arm64" ? arm64 : x64);
+attempt("open a socket", () => perl("use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or exit 1"));
+attempt("make a namespace", () => perl("exit(syscall(" + number(272, 97) + ", 0x10000000) == 0 ? 0 : 1)"));
+attempt("trace a process", () => perl("exit(syscall(" + number(101, 117) + ", 0, 0, 0, 0) == 0 ? 0 : 1)"));
+attempt("keep a key in the kernel", () => perl("exit(syscall(" + number(250, 219) + ", 0, -3, 1) >= 0 ? 0 : 1)"));
 (async () => {
-  done["open a connection"] = await connects({ host: "127.0.0.1", port: Number(port) });
+  done["open a connection to the sandbox process"] = await connects({ host: "127.0.0.1", port: Number(port) });
   const forked = tries === 0 ? [] : await Promise.all(Array.from({ length: tries }, () => new Promise((resolve) => {
     try {
       const child = spawn("/bin/sleep", ["20"], { stdio: "ignore" });
@@ -65,21 +72,23 @@ const isolation = isControl ? NO_ISOLATION : detectIsolation();
 const folder = await mkdtemp(join(tmpdir(), "escape-"));
 const secretFile = join(folder, "secret");
 await writeFile(secretFile, "secret");
-const server = createServer((socket) => socket.end()).listen(0, "127.0.0.1");
-await once(server, "listening");
-const { port } = server.address() as { port: number };
-const [file = "", ...args] = isolation.wrap([
+const tokenHash = createHash("sha256").update("the token").digest("hex");
+const server = await startSandboxServer({ host: "127.0.0.1", port: 0, tokenHash, isolation });
+const group = isolation.openGroup?.();
+const command = [
   process.execPath,
   "-e",
   ATTEMPTS,
   String(process.pid),
   secretFile,
-  String(port),
+  String(server.port),
   isControl ? "0" : "1000",
-]);
+];
+const [file = "", ...args] = isolation.wrap(command, group);
 const child = spawn(file, args, { env: {}, cwd: "/", detached: true, stdio: ["ignore", "pipe", "inherit"] });
 const output = await text(child.stdout);
 child.kill("SIGKILL");
-server.close();
+group?.remove();
+await server[Symbol.asyncDispose]();
 await rm(folder, { recursive: true });
 console.log(JSON.stringify({ layers: [...isolation.layers], done: output === "" ? undefined : JSON.parse(output) }));

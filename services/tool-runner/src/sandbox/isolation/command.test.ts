@@ -6,7 +6,16 @@ import { reportIsolation } from "./report.ts";
 
 const MACHINE: Machine = {
   isRoot: true,
-  tools: { chroot: "chroot", env: "env", prlimit: "prlimit", setpriv: "setpriv", sh: "sh", unshare: "unshare" },
+  tools: {
+    chroot: "chroot",
+    env: "env",
+    perl: "perl",
+    prlimit: "prlimit",
+    setpriv: "setpriv",
+    sh: "sh",
+    unshare: "unshare",
+  },
+  filter: { prctl: 157, program: Buffer.from([6, 0, 0, 0, 0, 0, 255, 127]) },
   countsByNamespace: true,
   mountPoint: "/mnt",
   readable: ["/usr"],
@@ -24,7 +33,15 @@ describe("the command of a sandbox child", () => {
     const command = commandOf(LAYERS);
     expect(command).toContain(`--reuid=${USER}`);
     expect(command).not.toContain("--user");
-    expect(command.slice(-4)).toEqual(["env", "-i", "node", "x"]);
+    expect(command.slice(-2)).toEqual(["node", "x"]);
+    expect(commandOf(LAYERS.filter((layer) => layer !== "seccomp")).slice(-4)).toEqual(["env", "-i", "node", "x"]);
+  });
+
+  it("[TOOL-2] the filter of system calls is loaded last", () => {
+    const command = commandOf(LAYERS);
+    const at = command.indexOf("perl");
+    expect(at).toBeGreaterThan(command.indexOf("prlimit"));
+    expect(command.slice(at + 2)).toEqual(["157", "060000000000ff7f", "node", "x"]);
   });
 
   it("[TOOL-2] an ordinary user needs a user namespace for every other namespace", () => {

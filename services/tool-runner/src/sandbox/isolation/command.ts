@@ -1,7 +1,8 @@
+import { FILTER_LOADER } from "../processes/child-files.ts";
 import type { ChildGroup } from "./cgroups.ts";
 import type { Layer } from "./layers.ts";
 
-export type Tool = "chroot" | "env" | "prlimit" | "setpriv" | "sh" | "unshare";
+export type Tool = "chroot" | "env" | "perl" | "prlimit" | "setpriv" | "sh" | "unshare";
 
 export type Machine = {
   isRoot: boolean;
@@ -11,6 +12,8 @@ export type Machine = {
   countsByNamespace: boolean;
   /** An existing folder, over which a child mounts its own root. */
   mountPoint: string;
+  /** What loads the filter of system calls; undefined on an architecture without one. */
+  filter: { prctl: number; program: Buffer } | undefined;
   /** What a child must be able to read. */
   readable: readonly string[];
 };
@@ -54,6 +57,11 @@ export function isolated(
   if (layers.has("limits")) outer.push(tools.prlimit, ...limitFlags(layers, machine));
   // The shell sets variables.
   if (layers.has("files")) outer.push(tools.env, "-i");
+  // Last, because it refuses what the programs above need.
+  if (layers.has("seccomp") && machine.filter !== undefined) {
+    const { prctl, program } = machine.filter;
+    outer.push(tools.perl, FILTER_LOADER, String(prctl), program.toString("hex"));
+  }
   return [...outer, ...command];
 }
 

@@ -7,6 +7,7 @@ import { CHILD_PROGRAM, READABLE_FOLDERS } from "../processes/child-files.ts";
 import { CHILD_MEMORY_MIB, type ChildGroup, groupFolders, openGroup, removeLeftovers } from "./cgroups.ts";
 import { inGroup, isolated, type Machine, type Tool } from "./command.ts";
 import { LAYERS, type Layer } from "./layers.ts";
+import { childFilter } from "./seccomp/filter.ts";
 
 /** How this machine isolates sandbox children. */
 export type Isolation = {
@@ -35,7 +36,7 @@ export function detectIsolation(wanted: readonly Layer[] = LAYERS, memoryMib = C
   if (process.platform !== "linux") return NO_ISOLATION;
   const machine = describeMachine();
   const isolation = detectCommand(
-    wanted.filter((layer) => layer !== "cgroup"),
+    wanted.filter((layer) => layer !== "cgroup" && (layer !== "seccomp" || machine.filter !== undefined)),
     machine,
   );
   return wanted.includes("cgroup") ? withGroups(isolation, memoryMib) : isolation;
@@ -85,11 +86,13 @@ function describeMachine(): Machine {
     tools: {
       chroot: pathOf("chroot"),
       env: pathOf("env"),
+      perl: pathOf("perl"),
       prlimit: pathOf("prlimit"),
       setpriv: pathOf("setpriv"),
       sh: pathOf("sh"),
       unshare: pathOf("unshare"),
     },
+    filter: childFilter(process.arch),
     countsByNamespace: major > neededMajor || (major === neededMajor && minor >= neededMinor),
     mountPoint: MOUNT_POINTS.find((path) => existsSync(path)) ?? "/",
     readable: [...SYSTEM_FOLDERS, ...(nodeFolder.startsWith("/usr/") ? [] : [nodeFolder]), ...READABLE_FOLDERS],

@@ -9,6 +9,7 @@
  * - *network*: an empty network namespace.
  * - *processes*: it sees no process but its own.
  * - *files*: it sees only the system's programs and libraries, Node, its own sources and isolated-vm, all read-only.
+ * - *seccomp*: a filter refuses the system calls in `seccomp/system-calls.ts`, such as those for namespaces and sockets.
  * - *cgroup*: a cgroup of its own, which bounds its memory and processes and gives its lane's share of the CPU time.
  * - *user*: an unprivileged user of its own; for a service that is not root, a user namespace of its own.
  */
@@ -20,6 +21,7 @@ export const LAYERS = [
   "processes",
   "files",
   "user",
+  "seccomp",
   "cgroup",
 ] as const;
 
