@@ -38,7 +38,7 @@ export async function measureCallStream(signal: AbortSignal): Promise<CallCosts[
     reconnect: { minMs: 50, maxMs: 2_000 },
     onError: console.error,
   });
-  const direct = directCall(verify, { rpc: "bench", onError: console.error });
+  const direct = directCall(verify, { rpc: "bench", caller: "bench", onError: console.error });
   const subjects: Record<string, Send> = {
     "unary gRPC": () => unary.verify(request, { timeoutMs: TIMEOUT_MS }),
     "call stream": () => stream.call(request, { timeoutMs: TIMEOUT_MS }),

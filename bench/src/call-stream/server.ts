@@ -11,7 +11,10 @@ const verifyCalls = serveCalls({ method: VerifyService.method.verify, handler: v
 const server = createServer(
   connectNodeAdapter({
     routes: (router) =>
-      router.service(VerifyService, { verify: (request, { signal }) => verify(request, { signal }), verifyCalls }),
+      router.service(VerifyService, {
+        verify: (request, { signal }) => verify(request, { signal, caller: "bench" }),
+        verifyCalls: (batches, { signal }) => verifyCalls(batches, { signal, caller: "bench" }),
+      }),
   }),
 );
 server.listen(0, "127.0.0.1", () =>

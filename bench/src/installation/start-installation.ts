@@ -4,6 +4,7 @@ import { connectBus } from "@toolgate/event-bus/connect";
 import { migrateAll } from "@toolgate/installation/migrate";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
+import { installationSecrets } from "@toolgate/local/installation-secrets";
 import { loginsAt } from "@toolgate/local/logins";
 import { isReady, startServiceProcess } from "@toolgate/local/service-process";
 import { startSplit } from "@toolgate/local/split";
@@ -71,7 +72,13 @@ export async function startInstallation(
   const services =
     kind === "single"
       ? await startSingleProcess(env, log)
-      : await startSplit({ env, logins: servers.logins, port, log });
+      : await startSplit({
+          env,
+          serviceKeys: (await installationSecrets(dataDir)).serviceKeys,
+          logins: servers.logins,
+          port,
+          log,
+        });
   resources.defer(() => services.stop());
   const password = randomBytes(12).toString("base64url");
   const addWorkspace = async (workspace: string) =>

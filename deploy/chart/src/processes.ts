@@ -68,7 +68,6 @@ const NOT_OFFERED = ["SANDBOX_URL", "SANDBOX_TOKEN", "SANDBOX_TOKEN_HASH"];
 const DEVELOPMENT_ONLY = ["ALLOWED_TARGETS", "TARGET_CA_FILE", "NODE_ENV"];
 /** The Secret of each secret variable that is not part of a login. */
 const SECRET_OF: Readonly<Record<string, string>> = {
-  INTERNAL_TOKEN: "internal-token",
   SEALING_KEYS: "sealing-keys",
   SMTP_URL: "smtp",
 };
@@ -155,7 +154,12 @@ function factsOf(service: ServiceName, role?: string): ProcessFacts {
       !withheld.includes(variable) && !NOT_OFFERED.includes(variable) && !(hasOneRole && variable === "ROLES"),
   );
   const login = `login-${serverUserOf(service, role).name}`;
-  const secrets = ["INTERNAL_TOKEN", ...reads].flatMap((variable) => {
+  const identity = [
+    ...(withheld.includes("SERVICE_KEY") ? [] : ["SERVICE_KEY"]),
+    ...(servesRpcs && entry.rpcs.length > 0 ? ["SERVICE_PUBLIC_KEYS"] : []),
+  ];
+  const secrets = [...identity, ...reads].flatMap((variable) => {
+    if (identity.includes(variable)) return [[variable, login] as const];
     if (SECRET_OF[variable]) return [[variable, SECRET_OF[variable]] as const];
     return variable.endsWith("_URL") && ofNeeds.includes(variable) ? [[variable, login] as const] : [];
   });

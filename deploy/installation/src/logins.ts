@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { natsAuthorization, redisAcl } from "@toolgate/local-servers/server-accounts";
+import { newServiceKey, publicKeyList, publicKeyOf } from "@toolgate/service-host/identity/service-keys";
 import { natsUsers, redisUsers, SERVER_USERS } from "@toolgate/service-registry/server-users";
-import { serviceEntry } from "@toolgate/service-registry/services";
+import { peersOf, SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { type RolePasswords, roleUrls, SERVICES_WITH_SCHEMA } from "./migrate.ts";
 
 /** Where the servers are: addresses without credentials for NATS and Redis, the administrator's for Postgres. */
@@ -22,7 +23,8 @@ const ADMIN_FILE = "toolgate.env";
 
 /**
  * Writes into a folder what gives every service a login of its own: `<user>.env` with the addresses for it, and what the
- * configurations of NATS and Redis include. Keeps the passwords that the folder already has. Only its owner may read it.
+ * configurations of NATS and Redis include. The files also have the keys with which services call each other. Keeps the
+ * passwords and keys that the folder already has. Only its owner may read it.
  * Returns the names of the files.
  */
 export async function writeLogins(folder: string, addresses: ServerAddresses): Promise<string[]> {
@@ -31,6 +33,7 @@ export async function writeLogins(folder: string, addresses: ServerAddresses): P
   for (const name of ["toolgate", ...SERVER_USERS.map((user) => user.name)]) {
     passwords[name] = (await passwordIn(folder, name)) ?? randomBytes(PASSWORD_BYTES).toString("hex");
   }
+  const keys = await serviceKeys(folder);
   const files: Record<string, string[]> = {
     "nats-users.conf": natsAuthorization(natsUsers(), passwords),
     "redis-users.conf": redisAcl(redisUsers(), passwords),
@@ -46,6 +49,8 @@ export async function writeLogins(folder: string, addresses: ServerAddresses): P
       NATS_URL: withLogin(addresses.natsUrl, name, passwords[name]),
       REDIS_URL: redisKeys.length > 0 ? withLogin(addresses.redisUrl, name, passwords[name]) : undefined,
       DATABASE_URL: needsDatabase(service, roles) ? databaseUrls[service] : undefined,
+      SERVICE_KEY: peersOf(service, roles).length > 0 ? keys.own[service] : undefined,
+      SERVICE_PUBLIC_KEYS: keys.listed,
     });
   }
   for (const [name, content] of Object.entries(files)) {
@@ -79,12 +84,30 @@ export function loginsIn(folder: string): Record<string, Record<string, string>>
   );
 }
 
+/** The key of each service, and the list of their public keys, which has more than one while a service gets another. */
+async function serviceKeys(folder: string): Promise<{ own: Record<ServiceName, string>; listed: string }> {
+  const own = {} as Record<ServiceName, string>;
+  const listed = new Set<string>();
+  for (const name of SERVICE_NAMES) {
+    const variables = await variablesIn(folder, name);
+    own[name] = variables.SERVICE_KEY ?? newServiceKey().serviceKey;
+    const entries = (variables.SERVICE_PUBLIC_KEYS ?? "").split(",").filter((entry) => entry !== "");
+    for (const [service, key] of publicKeyList(entries)) listed.add(`${service}:${key}`);
+    listed.add(`${name}:${publicKeyOf(own[name])}`);
+  }
+  return { own, listed: [...listed].join(",") };
+}
+
 async function passwordIn(folder: string, user: string): Promise<string | undefined> {
+  return PASSWORD.exec((await variablesIn(folder, user)).NATS_URL ?? "")?.[1];
+}
+
+async function variablesIn(folder: string, user: string): Promise<Record<string, string>> {
   const text = await readFile(join(folder, `${user}.env`), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;
   });
-  return PASSWORD.exec(variablesOf(text).NATS_URL ?? "")?.[1];
+  return variablesOf(text);
 }
 
 function variablesOf(text: string): Record<string, string> {

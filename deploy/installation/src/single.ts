@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { type Env, readAll } from "@toolgate/service-host/env";
 import type { Logger } from "@toolgate/service-host/logger";
-import { localPeers } from "@toolgate/service-host/rpc/local-peers";
+import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service, ServiceDefinition } from "@toolgate/service-host/service";
 import { SERVICE_NAMES } from "@toolgate/service-registry/services";
 
@@ -37,13 +36,12 @@ export function readAllConfigs(env: Env, own: Readonly<Record<string, Env>> = {}
  */
 export async function startSingle(configs: readonly unknown[], log: Logger): Promise<SingleInstallation> {
   await using resources = new AsyncDisposableStack();
-  // Only this process calls its services, so nobody else needs the token.
-  const peers = localPeers({ log, internalToken: randomBytes(32).toString("base64url") });
+  const services = localServices({ log });
   const running: Service[] = [];
   for (const [index, [name, definition]] of DEFINITIONS.entries()) {
-    const host = { log: log.child({ service: name }), now: Date.now, peers };
+    const host = { log: log.child({ service: name }), now: Date.now, peers: services.peersOf(name) };
     const service = resources.use(await definition.start(configs[index], host));
-    peers.add(name, service);
+    services.add(name, service);
     running.push(service);
   }
   const owned = resources.move();

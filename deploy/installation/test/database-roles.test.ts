@@ -3,11 +3,13 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPool } from "@toolgate/postgres/pool";
+import { readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { SERVER_USERS } from "@toolgate/service-registry/server-users";
+import { SERVICE_NAMES } from "@toolgate/service-registry/services";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readRolePasswords, writeLogins } from "../src/logins.ts";
+import { loginsIn, readRolePasswords, writeLogins } from "../src/logins.ts";
 import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../src/migrate.ts";
 
 let database: TestDatabase;
@@ -134,10 +136,18 @@ test("the logins of an installation are files that only their owner may read, an
     for (const name of files) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
     const text = await readFile(join(folder, "key-auth.env"), "utf8");
     expect(text).toMatch(
-      /^NATS_URL=tls:\/\/key-auth:(\w+)@a\.example:4222,tls:\/\/key-auth:\1@b\.example:4222\nREDIS_URL=rediss:\/\/key-auth:\1@redis\.example:6380\nDATABASE_URL=postgres:\/\/toolgate_key_auth:\1@db\.example\/toolgate\n$/,
+      /^NATS_URL=tls:\/\/key-auth:(\w+)@a\.example:4222,tls:\/\/key-auth:\1@b\.example:4222\nREDIS_URL=rediss:\/\/key-auth:\1@redis\.example:6380\nDATABASE_URL=postgres:\/\/toolgate_key_auth:\1@db\.example\/toolgate\nSERVICE_KEY=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
     );
-    expect(await readFile(join(folder, "gateway.env"), "utf8")).toMatch(/^NATS_URL=\S+\n$/);
-    expect(await readFile(join(folder, "outbound-webhook-worker.env"), "utf8")).toMatch(/^NATS_URL=\S+\n$/);
+    expect(await readFile(join(folder, "gateway.env"), "utf8")).toMatch(
+      /^NATS_URL=\S+\nSERVICE_KEY=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
+    );
+    expect(await readFile(join(folder, "outbound-webhook-worker.env"), "utf8")).toMatch(
+      /^NATS_URL=\S+\nSERVICE_PUBLIC_KEYS=\S+\n$/,
+    );
+    for (const name of SERVICE_NAMES) {
+      const identity = readIdentity(loginsIn(folder)[name] ?? {}, name);
+      expect(identity.serviceKey?.asymmetricKeyType, name).toBe("ed25519");
+    }
     for (const { name } of SERVER_USERS) {
       expect(await readFile(join(folder, `${name}.env`), "utf8")).not.toContain("admin:secret");
       expect(await readFile(join(folder, "nats-users.conf"), "utf8")).toContain(`"${name}"`);

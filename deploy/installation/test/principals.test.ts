@@ -1,13 +1,13 @@
 import { createClient, type Transport } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
 import { SessionService, TokenKind } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { changeRole } from "@toolgate/key-auth/operator/roles";
-import { accessOf, INTERNAL_TOKEN_HEADER } from "@toolgate/service-host/access";
+import { accessOf } from "@toolgate/service-host/access";
 import { PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
+import { remoteTransport } from "@toolgate/service-host/rpc/transport";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { claimsOf, newSigningKey } from "@toolgate/testbed/principals";
-import { TEST_TOKEN } from "@toolgate/testbed/transports";
+import { serviceToken } from "@toolgate/testbed/service-identity";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EVERY_RPC, outcomeOf } from "./every-rpc.ts";
 import { type RunningToolgate, runToolgate } from "./running-toolgate.ts";
@@ -25,23 +25,25 @@ let jwt: string;
 let principal: string;
 
 beforeAll(async () => {
-  toolgate = await runToolgate("split", { env: { INTERNAL_TOKEN: TEST_TOKEN } });
+  toolgate = await runToolgate("split");
   for (const [service] of EVERY_RPC) {
-    transports.set(service, createGrpcTransport({ baseUrl: toolgate.rpcUrls[service] ?? "" }));
+    // As the gateway calls it.
+    const { gateway: serviceKey = "" } = toolgate.serviceKeys;
+    const tokenFor = () => serviceToken("gateway", service, { serviceKey });
+    transports.set(service, remoteTransport(toolgate.rpcUrls[service] ?? "", tokenFor));
   }
   const { email, password, workspace } = toolgate.account;
-  ({ token: jwt } = await sessions().login({ email, password, tokenKind: TokenKind.JWT }, { headers: internal }));
-  ({ principal } = await sessions().authorize({ token: jwt, workspace }, { headers: internal }));
+  ({ token: jwt } = await sessions().login({ email, password, tokenKind: TokenKind.JWT }));
+  ({ principal } = await sessions().authorize({ token: jwt, workspace }));
 });
 afterAll(() => toolgate?.[Symbol.asyncDispose]());
 
-const internal = { [INTERNAL_TOKEN_HEADER]: TEST_TOKEN };
 const sessions = () => createClient(SessionService, transports.get("key-auth") as Transport);
 /** How a call of each management RPC ends. */
 const outcomesWith = (text: string) =>
   Promise.all(
     MANAGED.map(([service, method]) =>
-      outcomeOf(transports.get(service) as Transport, method, { ...internal, [PRINCIPAL_HEADER]: text }),
+      outcomeOf(transports.get(service) as Transport, method, { [PRINCIPAL_HEADER]: text }),
     ),
   );
 
@@ -68,14 +70,14 @@ test("every service takes a principal as key-auth signed it, and refuses any oth
   for (const [name, text] of Object.entries(refused))
     expect([name, await outcomesWith(text)]).toEqual([name, MANAGED.map(() => "Unauthenticated")]);
   const { workspace } = toolgate.account;
-  const { principal: fresh } = await sessions().authorize({ token: jwt, workspace }, { headers: internal });
+  const { principal: fresh } = await sessions().authorize({ token: jwt, workspace });
   const outcomes = await outcomesWith(fresh);
   for (const refusal of ["Unauthenticated", "PermissionDenied", "Unavailable"]) expect(outcomes).not.toContain(refusal);
 });
 
 test("a principal is not a login", async () => {
   const { workspace } = toolgate.account;
-  await expect(sessions().authorize({ token: principal, workspace }, { headers: internal })).rejects.toThrow("login");
+  await expect(sessions().authorize({ token: principal, workspace })).rejects.toThrow("login");
 });
 
 test("an RPC admits its roles alone, and a changed role takes effect with the next request", async () => {
@@ -83,7 +85,7 @@ test("an RPC admits its roles alone, and a changed role takes effect with the ne
   const operator = { pool: toolgate.pool, now: () => new Date() } as Parameters<typeof changeRole>[0];
   for (const role of ["member", "manager", "admin"] as const) {
     await changeRole(operator, { email, workspace, role });
-    const { principal: text } = await sessions().authorize({ token: jwt, workspace }, { headers: internal });
+    const { principal: text } = await sessions().authorize({ token: jwt, workspace });
     const outcomes = await outcomesWith(text);
     const isAdmitted = outcomes.map((outcome) => outcome !== "PermissionDenied");
     expect([role, isAdmitted]).toEqual([role, MANAGED.map(([, method]) => ROLES[accessOf(method)]?.includes(role))]);

@@ -23,23 +23,23 @@ const SERVICE_OF: Record<string, ServiceName> = {
 };
 
 /** Everything that opens a door. SMTP_URL is set for all, so that a process that must not have it can be seen to lack it. */
-const SECRETS = ["INTERNAL_TOKEN", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS", "SMTP_URL"];
+const SECRETS = ["SERVICE_KEY", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS", "SMTP_URL"];
 /** As the table of processes and the settings in docs/operators.md say. */
 const EXPECTED: Record<string, string[]> = {
-  gateway: ["INTERNAL_TOKEN", "NATS_URL"],
-  "key-auth": ["INTERNAL_TOKEN", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS"],
+  gateway: ["SERVICE_KEY", "NATS_URL"],
+  "key-auth": ["SERVICE_KEY", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS"],
   "tool-runner": SECRETS,
-  api: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
-  worker: ["INTERNAL_TOKEN", "NATS_URL"],
-  receiver: ["INTERNAL_TOKEN", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS"],
-  runner: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SMTP_URL"],
-  manager: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
-  "fan-out": ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
-  dispatcher: ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS", "SMTP_URL"],
+  api: ["SERVICE_KEY", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
+  worker: ["NATS_URL"],
+  receiver: ["SERVICE_KEY", "DATABASE_URL", "REDIS_URL", "NATS_URL", "SEALING_KEYS"],
+  runner: ["SERVICE_KEY", "DATABASE_URL", "NATS_URL", "SMTP_URL"],
+  manager: ["SERVICE_KEY", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
+  "fan-out": ["DATABASE_URL", "NATS_URL", "SEALING_KEYS"],
+  dispatcher: ["SERVICE_KEY", "DATABASE_URL", "NATS_URL", "SEALING_KEYS", "SMTP_URL"],
 };
 /** What a sandbox process is given that opens no door. */
 const PLAIN = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", "ROLES"];
-const CHAT_WORKER = ["INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"];
+const CHAT_WORKER = ["SERVICE_KEY", "DATABASE_URL", "NATS_URL", "SEALING_KEYS"];
 
 async function environmentOf(pid: number): Promise<Record<string, string>> {
   const text = await readFile(`/proc/${pid}/environ`, "utf8");
@@ -95,6 +95,9 @@ test.runIf(hasProc)(
       const service = environment.CHAT_FILES && name === "worker" ? undefined : SERVICE_OF[name];
       const text = JSON.stringify(environment);
       const known = passwords.filter(([, password]) => text.includes(password)).map(([user]) => user);
+      const serviceKeys = Object.values(toolgate.serviceKeys).filter((key) => text.includes(key));
+      const ownKey = toolgate.serviceKeys[service ?? "chat"];
+      expect(serviceKeys, name).toEqual(secrets.includes("SERVICE_KEY") ? [ownKey] : []);
       const user = new URL(environment.NATS_URL ?? "").username;
       if (environment.DATABASE_URL) {
         const role = new URL(environment.DATABASE_URL).username;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
+import { installationSecrets } from "@toolgate/local/installation-secrets";
 import { loginsAt } from "@toolgate/local/logins";
 import type { ServiceProcess } from "@toolgate/local/service-process";
 import { type SplitSettings, startSplit } from "@toolgate/local/split";
@@ -46,6 +47,8 @@ export interface RunningToolgate extends AsyncDisposable {
   postgres: Omit<TestServer, "wipe"> | undefined;
   /** Base URLs of the RPC servers by service. Only in the split topology. */
   rpcUrls: Readonly<Partial<Record<ServiceName, string>>>;
+  /** SERVICE_KEY by service. Only in the split topology. */
+  serviceKeys: Readonly<Partial<Record<ServiceName, string>>>;
   /** Only in the split topology. */
   processes(): ServiceProcess[];
   saveTool(name: string, definition: Record<string, unknown>): Promise<void>;
@@ -110,13 +113,14 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   await provision(pool, { ...account, role: "admin" });
   const manage = await loginTo(running.baseUrl, account);
   if (!manage) throw new Error("the administrator cannot log in");
-  const { baseUrl, gatewayUrls, opsUrls, rpcUrls } = running;
+  const { baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys } = running;
   const owned = resources.move();
   return {
     baseUrl,
     gatewayUrls,
     opsUrls,
     rpcUrls,
+    serviceKeys,
     pool,
     databaseUrl: database.url,
     manage,
@@ -141,18 +145,27 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
 async function start(kind: TopologyKind, settings: Parameters<typeof startTopology>[1], setup: Setup) {
   if (kind === "single") {
     const single = await startTopology("single", settings);
-    return { ...single, gatewayUrls: [single.baseUrl], rpcUrls: {}, processes: (): ServiceProcess[] => [] };
+    return {
+      ...single,
+      gatewayUrls: [single.baseUrl],
+      rpcUrls: {},
+      serviceKeys: {},
+      processes: (): ServiceProcess[] => [],
+    };
   }
   const env = await serviceEnvironment(settings);
   const { replicas, roles } = setup;
-  return startSplit({
+  const { serviceKeys } = await installationSecrets(settings.dataDir);
+  const split = await startSplit({
     env,
+    serviceKeys,
     logins: settings.logins ?? {},
     port: setup.port ?? 0,
     log: settings.log,
     ...(replicas && { replicas }),
     ...(roles && { roles }),
   });
+  return { ...split, serviceKeys };
 }
 
 /** What tests set up through the management API. */

@@ -16,6 +16,8 @@ import { isReady, type ServiceProcess, startServiceProcess } from "./service-pro
 export type SplitSettings = {
   /** What all services read. */
   readonly env: Readonly<Record<string, string>>;
+  /** The SERVICE_KEY of each service. */
+  readonly serviceKeys: Readonly<Record<ServiceName, string>>;
   /** What each user logs in with, instead of what is in `env`. */
   readonly logins?: Logins;
   /** The first gateway's; 0 picks a free one. */
@@ -150,12 +152,18 @@ async function planProcesses({ replicas = {}, roles = {} }: SplitSettings, gatew
 function startProcess(
   { service, role, port, rpcPort, opsPort }: Process,
   env: Record<string, string>,
-  { log, signal, inspect, logins = {} }: SplitSettings,
+  { log, signal, inspect, serviceKeys, logins = {} }: SplitSettings,
 ): Promise<ServiceProcess> {
   const ports = { PORT: String(port), RPC_PORT: String(rpcPort), OPS_PORT: String(opsPort) };
   const only = bareVariables(service, role);
   const login = only ? {} : logins[serverUserOf(service, role).name];
-  const own: Record<string, string> = { ...env, ...login, ...(role && { ROLES: role }), ...ports };
+  const own: Record<string, string> = {
+    ...env,
+    SERVICE_KEY: serviceKeys[service],
+    ...login,
+    ...(role && { ROLES: role }),
+    ...ports,
+  };
   const withheld = withheldVariables(service, role);
   const isGiven = (name: string) => (only ? only.includes(name) : !withheld.includes(name) && name !== HASH_VARIABLE);
   return startServiceProcess({

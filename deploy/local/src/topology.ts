@@ -11,7 +11,7 @@ import type { ServiceName } from "@toolgate/service-registry/services";
 import { startMetrics } from "@toolgate/telemetry/sdk";
 import { startTracing } from "@toolgate/telemetry/tracing";
 import { receiverCaFile } from "./demo/receiver.ts";
-import { installationSecrets } from "./installation-secrets.ts";
+import { installationSecrets, publicKeysOf } from "./installation-secrets.ts";
 import type { Logins } from "./logins.ts";
 import { startSplit, type Topology } from "./split.ts";
 
@@ -54,8 +54,10 @@ export async function startTopology(kind: "single" | "split", settings: Topology
   await refuseForeignDatabase(databaseUrl, env.SEALING_KEYS ?? "", dataDir);
   await migrateAll(databaseUrl);
   if (kind === "single") return startInProcess(env, logins, log);
+  const { serviceKeys } = await installationSecrets(dataDir);
   return startSplit({
     env,
+    serviceKeys,
     port,
     log,
     ...(logins && { logins }),
@@ -79,7 +81,7 @@ async function refuseForeignDatabase(databaseUrl: string, sealingKeys: string, d
 
 /** The environment that the services share. */
 export async function serviceEnvironment(settings: TopologySettings): Promise<Record<string, string>> {
-  const { internalToken, sealingKeys } = await installationSecrets(settings.dataDir);
+  const { sealingKeys, serviceKeys } = await installationSecrets(settings.dataDir);
   return {
     NODE_ENV: "development",
     LOG_LEVEL,
@@ -88,7 +90,7 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
     REDIS_URL: settings.redisUrl,
     HTTP_HOST: HOST,
     PORT: String(settings.port),
-    INTERNAL_TOKEN: internalToken,
+    SERVICE_PUBLIC_KEYS: publicKeysOf(serviceKeys),
     SEALING_KEYS: sealingKeys,
     ALLOWED_TARGETS: settings.allowedTargets.join(","),
     TARGET_CA_FILE: settings.targetCaFile ?? receiverCaFile(settings.dataDir),

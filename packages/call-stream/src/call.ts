@@ -33,6 +33,8 @@ export type CallContext = {
    * It is created on first use, so a handler that never reads it costs nothing.
    */
   readonly signal: AbortSignal;
+  /** The service that calls. */
+  readonly caller: string;
 };
 
 /**

@@ -74,11 +74,13 @@ export class StreamCaller<O> extends Caller<O> {
 /** The handler's side of one call: its deadline, and an abort signal that is created when the handler reads it. */
 export class OpenCall implements CallContext {
   readonly deadlineMs: number;
+  readonly caller: string;
   #controller: AbortController | undefined;
   #reason: unknown;
 
-  constructor(deadlineMs: number) {
+  constructor(deadlineMs: number, caller: string) {
     this.deadlineMs = deadlineMs;
+    this.caller = caller;
   }
 
   get signal(): AbortSignal {

@@ -10,6 +10,8 @@ import { observeRpc } from "./measure.ts";
 type DirectCallOptions = {
   /** Full name of the RPC, for metrics. */
   readonly rpc: string;
+  /** The service that calls. */
+  readonly caller: string;
   /** Called with failures that callers see only as an opaque `internal`. */
   readonly onError: ErrorListener;
   /** Handlers running at a time; further calls fail with `resource_exhausted`. Default 4096. */
@@ -29,9 +31,9 @@ class DirectCaller<O> extends Caller<O> {
   readonly context: OpenCall;
   readonly #cancel: (caller: DirectCaller<O>) => void;
 
-  constructor(options: CallOptions, cancel: (caller: DirectCaller<O>) => void) {
+  constructor(options: CallOptions, name: string, cancel: (caller: DirectCaller<O>) => void) {
     super(options);
-    this.context = new OpenCall(this.deadlineMs);
+    this.context = new OpenCall(this.deadlineMs, name);
     this.#cancel = cancel;
   }
 
@@ -43,6 +45,7 @@ class DirectCaller<O> extends Caller<O> {
 class DirectCalls<I, O> {
   readonly #handler: CallHandler<I, O>;
   readonly #rpc: string;
+  readonly #caller: string;
   readonly #onError: ErrorListener;
   readonly #maxInFlight: number;
   readonly #waiting = new Set<DirectCaller<O>>();
@@ -53,9 +56,13 @@ class DirectCalls<I, O> {
   readonly #onCancel = (caller: DirectCaller<O>) => this.#abandon(caller, callerGone());
   #running = 0;
 
-  constructor(handler: CallHandler<I, O>, { rpc, onError, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: DirectCallOptions) {
+  constructor(
+    handler: CallHandler<I, O>,
+    { rpc, caller, onError, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: DirectCallOptions,
+  ) {
     this.#handler = handler;
     this.#rpc = rpc;
+    this.#caller = caller;
     this.#onError = onError;
     this.#maxInFlight = maxInFlight;
   }
@@ -63,7 +70,7 @@ class DirectCalls<I, O> {
   call(request: I, options: CallOptions): Promise<O> {
     const refusal = refusalOf(options, this.#running, this.#maxInFlight);
     if (refusal !== undefined) return Promise.reject(refusal);
-    const caller = new DirectCaller<O>(options, this.#onCancel);
+    const caller = new DirectCaller<O>(options, this.#caller, this.#onCancel);
     this.#waiting.add(caller);
     this.#running += 1;
     this.#sweep.start();

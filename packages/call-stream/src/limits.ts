@@ -25,6 +25,12 @@ export const MAX_UNSENT_REPLY_BYTES = 16 * 1024 * 1024;
 /** Time between two checks of the deadlines of open calls. */
 export const SWEEP_PERIOD_MS = 20;
 
+/**
+ * A stream's caller is checked when the stream opens, so a server asks for a new stream after this time: whoever opened
+ * one with a stolen credential, which is valid for a minute, cannot keep it.
+ */
+export const DEFAULT_MAX_STREAM_AGE_MS = 900_000;
+
 /** A draining server refuses new calls after this time. */
 export const DEFAULT_DRAIN_GRACE_MS = 2_000;
 

@@ -3,8 +3,13 @@ import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/proto
 import type { CallBatch, ReplyBatch } from "@toolgate/gen/toolgate/call_stream/v1/call_stream_pb";
 import type { CallHandler } from "./call.ts";
 import type { ErrorListener } from "./failure.ts";
-import { DEFAULT_DRAIN_GRACE_MS, DEFAULT_MAX_IN_FLIGHT, DEFAULT_MAX_TIMEOUT_MS } from "./limits.ts";
-import { ServedStream } from "./served-stream.ts";
+import {
+  DEFAULT_DRAIN_GRACE_MS,
+  DEFAULT_MAX_IN_FLIGHT,
+  DEFAULT_MAX_STREAM_AGE_MS,
+  DEFAULT_MAX_TIMEOUT_MS,
+} from "./limits.ts";
+import { ServedStream, type StreamContext } from "./served-stream.ts";
 
 /** Limits on each stream that a server accepts. */
 export type ServeLimits = {
@@ -14,6 +19,8 @@ export type ServeLimits = {
   readonly maxTimeoutMs?: number;
   /** Milliseconds after `drainSignal` during which calls already in transit are still accepted. Default 2 s. */
   readonly drainGraceMs?: number;
+  /** Milliseconds after which a stream takes no more calls; its client opens another. Default 15 minutes. */
+  readonly maxAgeMs?: number;
 };
 
 type ServeOptions<I extends DescMessage, O extends DescMessage> = {
@@ -33,7 +40,7 @@ type ServeOptions<I extends DescMessage, O extends DescMessage> = {
 
 /** The implementation of a bidirectional RPC of `CallBatch` and `ReplyBatch`, as the Connect router takes it. */
 export type ServedCalls = {
-  (batches: AsyncIterable<CallBatch>, context: { readonly signal: AbortSignal }): AsyncIterable<ReplyBatch>;
+  (batches: AsyncIterable<CallBatch>, context: StreamContext): AsyncIterable<ReplyBatch>;
   /**
    * Resolves once the streams that are open now have ended; after `drainSignal`, no call is open or on its way then.
    * Resolves after `waitMs` at the latest: a frozen client never ends its stream.
@@ -57,11 +64,12 @@ export function serveCalls<I extends DescMessage, O extends DescMessage>(options
     maxInFlight: limits.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT,
     maxTimeoutMs: limits.maxTimeoutMs ?? DEFAULT_MAX_TIMEOUT_MS,
     drainGraceMs: limits.drainGraceMs ?? DEFAULT_DRAIN_GRACE_MS,
+    maxAgeMs: limits.maxAgeMs ?? DEFAULT_MAX_STREAM_AGE_MS,
   };
   const open = new Set<Promise<void>>();
-  const serve = (batches: AsyncIterable<CallBatch>, { signal }: { readonly signal: AbortSignal }) => {
-    const replies = new ServedStream(settings, signal).serve(batches);
-    const over = untilAborted(signal).then(() => void open.delete(over));
+  const serve = (batches: AsyncIterable<CallBatch>, context: StreamContext) => {
+    const replies = new ServedStream(settings, context).serve(batches);
+    const over = untilAborted(context.signal).then(() => void open.delete(over));
     open.add(over);
     return replies;
   };

@@ -22,13 +22,22 @@ type ServedStreamSettings<I extends DescMessage, O extends DescMessage> = {
   readonly maxInFlight: number;
   readonly maxTimeoutMs: number;
   readonly drainGraceMs: number;
+  readonly maxAgeMs: number;
+};
+
+/** What a server knows about a stream. */
+export type StreamContext = {
+  /** Aborts when the stream ends, for any reason. */
+  readonly signal: AbortSignal;
+  /** The service that has opened it. */
+  readonly caller: string;
 };
 
 class ServedCall extends OpenCall {
   readonly id: number;
 
-  constructor(id: number, deadlineMs: number) {
-    super(deadlineMs);
+  constructor(id: number, deadlineMs: number, caller: string) {
+    super(deadlineMs, caller);
     this.id = id;
   }
 }
@@ -38,6 +47,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   readonly #settings: ServedStreamSettings<I, O>;
   readonly #rpc: string;
   readonly #lost: AbortSignal;
+  readonly #caller: string;
   readonly #replies: ReplyQueue;
   /** Calls whose callers wait for a reply. */
   readonly #open = new Map<number, ServedCall>();
@@ -50,12 +60,13 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   #noMoreCalls = false;
   #refusing = false;
   #graceTimer: NodeJS.Timeout | undefined;
+  #ageTimer: NodeJS.Timeout | undefined;
 
-  /** @param lost aborts when the stream ends, for any reason */
-  constructor(settings: ServedStreamSettings<I, O>, lost: AbortSignal) {
+  constructor(settings: ServedStreamSettings<I, O>, { signal: lost, caller }: StreamContext) {
     this.#settings = settings;
     this.#rpc = `${settings.method.parent.typeName}/${settings.method.name}`;
     this.#lost = lost;
+    this.#caller = caller;
     this.#replies = new ReplyQueue(settings.maxInFlight);
   }
 
@@ -64,6 +75,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
     if (drainSignal?.aborted) throw new ConnectError("the server is draining", Code.Unavailable);
     const drain = () => this.#drain();
     drainSignal?.addEventListener("abort", drain);
+    this.#ageTimer = setTimeout(drain, this.#settings.maxAgeMs).unref();
     this.#lost.addEventListener("abort", () => {
       drainSignal?.removeEventListener("abort", drain);
       this.#close();
@@ -90,7 +102,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
       if (this.#open.has(id)) throw new ConnectError(`call ${id} is already open`, Code.InvalidArgument);
       const allowedMs = timeoutMs === 0 ? maxTimeoutMs : Math.min(timeoutMs, maxTimeoutMs);
       const scope = { requestId: isRequestId(requestId) ? requestId : "", span: spanOf(sent) };
-      runForRequest(scope, () => this.#begin(new ServedCall(id, nowMs + allowedMs), request));
+      runForRequest(scope, () => this.#begin(new ServedCall(id, nowMs + allowedMs, this.#caller), request));
     }
     for (const id of batch.cancelled) this.#cancel(id);
   }
@@ -173,6 +185,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
   }
 
   #drain(): void {
+    if (this.#graceTimer) return;
     this.#replies.goAway();
     this.#graceTimer = setTimeout(() => {
       this.#refusing = true;
@@ -187,6 +200,7 @@ export class ServedStream<I extends DescMessage, O extends DescMessage> {
 
   #close(): void {
     clearTimeout(this.#graceTimer);
+    clearTimeout(this.#ageTimer);
     this.#sweep.stop();
     const reason = new ConnectError("the stream has ended", Code.Canceled);
     for (const call of this.#open.values()) call.abort(reason);

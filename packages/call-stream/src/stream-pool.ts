@@ -94,8 +94,11 @@ export class StreamPool<O> {
       await this.#openOnce(address, retired);
       if (retired.aborted) return;
       // A stream that lasted was healthy, so the waits start short again.
-      failures = performance.now() - startedMs > reconnect.maxMs ? 0 : failures + 1;
+      const lasted = performance.now() - startedMs > reconnect.maxMs;
+      failures = lasted ? 0 : failures + 1;
       void this.#addresses.refresh();
+      // The server may only want another stream, so one attempt comes at once, and no call waits for the pause.
+      if (lasted) continue;
       await delay(backoffMs(reconnect, failures), undefined, { signal: retired }).catch(() => undefined);
     }
   }

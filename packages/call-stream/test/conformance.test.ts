@@ -6,7 +6,7 @@ import { startVerifyServer } from "./verify-server.ts";
 
 describe("a direct call", () => {
   conformance(async (handler, { onError = () => undefined, ...limits } = {}) => ({
-    call: directCall(handler, { rpc: "test", onError, ...limits }),
+    call: directCall(handler, { rpc: "test", caller: "gateway", onError, ...limits }),
     [Symbol.asyncDispose]: async () => undefined,
   }));
 });

@@ -134,3 +134,26 @@ test("a restart of the only server at the same address fails no call", async () 
   going = false;
   expect(await load).toBeGreaterThan(100);
 });
+
+test("a stream takes calls for a limited time, then its client opens another, and no call fails", async () => {
+  let seen = 0;
+  const callersSeen = new Set<string>();
+  const handler: VerifyHandler = async ({ tool }, { caller }) => {
+    seen += 1;
+    callersSeen.add(caller);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    return responseTo(tool);
+  };
+  await using server = await startVerifyServer(handler, { limits: { maxAgeMs: 200 } });
+  await using client = verifyClient(() => [server.address]);
+  let going = true;
+  const load = callers(
+    20,
+    () => going,
+    (tool) => client.call(ask(tool), { timeoutMs: LONG_MS }),
+  );
+  await eventually(() => server.opened() >= 5);
+  going = false;
+  expect(await load).toBe(seen);
+  expect([...callersSeen]).toEqual(["gateway"]);
+});

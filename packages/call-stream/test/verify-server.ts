@@ -23,6 +23,8 @@ type VerifyServer = AsyncDisposable & {
   readonly port: number;
   /** Announces `going_away` on every stream and resolves when all connections have closed. */
   drain(): Promise<void>;
+  /** The streams that were opened. */
+  opened(): number;
   /** See `ServedCalls`. */
   untilIdle(waitMs: number): Promise<void>;
 };
@@ -32,6 +34,7 @@ export async function startVerifyServer(
   options: VerifyServerOptions = {},
 ): Promise<VerifyServer> {
   const draining = new AbortController();
+  let opened = 0;
   const verifyCalls = serveCalls({
     method: VerifyService.method.verify,
     handler,
@@ -40,7 +43,15 @@ export async function startVerifyServer(
     drainSignal: draining.signal,
   });
   const server = createServer(
-    connectNodeAdapter({ routes: (router) => router.service(VerifyService, { verifyCalls }) }),
+    connectNodeAdapter({
+      routes: (router) =>
+        router.service(VerifyService, {
+          verifyCalls(batches, { signal }) {
+            opened += 1;
+            return verifyCalls(batches, { signal, caller: "gateway" });
+          },
+        }),
+    }),
   );
   const { port, sessions } = await listening(server, options.port ?? 0);
   return {
@@ -52,6 +63,7 @@ export async function startVerifyServer(
       for (const session of sessions) session.close();
       await closed;
     },
+    opened: () => opened,
     untilIdle: (waitMs) => verifyCalls.untilIdle(waitMs),
     [Symbol.asyncDispose]: async () => {
       for (const session of sessions) session.destroy();

@@ -1,14 +1,13 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type Interceptor } from "@connectrpc/connect";
-import { Access, access } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import { Access, access, callers } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import type { ServiceName } from "@toolgate/service-registry/services";
+import { callerKey } from "./identity/caller.ts";
 import type { PrincipalReader } from "./identity/principal-token.ts";
+import { type CallerReader, SERVICE_TOKEN_HEADER, unknownCaller } from "./identity/service-token.ts";
 import { type MemberRole, PRINCIPAL_HEADER, principalKey } from "./principal.ts";
 
-/** Shows that a call comes from a service of this installation. */
-export const INTERNAL_TOKEN_HEADER = "toolgate-internal-token";
-
-/** The roles that may call an RPC with this access; undefined: the internal token is enough. */
+/** The roles that may call an RPC with this access; undefined: it needs no user. */
 const ROLES_ADMITTED = new Map<Access, readonly MemberRole[] | undefined>([
   [Access.INTERNAL, undefined],
   [Access.PUBLIC, undefined],
@@ -22,6 +21,12 @@ export function accessOf(method: DescMethod): Access {
   const declared = getOption(method, access);
   if (!ROLES_ADMITTED.has(declared)) throw new Error(`${rpcName(method)} declares no access`);
   return declared;
+}
+
+/** The services that may call an RPC: those that its option names, and the gateway if people may call it. */
+export function callersOf(method: DescMethod): readonly ServiceName[] {
+  const named = getOption(method, callers) as ServiceName[];
+  return accessOf(method) === Access.INTERNAL ? named : ["gateway", ...named];
 }
 
 /** The RPCs of a service that people may call through the gateway's management API, which has no streams. */
@@ -44,49 +49,47 @@ export function rpcName(method: DescMethod): string {
   return `${method.parent.typeName}/${method.name}`;
 }
 
-/** How a server finds out who calls. */
+/** How a server finds out who calls: which service, and for which user. */
 export interface Authentication {
-  internalToken: string;
+  callers: CallerReader;
   principals: PrincipalReader;
 }
 
 /**
- * Refuses calls without the internal token, and management calls of users whose role is not enough. Handlers get the
- * user from `principalOf`.
+ * Refuses calls of services that the RPC does not admit, and management calls of users whose role is not enough.
+ * Handlers get the service from `callerOf` and the user from `principalOf`.
  */
-export function accessInterceptor({ internalToken, principals }: Authentication): Interceptor {
-  const isInternal = internalTokenCheck(internalToken);
+export function accessInterceptor({ callers, principals }: Authentication): Interceptor {
   return (next) => async (request) => {
-    if (!isInternal(request.header.get(INTERNAL_TOKEN_HEADER) ?? ""))
-      throw new ConnectError("internal token missing or wrong", Code.Unauthenticated);
-    const admitted = ROLES_ADMITTED.get(accessOf(request.method));
+    const { method, header, contextValues } = request;
+    const token = header.get(SERVICE_TOKEN_HEADER);
+    if (!token) throw unknownCaller();
+    const caller = callers.known(token) ?? (await callers.read(token));
+    assertMayCall(caller, method);
+    contextValues.set(callerKey, caller);
+    const admitted = ROLES_ADMITTED.get(accessOf(method));
     if (admitted) {
-      const sent = request.header.get(PRINCIPAL_HEADER);
+      const sent = header.get(PRINCIPAL_HEADER);
       if (!sent) throw new ConnectError("login required", Code.Unauthenticated);
       const principal = principals.known(sent) ?? (await principals.read(sent));
       if (!admitted.includes(principal.role))
         throw new ConnectError("your role does not permit this", Code.PermissionDenied);
-      request.contextValues.set(principalKey, principal);
+      contextValues.set(principalKey, principal);
     }
     return next(request);
   };
 }
 
-/** Tells the internal token from others, in a time that does not depend on where they differ. */
-export function internalTokenCheck(internalToken: string): (token: string) => boolean {
-  const expected = digest(internalToken);
-  return (token) => timingSafeEqual(digest(token), expected);
+/** Throws with `permission_denied` unless the RPC admits the service. */
+export function assertMayCall(caller: ServiceName, method: DescMethod): void {
+  if (callersOf(method).includes(caller)) return;
+  throw new ConnectError(`${caller} may not call ${rpcName(method)}`, Code.PermissionDenied);
 }
 
-/** `timingSafeEqual` requires equal lengths. */
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}
-
-/** Adds the internal token to every call of a client. */
-export function internalTokenInterceptor(internalToken: string): Interceptor {
-  return (next) => (request) => {
-    request.header.set(INTERNAL_TOKEN_HEADER, internalToken);
+/** Adds the calling service's token to every call of a client. */
+export function callerInterceptor(tokenFor: (method: DescMethod) => string | Promise<string>): Interceptor {
+  return (next) => async (request) => {
+    request.header.set(SERVICE_TOKEN_HEADER, await tokenFor(request.method));
     return next(request);
   };
 }

@@ -4,8 +4,10 @@ import { startTracing } from "@toolgate/telemetry/tracing";
 import { type Env, type EnvReader, readAll, readConfig } from "./env.ts";
 import { principalKeysOf } from "./identity/principal-keys.ts";
 import { createPrincipalReader } from "./identity/principal-token.ts";
+import { type IdentitySettings, readIdentity } from "./identity/service-keys.ts";
+import { createCallerReader, createServiceTokens, type ServiceTokens } from "./identity/service-token.ts";
 import { createLogger, type Logger } from "./logger.ts";
-import { type Peers, type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
+import { isServiceName, type Peers, type PeerUrls, readPeerUrls, remotePeers } from "./peers.ts";
 import { startOpsServer } from "./process/ops-server.ts";
 import { createReadiness } from "./process/readiness.ts";
 import { untilStopSignal } from "./process/stop-signal.ts";
@@ -20,13 +22,10 @@ interface HostConfig {
   host: string;
   rpcPort: number;
   opsPort: number;
-  internalToken: string;
   logLevel: string;
 }
 
 const END_WITHIN_MS = 1_000;
-/** Whoever guesses the token may call every RPC. */
-const MIN_TOKEN_CHARACTERS = 32;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /** Throws one error that names every variable that is missing or malformed. */
@@ -35,7 +34,6 @@ export function readHostConfig(env: Env): HostConfig {
     host: reader.text("BIND_HOST", "127.0.0.1"),
     rpcPort: reader.integer("RPC_PORT", { fallback: 0, min: 0, max: 65_535 }),
     opsPort: reader.integer("OPS_PORT", { fallback: 0, min: 0, max: 65_535 }),
-    internalToken: reader.secret("INTERNAL_TOKEN", MIN_TOKEN_CHARACTERS),
     logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS, "info"),
   }));
 }
@@ -52,18 +50,19 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
   let log = createLogger({ service: name, level: "info" });
   try {
     const readPeers = (all: Env) => readPeerUrls(all, name);
-    const [host, config, peerUrls] = readAll<[HostConfig, C, PeerUrls]>(env, [
+    const [host, config, peerUrls, identity] = readAll<[HostConfig, C, PeerUrls, IdentitySettings]>(env, [
       readHostConfig,
       definition.readConfig,
       readPeers,
+      (all) => readIdentity(all, name),
     ]);
     log = createLogger({ service: name, level: host.logLevel });
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
-    await using peers = remotePeers(peerUrls, { log, internalToken: host.internalToken });
+    await using peers = remotePeers(peerUrls, { log, tokens: tokensOf(name, identity) });
     await using metrics = startMetrics();
     await using _tracing = await startTracing(name, env);
     const starting = definition.start(config, { log, now: Date.now, peers });
-    await run(name, starting, { ...host, peers, scrape: metrics.scrape }, log, stopped);
+    await run(name, starting, { ...host, ...identity, peers, scrape: metrics.scrape }, log, stopped);
   } catch (error) {
     log.fatal({ err: error }, "failed");
     process.exitCode = 1;
@@ -73,10 +72,20 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
   setTimeout(() => process.exit(), END_WITHIN_MS).unref();
 }
 
+interface RunSettings extends HostConfig, IdentitySettings, Pick<Metrics, "scrape"> {
+  peers: Peers;
+}
+
+/** What a process signs with that calls other services. */
+function tokensOf(name: string, { serviceKey }: IdentitySettings): ServiceTokens {
+  if (serviceKey && isServiceName(name)) return createServiceTokens(name, serviceKey, Date.now);
+  return () => Promise.reject(new Error(`${name} has no SERVICE_KEY`));
+}
+
 async function run(
   name: string,
   starting: Promise<Service>,
-  { host, rpcPort, opsPort, internalToken, peers, scrape }: HostConfig & Pick<Metrics, "scrape"> & { peers: Peers },
+  { host, rpcPort, opsPort, publicKeys, peers, scrape }: RunSettings,
   log: Logger,
   stopped: Promise<string>,
 ): Promise<void> {
@@ -92,7 +101,7 @@ async function run(
     now: Date.now,
     onError: (error) => log.warn({ err: error }, "key-auth's public keys"),
   });
-  const authentication = { internalToken, principals };
+  const authentication = { callers: createCallerReader(name, publicKeys, Date.now), principals };
   const unary = unaryRoutes(name, service);
   const streams = hotCallStreams(name, service, { log, drainSignal: draining.signal });
   const shared = sharedStreamRoutes(name, service, { log, authentication, drainSignal: draining.signal });

@@ -20,8 +20,9 @@ import {
   serviceEntry,
   urlVariable,
 } from "@toolgate/service-registry/services";
-import { internalTokenInterceptor, rpcName } from "./access.ts";
+import { callerInterceptor, rpcName } from "./access.ts";
 import { type Env, readConfig } from "./env.ts";
+import type { ServiceTokens } from "./identity/service-token.ts";
 import type { Logger } from "./logger.ts";
 import { PRINCIPAL_HEADER } from "./principal.ts";
 import { serverAddresses } from "./rpc/addresses.ts";
@@ -73,7 +74,7 @@ export function isServiceName(name: string): name is ServiceName {
 /** Peers in other processes: hot calls over call streams, the rest as unary gRPC. Disposing closes the streams. */
 export function remotePeers(
   urls: PeerUrls,
-  { log, internalToken }: { log: Logger; internalToken: string },
+  { log, tokens }: { log: Logger; tokens: ServiceTokens },
 ): Peers & AsyncDisposable {
   const transports: PeerTransports = {};
   const streams: AsyncDisposable[] = [];
@@ -85,7 +86,7 @@ export function remotePeers(
   };
   return {
     transport(service) {
-      transports[service] ??= remoteTransport(urlOf(service), internalToken);
+      transports[service] ??= remoteTransport(urlOf(service), () => tokens(service));
       return transports[service];
     },
     call(method) {
@@ -95,7 +96,7 @@ export function remotePeers(
         method,
         streamMethod: stream,
         addresses: () => serverAddresses(url),
-        transportFor: (address) => streamTransport(address, [internalTokenInterceptor(internalToken)]),
+        transportFor: (address) => streamTransport(address, [callerInterceptor(() => tokens(service))]),
         reconnect: RECONNECT,
         onError: (error) => log.warn({ err: error }, "call stream"),
       });
@@ -109,7 +110,7 @@ export function remotePeers(
         const opened = createSharedStreams({
           method: stream,
           addresses: () => serverAddresses(url),
-          transportFor: (address) => streamTransport(address, [internalTokenInterceptor(internalToken)]),
+          transportFor: (address) => streamTransport(address, [callerInterceptor(() => tokens(service))]),
           reconnect: RECONNECT,
           onError: (error) => log.warn({ err: error }, "shared streams"),
         });

@@ -1,15 +1,17 @@
 import { Code, ConnectError, type ConnectRouter, createClient, type Transport } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { claimsOf, newSigningKey, principalHeaders } from "@toolgate/testbed/principals";
+import { serviceToken, testServiceKeys } from "@toolgate/testbed/service-identity";
 import { testAuthentication, testTransport } from "@toolgate/testbed/transports";
 import { describe, expect, test } from "vitest";
-import { accessOf, assertAccessDeclared, callableFromOutside, INTERNAL_TOKEN_HEADER } from "../src/access.ts";
+import { accessOf, assertAccessDeclared, callableFromOutside } from "../src/access.ts";
+import { newServiceKey } from "../src/identity/service-keys.ts";
+import { SERVICE_TOKEN_HEADER } from "../src/identity/service-token.ts";
 import { type MemberRole, PRINCIPAL_HEADER, type Principal, principalOf } from "../src/principal.ts";
-import { localTransport, remoteTransport } from "../src/rpc/transport.ts";
-import { recordedLog, rpcRig, TOKEN, undeclaredService } from "./rpc-rig.ts";
+import { localServer } from "../src/rpc/transport.ts";
+import { CALLED, recordedLog, rpcRig, TOKEN, transportTo, undeclaredService } from "./rpc-rig.ts";
 
 const seen: Principal[] = [];
 
@@ -63,8 +65,7 @@ const ADMITTED: Record<string, readonly string[]> = {
 describe.each(["over gRPC", "in the process"])("%s", (way) => {
   test.each(Object.entries(ADMITTED))("the role %s may call exactly the RPCs of its levels", async (role, levels) => {
     await using rig = await rpcRig(routes);
-    const transport =
-      way === "over gRPC" ? remoteTransport(rig.baseUrl, TOKEN) : testTransport(routes, recordedLog().log);
+    const transport = way === "over gRPC" ? transportTo(rig.baseUrl) : testTransport(routes, recordedLog().log);
     const headers: Record<string, string> = role === "none" ? {} : principalHeaders(principalWith(role));
     for (const [level, call] of Object.entries(callsOf(transport))) {
       const refusal = role === "none" ? "Unauthenticated" : "PermissionDenied";
@@ -73,20 +74,40 @@ describe.each(["over gRPC", "in the process"])("%s", (way) => {
   });
 });
 
-test("without the internal token, or with a wrong one, every call is refused, even public ones", async () => {
+test("without a service's token, or with a wrong one, every call is refused, even public ones", async () => {
   await using rig = await rpcRig(routes);
   const principal = principalHeaders(principalWith("admin"));
-  for (const token of [undefined, "", "wrong", `${TOKEN}x`, TOKEN.slice(1)]) {
-    const headers = { ...principal, ...(token === undefined ? {} : { [INTERNAL_TOKEN_HEADER]: token }) };
-    for (const call of Object.values(callsOf(rig.bare))) expect(await outcome(call(headers))).toBe("Unauthenticated");
+  const past = Math.floor(Date.now() / 1_000) - 60;
+  const other = newServiceKey().serviceKey;
+  const [head, body] = TOKEN.split(".");
+  const wrong: Record<string, string | undefined> = {
+    missing: undefined,
+    empty: "",
+    malformed: "wrong",
+    unsigned: `${Buffer.from('{"alg":"none","typ":"toolgate-service+jwt"}').toString("base64url")}.${body}.`,
+    cut: TOKEN.slice(0, -2),
+    "without a signature": `${head}.${body}.`,
+    "for another service": serviceToken("gateway", "chat"),
+    "of a service that does not exist": serviceToken("gateway", CALLED, { iss: "somebody" }),
+    "of another service's key": serviceToken("gateway", CALLED, { serviceKey: testServiceKeys().chat.serviceKey }),
+    "of an unknown key": serviceToken("gateway", CALLED, { serviceKey: other }),
+    expired: serviceToken("gateway", CALLED, { exp: past }),
+    "without end": serviceToken("gateway", CALLED, { exp: undefined }),
+    "a principal": principal[PRINCIPAL_HEADER],
+  };
+  for (const [name, token] of Object.entries(wrong)) {
+    const headers = { ...principal, ...(token === undefined ? {} : { [SERVICE_TOKEN_HEADER]: token }) };
+    for (const call of Object.values(callsOf(rig.bare)))
+      expect([name, await outcome(call(headers))]).toEqual([name, "Unauthenticated"]);
   }
-  const right = { ...principal, [INTERNAL_TOKEN_HEADER]: TOKEN };
-  expect(await outcome(callsOf(createGrpcTransport({ baseUrl: rig.baseUrl })).admin(right))).toBe("admitted");
+  const right = { ...principal, [SERVICE_TOKEN_HEADER]: TOKEN };
+  expect(await outcome(callsOf(rig.bare).admin(right))).toBe("admitted");
+  expect(await outcome(callsOf(rig.bare).internal(right))).toBe("PermissionDenied");
 });
 
 test("a principal that is not signed by key-auth is refused, not an internal error", async () => {
   await using rig = await rpcRig(routes);
-  const { member } = callsOf(remoteTransport(rig.baseUrl, TOKEN));
+  const { member } = callsOf(transportTo(rig.baseUrl));
   const plain = Buffer.from(JSON.stringify(principalWith("admin"))).toString("base64url");
   const foreign = newSigningKey("test").sign(claimsOf(principalWith("admin")));
   for (const value of ["!", "bnVsbA", "e30", "a.b.c", plain, foreign, "x".repeat(5_000)])
@@ -98,7 +119,7 @@ test("a handler gets the principal of its call", async () => {
   await using rig = await rpcRig(routes);
   seen.length = 0;
   const principal = { ...principalWith("member"), email: "müller@example.com" };
-  await callsOf(remoteTransport(rig.baseUrl, TOKEN)).member(principalHeaders(principal));
+  await callsOf(transportTo(rig.baseUrl)).member(principalHeaders(principal));
   expect(seen).toEqual([principal]);
 });
 
@@ -108,7 +129,9 @@ test("a service with an RPC that declares no access does not start", async () =>
     router.service(undeclaredService(), {});
   };
   expect(() => assertAccessDeclared(open)).toThrow("test.v1.OpenService/Anything");
-  expect(() => localTransport(open, recordedLog().log, testAuthentication())).toThrow("test.v1.OpenService/Anything");
+  expect(() => localServer(open, recordedLog().log, testAuthentication(CALLED))).toThrow(
+    "test.v1.OpenService/Anything",
+  );
   await expect(rpcRig(open)).rejects.toThrow("test.v1.OpenService/Anything");
   expect(() => accessOf(undeclaredService().methods[0] as never)).toThrow("declares no access");
   assertAccessDeclared(routes);

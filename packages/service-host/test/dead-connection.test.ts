@@ -2,8 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import { expect, test } from "vitest";
-import { remoteTransport } from "../src/rpc/transport.ts";
-import { rpcRig, TOKEN } from "./rpc-rig.ts";
+import { rpcRig, transportTo } from "./rpc-rig.ts";
 
 const SHORT_MS = 300;
 const LONG_MS = 20_000;
@@ -17,7 +16,7 @@ const codeOf = (call: Promise<unknown>) =>
 test("a connection that dies silently fails the calls on it, and no later one", async () => {
   await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({ token: "s" }) }));
   await using proxy = await startTcpProxy(rig.baseUrl);
-  const client = createClient(SessionService, remoteTransport(proxy.url, TOKEN));
+  const client = createClient(SessionService, transportTo(proxy.url));
   expect((await client.login({})).token).toBe("s");
   proxy.freeze();
   const onIt = [1, 2, 3].map(() => codeOf(client.login({}, { timeoutMs: SHORT_MS })));
@@ -38,7 +37,7 @@ test("a call that was only slow does not affect the other calls on its connectio
     }),
   );
   await using proxy = await startTcpProxy(rig.baseUrl);
-  const client = createClient(SessionService, remoteTransport(proxy.url, TOKEN));
+  const client = createClient(SessionService, transportTo(proxy.url));
   const patient = client.login({ email: "patient" }, { timeoutMs: LONG_MS });
   await entered.promise;
   expect(await codeOf(client.login({ email: "hasty" }, { timeoutMs: SHORT_MS }))).toBe(Code.DeadlineExceeded);

@@ -5,8 +5,7 @@ import { runForRequest } from "@toolgate/telemetry/request";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { isFromHandler, unavailable } from "../src/errors.ts";
-import { remoteTransport } from "../src/rpc/transport.ts";
-import { rpcRig, TOKEN } from "./rpc-rig.ts";
+import { rpcRig, transportTo } from "./rpc-rig.ts";
 
 const SECRET = "row of user 7";
 
@@ -26,7 +25,7 @@ async function failing(fail: () => never) {
       },
     });
   const rig = await rpcRig(routes);
-  const transport = remoteTransport(rig.baseUrl, TOKEN);
+  const transport = transportTo(rig.baseUrl);
   const sessions = createClient(SessionService, transport);
   const verify = createClient(VerifyService, transport);
   const stream = async () => {
@@ -105,7 +104,7 @@ test("a call that its caller cancelled is not logged as a failure", async () => 
         }),
     }),
   );
-  const sessions = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  const sessions = createClient(SessionService, transportTo(rig.baseUrl));
   const late = await failureOf(sessions.login({}, { timeoutMs: 500 }));
   expect(late.code).toBe(Code.DeadlineExceeded);
   // The deadline may have passed before the request arrived.
@@ -129,7 +128,7 @@ test("an unexpected error and its log line carry the id of the caller's request"
       },
     }),
   );
-  const client = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  const client = createClient(SessionService, transportTo(rig.baseUrl));
   const call = runForRequest({ requestId: "request-1" }, () => client.login({}));
   await expect(call).rejects.toThrow("internal error, request id request-1");
   expect(rig.entries).toMatchObject([{ requestId: "request-1", level: "error" }]);

@@ -7,7 +7,7 @@ import {
   type ServiceClientConstructor,
 } from "@grpc/grpc-js";
 import { loadSync, type PackageDefinition } from "@grpc/proto-loader";
-import { INTERNAL_TOKEN_HEADER } from "../src/access.ts";
+import { SERVICE_TOKEN_HEADER } from "../src/identity/service-token.ts";
 import { TOKEN } from "./rpc-rig.ts";
 
 const PROTO_DIR = fileURLToPath(new URL("../../../proto", import.meta.url));
@@ -48,6 +48,6 @@ export function unary<T>(
 /** The internal credential, as services send it. */
 export function credential(): Metadata {
   const metadata = new Metadata();
-  metadata.set(INTERNAL_TOKEN_HEADER, TOKEN);
+  metadata.set(SERVICE_TOKEN_HEADER, TOKEN);
   return metadata;
 }

@@ -10,7 +10,7 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { INTERNAL_TOKEN_HEADER } from "../src/access.ts";
+import { SERVICE_TOKEN_HEADER } from "../src/identity/service-token.ts";
 import { clientOf, credential, grpcClient, unary } from "./grpc-client.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
@@ -122,7 +122,7 @@ test.each(REFLECTION)("reflection gives a client everything that it needs to mak
 
   const options = "google.protobuf.MethodOptions";
   const { allExtensionNumbersResponse } = await ask({ allExtensionNumbersOfType: options });
-  expect(allExtensionNumbersResponse.extensionNumber).toEqual([50_001]);
+  expect(allExtensionNumbersResponse.extensionNumber).toEqual([50_001, 50_002]);
   const extension = { containingType: options, extensionNumber: 50_001 };
   expect((await ask({ fileContainingExtension: extension })).messageResponse).toBe("fileDescriptorResponse");
 
@@ -200,7 +200,7 @@ test.skipIf(!grpcurl)("grpcurl lists the services, checks the health and makes a
   const curl = async (...args: string[]) => (await run("grpcurl", ["-plaintext", ...args])).stdout;
   expect(await curl(address, "list")).toContain(SESSION[1]);
   expect(await curl(address, "grpc.health.v1.Health/Check")).toContain("SERVING");
-  const header = `${INTERNAL_TOKEN_HEADER}: ${TOKEN}`;
+  const header = `${SERVICE_TOKEN_HEADER}: ${TOKEN}`;
   expect(await curl("-H", header, "-d", '{"email":"x"}', address, `${SESSION[1]}/Login`)).toContain("token of x");
 });
 

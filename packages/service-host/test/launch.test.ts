@@ -4,9 +4,11 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { identityEnv, testServiceKeys } from "@toolgate/testbed/service-identity";
+import { testRemote } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
-import { remoteTransport } from "../src/rpc/transport.ts";
-import { TOKEN } from "./rpc-rig.ts";
+
+const IDENTITY = { KEY_AUTH_URL: "http://127.0.0.1:9", ...identityEnv("outbound-webhook") };
 
 interface Launched extends AsyncDisposable {
   process: ChildProcess;
@@ -19,7 +21,7 @@ interface Launched extends AsyncDisposable {
 
 function launched(env: Record<string, string> = {}): Launched {
   const script = fileURLToPath(new URL("./launched-service.ts", import.meta.url));
-  const complete = { PATH: process.env.PATH, INTERNAL_TOKEN: TOKEN, CALL_MS: "0", ...env };
+  const complete = { PATH: process.env.PATH, ...IDENTITY, CALL_MS: "0", ...env };
   const child = spawn(process.execPath, [script], { env: complete, stdio: ["ignore", "pipe", "pipe"] });
   const exited = once(child, "close") as Launched["exited"];
   let [text, errors] = ["", ""];
@@ -55,7 +57,7 @@ test("starts, logs its ports, and ends with 0 after SIGTERM, even when the signa
   await using service = launched();
   const { rpcPort, opsPort } = await service.entry("started");
   expect((await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status).toBe(200);
-  const client = createClient(SessionService, remoteTransport(`http://127.0.0.1:${rpcPort}`, TOKEN));
+  const client = createClient(SessionService, testRemote(`http://127.0.0.1:${rpcPort}`, "outbound-webhook"));
   expect((await client.login({})).token).toBe("finished");
   service.process.kill("SIGTERM");
   service.process.kill("SIGTERM");
@@ -67,7 +69,7 @@ test("starts, logs its ports, and ends with 0 after SIGTERM, even when the signa
 test("a call that is open at SIGINT gets its response, and probes get theirs meanwhile", async () => {
   await using service = launched({ CALL_MS: "6000" });
   const { rpcPort, opsPort } = await service.entry("started");
-  const client = createClient(SessionService, remoteTransport(`http://127.0.0.1:${rpcPort}`, TOKEN));
+  const client = createClient(SessionService, testRemote(`http://127.0.0.1:${rpcPort}`, "outbound-webhook"));
   const call = client.login({});
   await service.entry("called");
   service.process.kill("SIGINT");
@@ -83,16 +85,24 @@ test.each([
   ["a failure to start", { FAULT: "start" }, "[removed]@db.example"],
   ["a failure to start that leaves something open", { FAULT: "open" }, "the server says nothing"],
   ["a missing variable", { CALL_MS: "" }, "CALL_MS must be a whole number"],
-  ["a missing token", { INTERNAL_TOKEN: "" }, "INTERNAL_TOKEN is missing"],
-  [
-    "a token that can be guessed",
-    { INTERNAL_TOKEN: "x".repeat(31) },
-    "INTERNAL_TOKEN must have at least 32 characters",
-  ],
   [
     "settings of the host and of the service in one message",
-    { INTERNAL_TOKEN: "", CALL_MS: "soon" },
-    "configuration: INTERNAL_TOKEN is missing; CALL_MS must be a whole number",
+    { CALL_MS: "soon", SERVICE_KEY: "" },
+    "configuration: CALL_MS must be a whole number from 0 to 10000; SERVICE_KEY is missing",
+  ],
+  ["a missing key", { SERVICE_KEY: "" }, "SERVICE_KEY is missing"],
+  ["a malformed key", { SERVICE_KEY: "c2VjcmV0" }, "SERVICE_KEY must be an Ed25519 private key"],
+  ["no public keys", { SERVICE_PUBLIC_KEYS: "" }, "SERVICE_PUBLIC_KEYS is missing"],
+  ["a malformed public key", { SERVICE_PUBLIC_KEYS: "gateway:c2VjcmV0" }, "SERVICE_PUBLIC_KEYS must be <service>:"],
+  [
+    "a public key of a service that does not exist",
+    { SERVICE_PUBLIC_KEYS: `somebody:${testServiceKeys().chat.publicKey}` },
+    "SERVICE_PUBLIC_KEYS must be <service>:",
+  ],
+  [
+    "a key that the others do not know",
+    { SERVICE_KEY: testServiceKeys().chat.serviceKey },
+    "SERVICE_PUBLIC_KEYS does not have the public key of outbound-webhook's SERVICE_KEY",
   ],
   ["a log level that does not exist", { LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
   ["an address that cannot be bound", { BIND_HOST: "192.0.2.1" }, "EADDRNOTAVAIL"],

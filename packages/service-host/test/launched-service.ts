@@ -2,9 +2,9 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { readConfig } from "../src/env.ts";
 import { launch } from "../src/launch.ts";
 
-/** A service for the launch tests, run as a separate process. Its calls last CALL_MS. */
+/** Stands in for outbound-webhook in the launch tests, as a separate process. Its calls last CALL_MS. */
 await launch({
-  name: "launched",
+  name: "outbound-webhook",
   readConfig: (env) =>
     readConfig(env, (reader) => ({
       callMs: reader.integer("CALL_MS", { min: 0, max: 10_000 }),

@@ -5,7 +5,7 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { INTERNAL_TOKEN_HEADER } from "../src/access.ts";
+import { SERVICE_TOKEN_HEADER } from "../src/identity/service-token.ts";
 import { rpcRig, TOKEN } from "./rpc-rig.ts";
 
 const STREAM = "/toolgate.key_auth.v1.VerifyService/VerifyCalls";
@@ -32,7 +32,7 @@ async function rigWithCallers() {
   session.on("error", () => {});
   async function begin(path: string, token = "", body = EMPTY_MESSAGE): Promise<ClientHttp2Stream> {
     const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc" };
-    const stream = session.request({ ...headers, ...(token && { [INTERNAL_TOKEN_HEADER]: token }) });
+    const stream = session.request({ ...headers, ...(token && { [SERVICE_TOKEN_HEADER]: token }) });
     stream.on("error", () => {}).resume();
     await once(stream, "ready");
     if (body.length > 0) stream.write(body);

@@ -3,14 +3,20 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { SERVICES } from "@toolgate/service-registry/services";
+import { testTokens } from "@toolgate/testbed/service-identity";
 import { expect, test } from "vitest";
 import { createLogger } from "../src/logger.ts";
 import { readPeerUrls, remotePeers } from "../src/peers.ts";
-import { localPeers } from "../src/rpc/local-peers.ts";
+import { localServices } from "../src/rpc/local-services.ts";
 import type { Service } from "../src/service.ts";
-import { TOKEN } from "./rpc-rig.ts";
 
-const options = { log: createLogger({ service: "test", level: "silent" }), internalToken: TOKEN };
+const log = createLogger({ service: "test", level: "silent" });
+
+/** key-auth as the gateway calls it. */
+function localPeers() {
+  const services = localServices({ log });
+  return { add: services.add, ...services.peersOf("gateway") };
+}
 
 function keyAuth(hotCalls: Service["hotCalls"] = { verify: async () => create(VerifyResponseSchema) }): Service {
   return {
@@ -23,7 +29,7 @@ function keyAuth(hotCalls: Service["hotCalls"] = { verify: async () => create(Ve
 }
 
 test("peers of the same process can be looked up before they start, and called once they have started", async () => {
-  const peers = localPeers(options);
+  const peers = localPeers();
   const sessions = createClient(SessionService, peers.transport("key-auth"));
   const verify = peers.call(VerifyService.method.verify);
   const request = create(VerifyRequestSchema);
@@ -38,7 +44,7 @@ test("peers of the same process can be looked up before they start, and called o
 });
 
 test("a hot call ends when the registry's time for it is up", async () => {
-  const peers = localPeers(options);
+  const peers = localPeers();
   const { promise: never } = Promise.withResolvers<never>();
   peers.add("key-auth", keyAuth({ verify: () => never }));
   const [{ timeoutMs }] = SERVICES["key-auth"].hotCalls;
@@ -49,7 +55,7 @@ test("a hot call ends when the registry's time for it is up", async () => {
 });
 
 test("a service without the handler of one of its hot calls does not start", () => {
-  expect(() => localPeers(options).add("key-auth", keyAuth({}))).toThrow("key-auth has no handler for Verify");
+  expect(() => localPeers().add("key-auth", keyAuth({}))).toThrow("key-auth has no handler for Verify");
 });
 
 test("the URLs of a service's peers must be set, in a process of some roles only those that they call", async () => {
@@ -60,12 +66,12 @@ test("the URLs of a service's peers must be set, in a process of some roles only
   expect(() => readPeerUrls({ ROLES: "worker,dispatcher" }, "outbound-webhook")).toThrow("KEY_AUTH_URL is missing");
   expect(() => readPeerUrls({ ROLES: "worker" }, "chat")).toThrow("configuration: TOOL_RUNNER_URL is missing");
   const urls = readPeerUrls({ ROLES: "worker" }, "outbound-webhook");
-  await using peers = remotePeers(urls, options);
+  await using peers = remotePeers(urls, { log, tokens: testTokens("gateway") });
   expect(() => peers.transport("key-auth")).toThrow("configuration: KEY_AUTH_URL is missing");
 });
 
 test("only methods that the registry lists are hot calls", () => {
-  expect(() => localPeers(options).call(SessionService.method.login)).toThrow(
+  expect(() => localPeers().call(SessionService.method.login)).toThrow(
     "toolgate.key_auth.v1.SessionService/Login is not a hot call",
   );
 });

@@ -2,12 +2,18 @@ import { create, createFileRegistry, type DescService } from "@bufbuild/protobuf
 import { EmptySchema, FileDescriptorSetSchema, file_google_protobuf_empty } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { TEST_TOKEN, testAuthentication } from "@toolgate/testbed/transports";
+import { serviceToken } from "@toolgate/testbed/service-identity";
+import { testAuthentication, testRemote } from "@toolgate/testbed/transports";
 import { createLogger, type Logger } from "../src/logger.ts";
 import { createReadiness } from "../src/process/readiness.ts";
 import { startRpcServer } from "../src/rpc/rpc-server.ts";
 
-export const TOKEN = TEST_TOKEN;
+/** The service whose RPCs the tests call. */
+export const CALLED = "key-auth";
+/** A call of the gateway. */
+export const TOKEN = serviceToken("gateway", CALLED);
+/** Calls a server of `rpcRig`, each RPC as a service that may. */
+export const transportTo = (urls: string) => testRemote(urls, CALLED);
 
 /** A logger whose entries the test can read. */
 export function recordedLog(): { log: Logger; entries: Record<string, unknown>[] } {
@@ -16,7 +22,7 @@ export function recordedLog(): { log: Logger; entries: Record<string, unknown>[]
   return { log: createLogger({ service: "test", level: "info", destination }), entries };
 }
 
-/** A real RPC server, and a gRPC transport to it without the internal token. */
+/** A real RPC server, and a gRPC transport to it without a credential. */
 export async function rpcRig(routes: (router: ConnectRouter) => void, ready = async () => {}) {
   const { log, entries } = recordedLog();
   const readiness = createReadiness(ready);
@@ -24,7 +30,7 @@ export async function rpcRig(routes: (router: ConnectRouter) => void, ready = as
     routes,
     host: "127.0.0.1",
     port: 0,
-    authentication: testAuthentication(),
+    authentication: testAuthentication(CALLED),
     readiness,
     log,
   });

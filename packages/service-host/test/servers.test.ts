@@ -3,11 +3,10 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { expect, test } from "vitest";
-import { INTERNAL_TOKEN_HEADER } from "../src/access.ts";
+import { SERVICE_TOKEN_HEADER } from "../src/identity/service-token.ts";
 import { startOpsServer } from "../src/process/ops-server.ts";
 import { createReadiness } from "../src/process/readiness.ts";
-import { remoteTransport } from "../src/rpc/transport.ts";
-import { rpcRig, TOKEN } from "./rpc-rig.ts";
+import { rpcRig, TOKEN, transportTo } from "./rpc-rig.ts";
 
 async function opsRig(ready: () => Promise<void>) {
   const metrics = { scrape: async () => "things_total 3\n" };
@@ -71,10 +70,10 @@ test("a taken port is reported in one sentence", async () => {
 
 test("the same port speaks gRPC and Connect over h2c", async () => {
   await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({ token: "s" }) }));
-  const overGrpc = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  const overGrpc = createClient(SessionService, transportTo(rig.baseUrl));
   const connect = createConnectTransport({ baseUrl: rig.baseUrl, httpVersion: "2" });
   const overConnect = createClient(SessionService, connect);
-  const headers = { [INTERNAL_TOKEN_HEADER]: TOKEN };
+  const headers = { [SERVICE_TOKEN_HEADER]: TOKEN };
   expect(await overConnect.login({}, { headers })).toEqual(await overGrpc.login({}));
 });
 
@@ -82,7 +81,7 @@ test("a message over the limit is refused, not read", async () => {
   await using rig = await rpcRig((router) => router.service(SessionService, { login: () => ({}) }));
   const sessionManager = new Http2SessionManager(rig.baseUrl);
   const client = createClient(SessionService, createGrpcTransport({ baseUrl: rig.baseUrl, sessionManager }));
-  const headers = { [INTERNAL_TOKEN_HEADER]: TOKEN };
+  const headers = { [SERVICE_TOKEN_HEADER]: TOKEN };
   const large = client.login({ email: "x".repeat(5 * 1024 * 1024) }, { headers });
   expect(ConnectError.from(await large.catch((error) => error)).code).toBe(Code.ResourceExhausted);
   // The rest of the message is never read: closing would wait for it.
@@ -100,11 +99,11 @@ test("closing lets an open call finish and takes no new one", async () => {
       },
     }),
   );
-  const client = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  const client = createClient(SessionService, transportTo(rig.baseUrl));
   const open = client.login({});
   await entered.promise;
   const closed = rig[Symbol.asyncDispose]();
-  const fresh = createClient(SessionService, remoteTransport(rig.baseUrl, TOKEN));
+  const fresh = createClient(SessionService, transportTo(rig.baseUrl));
   await expect(fresh.login({})).rejects.toThrow();
   gate.resolve();
   await open;

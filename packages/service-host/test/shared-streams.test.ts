@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ChatService, ErrorEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { principalHeaders } from "@toolgate/testbed/principals";
+import { testTokens } from "@toolgate/testbed/service-identity";
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import { testAuthentication } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
@@ -12,7 +13,6 @@ import { createReadiness } from "../src/process/readiness.ts";
 import { startRpcServer } from "../src/rpc/rpc-server.ts";
 import { sharedStreamRoutes } from "../src/rpc/shared-streams.ts";
 import type { Service } from "../src/service.ts";
-import { TOKEN } from "./rpc-rig.ts";
 
 const log = createLogger({ service: "test", level: "silent" });
 const USER = { userId: "u", email: "u@example.com", workspaceId: "w", workspace: "acme", role: "member" } as const;
@@ -51,7 +51,7 @@ async function serving() {
     async [Symbol.asyncDispose]() {},
   };
   const draining = new AbortController();
-  const authentication = testAuthentication();
+  const authentication = testAuthentication("chat");
   const shared = sharedStreamRoutes("chat", service, { log, authentication, drainSignal: draining.signal });
   const routes: Parameters<typeof startRpcServer>[0]["routes"] = (router) => {
     service.routes(router);
@@ -62,7 +62,7 @@ async function serving() {
     await startRpcServer({ routes, host: "127.0.0.1", port: 0, authentication, readiness, log }),
   );
   const proxy = resources.use(await startTcpProxy(`http://127.0.0.1:${server.port}`));
-  const peers = resources.use(remotePeers({ chat: proxy.url }, { log, internalToken: TOKEN }));
+  const peers = resources.use(remotePeers({ chat: proxy.url }, { log, tokens: testTokens("gateway") }));
   const stream = peers.stream(ChatService.method.streamAnswer);
   const ask = (message: string, signal?: AbortSignal) =>
     stream({ chatId: "c", message }, { headers, ...(signal && { signal }) })[Symbol.asyncIterator]();

@@ -7,9 +7,11 @@ test("what the registry lists for other services and roles is withheld, such as 
     "DATABASE_CONNECTIONS",
     "REDIS_URL",
     "SEALING_KEYS",
+    "SERVICE_KEY",
     "SMTP_URL",
     "SANDBOX_TOKEN",
   ]);
+  expect(withheldVariables("outbound-webhook", "fan-out")).toContain("SERVICE_KEY");
   expect(withheldVariables("outbound-webhook", "manager")).toEqual(["REDIS_URL", "SMTP_URL", "SANDBOX_TOKEN"]);
   expect(withheldVariables("outbound-webhook", "dispatcher")).toEqual(["REDIS_URL", "SANDBOX_TOKEN"]);
   expect(withheldVariables("outbound-webhook")).toEqual(["REDIS_URL", "SANDBOX_TOKEN"]);
@@ -25,7 +27,7 @@ test("the variable with a service's address follows from its name", () => {
 test("a process of the role sandbox gets nothing but what names the role", () => {
   const given = bareVariables("tool-runner", "sandbox");
   expect(given).toContain("SANDBOX_TOKEN_HASH");
-  for (const name of ["SANDBOX_TOKEN", "INTERNAL_TOKEN", "DATABASE_URL", "NATS_URL", "APPLICATION_HOSTS", "SMTP_URL"])
+  for (const name of ["SANDBOX_TOKEN", "SERVICE_KEY", "DATABASE_URL", "NATS_URL", "APPLICATION_HOSTS", "SMTP_URL"])
     expect(given).not.toContain(name);
   expect(bareVariables("tool-runner", undefined)).toBeUndefined();
   expect(bareVariables("inbound-hook", "runner")).toBeUndefined();

@@ -248,7 +248,7 @@ export function bareVariables(name: ServiceName, role: string | undefined): read
 
 /**
  * The variables that the process of a service, or of one of its roles, must not get: those of needs that it does not
- * have, and secret ones of the registry that it does not read. INTERNAL_TOKEN is not in the registry: all have it.
+ * have, secret ones of the registry that it does not read, and SERVICE_KEY if it calls no service.
  */
 export function withheldVariables(name: ServiceName, role?: string): readonly string[] {
   const entry = serviceEntry(name);
@@ -263,5 +263,6 @@ export function withheldVariables(name: ServiceName, role?: string): readonly st
   const secrets = SERVICE_NAMES.flatMap((service) => serviceEntry(service).variables)
     .filter((variable) => variable.secret && !reads.includes(variable.name))
     .map((variable) => variable.name);
-  return [...ofNeeds, ...new Set(secrets)];
+  const ofIdentity = peersOf(name, role === undefined ? [] : [role]).length === 0 ? ["SERVICE_KEY"] : [];
+  return [...ofNeeds, ...ofIdentity, ...new Set(secrets)];
 }

@@ -1,22 +1,46 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { ConnectRouter, Transport } from "@connectrpc/connect";
-import type { Authentication } from "@toolgate/service-host/access";
+import { type Authentication, callersOf } from "@toolgate/service-host/access";
 import { createPrincipalReader } from "@toolgate/service-host/identity/principal-token";
+import { readIdentity } from "@toolgate/service-host/identity/service-keys";
+import { createCallerReader } from "@toolgate/service-host/identity/service-token";
 import { createLogger, type Logger } from "@toolgate/service-host/logger";
-import { localTransport } from "@toolgate/service-host/rpc/transport";
+import { localServer, remoteTransport, TRUSTED_CALLERS } from "@toolgate/service-host/rpc/transport";
+import type { ServiceName } from "@toolgate/service-registry/services";
 import { testKeySet } from "./principals.ts";
-
-/** Shared by the servers and clients of tests. */
-export const TEST_TOKEN = "the-internal-token-of-all-the-tests";
+import { identityEnv, serviceToken } from "./service-identity.ts";
 
 const SILENT = createLogger({ service: "test", level: "silent" });
 
-/** Calls the RPCs of a service under test in this process, with the principals of `principalHeaders`. */
-export function testTransport(routes: (router: ConnectRouter) => void, log: Logger = SILENT): Transport {
-  return localTransport(routes, log, testAuthentication());
+/**
+ * Calls the RPCs of a service under test in this process, with the principals of `principalHeaders`: as `caller`, or each
+ * as the first service that may call it.
+ */
+export function testTransport(
+  routes: (router: ConnectRouter) => void,
+  log: Logger = SILENT,
+  caller?: ServiceName,
+): Transport {
+  const server = localServer(routes, log, { ...testAuthentication("key-auth"), callers: TRUSTED_CALLERS });
+  const as = (method: DescMethod) => server(caller ?? firstCaller(method));
+  return {
+    unary: (method, ...call) => as(method).unary(method, ...call),
+    stream: (method, ...call) => as(method).stream(method, ...call),
+  };
 }
 
-/** Admits what `testTransport` and `TEST_TOKEN` send. */
-export function testAuthentication(): Authentication {
+/** Calls a server with `testAuthentication(called)`, each RPC as the first service that may call it. */
+export function testRemote(urls: string, called: string): Transport {
+  return remoteTransport(urls, (method) => serviceToken(firstCaller(method), called));
+}
+
+/** Verifies the test's service keys and principals, as a service of this name. */
+export function testAuthentication(called: string): Authentication {
   const principals = createPrincipalReader({ keySet: testKeySet, now: Date.now, onError: () => {} });
-  return { internalToken: TEST_TOKEN, principals };
+  const { publicKeys } = readIdentity(identityEnv("key-auth"), "key-auth");
+  return { callers: createCallerReader(called, publicKeys, Date.now), principals };
+}
+
+function firstCaller(method: DescMethod): ServiceName {
+  return callersOf(method)[0] ?? "gateway";
 }

@@ -7,11 +7,10 @@ import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localPeers } from "@toolgate/service-host/rpc/local-peers";
+import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
-import { TEST_TOKEN } from "@toolgate/testbed/transports";
 import { startToolRunnerRig, type ToolRunnerRig } from "../../tool-runner/test/tool-runner-rig.ts";
 import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
@@ -82,8 +81,9 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
     turnsPerWorkspace: 100,
     ...setup.config,
   };
-  const peers = localPeers({ log, internalToken: TEST_TOKEN });
-  peers.add("tool-runner", tools.replicas[0] as Service);
+  const others = localServices({ log });
+  others.add("tool-runner", tools.replicas[0] as Service);
+  const peers = others.peersOf("chat");
   const model = scriptedModel();
   let aheadMs = 0;
   const now = () => new Date(Date.now() + aheadMs);

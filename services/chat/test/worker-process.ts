@@ -5,7 +5,8 @@ import { hotCallStreams, unaryRoutes } from "@toolgate/service-host/rpc/hot-call
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import type { Service } from "@toolgate/service-host/service";
 import { eventually } from "@toolgate/testbed/eventually";
-import { TEST_TOKEN, testAuthentication } from "@toolgate/testbed/transports";
+import { identityEnv } from "@toolgate/testbed/service-identity";
+import { testAuthentication } from "@toolgate/testbed/transports";
 import type { ChatRig } from "./chat-rig.ts";
 
 const MAIN = new URL("../src/main.ts", import.meta.url).pathname;
@@ -30,7 +31,7 @@ export async function workerProcesses({ tools, config }: ChatRig): Promise<Worke
       },
       host: "127.0.0.1",
       port: 0,
-      authentication: testAuthentication(),
+      authentication: testAuthentication("tool-runner"),
       readiness: createReadiness(async () => {}),
       log,
     }),
@@ -42,7 +43,7 @@ export async function workerProcesses({ tools, config }: ChatRig): Promise<Worke
     DATABASE_URL: config.databaseUrl,
     NATS_URL: config.natsUrl,
     SEALING_KEYS: `${key?.version}:${key?.key.toString("base64")}`,
-    INTERNAL_TOKEN: TEST_TOKEN,
+    ...identityEnv("chat"),
     TOOL_RUNNER_URL: `http://127.0.0.1:${rpc.port}`,
     ALLOWED_TARGETS: config.allowedTargets.join(","),
     LOG_LEVEL: "info",

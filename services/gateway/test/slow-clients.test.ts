@@ -25,7 +25,7 @@ const log = createLogger({ service: "gateway", level: "silent" });
 const unused = async () => {
   throw new Error("no call gets this far");
 };
-const nobody = remoteTransport(NOBODY_THERE, "token");
+const nobody = remoteTransport(NOBODY_THERE, () => "token");
 const nothing = () => {
   throw new Error("no stream gets this far");
 };

@@ -17,13 +17,14 @@ import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import type { MemberRole } from "@toolgate/service-host/principal";
-import { localPeers } from "@toolgate/service-host/rpc/local-peers";
+import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service, ServiceHost } from "@toolgate/service-host/service";
 import { migrationsOf } from "@toolgate/service-registry/paths";
+import type { ServiceName } from "@toolgate/service-registry/services";
 import { principalHeaders, testKeySet } from "@toolgate/testbed/principals";
 import { type TestServer, testNats, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
-import { TEST_TOKEN, testTransport } from "@toolgate/testbed/transports";
+import { testTransport } from "@toolgate/testbed/transports";
 import { start as startToolRunner } from "@toolgate/tool-runner/service";
 import type { Config, ProcessRole, RunnerConfig } from "../src/config.ts";
 import { type InboundHook, start } from "../src/service.ts";
@@ -94,10 +95,11 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
   }
   const sealingKeys = [{ version: 1, key: randomBytes(32) }];
   const servers = { databaseUrl: database.url, databaseConnections: 6, redisUrl: redis.url, natsUrl: nats.url };
-  const peers = localPeers({ log, internalToken: TEST_TOKEN, keySet: testKeySet });
+  const local = localServices({ log, keySet: testKeySet });
+  const peers = local.peersOf("inbound-hook");
   let aheadMs = 0;
   const now = () => Date.now() + aheadMs;
-  const host = { log, now, peers };
+  const hostOf = (name: ServiceName) => ({ log, now, peers: local.peersOf(name) });
   const toolRunner = resources.use(
     await startToolRunner(
       {
@@ -113,12 +115,12 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
         allowedDataSources: ["127.0.0.0/8", "::1/128"],
         mail: undefined,
       },
-      host,
+      hostOf("tool-runner"),
     ),
   );
-  peers.add("tool-runner", toolRunner);
-  const keyAuth = resources.use(await startKeyAuth({ ...servers, sealingKeys }, host));
-  peers.add("key-auth", keyAuth);
+  local.add("tool-runner", toolRunner);
+  const keyAuth = resources.use(await startKeyAuth({ ...servers, sealingKeys }, hostOf("key-auth")));
+  local.add("key-auth", keyAuth);
   const config: Config = {
     ...servers,
     receiver: { redisUrl: redis.url, sealingKeys, publicUrl: PUBLIC_URL },
@@ -141,20 +143,21 @@ export async function startHookRig(options: RigOptions = {}): Promise<HookRig> {
       receiver: roles.includes("receiver") ? config.receiver : undefined,
       runner: roles.includes("runner") && config.runner ? { ...config.runner, ...own.runner } : undefined,
     };
-    const service = resources.use(await start(only, { ...host, peers: withChat, ...own.host }));
+    const service = resources.use(await start(only, { ...hostOf("inbound-hook"), peers: withChat, ...own.host }));
     services.push(service);
     return service;
   };
   for (const roles of options.instances ?? [["receiver", "runner"]]) await startInstance(roles);
   const ownTransport = testTransport((router) => services[0]?.routes(router), log);
+  const gateway = local.peersOf("gateway");
   const as: HookRig["as"] = (role, { id: workspaceId, code: workspace }) => {
     const principal = { userId: randomUUID(), email: `${role}@example.test`, workspaceId, workspace, role };
     const headers = principalHeaders(principal);
     return {
       hooks: withHeaders(createClient(HookService, ownTransport), headers),
       deliveries: withHeaders(createClient(HookDeliveryService, ownTransport), headers),
-      tools: withHeaders(createClient(ToolService, peers.transport("tool-runner")), headers),
-      audit: withHeaders(createClient(AuditService, peers.transport("key-auth")), headers),
+      tools: withHeaders(createClient(ToolService, gateway.transport("tool-runner")), headers),
+      audit: withHeaders(createClient(AuditService, gateway.transport("key-auth")), headers),
     };
   };
   opening.move();

@@ -5,7 +5,7 @@ import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { start as startGateway } from "@toolgate/gateway/service";
 import { lockWorkspace } from "@toolgate/key-auth/operator/workspaces";
 import { createLogger } from "@toolgate/service-host/logger";
-import { localPeers } from "@toolgate/service-host/rpc/local-peers";
+import { localServices } from "@toolgate/service-host/rpc/local-services";
 import { eventually } from "@toolgate/testbed/eventually";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { type HookRig, type RigOptions, startHookRig } from "./hook-rig.ts";
@@ -73,8 +73,9 @@ export async function startReceiveRig({
   const rig = resources.use(await startHookRig({ instances, ...options }));
   const urls: string[] = [];
   for (const service of rig.services) {
-    const peers = localPeers({ log, internalToken: "internal" });
-    peers.add("inbound-hook", service);
+    const local = localServices({ log });
+    local.add("inbound-hook", service);
+    const peers = local.peersOf("gateway");
     const config = {
       natsUrl: rig.nats.url,
       host: "127.0.0.1",

@@ -148,7 +148,10 @@ export async function runKeyAuth({
     sealingKeys,
     async verify(secret, { replica = 0, count = true, tool = "", clientIp = "" } = {}) {
       const request = create(VerifyRequestSchema, { secretHash: hashSecret(secret), count, tool, clientIp });
-      const response = await running[replica]?.hotCalls.verify(request, { signal: new AbortController().signal });
+      const response = await running[replica]?.hotCalls.verify(request, {
+        signal: new AbortController().signal,
+        caller: "gateway",
+      });
       return response?.key;
     },
     as: (role, workspace = workspaceId) => ({ headers: headersOf(role, workspace) }),

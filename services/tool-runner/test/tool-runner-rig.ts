@@ -145,7 +145,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
         caller: { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed } },
         idempotencyKey: sent.idempotencyKey ?? "",
       }),
-      { signal: new AbortController().signal },
+      { signal: new AbortController().signal, caller: "gateway" },
     );
   const owned = resources.move();
   return {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Env } from "@toolgate/service-host/env";
+import { newServiceKey, readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { readHostConfig } from "@toolgate/service-host/launch";
 import { readPeerUrls } from "@toolgate/service-host/peers";
 import type { ServiceDefinition } from "@toolgate/service-host/service";
@@ -10,6 +11,7 @@ import { REPOSITORY } from "../paths.ts";
 import { type ProcessFacts, singleProcess, splitProcesses } from "../processes.ts";
 import { podsOf } from "./pods.ts";
 
+const IDENTITY = newServiceKey();
 /** Values of the form that the services expect, in place of those in Secrets. */
 const SECRETS: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://user:password@postgres/toolgate",
@@ -17,7 +19,8 @@ const SECRETS: Readonly<Record<string, string>> = {
   NATS_URL: "nats://user:password@nats:4222",
   SMTP_URL: "smtp://user:password@mail:587",
   SEALING_KEYS: `1:${Buffer.alloc(32, 1).toString("base64")}`,
-  INTERNAL_TOKEN: "a".repeat(32),
+  SERVICE_KEY: IDENTITY.serviceKey,
+  SERVICE_PUBLIC_KEYS: SERVICE_NAMES.map((name) => `${name}:${IDENTITY.publicKey}`).join(","),
 };
 const LOGIN: Env = { DATABASE_URL: SECRETS.DATABASE_URL, REDIS_URL: SECRETS.REDIS_URL, NATS_URL: SECRETS.NATS_URL };
 /** Read by OpenTelemetry, and by Node itself. */
@@ -79,6 +82,7 @@ async function readingFaults(service: string, given: Env): Promise<string[]> {
   try {
     readHostConfig(env);
     if (!isSingle) readPeerUrls(env, service);
+    readIdentity(env, service);
     for (const name of isSingle ? SERVICE_NAMES : [service]) {
       const { service: definition } = (await import(`@toolgate/${name}/service`)) as {
         service: ServiceDefinition<unknown>;

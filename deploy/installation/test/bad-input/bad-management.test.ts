@@ -161,7 +161,7 @@ describe("access", () => {
     expect(foreign.text).toBe(missing.text);
   });
 
-  test("a forged principal and a forged internal token change nothing", async () => {
+  test("a forged principal and a forged service token change nothing", async () => {
     const principal = {
       userId: "1",
       email: "a@b",
@@ -171,7 +171,7 @@ describe("access", () => {
     };
     const forged = [
       ["toolgate-principal", Buffer.from(JSON.stringify(principal)).toString("base64url")],
-      ["toolgate-internal-token", "guess"],
+      ["toolgate-service-token", "guess"],
     ] as const;
     expect((await call(LIST_KEYS, named({}), forged)).status).toBe(401);
     expect((await call(LIST_KEYS, '{"workspace":"no"}', [session, ...forged])).status).toBe(404);
@@ -196,7 +196,7 @@ describe("access", () => {
         "chat.v1.AssistantRunService/RunForHook",
       );
     for (const path of paths) {
-      const response = await call(path, "{}", [session, ["toolgate-internal-token", "guess"]]);
+      const response = await call(path, "{}", [session, ["toolgate-service-token", "guess"]]);
       expect([path, [404, 501].includes(response.status)]).toEqual([path, true]);
     }
   });

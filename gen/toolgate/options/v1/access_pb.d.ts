@@ -22,7 +22,7 @@ export enum Access {
   UNSPECIFIED = 0,
 
   /**
-   * Only other services of this installation, which have the internal token.
+   * Only the services in `callers`.
    *
    * @generated from enum value: ACCESS_INTERNAL = 1;
    */
@@ -66,4 +66,12 @@ export declare const AccessSchema: GenEnum<Access>;
  * @generated from extension: toolgate.options.v1.Access access = 50001;
  */
 export declare const access: GenExtension<MethodOptions, Access>;
+
+/**
+ * The services that may call it, by their names in the service registry. RPCs for people may always be called by the
+ * gateway, so they name only others.
+ *
+ * @generated from extension: repeated string callers = 50002;
+ */
+export declare const callers: GenExtension<MethodOptions, string[]>;
 

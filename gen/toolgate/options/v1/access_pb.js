@@ -9,7 +9,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file toolgate/options/v1/access.proto.
  */
 export const file_toolgate_options_v1_access = /*@__PURE__*/
-  fileDesc("CiB0b29sZ2F0ZS9vcHRpb25zL3YxL2FjY2Vzcy5wcm90bxITdG9vbGdhdGUub3B0aW9ucy52MSqBAQoGQWNjZXNzEhYKEkFDQ0VTU19VTlNQRUNJRklFRBAAEhMKD0FDQ0VTU19JTlRFUk5BTBABEhEKDUFDQ0VTU19QVUJMSUMQAhIRCg1BQ0NFU1NfTUVNQkVSEAMSEgoOQUNDRVNTX01BTkFHRVIQBBIQCgxBQ0NFU1NfQURNSU4QBTpVCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgOMhsudG9vbGdhdGUub3B0aW9ucy52MS5BY2Nlc3NSBmFjY2Vzc2IGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("CiB0b29sZ2F0ZS9vcHRpb25zL3YxL2FjY2Vzcy5wcm90bxITdG9vbGdhdGUub3B0aW9ucy52MSqBAQoGQWNjZXNzEhYKEkFDQ0VTU19VTlNQRUNJRklFRBAAEhMKD0FDQ0VTU19JTlRFUk5BTBABEhEKDUFDQ0VTU19QVUJMSUMQAhIRCg1BQ0NFU1NfTUVNQkVSEAMSEgoOQUNDRVNTX01BTkFHRVIQBBIQCgxBQ0NFU1NfQURNSU4QBTpVCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgOMhsudG9vbGdhdGUub3B0aW9ucy52MS5BY2Nlc3NSBmFjY2Vzczo6CgdjYWxsZXJzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0oYDIAMoCVIHY2FsbGVyc2IGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the enum toolgate.options.v1.Access.
@@ -30,4 +30,13 @@ export const Access = /*@__PURE__*/
  */
 export const access = /*@__PURE__*/
   extDesc(file_toolgate_options_v1_access, 0);
+
+/**
+ * The services that may call it, by their names in the service registry. RPCs for people may always be called by the
+ * gateway, so they name only others.
+ *
+ * @generated from extension: repeated string callers = 50002;
+ */
+export const callers = /*@__PURE__*/
+  extDesc(file_toolgate_options_v1_access, 1);
 

@@ -4,6 +4,7 @@ import { serveCalls } from "@toolgate/call-stream/serve";
 import type { HotCall } from "@toolgate/service-registry/service-entry";
 import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { rpcName } from "../access.ts";
+import { callerOf } from "../identity/caller.ts";
 import type { Logger } from "../logger.ts";
 import type { Service } from "../service.ts";
 
@@ -25,7 +26,9 @@ export function unaryRoutes(name: string, service: Service): (router: ConnectRou
   const hotCalls = hotCallsOf(name, service);
   return (router) => {
     service.routes(router);
-    for (const { method, handler } of hotCalls) router.rpc(method, (request, call) => handler(request, call));
+    for (const { method, handler } of hotCalls) {
+      router.rpc(method, (request, call) => handler(request, { signal: call.signal, caller: callerOf(call) }));
+    }
   };
 }
 
@@ -48,7 +51,9 @@ export function hotCallStreams(
   });
   return {
     routes(router) {
-      for (const { stream, calls } of streams) router.rpc(stream, calls);
+      for (const { stream, calls } of streams) {
+        router.rpc(stream, (batches, context) => calls(batches, { signal: context.signal, caller: callerOf(context) }));
+      }
     },
     async untilIdle() {
       await Promise.all(streams.map(({ calls, timeoutMs }) => calls.untilIdle(timeoutMs)));

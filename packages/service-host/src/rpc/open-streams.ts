@@ -1,8 +1,8 @@
-import { constants, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { INTERNAL_TOKEN_HEADER, internalTokenCheck } from "../access.ts";
+import { constants, type Http2Server, type ServerHttp2Stream } from "node:http2";
+import { type CallerReader, SERVICE_TOKEN_HEADER } from "../identity/service-token.ts";
 
 interface OpenStreams {
-  /** Cuts the streams that no service of the installation waits for: those without the internal token, and probes. */
+  /** Cuts the streams that no service of the installation waits for: those without a service's token, and probes. */
   cutOutsiders(): void;
 }
 
@@ -10,20 +10,24 @@ interface OpenStreams {
 const PUBLIC_PATH = "/grpc.";
 
 /** Follows the streams of a server. One whose response is complete closes by itself, even if its caller does not end it. */
-export function followStreams(server: Http2Server, internalToken: string): OpenStreams {
-  const isInternal = internalTokenCheck(internalToken);
-  const open = new Map<ServerHttp2Stream, IncomingHttpHeaders>();
+export function followStreams(server: Http2Server, callers: CallerReader): OpenStreams {
+  const outsiders = new Set<ServerHttp2Stream>();
   server.on("stream", (stream, headers) => {
-    open.set(stream, headers);
-    stream.on("close", () => open.delete(stream));
+    const token = headers[SERVICE_TOKEN_HEADER];
+    // Its token expires while it is open.
+    const isOfService = typeof token === "string" && callers.known(token) !== undefined;
+    if (isOfService && !headers[":path"]?.startsWith(PUBLIC_PATH)) return;
+    outsiders.add(stream);
+    stream.on("close", () => outsiders.delete(stream));
+    if (typeof token !== "string" || headers[":path"]?.startsWith(PUBLIC_PATH)) return;
+    callers.read(token).then(
+      () => outsiders.delete(stream),
+      () => {},
+    );
   });
   return {
     cutOutsiders() {
-      for (const [stream, headers] of open) {
-        const token = headers[INTERNAL_TOKEN_HEADER];
-        const isOutsider = typeof token !== "string" || !isInternal(token);
-        if (isOutsider || headers[":path"]?.startsWith(PUBLIC_PATH)) stream.close(constants.NGHTTP2_CANCEL);
-      }
+      for (const stream of outsiders) stream.close(constants.NGHTTP2_CANCEL);
     },
   };
 }

@@ -36,7 +36,7 @@ const CUT_OUTSIDERS_AFTER_MS = 1_000;
 
 /**
  * Serves a service's RPCs as gRPC, gRPC-web and Connect over h2c. Throws when an RPC declares no access. Disposing
- * refuses new connections, ends the streams of health checks and reflection, cuts what has no internal token after 1 s,
+ * refuses new connections, ends the streams of health checks and reflection, cuts what no service has called after 1 s,
  * and waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
@@ -67,7 +67,7 @@ export async function startRpcServer({
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
-  const streams = followStreams(server, authentication.internalToken);
+  const streams = followStreams(server, authentication.callers);
   const bound = await listen(server, host, port);
   return {
     port: bound,
@@ -87,7 +87,7 @@ export async function startRpcServer({
 }
 
 /**
- * They need no internal token: probes and grpcurl have none, the port is internal, and they reveal nothing but whether
+ * They need no credential: probes and grpcurl have none, the port is internal, and they reveal nothing but whether
  * the process is ready and what its proto files say.
  */
 function addHealthAndReflection(

@@ -14,11 +14,13 @@ import type { SharedStreamsEntry } from "@toolgate/service-registry/service-entr
 import { SERVICE_NAMES, type ServiceName, serviceEntry } from "@toolgate/service-registry/services";
 import { REQUEST_ID_HEADER } from "@toolgate/telemetry/request-id";
 import { TRACEPARENT_HEADER, TRACESTATE_HEADER } from "@toolgate/telemetry/trace";
-import { type Authentication, INTERNAL_TOKEN_HEADER } from "../access.ts";
+import type { Authentication } from "../access.ts";
+import { callerOf } from "../identity/caller.ts";
+import { SERVICE_TOKEN_HEADER } from "../identity/service-token.ts";
 import type { Logger } from "../logger.ts";
 import { PRINCIPAL_HEADER } from "../principal.ts";
 import type { Service } from "../service.ts";
-import { serverInterceptors } from "./transport.ts";
+import { serverInterceptors, TRUSTED_CALLERS } from "./transport.ts";
 
 type AnyImpl = MethodImpl<DescMethodServerStreaming>;
 
@@ -41,9 +43,11 @@ export function sharedStreamRoutes(
   const impls = implementationsOf(service);
   // A process whose roles serve no RPCs has none.
   if (impls.size === 0) return () => {};
-  const open = openerOf(entry, impls, options);
+  const openerFor = openers(entry, impls, options);
   return (router) => {
-    router.rpc(entry.stream, serveSharedStreams(open, options.drainSignal));
+    router.rpc(entry.stream, (batches, context) =>
+      serveSharedStreams(openerFor(callerOf(context)), options.drainSignal)(batches, context),
+    );
   };
 }
 
@@ -60,12 +64,13 @@ function implementationsOf(service: Service): Map<string, AnyImpl> {
   return impls;
 }
 
-function openerOf(
+/** Opens streams for the service that has opened the connection. */
+function openers(
   { methods }: SharedStreamsEntry,
   impls: ReadonlyMap<string, AnyImpl>,
   { log, authentication }: SharedStreamsOptions,
-): OpenStream {
-  const interceptors = serverInterceptors(log, authentication);
+): (caller: ServiceName) => OpenStream {
+  const interceptors = serverInterceptors(log, { ...authentication, callers: TRUSTED_CALLERS });
   const served = new Map(
     methods.map((method) => {
       const impl = impls.get(`${method.parent.typeName}/${method.localName}`);
@@ -73,32 +78,33 @@ function openerOf(
       return [method.name, { method, spec: createMethodImplSpec(method, impl) }];
     }),
   );
-  return async function* open(call, signal) {
-    const found = served.get(call.rpc);
-    if (!found) throw new ConnectError(`there is no shared stream ${call.rpc}`, Code.Unimplemented);
-    const { method, spec } = found;
-    const context = createHandlerContext({
-      service: method.parent,
-      method,
-      protocolName: "shared-stream",
-      requestMethod: "POST",
-      url: `http://shared-stream/${method.parent.typeName}/${method.name}`,
-      requestHeader: headersOf(call, authentication.internalToken),
-      requestSignal: signal,
-    });
-    const request = fromBinary(method.input, call.request);
-    try {
-      for await (const message of transformInvokeImplementation(spec, context, interceptors)(only(request)))
-        yield toBinary(method.output, message);
-    } finally {
-      context.abort();
-    }
-  };
+  return (caller) =>
+    async function* open(call, signal) {
+      const found = served.get(call.rpc);
+      if (!found) throw new ConnectError(`there is no shared stream ${call.rpc}`, Code.Unimplemented);
+      const { method, spec } = found;
+      const context = createHandlerContext({
+        service: method.parent,
+        method,
+        protocolName: "shared-stream",
+        requestMethod: "POST",
+        url: `http://shared-stream/${method.parent.typeName}/${method.name}`,
+        requestHeader: headersOf(call, caller),
+        requestSignal: signal,
+      });
+      const request = fromBinary(method.input, call.request);
+      try {
+        for await (const message of transformInvokeImplementation(spec, context, interceptors)(only(request)))
+          yield toBinary(method.output, message);
+      } finally {
+        context.abort();
+      }
+    };
 }
 
-/** Who could open the stream that carries this call has the internal token. */
-function headersOf({ principal, requestId, traceparent, tracestate }: Open, internalToken: string): Headers {
-  const headers = new Headers({ [INTERNAL_TOKEN_HEADER]: internalToken });
+/** The token of the caller was verified when it opened the connection. */
+function headersOf({ principal, requestId, traceparent, tracestate }: Open, caller: ServiceName): Headers {
+  const headers = new Headers({ [SERVICE_TOKEN_HEADER]: caller });
   if (principal !== "") headers.set(PRINCIPAL_HEADER, principal);
   if (requestId !== "") headers.set(REQUEST_ID_HEADER, requestId);
   if (traceparent !== "") headers.set(TRACEPARENT_HEADER, traceparent);

@@ -1,3 +1,4 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -7,8 +8,10 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { type Authentication, accessInterceptor, assertAccessDeclared, internalTokenInterceptor } from "../access.ts";
+import type { ServiceName } from "@toolgate/service-registry/services";
+import { type Authentication, accessInterceptor, assertAccessDeclared, callerInterceptor } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
+import type { CallerReader } from "../identity/service-token.ts";
 import type { Logger } from "../logger.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
@@ -27,14 +30,17 @@ export function serverInterceptors(log: Logger, authentication: Authentication):
   return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(authentication)];
 }
 
+/** What a client proves with which service it belongs to. */
+export type TokenFor = (method: DescMethod) => string | Promise<string>;
+
 /**
- * gRPC over h2c to another service, with the internal token. Several base URLs, separated by commas, take turns.
+ * gRPC over h2c to another service, with the caller's token. Several base URLs, separated by commas, take turns.
  * There are no keepalive pings: in connect-node they can end the process when they meet a destroyed session (connect-es
  * #1795). Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the
  * old one may be dead; calls under way on the old one have a minute to end.
  */
-export function remoteTransport(baseUrls: string, internalToken: string): Transport {
-  const transports = baseUrls.split(",").map((baseUrl) => transportTo(baseUrl.trim(), internalToken));
+export function remoteTransport(baseUrls: string, tokenFor: TokenFor): Transport {
+  const transports = baseUrls.split(",").map((baseUrl) => transportTo(baseUrl.trim(), tokenFor));
   let turn = 0;
   const next = () => transports[turn++ % transports.length] as Transport;
   return {
@@ -43,8 +49,8 @@ export function remoteTransport(baseUrls: string, internalToken: string): Transp
   };
 }
 
-function transportTo(baseUrl: string, internalToken: string): Transport {
-  let current = connectionTo(baseUrl, internalToken);
+function transportTo(baseUrl: string, tokenFor: TokenFor): Transport {
+  let current = connectionTo(baseUrl, tokenFor);
   return {
     async unary(...call) {
       const used = current;
@@ -52,7 +58,7 @@ function transportTo(baseUrl: string, internalToken: string): Transport {
         return await used.transport.unary(...call);
       } catch (error) {
         if (used === current && ConnectError.from(error).code === Code.DeadlineExceeded) {
-          current = connectionTo(baseUrl, internalToken);
+          current = connectionTo(baseUrl, tokenFor);
           setTimeout(() => used.session.abort(), OLD_CONNECTION_MS).unref();
         }
         throw error;
@@ -63,12 +69,12 @@ function transportTo(baseUrl: string, internalToken: string): Transport {
 }
 
 /** Connects with its first call. */
-function connectionTo(baseUrl: string, internalToken: string): { transport: Transport; session: Http2SessionManager } {
+function connectionTo(baseUrl: string, tokenFor: TokenFor): { transport: Transport; session: Http2SessionManager } {
   const session = new Http2SessionManager(baseUrl, undefined, { maxSessionMemory: MAX_SESSION_MEMORY_MB });
   const transport = createGrpcTransport({
     baseUrl,
     sessionManager: session,
-    interceptors: [internalTokenInterceptor(internalToken), sendRequest],
+    interceptors: [callerInterceptor(tokenFor), sendRequest],
     acceptCompression: [],
     defaultTimeoutMs: RPC_TIMEOUT_MS,
     readMaxBytes: MAX_MESSAGE_BYTES,
@@ -77,17 +83,35 @@ function connectionTo(baseUrl: string, internalToken: string): { transport: Tran
   return { transport, session };
 }
 
+/** Tokens that only code of this process can send are the names of the services. */
+export const TRUSTED_CALLERS: CallerReader = {
+  known: (token) => token as ServiceName,
+  read: async (token) => token as ServiceName,
+};
+
+/** A service's routes as another service of this process calls them. */
+export type LocalServer = (caller: ServiceName) => Transport;
+
 /**
- * Calls routes in this process, through the same interceptors as a server's. Throws when an RPC declares no access.
+ * Makes routes callable in this process, through the same interceptors as a server's. Throws when an RPC declares no
+ * access.
  */
-export function localTransport(
+export function localServer(
   routes: (router: ConnectRouter) => void,
   log: Logger,
   authentication: Authentication,
-): Transport {
+): LocalServer {
   assertAccessDeclared(routes);
-  return createRouterTransport(routes, {
-    router: { interceptors: serverInterceptors(log, authentication) },
-    transport: { interceptors: [internalTokenInterceptor(authentication.internalToken), sendRequest] },
-  });
+  const transports = new Map<ServiceName, Transport>();
+  return (caller) => {
+    let transport = transports.get(caller);
+    if (!transport) {
+      transport = createRouterTransport(routes, {
+        router: { interceptors: serverInterceptors(log, authentication) },
+        transport: { interceptors: [callerInterceptor(() => caller), sendRequest] },
+      });
+      transports.set(caller, transport);
+    }
+    return transport;
+  };
 }

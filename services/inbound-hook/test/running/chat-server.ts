@@ -7,8 +7,7 @@ import {
 import { createLogger } from "@toolgate/service-host/logger";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
-import { remoteTransport } from "@toolgate/service-host/rpc/transport";
-import { TEST_TOKEN, testAuthentication } from "@toolgate/testbed/transports";
+import { testAuthentication, testRemote } from "@toolgate/testbed/transports";
 
 export interface Assistant {
   workspaceId: string;
@@ -48,14 +47,14 @@ export async function startChat(assistants: Assistant[] = []): Promise<ChatServe
     routes,
     host: "127.0.0.1",
     port: 0,
-    authentication: testAuthentication(),
+    authentication: testAuthentication("chat"),
     readiness,
     log,
   });
   const url = `http://127.0.0.1:${server.port}`;
   const chat: ChatServer = {
     url,
-    transport: remoteTransport(url, TEST_TOKEN),
+    transport: testRemote(url, "chat"),
     assistants,
     requests: [],
     run: async () => ({ case: "reply", value: "done" }),

@@ -6,7 +6,8 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import { eventually } from "@toolgate/testbed/eventually";
-import { TEST_TOKEN, testAuthentication } from "@toolgate/testbed/transports";
+import { identityEnv } from "@toolgate/testbed/service-identity";
+import { testAuthentication } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";
 import { newBody } from "../receive-rig.ts";
@@ -35,7 +36,7 @@ beforeAll(async () => {
       routes: (router) => rig.keyAuth.routes(router),
       host: "127.0.0.1",
       port: 0,
-      authentication: testAuthentication(),
+      authentication: testAuthentication("key-auth"),
       readiness: createReadiness(async () => {}),
       log: createLogger({ service: "key-auth", level: "silent" }),
     }),
@@ -44,7 +45,7 @@ beforeAll(async () => {
   databaseUrl.searchParams.set("application_name", CONNECTION);
   settings = {
     config: { ...rig.config, receiver: undefined, databaseUrl: databaseUrl.href },
-    internalToken: TEST_TOKEN,
+    serviceKey: identityEnv("inbound-hook").SERVICE_KEY,
     keyAuthUrl: `http://127.0.0.1:${keyAuth.port}`,
     chatUrl: chat.url,
   };

@@ -7,6 +7,7 @@ import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/deliv
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
+import { identityEnv } from "@toolgate/testbed/service-identity";
 import { afterEach, describe, expect, it } from "vitest";
 import { runDispatcher } from "../../src/events/dispatcher.ts";
 import { createApplyResults } from "../../src/store/deliveries/apply-results.ts";
@@ -45,7 +46,9 @@ describe("faults", () => {
         ROLES: roles,
         ALLOWED_TARGETS: "127.0.0.1",
         TARGET_CA_FILE: targetCaFile,
-        INTERNAL_TOKEN: "the-internal-token-of-all-the-tests",
+        // Nobody calls it: no email is sent.
+        KEY_AUTH_URL: "http://127.0.0.1:9",
+        ...identityEnv("outbound-webhook"),
         ...withDatabase,
       },
       stdio: ["ignore", "pipe", "inherit"],

@@ -3,6 +3,7 @@ import { type Client, Code, createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { createLogger } from "@toolgate/service-host/logger";
 import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
+import type { ServiceName } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testTransport } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,10 +33,20 @@ const CALLERS = { KEY, CHAT, TASK, PUBLIC, HOOK, TEST };
 
 const inTestMode = (caller: Caller) => ({ ...caller, value: { ...caller.value, testMode: true } }) as Caller;
 
+/** The service that starts runs of a kind. */
+const SERVICE_OF: Record<NonNullable<Caller["case"]>, ServiceName> = {
+  key: "gateway",
+  chat: "chat",
+  scheduledTask: "chat",
+  publicApi: "gateway",
+  hook: "inbound-hook",
+  test: "gateway",
+};
+
 describe("events of tool runs", () => {
   let outbound: OutboundRig;
   let runner: ToolRunnerRig;
-  let runs: Client<typeof RunService>;
+  let runsOf: (service: ServiceName) => Client<typeof RunService>;
   let markers = 0;
 
   beforeAll(async () => {
@@ -43,7 +54,7 @@ describe("events of tool runs", () => {
     runner = await startToolRunnerRig({ config: { natsUrl: outbound.nats.url } });
     const log = createLogger({ service: "test", level: "silent" });
     const routes = unaryRoutes("tool-runner", runner.replicas[0] as ToolRunnerRig["replicas"][number]);
-    runs = createClient(RunService, testTransport(routes, log));
+    runsOf = (service) => createClient(RunService, testTransport(routes, log, service));
     await outbound.register(runner.workspaceId, "/runs", ALL_TYPES);
     const released = { external_api: true, public_api: true, inbound_hook: true, webhook_event: true };
     const properties = { n: { type: "integer" }, fail: { type: "boolean" }, password: {} };
@@ -83,7 +94,7 @@ describe("events of tool runs", () => {
   });
 
   const run = (caller: Caller, tool: string, args: Record<string, unknown> = {}, request = {}) =>
-    runs.run({
+    runsOf(SERVICE_OF[caller.case ?? "key"]).run({
       workspaceId: runner.workspaceId,
       workspace: "acme",
       workspaceEpoch: BigInt(Date.now()) * 1000n,

@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHandler } from "@toolgate/call-stream/call";
 import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import type { ServiceName } from "@toolgate/service-registry/services";
 import type { Caller } from "../execution/caller.ts";
 import { NoTurn, NotStarted } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
@@ -10,6 +11,16 @@ export interface RunHandlerDependencies extends RunCallDependencies {
   /** Called with the reason why a hook's run did not start. */
   onNotStarted: (error: unknown) => void;
 }
+
+/** The service that starts runs for each kind of caller. */
+const STARTED_BY: Readonly<Record<Caller["case"], ServiceName>> = {
+  key: "gateway",
+  publicApi: "gateway",
+  test: "gateway",
+  chat: "chat",
+  scheduledTask: "chat",
+  hook: "inbound-hook",
+};
 
 export type RunHandler = CallHandler<RunRequest, RunResponse>;
 
@@ -20,6 +31,9 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
   return async (request, context) => {
     const { caller } = request;
     if (caller.case === undefined) throw new ConnectError("caller: missing", Code.InvalidArgument);
+    if (context.caller !== STARTED_BY[caller.case]) {
+      throw new ConnectError(`${context.caller} starts no runs of the kind ${caller.case}`, Code.PermissionDenied);
+    }
     if (caller.case !== "key") rejectMalformed(caller, request.idempotencyKey);
     if (request.idempotencyKey.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || request.idempotencyKey.includes("\0")) {
       throw new ConnectError("idempotency_key: 1 to 255 characters", Code.InvalidArgument);

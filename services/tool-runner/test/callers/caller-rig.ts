@@ -3,6 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { type RunRequestSchema, type RunResponse, RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { createLogger } from "@toolgate/service-host/logger";
 import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
+import type { ServiceName } from "@toolgate/service-registry/services";
 import { testTransport } from "@toolgate/testbed/transports";
 import { startToolRunnerRig, type ToolRunnerRig } from "../tool-runner-rig.ts";
 
@@ -22,15 +23,26 @@ export const PUBLIC: Caller = { case: "publicApi", value: { chatId: "public-1", 
 export const HOOK: Caller = { case: "hook", value: HOOK_VALUE };
 export const TEST: Caller = { case: "test", value: { chatId: "test-1", callerId: "admin-1" } };
 
+/** The service that starts runs of a kind. */
+export const SERVICE_OF: Record<NonNullable<Caller["case"]>, ServiceName> = {
+  key: "gateway",
+  chat: "chat",
+  scheduledTask: "chat",
+  publicApi: "gateway",
+  hook: "inbound-hook",
+  test: "gateway",
+};
+
 /** A tool-runner with clients that call it as each kind of caller. */
 export async function startCallerRig() {
   const runner = await startToolRunnerRig();
   const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
   const log = createLogger({ service: "test", level: "silent" });
-  const runs = createClient(RunService, testTransport(unaryRoutes("tool-runner", replica), log));
+  const runsOf = (service: ServiceName) =>
+    createClient(RunService, testTransport(unaryRoutes("tool-runner", replica), log, service));
 
   const run = async (caller: Caller, tool: string, args: JsonObject = {}): Promise<RunResponse> =>
-    runs.run({
+    runsOf(SERVICE_OF[caller.case ?? "key"]).run({
       workspaceId: runner.workspaceId,
       workspace: "acme",
       workspaceEpoch: await runner.currentEpoch(),
@@ -44,7 +56,7 @@ export async function startCallerRig() {
     if (outcome.case !== "resultJson") throw new Error(`${tool} ended as ${outcome.case}`);
     return JSON.parse(Buffer.from(outcome.value).toString());
   }
-  return { runner, runs, run, resultOf };
+  return { runner, runsOf, run, resultOf };
 }
 
 export type CallerRig = Awaited<ReturnType<typeof startCallerRig>>;

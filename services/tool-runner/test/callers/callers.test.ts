@@ -115,7 +115,7 @@ describe("callers from inside", () => {
     const shown = async () => {
       const body = Buffer.from("{}");
       const call = { workspaceId: runner.workspaceId, workspace: "acme", tool: "changing", body, caller: CHAT };
-      const { outcome } = await rig.runs.run(call);
+      const { outcome } = await rig.runsOf("chat").run(call);
       return outcome.case === "resultJson" && JSON.parse(Buffer.from(outcome.value).toString()).round;
     };
     for (let round = 1; round <= 3; round += 1) {

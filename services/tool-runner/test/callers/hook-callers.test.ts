@@ -127,7 +127,7 @@ describe("hooks as callers", () => {
       });
     for (const released of [true, false, true]) {
       await save(released);
-      const { outcome } = await rig.runs.run({
+      const { outcome } = await rig.runsOf("inbound-hook").run({
         workspaceId: runner.workspaceId,
         workspace: "acme",
         tool: "newest",
