@@ -119,7 +119,8 @@ describe("sandbox pool", () => {
       return "null";
     };
     const source = handler("await ctx.callTool('x'); for (;;) {}");
-    const looping = runSource(pool, source, { onHostCall, limits: { cpuMs: 10_000 } });
+    // It must not end by itself before it is killed, however busy the machine is.
+    const looping = runSource(pool, source, { onHostCall, limits: { cpuMs: 300_000, wallMs: 300_000 } });
     await until("the first run loops", () => reached);
     const behind = Array.from({ length: 20 }, (_, n) => resultOf(pool, handler("return args.n"), { args: { n } }));
     await new Promise((resolve) => setImmediate(resolve));
