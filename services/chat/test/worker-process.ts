@@ -9,6 +9,7 @@ import { identityEnv } from "@toolgate/testbed/service-identity";
 import { testAuthentication } from "@toolgate/testbed/transports";
 import type { ChatRig } from "./chat-rig.ts";
 
+const STARTED_WITHIN_MS = 60_000;
 const MAIN = new URL("../src/main.ts", import.meta.url).pathname;
 
 export interface WorkerProcesses extends AsyncDisposable {
@@ -62,10 +63,13 @@ export async function workerProcesses({ tools, config }: ChatRig): Promise<Worke
         output = (output + chunk.toString()).slice(-10_000);
         if (process.env.TEST_LOG_LEVEL) process.stdout.write(chunk);
       });
-      await eventually(() => {
-        if (child.pid === 0) throw new Error(`the worker ended: ${output}`);
-        return output.includes('"started"');
-      });
+      await eventually(
+        () => {
+          if (child.pid === 0) throw new Error(`the worker ended: ${output}`);
+          return output.includes('"started"');
+        },
+        { deadlineMs: STARTED_WITHIN_MS },
+      );
       return child;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
