@@ -21,9 +21,13 @@ const LATER_MS = 60_000;
 const WORKSPACES = 30;
 const EVENTS = 600;
 
+/** Hundreds of deliveries, or a process that starts. */
+const LONG_MS = 60_000;
+const TEST_MS = 5 * LONG_MS;
+
 const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
 
-describe("faults", () => {
+describe("faults", { timeout: TEST_MS }, () => {
   let rig: OutboundRig;
   const children: ChildProcess[] = [];
   afterEach(async () => {
@@ -58,10 +62,13 @@ describe("faults", () => {
     child.stdout?.on("data", (chunk) => {
       output += chunk;
     });
-    await eventually(() => {
-      if (child.exitCode !== null) throw new Error(output);
-      return output.includes('"started"');
-    });
+    await eventually(
+      () => {
+        if (child.exitCode !== null) throw new Error(output);
+        return output.includes('"started"');
+      },
+      { deadlineMs: LONG_MS },
+    );
     return child;
   }
 
@@ -73,7 +80,7 @@ describe("faults", () => {
         );
         return rows.length === 1 && rows[0].status === "delivered" && rows[0].count === count;
       },
-      { deadlineMs: 20_000 },
+      { deadlineMs: LONG_MS },
     );
     expect((await rig.pool.query("select from outbound_webhook.queue_item")).rowCount).toBe(0);
     const slots = await rig.pool.query(
@@ -87,10 +94,13 @@ describe("faults", () => {
     const event = (_: unknown, index: number) => newEvent({ workspaceId: `w${index % WORKSPACES}` }, rig.clock.now());
     const events = Array.from({ length: EVENTS }, event);
     for (let start = 0; start < EVENTS; start += 100) await rig.reportMany(events.slice(start, start + 100));
-    await eventually(async () => {
-      const { rows } = await rig.pool.query("select count(*)::int as count from outbound_webhook.delivery");
-      return rows[0].count === EVENTS;
-    });
+    await eventually(
+      async () => {
+        const { rows } = await rig.pool.query("select count(*)::int as count from outbound_webhook.delivery");
+        return rows[0].count === EVENTS;
+      },
+      { deadlineMs: LONG_MS },
+    );
   }
   const eventsReceived = () => rig.receiver.requests.map((request) => JSON.parse(String(request.body)).id);
 
@@ -99,7 +109,7 @@ describe("faults", () => {
     rig.receiver.behave(() => ({ delayMs: 10 }));
     await fill();
     const child = await spawnService("dispatcher,worker");
-    await eventually(() => rig.receiver.requests.length > EVENTS / 4, { everyMs: 2 });
+    await eventually(() => rig.receiver.requests.length > EVENTS / 4, { everyMs: 2, deadlineMs: LONG_MS });
     child.kill("SIGKILL");
     rig.clock.advance(LATER_MS);
     await rig.start(["dispatcher", "worker"]);
@@ -114,7 +124,7 @@ describe("faults", () => {
     rig.receiver.behave(() => ({ delayMs: 10 }));
     await fill();
     await rig.start(["dispatcher", "worker"]);
-    await eventually(() => rig.receiver.requests.length > EVENTS / 4, { everyMs: 2 });
+    await eventually(() => rig.receiver.requests.length > EVENTS / 4, { everyMs: 2, deadlineMs: LONG_MS });
     await rig.nats.wipe();
     await eventually(() => !rig.bus.nc.isClosed());
     rig.clock.advance(LATER_MS);
@@ -256,7 +266,7 @@ describe("faults", () => {
     const inFlight = () => rig.pool.query("select from outbound_webhook.queue_item where lease_until is not null");
     await eventually(async () => (await inFlight()).rowCount === 1);
     await rig.nats.restart();
-    await rig.receiver.waitFor(2, 15_000);
+    await rig.receiver.waitFor(2, LONG_MS);
     await allDelivered(2);
   });
 });
