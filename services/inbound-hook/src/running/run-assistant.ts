@@ -54,10 +54,12 @@ function endOf({ outcome, durationMs }: RunForHookResponse): RunEnd {
   return failed("not released");
 }
 
-/** A repeat is safe: it has the same chat id, which starts nothing twice. */
+/** No chat process was reached, or the connection to one broke. A repeat is safe: the same chat id starts nothing twice. */
+const REPEATED: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.Canceled];
+
 function endOfFailedCall(error: unknown): RunEnd {
   const { code } = ConnectError.from(error);
-  if (code === Code.Unavailable) return { outcome: "not-started", reason: "the assistant could not be started" };
+  if (REPEATED.includes(code)) return { outcome: "not-started", reason: "the assistant could not be started" };
   if (code === Code.DeadlineExceeded) return failed("the assistant did not reply in time");
   if (code === Code.ResourceExhausted) return failed("the message to the assistant or its reply is too large");
   if (code === Code.InvalidArgument) return failed("the assistant was not started: it cannot take this message");
