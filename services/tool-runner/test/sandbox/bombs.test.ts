@@ -27,7 +27,7 @@ async function attack(pool: SandboxPool, total: number, cpuMs: number) {
         standing: "new",
         codeKey: `attacker/${name}/${number}`,
         args: { first: number % 2 === 0 },
-        limits: { cpuMs, wallMs: 60_000 },
+        limits: { cpuMs, wallMs: DEADLINE_MS },
       });
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     }
@@ -80,7 +80,7 @@ describe("bombs of one workspace, beside the runs of another", () => {
         neighbours.failures(),
       );
       expect(length).toBeLessThanOrEqual(4);
-      const limits = { cpuMs: 100, wallMs: 20_000 };
+      const limits = { cpuMs: 100, wallMs: DEADLINE_MS };
       await Promise.all(
         KINDS.slice(0, TOOLS).map(({ body }) => runSource(pool, attackSource(body), { ...options, limits })),
       );

@@ -59,7 +59,7 @@ describe("lanes", () => {
         await Promise.all(each);
       }
     });
-    const late = { workspaceId: "late", standing: "new", codeKey: "late/t/1", limits: { wallMs: 30_000 } } as const;
+    const late = { workspaceId: "late", standing: "new", codeKey: "late/t/1" } as const;
     const outcome = await runSource(pool, HOLDING, late);
     going = false;
     await Promise.all(busy);
@@ -72,7 +72,7 @@ describe("lanes", () => {
       harms.push(workspaceId),
     );
     const bomb = "export default () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)";
-    const neighbour = { workspaceId: "neighbour", limits: { wallMs: 30_000 } };
+    const neighbour = { workspaceId: "neighbour" };
     const gate = Promise.withResolvers<string>();
     let reached = 0;
     const onHostCall = () => {

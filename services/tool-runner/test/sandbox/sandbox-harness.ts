@@ -7,6 +7,8 @@ import { LocalProcess } from "../../src/sandbox/processes/local-process.ts";
 import type { HostCall, SandboxLog, SandboxOutcome, SandboxRequest } from "../../src/sandbox/request.ts";
 
 const POLL_MS = 10;
+/** A child may need long to start beside others; only a test of this bound sets a shorter one. */
+const START_PATIENCE_MS = 60_000;
 const ISOLATION = detectIsolation();
 
 export function openPool(
@@ -17,7 +19,8 @@ export function openPool(
   onHarm: (workspaceId: string, reason: string) => void = () => {},
   isolation: Isolation = ISOLATION,
 ): SandboxPool {
-  return createSandboxPool({ children, spawn: spawnIn(isolation), limits, now, log, onHarm });
+  const patient = { startPatienceMs: START_PATIENCE_MS, ...limits };
+  return createSandboxPool({ children, spawn: spawnIn(isolation), limits: patient, now, log, onHarm });
 }
 
 export function spawnIn(isolation: Isolation): SpawnProcess {

@@ -15,7 +15,8 @@ const handler = (body: string) => `export default async (args, ctx) => { ${body}
 const MIB = 1024 * 1024;
 
 function openPool(roles: readonly SandboxRole[], children = 1, limits: Partial<PoolLimits> = {}, onHarm = () => {}) {
-  return createSandboxPool({ children, spawn: spawnAt(roles), limits, log: { warn: () => {} }, onHarm });
+  const patient = { startPatienceMs: 60_000, ...limits };
+  return createSandboxPool({ children, spawn: spawnAt(roles), limits: patient, log: { warn: () => {} }, onHarm });
 }
 
 /** The processes below one, itself included. */
@@ -189,6 +190,7 @@ describe("a sandbox process", { timeout: 150_000 }, () => {
     });
     expect((await runSource(pool, handler("return 1"))).kind).toBe("overloaded");
     expect(pool.isReady()).toBe(false);
+    await until("the refusal is logged", () => warnings.length > 0);
     expect(String(warnings[0]?.err)).toContain("401");
     expect(processesOf(role.pid)).toEqual([role.pid]);
     expect((await fetch(role.url)).status).toBe(404);

@@ -42,7 +42,7 @@ describe("shares of the sandbox", () => {
     const greedy = holding(pool, "greedy", 160);
     await until("the greedy workspace fills its share", () => greedy.reached() >= 40);
     const others = Array.from({ length: 5 }, (_, n) =>
-      resultOf(pool, tool(n), { workspaceId: `w${n}`, codeKey: `w${n}/t/1`, limits: { wallMs: 30_000 } }),
+      resultOf(pool, tool(n), { workspaceId: `w${n}`, codeKey: `w${n}/t/1` }),
     );
     expect(await Promise.all(others)).toEqual([0, 1, 2, 3, 4]);
     expect((await greedy.end()).filter(({ kind }) => kind !== "ok")).toEqual([]);
