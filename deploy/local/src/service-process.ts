@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { type Child, startChild, untilReady } from "@toolgate/local-servers/child";
 import { keepRunning } from "./keep-running.ts";
 
-const READY_DEADLINE_MS = 30_000;
+const READY_DEADLINE_MS = 60_000;
 const STOP_GRACE_MS = 8_000;
 /** Meant to shorten the pauses for garbage collection; what was measured: docs/operators.md, "Start by hand". */
 const YOUNG_GENERATION = "--max-semi-space-size=4";
@@ -32,7 +32,7 @@ export type ServiceProcess = AsyncDisposable & {
 };
 
 /**
- * Starts a service as a Node process of its own and waits until it is ready (at most 30 s); starts it again whenever
+ * Starts a service as a Node process of its own and waits until it is ready (at most 60 s); starts it again whenever
  * it ends unexpectedly. It has a process group of its own, so that Ctrl-C reaches only its supervisor.
  */
 export async function startServiceProcess(settings: ServiceSettings): Promise<ServiceProcess> {
