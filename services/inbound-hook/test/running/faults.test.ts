@@ -53,7 +53,8 @@ function faulty(real: Peers): Peers {
   };
 }
 
-const executionsOf = async () =>
+/** The length of the execution log, which follows with a delay: each test waits for all of its runs. */
+const executions = async (): Promise<number> =>
   (await rig.pool.query("select count(*)::integer as runs from tool_runner.executions")).rows[0].runs;
 
 test("[IN-33] a run that certainly did not start is started again, as the same run", async () => {
@@ -63,11 +64,13 @@ test("[IN-33] a run that certainly did not start is started again, as the same r
   expect(outcome).toMatchObject({ status: "succeeded", error: "", runs: [{ number: 1, status: "succeeded" }] });
   lockChecksToFail = 2;
   expect(await rig.ended(await rig.accept(hook, { text: "b" }))).toMatchObject({ status: "succeeded", runs: [{}] });
+  await eventually(async () => (await executions()) >= 2);
+  expect(await executions()).toBe(2);
 });
 
 test("[IN-12] [IN-34] a run that may have had effects is never repeated, and the log says so", async () => {
   const hook = await workspace.createHook();
-  const before = await eventually(executionsOf);
+  const before = await executions();
   faults.push("lost during the run");
   expect(await rig.ended(await rig.accept(hook, { text: "c" }))).toMatchObject({
     status: "failed",
@@ -79,8 +82,8 @@ test("[IN-12] [IN-34] a run that may have had effects is never repeated, and the
     status: "failed",
     error: "the tool did not end in time",
   });
-  await eventually(async () => (await executionsOf()) >= before + 2);
-  expect(await executionsOf()).toBe(before + 2);
+  await eventually(async () => (await executions()) >= before + 2);
+  expect(await executions()).toBe(before + 2);
 });
 
 test("[IN-12] a result is stored even if the database drops the connection meanwhile", async () => {
