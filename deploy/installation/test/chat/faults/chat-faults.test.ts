@@ -54,10 +54,11 @@ describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (
       });
       over.catch(() => {});
       const victims = victimsOf();
-      while (!isOver) {
+      for (let turn = 0; !isOver; turn += 1) {
         await Promise.race([over, sleep(MIN_LEAD_MS + random() * (MAX_LEAD_MS - MIN_LEAD_MS))]);
         if (isOver) break;
-        const victim = victims[Math.floor(random() * victims.length)] as Victim;
+        // Each once, and then at random.
+        const victim = victims[turn < victims.length ? turn : Math.floor(random() * victims.length)] as Victim;
         await victim.kill(random, () => killed.push(victim.name));
       }
       await reading;
@@ -71,13 +72,14 @@ describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (
 
   function victimsOf(): Victim[] {
     const { toolgate } = door;
-    return [killedProcess(toolgate, "worker", 1), killedProcess(toolgate, "gateway", 1), server("NATS", toolgate.nats)];
+    return [killedProcess(toolgate, "gateway", 1), killedProcess(toolgate, "worker", 1), server("NATS", toolgate.nats)];
   }
 
   async function readAnswers(): Promise<void> {
     let next = 0;
     const readNext = async () => {
-      while (next < ANSWERS) {
+      // More than that on a machine so fast that not everything has been killed by then.
+      while (next < ANSWERS || killed.length < 3) {
         const number = next++;
         const read = number % 2 === 0 ? readWithClient : readLikeEventSource;
         answers.push(await read(door, `Number ${number}`, `fault-${number}`));
@@ -87,15 +89,15 @@ describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (
   }
 
   test("every answer ends with done and without an error, whatever was killed", () => {
-    expect(answers).toHaveLength(ANSWERS);
-    expect(killed.length).toBeGreaterThan(2);
+    expect(answers.length).toBeGreaterThanOrEqual(ANSWERS);
+    expect(new Set(killed).size).toBe(3);
     const ends = answers.map(({ chatId, kinds }) => [
       chatId,
       kinds.filter((kind) => kind === "error" || kind === "done"),
     ]);
     expect(ends.filter(([, kinds]) => kinds?.toString() !== "done")).toEqual([]);
     // Otherwise nothing was put to the test.
-    expect(answers.reduce((sum, { connections }) => sum + connections, 0)).toBeGreaterThan(ANSWERS);
+    expect(answers.reduce((sum, { connections }) => sum + connections, 0)).toBeGreaterThan(answers.length);
   });
 
   test("[CHAT-21] [CHAT-46] no event id is missing and none comes twice, for either kind of reader", () => {
@@ -123,7 +125,7 @@ describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (
        from chat.chat join chat.turn on turn.chat = chat.id join chat.tool_call on tool_call.turn = turn.id
        where chat_id like 'fault-%' group by 1`,
     );
-    expect(rows).toHaveLength(ANSWERS);
+    expect(rows).toHaveLength(answers.length);
     const wrong = rows.filter(({ number, calls, status }) => {
       const count = visits.get(`/visit/${number}`)?.length ?? 0;
       return calls !== 1 || count > 1 || (status === "succeeded" && count !== 1);
@@ -141,7 +143,7 @@ describe(`killing workers, gateway and NATS during ${ANSWERS} streamed answers (
     const { pool } = door.toolgate;
     await eventually(async () => {
       const turns = await pool.query("select status, count(*)::int as count from chat.turn group by 1");
-      expect(turns.rows).toEqual([{ status: "completed", count: ANSWERS }]);
+      expect(turns.rows).toEqual([{ status: "completed", count: answers.length }]);
       const groups = await pool.query("select sum(in_flight)::int as held from chat.chat_queue_group");
       expect(groups.rows).toEqual([{ held: 0 }]);
     });
