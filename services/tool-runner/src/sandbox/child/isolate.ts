@@ -42,15 +42,11 @@ export class Isolate implements Engine {
     const cpuMsBefore = this.#cpuMs;
     const outcome = this.#enter(entry, args, cpuMs);
     if (outcome === "memory") return { outcome, cpuMs: 0, reports: [] };
-    const cpuMsAfter = this.#cpuMs;
-    const usedMs = cpuMsAfter - cpuMsBefore;
+    const usedMs = this.#cpuMs - cpuMsBefore;
     try {
       return { outcome, cpuMs: usedMs, reports: this.#drain() };
     } catch {
-      if (this.isDead) return { outcome: "memory", cpuMs: usedMs, reports: [] };
-      // The engine interrupts by the clock, also when others had the core.
-      const hadItsTime = this.#cpuMs - cpuMsAfter >= DRAIN_MS;
-      return { outcome: hadItsTime ? "cpu" : "starved", cpuMs: usedMs, reports: [] };
+      return { outcome: this.isDead ? "memory" : "cpu", cpuMs: usedMs, reports: [] };
     }
   }
 
