@@ -130,11 +130,12 @@ export class ShareAccount {
     this.#schedule();
   }
 
-  /** The end of other work starts what waits for it; only a debt needs a timer. */
+  /**
+   * The end of other work starts what waits for it; only a debt needs a timer. Uses the balance with which `#mayStart` said
+   * no: if time were counted in between, the debt could be paid by now, and nothing would start the work.
+   */
   #schedule(): void {
-    if (this.#waiting.length === 0 || this.#cancelTimer) return;
-    this.#refill();
-    if (this.#balance > 0) return;
+    if (this.#waiting.length === 0 || this.#cancelTimer || this.#balance > 0) return;
     this.#cancelTimer = this.#clock.after(this.#msUntilPaid(), () => {
       this.#cancelTimer = undefined;
       this.#startWaiting();

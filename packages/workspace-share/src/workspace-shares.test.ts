@@ -5,8 +5,10 @@ import { createWorkspaceShares } from "./workspace-shares.ts";
 
 const LIMITS: ShareLimits = { bytesPerSecond: 1_000, burstBytes: 500, maxWaiting: 10, maxWaitMs: 60_000 };
 
+type TestClock = Clock & { pass(ms: number): Promise<void> };
+
 /** Time passes only in `pass`. */
-function testClock(): Clock & { pass(ms: number): Promise<void> } {
+function testClock(): TestClock {
   let nowMs = 0;
   const timers = new Set<{ atMs: number; callback: () => void }>();
   return {
@@ -31,8 +33,7 @@ function testClock(): Clock & { pass(ms: number): Promise<void> } {
   };
 }
 
-function startShares(limits: Partial<ShareLimits> = {}) {
-  const clock = testClock();
+function startShares(limits: Partial<ShareLimits> = {}, clock: TestClock = testClock()) {
   const shares = createWorkspaceShares({ ...LIMITS, ...limits }, clock);
   const started: string[] = [];
   const turns: Turn[] = [];
@@ -131,6 +132,19 @@ test("work is refused when too much waits, or when it has waited too long", asyn
   await work("quiet", 1);
   await clock.pass(1_000);
   for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(ShareExceeded);
+});
+
+test("work whose debt is paid in the moment in which it begins to wait is not forgotten", async () => {
+  for (let bytes = 495; bytes < 510; bytes += 1) {
+    const clock = testClock();
+    let readings = 0;
+    // A millisecond passes from one reading to the next.
+    const { started, work } = startShares({}, { ...clock, nowMs: () => clock.nowMs() + readings++ });
+    await work("noisy", bytes);
+    void work("noisy", 1);
+    await clock.pass(1_000);
+    expect(started.length).toBe(2);
+  }
 });
 
 test("work whose caller has gone leaves the queue, and the others move up", async () => {
