@@ -44,6 +44,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{/* The account of processes that know nobody. It never has annotations. */}}
+{{- define "toolgate.bareAccountName" -}}
+{{- ternary (printf "%s-bare" (include "toolgate.fullname" .)) "default" .Values.serviceAccount.create -}}
+{{- end -}}
+
 {{/*
 The processes of the chosen topology by name, as YAML. Each has facts (files/processes.yaml) and values (its entry in
 .Values.processes over processDefaults).

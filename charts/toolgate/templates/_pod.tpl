@@ -38,7 +38,9 @@ name, process.
 {{- if has "LOGINS" $facts.managed }}
 - { name: LOGINS, value: /logins }
 {{- end }}
+{{- if has "SERVERS_CA_FILE" $facts.managed }}
 {{- include "toolgate.certificateEnv" $root }}
+{{- end }}
 {{- range $variable, $source := $facts.secrets }}
 {{- if or (ne $source "smtp") $root.Values.mail.enabled }}
 - name: {{ $variable }}

@@ -3,6 +3,7 @@ import { launcherOf } from "@toolgate/service-registry/paths";
 import { SERVER_USERS, serverUserOf } from "@toolgate/service-registry/server-users";
 import type { Need } from "@toolgate/service-registry/service-entry";
 import {
+  bareVariables,
   NEED_VARIABLES,
   peersOf,
   SERVICE_NAMES,
@@ -17,6 +18,8 @@ export interface ProcessFacts {
   readonly service: string;
   /** The value of ROLES; empty: not set. */
   readonly role: string;
+  /** It knows nobody and reaches nothing, not even DNS. */
+  readonly isBare: boolean;
   /** The program, from the image's working directory. */
   readonly program: string;
   readonly ports: Readonly<Record<string, number>>;
@@ -26,7 +29,7 @@ export interface ProcessFacts {
   readonly settings: readonly string[];
   /** Variables that the chart sets from other values. */
   readonly managed: readonly string[];
-  /** The variables with the addresses of the services that it calls, each with the process that serves it. */
+  /** The variables with the addresses of the processes that it calls. */
   readonly peers: Readonly<Record<string, { readonly process: string; readonly port: number }>>;
   readonly servers: readonly string[];
   readonly reachesInternet: boolean;
@@ -61,15 +64,19 @@ const COMMON_SETTINGS = [
   "OTEL_RESOURCE_ATTRIBUTES",
 ];
 const MANAGED_BY_ALL = ["BIND_HOST", "OPS_PORT"];
-const MANAGED = ["ROLES", "HTTP_HOST", "PORT", "CHAT_FILES", "SERVERS_CA_FILE", "SANDBOX_DANGEROUSLY_WEAK_ISOLATION"];
-/** They belong to sandbox processes, which the chart does not run yet. */
-const NOT_OFFERED = ["SANDBOX_URL", "SANDBOX_TOKEN", "SANDBOX_TOKEN_HASH"];
+const WEAK_ISOLATION = "SANDBOX_DANGEROUSLY_WEAK_ISOLATION";
+const MANAGED = ["ROLES", "HTTP_HOST", "PORT", "CHAT_FILES", "SERVERS_CA_FILE", WEAK_ISOLATION];
+/** Where tool-runner finds its sandbox processes, which the split topology always has. */
+const SANDBOX_ADDRESS = "SANDBOX_URL";
+const SANDBOX_ROLE = "sandbox";
 /** They open doors to private networks; production refuses the first two. */
 const DEVELOPMENT_ONLY = ["ALLOWED_TARGETS", "TARGET_CA_FILE", "NODE_ENV"];
 /** The Secret of each secret variable that is not part of a login. */
 const SECRET_OF: Readonly<Record<string, string>> = {
   SEALING_KEYS: "sealing-keys",
   SMTP_URL: "smtp",
+  SANDBOX_TOKEN: "sandbox-token",
+  SANDBOX_TOKEN_HASH: "sandbox-token",
 };
 const NEEDS: readonly Need[] = ["postgres", "redis", "nats", "sealing-keys"];
 
@@ -77,22 +84,25 @@ const NEEDS: readonly Need[] = ["postgres", "redis", "nats", "sealing-keys"];
 export function splitProcesses(): Record<string, ProcessFacts> {
   const processes: Record<string, ProcessFacts> = {};
   for (const service of SERVICE_NAMES.toSorted()) {
-    const roles = processRoles(service);
+    const roles = Object.keys(serviceEntry(service).roles ?? {});
     if (roles.length === 0) processes[service] = factsOf(service);
-    for (const role of roles) processes[processName(service, role)] = factsOf(service, role);
+    for (const role of roles) {
+      const name = processName(service, role);
+      processes[name] = isBareRole(service, role) ? bareFactsOf(service, role) : factsOf(service, role);
+    }
   }
   return processes;
 }
 
-/** The roles that the chart runs. Bare ones (the sandbox in processes of its own) are not among them yet. */
-export function processRoles(service: ServiceName): string[] {
-  const { roles = {} } = serviceEntry(service);
-  return Object.keys(roles).filter((role) => !roles[role]?.isBare);
+/** A service that has one role besides bare ones gives that process its own name. */
+export function processName(service: ServiceName, role: string | undefined): string {
+  const roles = Object.keys(serviceEntry(service).roles ?? {}).filter((other) => !isBareRole(service, other));
+  const isOnlyOne = role !== undefined && roles.length === 1 && roles[0] === role;
+  return role === undefined || isOnlyOne ? service : `${service}-${role}`;
 }
 
-/** A service of which the chart runs one role gives the process its own name. */
-export function processName(service: ServiceName, role: string | undefined): string {
-  return role === undefined || processRoles(service).length === 1 ? service : `${service}-${role}`;
+function isBareRole(service: ServiceName, role: string): boolean {
+  return serviceEntry(service).roles?.[role]?.isBare ?? false;
 }
 
 /** The one process of the single topology. Its logins are files of one Secret. */
@@ -102,9 +112,11 @@ export function singleProcess(): ProcessFacts {
   return {
     service: "toolgate",
     role: "",
+    isBare: false,
     program: "deploy/installation/src/main.ts",
     ports: { http: serviceEntry("gateway").ports.http ?? 0, ops: serviceEntry("gateway").ports.ops },
-    secrets: SECRET_OF,
+    // Its sandbox is in the same process.
+    secrets: Object.fromEntries(Object.entries(SECRET_OF).filter(([name]) => !name.startsWith("SANDBOX_"))),
     settings: union(({ settings }) => settings),
     managed: [...union(({ managed }) => managed).filter((name) => !["ROLES", "RPC_PORT"].includes(name)), "LOGINS"],
     peers: {},
@@ -132,7 +144,12 @@ export function secretSources(): Record<string, readonly string[]> {
     "login-toolgate": ["DATABASE_URL"],
     // All logins as files, for the single topology and to create the roles of the database.
     logins: ["toolgate.env", ...SERVER_USERS.map(({ name }) => `${name}.env`)],
-    ...Object.fromEntries(Object.entries(SECRET_OF).map(([variable, source]) => [source, [variable]])),
+    ...Object.fromEntries(
+      Object.values(SECRET_OF).map((source) => [
+        source,
+        Object.keys(SECRET_OF).filter((variable) => SECRET_OF[variable] === source),
+      ]),
+    ),
   };
 }
 
@@ -149,9 +166,11 @@ function factsOf(service: ServiceName, role?: string): ProcessFacts {
   const own = entry.variables.filter(({ roles }) => role === undefined || !roles || roles.includes(role));
   const withheld = withheldVariables(service, role);
   const ofNeeds = [...new Set(NEEDS.filter((need) => needs.includes(need)).flatMap((need) => NEED_VARIABLES[need]))];
+  // A process whose children run elsewhere needs no isolation of its own.
+  const elsewhere = own.some((variable) => variable.name === SANDBOX_ADDRESS) ? [SANDBOX_ADDRESS, WEAK_ISOLATION] : [];
   const reads = [...ofNeeds, ...own.map((variable) => variable.name)].filter(
     (variable) =>
-      !withheld.includes(variable) && !NOT_OFFERED.includes(variable) && !(hasOneRole && variable === "ROLES"),
+      !withheld.includes(variable) && !elsewhere.includes(variable) && !(hasOneRole && variable === "ROLES"),
   );
   const login = `login-${serverUserOf(service, role).name}`;
   const identity = [
@@ -169,7 +188,8 @@ function factsOf(service: ServiceName, role?: string): ProcessFacts {
   return {
     service,
     role: hasOneRole ? "" : (role ?? ""),
-    program: launcherOf(service).replace(/^.*\/(services\/)/, "$1"),
+    isBare: false,
+    program: programOf(service),
     ports: { ...(http !== undefined && { http }), ...(isRpcServer && { rpc }), ops },
     secrets: Object.fromEntries(secrets),
     settings: [...COMMON_SETTINGS, ...plain]
@@ -180,7 +200,12 @@ function factsOf(service: ServiceName, role?: string): ProcessFacts {
       ...(isRpcServer ? ["RPC_PORT"] : []),
       ...plain.filter((variable) => MANAGED.includes(variable)),
     ],
-    peers: peerAddresses(service, role),
+    peers: {
+      ...peerAddresses(service, role),
+      ...(elsewhere.length > 0 && {
+        [SANDBOX_ADDRESS]: { process: processName(service, SANDBOX_ROLE), port: rpc ?? 0 },
+      }),
+    },
     servers: [
       ...NEEDS.filter((need) => need !== "sealing-keys" && needs.includes(need)),
       ...(secrets.some(([variable]) => variable === "SMTP_URL") ? ["smtp"] : []),
@@ -189,6 +214,33 @@ function factsOf(service: ServiceName, role?: string): ProcessFacts {
     drainSeconds: DRAIN_SECONDS[service],
     ...(QUEUES[name] && { queue: QUEUES[name] }),
   };
+}
+
+/** A bare role gets the variables that the registry lists for it, and no address of anything. */
+function bareFactsOf(service: ServiceName, role: string): ProcessFacts {
+  const { rpc, ops } = serviceEntry(service).ports;
+  const variables = bareVariables(service, role) ?? [];
+  const secrets = variables.flatMap((variable) => (SECRET_OF[variable] ? [[variable, SECRET_OF[variable]]] : []));
+  return {
+    service,
+    role,
+    isBare: true,
+    program: programOf(service),
+    ports: { ...(rpc !== undefined && { rpc }), ops },
+    secrets: Object.fromEntries(secrets),
+    settings: ["LOG_LEVEL"],
+    managed: variables.filter(
+      (name) => !SECRET_OF[name] && !DEVELOPMENT_ONLY.includes(name) && !["LOG_LEVEL", "ROLES"].includes(name),
+    ),
+    peers: {},
+    servers: [],
+    reachesInternet: false,
+    drainSeconds: DRAIN_SECONDS[service],
+  };
+}
+
+function programOf(service: ServiceName): string {
+  return launcherOf(service).replace(/^.*\/(services\/)/, "$1");
 }
 
 function peerAddresses(service: ServiceName, role: string | undefined): ProcessFacts["peers"] {

@@ -2,20 +2,16 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isPublicAddress, PUBLIC_NETWORKS } from "@toolgate/safe-fetch/address";
 import { SERVER_USERS } from "@toolgate/service-registry/server-users";
-import { NEED_VARIABLES, SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
+import { bareVariables, NEED_VARIABLES, SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { documentedSeconds } from "../src/checks/draining.ts";
 import { PRIVATE_ADDRESSES, PUBLIC_ADDRESSES } from "../src/checks/network.ts";
 import { generatedFiles } from "../src/generated-files.ts";
 import { CHART } from "../src/paths.ts";
-import { type ProcessFacts, processRoles, secretSources, singleProcess, splitProcesses } from "../src/processes.ts";
+import { type ProcessFacts, secretSources, singleProcess, splitProcesses } from "../src/processes.ts";
 
-/** For development, or for the sandbox in processes of its own, which the chart does not run yet. */
-const NOT_OFFERED = [
-  ...["ALLOWED_TARGETS", "TARGET_CA_FILE", "NODE_ENV"],
-  ...["SANDBOX_URL", "SANDBOX_TOKEN", "SANDBOX_TOKEN_HASH"],
-];
+const DEVELOPMENT_ONLY = ["ALLOWED_TARGETS", "TARGET_CA_FILE", "NODE_ENV"];
 const all: Record<string, ProcessFacts> = { ...splitProcesses(), toolgate: singleProcess() };
 
 test.each(Object.entries(generatedFiles()))("%s is what make gen writes", async (path, content) => {
@@ -26,8 +22,9 @@ test.each(Object.entries(generatedFiles()))("%s is what make gen writes", async 
 
 test("the chart has every service and role of the registry, and its values an entry for each", async () => {
   const expected = SERVICE_NAMES.flatMap((service) => {
-    const roles = processRoles(service);
-    return roles.length < 2 ? [service] : roles.map((role) => `${service}-${role}`);
+    const roles = Object.keys(serviceEntry(service).roles ?? {});
+    if (service === "tool-runner") return ["tool-runner", "tool-runner-sandbox"];
+    return roles.length === 0 ? [service] : roles.map((role) => `${service}-${role}`);
   });
   expect(Object.keys(splitProcesses()).toSorted()).toEqual(expected.toSorted());
   const { processes } = parse(await readFile(join(CHART, "values.yaml"), "utf8"));
@@ -35,20 +32,36 @@ test("the chart has every service and role of the registry, and its values an en
 });
 
 test("every variable that the registry gives a process is a setting, a secret, set by the chart or for development only", () => {
-  for (const { service, role, settings, secrets, managed } of Object.values(splitProcesses())) {
+  for (const { service, role, settings, secrets, managed, peers } of Object.values(splitProcesses())) {
     const entry = serviceEntry(service as (typeof SERVICE_NAMES)[number]);
-    const needs = entry.roles?.[role]?.needs ?? entry.needs;
-    const listed = [
+    const own = role || (service === "tool-runner" ? "runner" : "");
+    const needs = entry.roles?.[own]?.needs ?? entry.needs;
+    const listed = bareVariables(service as (typeof SERVICE_NAMES)[number], own) ?? [
       ...needs.flatMap((need) => NEED_VARIABLES[need]),
-      ...entry.variables.filter(({ roles }) => !role || !roles || roles.includes(role)).map(({ name }) => name),
-    ].filter((name) => !NOT_OFFERED.includes(name));
-    const known = [...settings, ...Object.keys(secrets), ...managed, "ROLES"];
-    expect(listed.filter((name) => !known.includes(name))).toEqual([]);
+      ...entry.variables.filter(({ roles }) => !own || !roles || roles.includes(own)).map(({ name }) => name),
+    ];
+    // Without children of its own, tool-runner needs no isolation around them.
+    const weak = "SANDBOX_URL" in peers ? ["SANDBOX_DANGEROUSLY_WEAK_ISOLATION"] : [];
+    const known = [...settings, ...Object.keys(secrets), ...managed, ...Object.keys(peers), "ROLES", ...weak];
+    expect(listed.filter((name) => ![...known, ...DEVELOPMENT_ONLY].includes(name))).toEqual([]);
     const secret = entry.variables.filter((variable) => variable.secret).map(({ name }) => name);
     expect(
       settings.filter((name) => secret.includes(name) || (name.endsWith("_URL") && name !== "PUBLIC_URL")),
     ).toEqual([]);
   }
+});
+
+test("the sandbox gets the hash of its token and knows nobody; only tool-runner has the token", () => {
+  const processes = splitProcesses();
+  const { secrets, settings, managed, peers, servers, reachesInternet } = processes[
+    "tool-runner-sandbox"
+  ] as ProcessFacts;
+  expect(secrets).toEqual({ SANDBOX_TOKEN_HASH: "sandbox-token" });
+  expect(settings).toEqual(["LOG_LEVEL"]);
+  expect(managed.toSorted()).toEqual(["BIND_HOST", "OPS_PORT", "RPC_PORT", "SANDBOX_DANGEROUSLY_WEAK_ISOLATION"]);
+  expect({ peers, servers, reachesInternet }).toEqual({ peers: {}, servers: [], reachesInternet: false });
+  const having = Object.entries(all).filter(([, facts]) => facts.secrets.SANDBOX_TOKEN);
+  expect(having.map(([name]) => name)).toEqual(["tool-runner"]);
 });
 
 test("every Secret of a process is described with its keys", () => {

@@ -37,6 +37,11 @@ const REFUSED: readonly [why: string, set: string[], message: RegExp][] = [
     /secrets\.smtp: give existingSecret or data/,
   ],
   [
+    "a hash of another token",
+    ['secrets={"sandbox-token":{"data":{"SANDBOX_TOKEN":"a","SANDBOX_TOKEN_HASH":"b"}}}'],
+    /SANDBOX_TOKEN_HASH must be the SHA-256/,
+  ],
+  [
     "a Secret from values and from a store",
     [
       'externalSecrets={"enabled":true,"store":{"name":"s","kind":"SecretStore"}}',

@@ -6,6 +6,7 @@ import { networkFaults } from "./network.ts";
 import { objectFaults } from "./objects.ts";
 import { podSecurityFaults, probeFaults } from "./pods.ts";
 import { referenceFaults, selectorFaults } from "./references.ts";
+import { sandboxFaults } from "./sandbox.ts";
 import { scalingFaults } from "./scaling.ts";
 
 /** Everything that is wrong with what a profile renders, one line each. */
@@ -19,6 +20,7 @@ export async function faultsOf(rendered: Rendered): Promise<string[]> {
     ...selectorFaults(rendered),
     ...referenceFaults(rendered),
     ...scalingFaults(rendered),
+    ...sandboxFaults(rendered),
     ...drainFaults(rendered),
     ...networkFaults(rendered),
     ...(await environmentFaults(rendered)),

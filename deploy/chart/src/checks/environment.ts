@@ -3,9 +3,12 @@ import { join } from "node:path";
 import type { Env } from "@toolgate/service-host/env";
 import { newServiceKey, readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { readHostConfig } from "@toolgate/service-host/launch";
+import { readPlain } from "@toolgate/service-host/launch-plain";
 import { readPeerUrls } from "@toolgate/service-host/peers";
 import type { ServiceDefinition } from "@toolgate/service-host/service";
-import { SERVICE_NAMES, type ServiceName, withheldVariables } from "@toolgate/service-registry/services";
+import { bareVariables, SERVICE_NAMES, type ServiceName, withheldVariables } from "@toolgate/service-registry/services";
+import { sandbox } from "@toolgate/tool-runner/roles/sandbox";
+import { YOUNG_GENERATION } from "../../../local/src/service-process.ts";
 import type { Rendered } from "../helm.ts";
 import { REPOSITORY } from "../paths.ts";
 import { type ProcessFacts, singleProcess, splitProcesses } from "../processes.ts";
@@ -21,6 +24,8 @@ const SECRETS: Readonly<Record<string, string>> = {
   SEALING_KEYS: `1:${Buffer.alloc(32, 1).toString("base64")}`,
   SERVICE_KEY: IDENTITY.serviceKey,
   SERVICE_PUBLIC_KEYS: SERVICE_NAMES.map((name) => `${name}:${IDENTITY.publicKey}`).join(","),
+  SANDBOX_TOKEN: "token-with-more-than-32-characters",
+  SANDBOX_TOKEN_HASH: "0".repeat(64),
 };
 const LOGIN: Env = { DATABASE_URL: SECRETS.DATABASE_URL, REDIS_URL: SECRETS.REDIS_URL, NATS_URL: SECRETS.NATS_URL };
 /** Read by OpenTelemetry, and by Node itself. */
@@ -40,13 +45,20 @@ export async function environmentFaults(rendered: Rendered): Promise<string[]> {
       const env: { name: string; value?: string }[] = container.env;
       const names = env.map(({ name }) => name);
       const given = Object.fromEntries(env.map(({ name, value }) => [name, value ?? SECRETS[name]]));
-      const withheld =
-        facts.service === "toolgate" ? [] : withheldVariables(facts.service as ServiceName, facts.role || undefined);
+      const service = facts.service as ServiceName;
+      const role = facts.role || undefined;
+      const withheld = facts.service === "toolgate" ? [] : withheldVariables(service, role);
+      const allowed = facts.isBare ? (bareVariables(service, role) ?? []) : names;
       const ports: { name: string; containerPort: number }[] = container.ports;
       return [
         ...(existsSync(join(REPOSITORY, program)) ? [] : [`${at}: no program ${program}`]),
         ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `${at}: ${name} is set twice`),
-        ...names.filter((name) => withheld.includes(name)).map((name) => `${at}: must not have ${name}`),
+        ...(container.command.join(" ") === `node ${YOUNG_GENERATION} ${program}`
+          ? []
+          : [`${at}: starts Node with other options than make run`]),
+        ...names
+          .filter((name) => withheld.includes(name) || !allowed.includes(name))
+          .map((name) => `${at}: must not have ${name}`),
         ...env
           .filter(({ name, value }) => name in SECRETS && value !== undefined)
           .map(({ name }) => `${at}: ${name} in clear`),
@@ -56,7 +68,7 @@ export async function environmentFaults(rendered: Rendered): Promise<string[]> {
         ...["BIND_HOST", "HTTP_HOST"]
           .filter((name) => names.includes(name) && !["0.0.0.0", "::"].includes(given[name] ?? ""))
           .map((name) => `${at}: ${name} is not an address that others reach`),
-        ...(await readingFaults(facts.service, given)).map((fault) => `${at}: ${fault}`),
+        ...(await readingFaults(facts, given)).map((fault) => `${at}: ${fault}`),
       ];
     }),
   );
@@ -66,7 +78,7 @@ export async function environmentFaults(rendered: Rendered): Promise<string[]> {
 const PORT_VARIABLES: Readonly<Record<string, string>> = { http: "PORT", rpc: "RPC_PORT", ops: "OPS_PORT" };
 
 /** Lets the services of a process read the environment: what they refuse, and what nobody looked at. */
-async function readingFaults(service: string, given: Env): Promise<string[]> {
+async function readingFaults({ service, isBare }: ProcessFacts, given: Env): Promise<string[]> {
   const isSingle = service === "toolgate";
   const read = new Set<string>(["LOGINS"]);
   // In the single topology the logins are files, and replace what is in the environment.
@@ -80,10 +92,16 @@ async function readingFaults(service: string, given: Env): Promise<string[]> {
     },
   );
   try {
-    readHostConfig(env);
-    if (!isSingle) readPeerUrls(env, service);
-    readIdentity(env, service);
-    for (const name of isSingle ? SERVICE_NAMES : [service]) {
+    if (isBare) {
+      readPlain(env);
+      sandbox.readConfig(env);
+      read.add("ROLES");
+    } else {
+      readHostConfig(env);
+      if (!isSingle) readPeerUrls(env, service);
+      readIdentity(env, service);
+    }
+    for (const name of isBare ? [] : isSingle ? SERVICE_NAMES : [service]) {
       const { service: definition } = (await import(`@toolgate/${name}/service`)) as {
         service: ServiceDefinition<unknown>;
       };

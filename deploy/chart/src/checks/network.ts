@@ -38,13 +38,14 @@ export function networkFaults(rendered: Rendered): string[] {
       continue;
     }
     const { egress = [], ingress = [] } = own[0].spec as { egress?: Rule[]; ingress?: Rule[] };
-    for (const protocol of ["UDP", "TCP"]) {
+    const facts = known[component(pod)];
+    if (facts?.isBare && egress.length > 0) faults.push(`${name}: must reach nothing, not even DNS`);
+    for (const protocol of facts?.isBare ? [] : ["UDP", "TCP"]) {
       const asksNames = egress.some(({ ports = [] }) =>
         ports.some((one) => one.port === 53 && one.protocol === protocol),
       );
       if (!asksNames) faults.push(`${name}: no DNS over ${protocol}`);
     }
-    const facts = known[component(pod)];
     faults.push(...reachFaults(name, egress, facts, values));
     if (facts) faults.push(...peerFaults(pod, { egress, ingress, pods, policies, known }));
   }
