@@ -36,7 +36,7 @@ gen: setup ## Generates gen/ from proto/, documentation of events, files of the 
 	@buf generate
 	@node packages/event-schemas/src/write-docs.ts
 	@node deploy/chart/src/write-files.ts
-	@biome format --write docs/events charts/toolgate/values.schema.json
+	@biome format --write docs/events charts/toolgate
 	@node packages/chat-widget/src/build.ts
 
 format: setup ## Formats the code and applies safe lint fixes

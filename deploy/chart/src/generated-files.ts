@@ -1,12 +1,29 @@
 import { stringify } from "yaml";
+import { DASHBOARDS } from "./dashboards/all.ts";
+import { grafanaModel } from "./dashboards/panel.ts";
+import { alertRules } from "./monitoring/rules.ts";
 import { chartFacts } from "./processes.ts";
 import { valuesSchema } from "./values-schema.ts";
 
-/** The files of the chart that follow from the registry of services, by their path in the chart. */
+/** The files of the chart that are written by programs, by their path in the chart. */
 export function generatedFiles(): Record<string, string> {
-  const facts = stringify(chartFacts(), { aliasDuplicateObjects: false, lineWidth: 0 });
+  const dashboards = DASHBOARDS.map((dashboard) => [
+    `files/dashboards/${dashboard.name}.json`,
+    json(grafanaModel(dashboard)),
+  ]);
   return {
-    "files/processes.yaml": `# Written by make gen from packages/service-registry. Not for editing.\n${facts}`,
-    "values.schema.json": `${JSON.stringify(valuesSchema(), null, 2)}\n`,
+    "files/processes.yaml": yaml("packages/service-registry", chartFacts()),
+    "files/rules/toolgate.yaml": yaml("deploy/chart/src/monitoring", alertRules()),
+    ...Object.fromEntries(dashboards),
+    "values.schema.json": json(valuesSchema()),
   };
+}
+
+function yaml(source: string, content: unknown): string {
+  const text = stringify(content, { aliasDuplicateObjects: false, lineWidth: 0 });
+  return `# Written by make gen from ${source}. Not for editing.\n${text}`;
+}
+
+function json(content: unknown): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
 }

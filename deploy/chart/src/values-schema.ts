@@ -138,7 +138,7 @@ export function valuesSchema(): Schema {
       }),
       monitoring: closed({
         serviceMonitor: closed({ enabled: flag, interval: text, labels: texts }),
-        rules: closed({ enabled: flag, labels: texts }),
+        rules: closed({ enabled: flag, labels: texts, runbooks: { type: "string", pattern: "/$" } }),
         dashboards: closed({ enabled: flag, labels: texts }),
       }),
       tests: closed({ enabled: flag, keySecret: text, tool: text, arguments: anything }),

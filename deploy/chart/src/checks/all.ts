@@ -2,6 +2,7 @@ import { KUBERNETES_VERSIONS, type Rendered } from "../helm.ts";
 import { schemaFaults } from "../schemas.ts";
 import { drainFaults } from "./draining.ts";
 import { environmentFaults } from "./environment.ts";
+import { monitoringFaults } from "./monitoring.ts";
 import { networkFaults } from "./network.ts";
 import { objectFaults } from "./objects.ts";
 import { podSecurityFaults, probeFaults } from "./pods.ts";
@@ -23,6 +24,7 @@ export async function faultsOf(rendered: Rendered): Promise<string[]> {
     ...sandboxFaults(rendered),
     ...drainFaults(rendered),
     ...networkFaults(rendered),
+    ...monitoringFaults(rendered),
     ...(await environmentFaults(rendered)),
   ];
 }

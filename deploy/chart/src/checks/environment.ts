@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { YOUNG_GENERATION } from "@toolgate/local/service-process";
 import type { Env } from "@toolgate/service-host/env";
 import { newServiceKey, readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { readHostConfig } from "@toolgate/service-host/launch";
@@ -8,7 +9,6 @@ import { readPeerUrls } from "@toolgate/service-host/peers";
 import type { ServiceDefinition } from "@toolgate/service-host/service";
 import { bareVariables, SERVICE_NAMES, type ServiceName, withheldVariables } from "@toolgate/service-registry/services";
 import { sandbox } from "@toolgate/tool-runner/roles/sandbox";
-import { YOUNG_GENERATION } from "../../../local/src/service-process.ts";
 import type { Rendered } from "../helm.ts";
 import { REPOSITORY } from "../paths.ts";
 import { type ProcessFacts, singleProcess, splitProcesses } from "../processes.ts";
