@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openChat } from "./chat/front-door.ts";
-import type { RunningToolgate, TopologyKind } from "./running-toolgate.ts";
+import { earlyInMinute, type RunningToolgate, type TopologyKind } from "./running-toolgate.ts";
 
 const PAGE = new URL("../../../docs/observability.md", import.meta.url);
 /** Present only after a failure. */
@@ -41,6 +41,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     });
     await toolgate.createEndpoint(["tool.completed"]);
     const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 2 });
+    await earlyInMinute();
     for (const status of [200, 200, 429]) expect((await toolgate.call("echo", secret)).status).toBe(status);
     expect((await toolgate.request("/no/such/path/echo")).status).toBe(404);
     await toolgate.request("/api/v1/openapi.json", { headers: { authorization: `Bearer ${secret}` } });

@@ -43,6 +43,7 @@ export class StreamConnection<O> {
   readonly #unsent = new Set<StreamCaller<O>>();
   #cancelled: number[] = [];
   #lastId = 0;
+  #up = false;
   #leaving = false;
   readonly #labels: { rpc: string };
 
@@ -64,9 +65,10 @@ export class StreamConnection<O> {
     try {
       // 0: without a time limit; a default timeout of the transport would cut the stream.
       const response = await transport.stream(streamMethod, this.#abort.signal, 0, undefined, this.#batches);
-      clearTimeout(connectTimer);
-      if (!this.#leaving) this.#options.onUp();
-      for await (const batch of response.message) this.#receive(batch);
+      for await (const batch of response.message) {
+        clearTimeout(connectTimer);
+        this.#receive(batch);
+      }
       return this.#close(undefined);
     } catch (error) {
       return this.#close(ConnectError.from(error));
@@ -114,6 +116,9 @@ export class StreamConnection<O> {
   }
 
   #receive(batch: ReplyBatch): void {
+    // Not on the response's headers: a draining server that refuses the stream sends them too.
+    if (!this.#up && !this.#leaving && !batch.goingAway) this.#options.onUp();
+    this.#up = true;
     for (const { id, result } of batch.replies) {
       const caller = this.#open.get(id);
       if (caller === undefined) continue;

@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { earlyInMinute } from "../running-toolgate.ts";
 import { ECHO, expectInvalid, expectUnauthenticated, type FrontDoor, openFrontDoor, shapeOf } from "./front-door.ts";
 import { headerValues, openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 
@@ -263,6 +264,7 @@ describe("refusals and the usage log", () => {
     await send({ target: "/api/v1/nothing" });
     await send({ headers: [["authorization", `Basic ${secret}`]] });
     const statuses = [];
+    await earlyInMinute();
     for (const request of [{}, { body: "{" }, { body: "x".repeat(2 * MIB) }, { target: "/api/v1/tools/%00" }, {}, {}]) {
       statuses.push((await send(request))?.status);
     }

@@ -1,5 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { earlyInMinute } from "../running-toolgate.ts";
 import { ECHO, expectInvalid, expectUnauthenticated, type FrontDoor, openFrontDoor } from "./front-door.ts";
 import { headerValues, openRaw, type RawResponse, requestBytes, sendRaw } from "./raw-http.ts";
 
@@ -252,6 +253,7 @@ describe("clients that hang up", () => {
     using connection = openRaw(door.toolgate.baseUrl);
     const framing = length ? (["content-length", length] as const) : (["transfer-encoding", "chunked"] as const);
     const headers = [["authorization", `Bearer ${secret}`] as const, framing];
+    await earlyInMinute();
     await connection.write(requestBytes({ target: ECHO, headers, body, withoutLength: true }));
     await eventually(async () => (await limitLeft(secret)) < 9_000);
     connection.cut();
@@ -263,6 +265,7 @@ describe("clients that hang up", () => {
     const { id, secret } = await door.toolgate.createKey({ name: "k", tools: ["busy"], limit: 9_000 });
     using connection = openRaw(door.toolgate.baseUrl);
     const headers = [["authorization", `Bearer ${secret}`] as const];
+    await earlyInMinute();
     await connection.write(requestBytes({ target: "/api/v1/tools/busy", headers, body: "{}" }));
     await eventually(async () => (await limitLeft(secret)) < 9_000);
     connection.cut();

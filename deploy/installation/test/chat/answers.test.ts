@@ -85,7 +85,8 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     await pool.query("update chat.settings set tokens_per_day = 1 where workspace_id = $1", [door.workspaceId]);
     try {
       await pool.query(
-        `insert into chat.usage (workspace_id, day, model, input_tokens) values ($1, (now() at time zone 'UTC')::date, 'x', 5)
+        `insert into chat.usage (workspace_id, day, model, input_tokens)
+         select $1, (now() at time zone 'UTC')::date + days, 'x', 5 from generate_series(0, 1) days
          on conflict (workspace_id, day, model) do update set input_tokens = 5`,
         [door.workspaceId],
       );
