@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
-import { identityEnv, testServiceKeys } from "@toolgate/testbed/service-identity";
+import { identityEnv, testPublicKeys, testServiceKeys } from "@toolgate/testbed/service-identity";
 import { testRemote } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
 
@@ -98,6 +98,11 @@ test.each([
     "a public key of a service that does not exist",
     { SERVICE_PUBLIC_KEYS: `somebody:${testServiceKeys().chat.publicKey}` },
     "SERVICE_PUBLIC_KEYS must be <service>:",
+  ],
+  [
+    "one public key for two services",
+    { SERVICE_PUBLIC_KEYS: `${testPublicKeys()},gateway:${testServiceKeys().chat.publicKey}` },
+    "SERVICE_PUBLIC_KEYS has one key for chat and gateway",
   ],
   [
     "a key that the others do not know",

@@ -1,11 +1,14 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ChatService, ErrorEventSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
+import { SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
 import { principalHeaders } from "@toolgate/testbed/principals";
 import { testTokens } from "@toolgate/testbed/service-identity";
 import { startTcpProxy } from "@toolgate/testbed/tcp-proxy";
 import { testAuthentication } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
+import { accessOf } from "../src/access.ts";
 import { createLogger } from "../src/logger.ts";
 import { remotePeers } from "../src/peers.ts";
 import { principalOf } from "../src/principal.ts";
@@ -142,4 +145,12 @@ test("a server that drains finishes its streams, and new ones wait for another s
   });
   expect(server.produced.left).toBe(0);
   await open.return?.();
+});
+
+// A shared connection outlives the token of the service that opened it.
+test("every shared stream of the registry needs a user", () => {
+  const shared = SERVICE_NAMES.flatMap((name) => serviceEntry(name).sharedStreams?.methods ?? []);
+  expect(shared.length).toBeGreaterThan(0);
+  for (const method of shared)
+    expect([Access.MEMBER, Access.MANAGER, Access.ADMIN], method.name).toContain(accessOf(method));
 });

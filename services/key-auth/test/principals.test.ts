@@ -29,6 +29,10 @@ test("Authorize signs what it says about the user; the same text serves many req
   now += 2_000;
   const later = (await ask()).principal;
   expect(later).not.toBe(first.principal);
+  // A text from before a clock was set back would be refused by services whose clocks are right.
+  now -= 3_600_000;
+  expect((await ask()).principal).not.toBe(later);
+  now += 3_600_000;
   const operator = { pool: keyAuth.pool, now: () => new Date(now) } as Parameters<typeof changeRole>[0];
   await changeRole(operator, { email: user.email, workspace: user.workspace, role: "member" });
   expect(await reader.read((await ask()).principal)).toEqual({ ...said, role: "member" });

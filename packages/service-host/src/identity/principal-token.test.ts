@@ -9,12 +9,20 @@ const USER: Principal = { userId: "u1", email: "a@acme.example", workspaceId: "w
 
 function rig(...kids: string[]) {
   const keys = kids.map(newSigningKey);
-  const state = { nowMs: Date.now(), loads: 0, isDown: false, published: keys.map(({ jwk }) => jwk) };
+  const state = {
+    nowMs: Date.now(),
+    loads: 0,
+    isDown: false,
+    published: keys.map(({ jwk }) => jwk),
+    whileLoading: async () => {},
+  };
   const reader = createPrincipalReader({
     async keySet() {
       state.loads += 1;
       if (state.isDown) throw new Error("down");
-      return { keys: state.published };
+      const found = state.published;
+      await state.whileLoading();
+      return { keys: found };
     },
     now: () => state.nowMs,
     onError: () => {},
@@ -51,6 +59,7 @@ test("what key-auth signs is valid for 60 s, and a clock may be a few seconds of
   state.nowMs = start - 4_000;
   expect(await outcome(reader.read(sent))).toBe("read");
   state.nowMs = start + 59_999;
+  expect(await outcome(reader.read(sent))).toBe("read");
   expect(reader.known(sent)).toEqual(USER);
   // A known text ends on time.
   state.nowMs = start + 60_001;
@@ -96,6 +105,35 @@ test("a new key is loaded when its first principal comes, and a burst of unknown
   const outcomes = await Promise.all(unknown.map((sent) => outcome(reader.read(sent))));
   expect(new Set(outcomes)).toEqual(new Set(["Unauthenticated"]));
   expect(state.loads).toBe(3);
+});
+
+test("a principal whose key was made while older keys were loading is read, too", async () => {
+  const { reader, state, text, keys } = rig("old", "new");
+  const reading = Promise.withResolvers<void>();
+  const loading = Promise.withResolvers<void>();
+  state.published = [keys[0]?.jwk ?? {}];
+  state.whileLoading = () => {
+    reading.resolve();
+    return loading.promise;
+  };
+  const first = outcome(reader.read(text(0)));
+  await reading.promise;
+  state.published = keys.map(({ jwk }) => jwk);
+  const second = outcome(reader.read(text(1)));
+  loading.resolve();
+  expect(await Promise.all([first, second])).toEqual(["read", "read"]);
+  expect(state.loads).toBe(2);
+});
+
+test("a text is verified again after a minute, however long it claims to be valid", async () => {
+  const { reader, state, text } = rig("k");
+  const sent = text(0, { exp: Math.floor(state.nowMs / 1_000) + 86_400 });
+  await reader.read(sent);
+  state.nowMs += 59_000;
+  expect(reader.known(sent)).toEqual(USER);
+  state.nowMs += 2_000;
+  expect(reader.known(sent)).toBeUndefined();
+  expect(await outcome(reader.read(sent))).toBe("read");
 });
 
 test("without key-auth, known keys stay in use, and unknown ones are unavailable until it is back", async () => {

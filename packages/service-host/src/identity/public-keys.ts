@@ -29,7 +29,10 @@ export class PublicKeys {
   async find(id: string): Promise<CryptoKey | undefined> {
     const known = this.#keys.get(id);
     if (known === undefined) {
-      await this.#reload();
+      const askedAtMs = performance.now();
+      // A load that was under way may have begun before the key existed.
+      do await this.#reload();
+      while (!this.#keys.has(id) && this.#startedAtMs < askedAtMs);
       return this.#keys.get(id);
     }
     if (performance.now() - this.#loadedAtMs > RELOAD_AFTER_MS) this.#reload().catch(() => {});

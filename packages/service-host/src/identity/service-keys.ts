@@ -65,9 +65,14 @@ function readServiceKey(reader: EnvReader): KeyObject | undefined {
 function readPublicKeys(reader: EnvReader): Map<ServiceName, KeyObject[]> {
   reader.text("SERVICE_PUBLIC_KEYS");
   const keys = new Map<ServiceName, KeyObject[]>();
+  const owners = new Map<string, string>();
   for (const [name, text] of publicKeyList(reader.list("SERVICE_PUBLIC_KEYS"))) {
     const service = SERVICE_NAMES.find((known) => known === name);
     const key = publicKeyIn(text);
+    const owner = owners.get(text) ?? name;
+    owners.set(text, owner);
+    if (owner !== name)
+      reader.fail(`SERVICE_PUBLIC_KEYS has one key for ${owner} and ${name}: each could act as the other`);
     if (service && key) keys.set(service, [...(keys.get(service) ?? []), key]);
     else
       reader.fail(

@@ -8,10 +8,12 @@ interface Verified<T> {
 
 const MAX_CHARACTERS = 4_000;
 const MAX_KNOWN = 10_000;
+/** A text whose key was withdrawn is refused from then on, however long it claims to be valid. */
+const MAX_KNOWN_MS = 60_000;
 
 /**
- * Remembers what signed texts say until they expire, so that each is verified once, however often it comes. `verify`
- * rejects with a ConnectError. Texts that are refused are not remembered.
+ * Remembers what signed texts say until they expire, for a minute at most, so that each is verified once, however often it
+ * comes. `verify` rejects with a ConnectError. Texts that are refused are not remembered.
  */
 export class VerifiedTexts<T> {
   readonly #verify: (text: string) => Promise<Verified<T>>;
@@ -49,10 +51,10 @@ export class VerifiedTexts<T> {
   }
 
   async #read(text: string): Promise<T> {
-    const verified = await this.#verify(text);
+    const { value, expiresAtMs } = await this.#verify(text);
     const [oldest] = this.#known.keys();
     if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(text, verified);
-    return verified.value;
+    this.#known.set(text, { value, expiresAtMs: Math.min(expiresAtMs, this.#now() + MAX_KNOWN_MS) });
+    return value;
   }
 }

@@ -21,6 +21,9 @@ const names = [
   "X-API-Key",
   "internalToken",
   "databaseUrl",
+  "SERVICE_KEY",
+  "toolgate-principal",
+  "grant",
 ];
 
 test("a secret member is hidden at any depth and in any case", () => {

@@ -39,7 +39,8 @@ export function createPrincipals(deps: {
       const key = JSON.stringify([userId, email, workspaceId, workspace, role]);
       const nowMs = deps.now().getTime();
       const found = kept.get(key);
-      if (found && nowMs - found.signedAtMs < REUSED_FOR_MS) return found.text;
+      // A clock that was set back must not keep a text that has long expired for others.
+      if (found && Math.abs(nowMs - found.signedAtMs) < REUSED_FOR_MS) return found.text;
       const text = sign(principal);
       kept.delete(key);
       const [oldest] = kept.keys();
