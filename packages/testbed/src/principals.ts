@@ -1,4 +1,9 @@
 import { generateKeyPairSync, sign } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { createRouterTransport, type Transport } from "@connectrpc/connect";
+import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import type { RunRequestSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import type { Grant } from "@toolgate/service-host/identity/grant-token";
 import { PRINCIPAL_HEADER, type Principal } from "@toolgate/service-host/principal";
 
 /** A key as key-auth's are, and the claims of a principal's text. */
@@ -10,7 +15,10 @@ interface SigningKey {
   sign(claims: Record<string, unknown>, header?: Record<string, unknown>): string;
 }
 
+type RunCaller = NonNullable<MessageInitShape<typeof RunRequestSchema>["caller"]>;
+
 const LIFE_S = 86_400;
+const GRANT_LIFE_S = 10 * 365 * LIFE_S;
 let ownKey: SigningKey | undefined;
 
 export function newSigningKey(kid: string): SigningKey {
@@ -35,7 +43,46 @@ export function claimsOf({ userId, ...principal }: Principal, nowMs = Date.now()
 
 /** What a call of this user carries to a service that verifies with `testKeySet`. */
 export function principalHeaders(principal: Principal): Record<string, string> {
-  return { [PRINCIPAL_HEADER]: key().sign(claimsOf(principal)) };
+  return { [PRINCIPAL_HEADER]: principalText(principal) };
+}
+
+/** The text of a principal as key-auth gives it to the gateway. */
+export function principalText(principal: Principal): string {
+  return key().sign(claimsOf(principal));
+}
+
+/** The text of a grant, in which everything can be chosen; valid for years, because tests move the clock. */
+export function grantText(grant: Grant, claims: Record<string, unknown> = {}, signer = key()): string {
+  const { keyId, ...said } = grant;
+  const now = Math.floor(Date.now() / 1_000);
+  const life = { iat: now, exp: now + GRANT_LIFE_S };
+  const all = { ...said, sub: keyId, iss: "toolgate", aud: "toolgate-runs", ...life, ...claims };
+  return signer.sign(all, { typ: "toolgate-grant+jwt" });
+}
+
+/** A caller of `Run` with what key-auth signs about it: the grant of a key, or the principal of a test. */
+export function signedCaller(
+  caller: RunCaller,
+  run: { workspaceId: string; workspace: string; tool: string },
+): RunCaller {
+  if (caller.case === "key") {
+    const { keyId = "", keyName = "" } = caller.value;
+    return { case: "key", value: { grant: grantText({ ...run, keyId, keyName }), ...caller.value } };
+  }
+  if (caller.case === "test") {
+    const { workspaceId, workspace } = run;
+    const { callerId: userId = "" } = caller.value;
+    const user: Principal = { userId, email: "admin@example.test", workspaceId, workspace, role: "admin" };
+    return { case: "test", value: { principal: principalText(user), ...caller.value } };
+  }
+  return caller;
+}
+
+/** Stands in for key-auth where a service only gets its public keys. */
+export function testKeyAuth(): Transport {
+  return createRouterTransport((router) =>
+    router.service(SessionService, { getKeySet: async () => ({ jwksJson: JSON.stringify(await testKeySet()) }) }),
+  );
 }
 
 /** Stands in for key-auth's public keys. */

@@ -14,6 +14,7 @@ import { createTokens, type Tokens } from "./login/tokens.ts";
 import { listSigningKeys } from "./store/signing-keys.ts";
 import { loadForVerification } from "./store/verification.ts";
 import { type Admission, createRedisAdmission } from "./verification/admission.ts";
+import { createGrants, type Grants } from "./verification/grants.ts";
 import { createVerifier, type Verifier } from "./verification/verifier.ts";
 
 /** What the RPC handlers work with. */
@@ -25,6 +26,7 @@ export interface Context {
   verifier: Verifier;
   tokens: Tokens;
   principals: Principals;
+  grants: Grants;
   throttle: LoginThrottle;
   devices: Devices;
   passwordQueue: PasswordQueue;
@@ -70,6 +72,7 @@ export function createContext(
     verifier,
     tokens: createTokens(signing),
     principals: createPrincipals(signing),
+    grants: createGrants({ ...signing, onError: onError("signing keys") }),
     passwordQueue: createPasswordQueue(),
     devices: createDevices({ key: deviceKey, now }),
     throttle: withFallback(

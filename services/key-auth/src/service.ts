@@ -48,7 +48,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   );
   const owned = resources.move();
   return {
-    hotCalls: { verify: verifyHandler(context.verifier) },
+    hotCalls: { verify: verifyHandler(context) },
     routes: (router) => registerRoutes(router, context),
     principalKeys: () => context.tokens.keySet(),
     async ready() {

@@ -8,7 +8,11 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { createRedactor } from "@toolgate/redaction/redactor";
 import { createSafeFetch } from "@toolgate/safe-fetch/fetch";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import { createGrantReaders, type GrantReader } from "@toolgate/service-host/identity/grant-token";
+import { principalKeysOf } from "@toolgate/service-host/identity/principal-keys";
+import type { PrincipalReader } from "@toolgate/service-host/identity/principal-token";
 import type { Logger } from "@toolgate/service-host/logger";
+import type { Peers } from "@toolgate/service-host/peers";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
 import type { Config } from "./config.ts";
 import { createCodeStanding } from "./execution/code-standing.ts";
@@ -31,6 +35,8 @@ import { spawnInSandboxes } from "./sandbox/processes/remote/sandboxes.ts";
 
 /** What runs of tools and the RPC handlers work with. */
 export interface Context extends DryRunDependencies {
+  grants: GrantReader;
+  principals: PrincipalReader;
   pool: Pool;
   epochs: Epochs;
   secretBox: SecretBox;
@@ -39,6 +45,7 @@ export interface Context extends DryRunDependencies {
 }
 
 interface ContextOptions {
+  peers: Pick<Peers, "transport">;
   pool: Pool;
   redis: ReturnType<typeof connectRedis>;
   bus: Bus;
@@ -50,7 +57,7 @@ interface ContextOptions {
 /** `resources` owns what it opens. */
 export async function createContext(
   config: Config,
-  { pool, redis, bus, outbox, log, now }: ContextOptions,
+  { pool, redis, bus, outbox, peers, log, now }: ContextOptions,
   resources: AsyncDisposableStack,
 ): Promise<Context> {
   const secretBox = createSecretBox({ keys: config.sealingKeys });
@@ -59,6 +66,11 @@ export async function createContext(
   const compiler = resources.use(new Compiler());
   const standing = createCodeStanding({ pool, epochs, now, log });
   return {
+    ...createGrantReaders({
+      keySet: principalKeysOf(peers),
+      now,
+      onError: (error) => log.warn({ err: error }, "key-auth's public keys"),
+    }),
     pool,
     epochs,
     compiler,

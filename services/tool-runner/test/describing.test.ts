@@ -1,4 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { createClient } from "@connectrpc/connect";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { grantText } from "@toolgate/testbed/principals";
+import { testTransport } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
@@ -27,9 +31,15 @@ describe("descriptions of tools", () => {
   });
   afterAll(() => runner[Symbol.asyncDispose]());
 
+  /** As the gateway asks for a key of the workspace. */
+  const described = (workspaceId: string, names: string[]) => {
+    const grant = grantText({ workspaceId, workspace: "acme", keyId: "1", keyName: "Partner", tool: "" });
+    return runner.tools.describeTools({ workspaceId, names, grant });
+  };
+
   it("[OAPI-3] describes the released tools among the names, sorted, without async, deleted and other workspaces' tools", async () => {
     const names = ["writes", "later", "yes", "reads", "public", "gone", "nowhere", "released", "posts"];
-    const { tools } = await runner.tools.describeTools({ workspaceId: runner.workspaceId, names });
+    const { tools } = await described(runner.workspaceId, names);
     expect(tools.map(({ name, version, readOnly, mayWrite }) => [name, version, readOnly, mayWrite])).toEqual([
       ["posts", 1, false, false],
       ["reads", 1, true, false],
@@ -42,14 +52,16 @@ describe("descriptions of tools", () => {
       type: "object",
       properties: { a: { type: "string" } },
     });
-    const foreign = await runner.tools.describeTools({ workspaceId: randomUUID(), names });
+    const foreign = await described(randomUUID(), names);
     expect(foreign.tools).toEqual([]);
   });
 
   it("[CHAT] describes to assistants the tools that exist, released or not, and shared ones, for models", async () => {
     const names = ["released", "public", "gone", "nowhere", "executeQuery"];
     const request = { workspaceId: runner.workspaceId, names, forAssistant: true };
-    const { tools } = await runner.tools.describeTools(request);
+    const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
+    const asChat = createClient(ToolService, testTransport(replica.routes, undefined, "chat"));
+    const { tools } = await asChat.describeTools(request);
     expect(tools.map(({ name, description }) => [name, description])).toEqual([
       ["public", "public"],
       ["released", "released"],
@@ -60,8 +72,7 @@ describe("descriptions of tools", () => {
   });
 
   it("[OAPI-3] describes a change once it is confirmed", async () => {
-    const released = async () =>
-      (await runner.tools.describeTools({ workspaceId: runner.workspaceId, names: ["toggled"] })).tools.length;
+    const released = async () => (await described(runner.workspaceId, ["toggled"])).tools.length;
     for (let round = 0; round < 3; round += 1) {
       await runner.saveTool("toggled", { external_api: true, handler: HANDLER });
       expect(await released()).toBe(1);

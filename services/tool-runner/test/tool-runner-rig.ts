@@ -18,7 +18,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import type { MemberRole } from "@toolgate/service-host/principal";
 import { migrationsOf } from "@toolgate/service-registry/paths";
-import { principalHeaders } from "@toolgate/testbed/principals";
+import { principalHeaders, signedCaller, testKeyAuth } from "@toolgate/testbed/principals";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats } from "@toolgate/testbed/servers";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
@@ -28,9 +28,9 @@ import type { Config } from "../src/config.ts";
 import { start, type ToolRunner } from "../src/service.ts";
 
 const callsNobody = () => {
-  throw new Error("tool-runner calls no other service");
+  throw new Error("tool-runner makes no hot calls");
 };
-const NO_PEERS: Peers = { transport: callsNobody, call: callsNobody, stream: callsNobody };
+const PEERS: Peers = { transport: testKeyAuth, call: callsNobody, stream: callsNobody };
 
 export interface ToolCall {
   tool: string;
@@ -119,7 +119,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
   const now = () => stoppedAtMs ?? Date.now() + aheadMs;
   const replicas: ToolRunner[] = [];
   for (let index = 0; index < (setup.replicas ?? 1); index += 1) {
-    replicas.push(resources.use(await start(config, { log, now, peers: NO_PEERS }, partitions || {})));
+    replicas.push(resources.use(await start(config, { log, now, peers: PEERS }, partitions || {})));
   }
   const workspaceId = randomUUID();
   const [first] = replicas as [ToolRunner];
@@ -142,7 +142,10 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
         tool: sent.tool,
         body: Buffer.from(sent.body ?? JSON.stringify({ args: sent.args ?? {} })),
         ...(sent.bodyFault && { bodyFault: sent.bodyFault }),
-        caller: { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed } },
+        caller: signedCaller(
+          { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed } },
+          { workspaceId, workspace: "acme", tool: sent.tool },
+        ),
         idempotencyKey: sent.idempotencyKey ?? "",
       }),
       { signal: new AbortController().signal, caller: "gateway" },

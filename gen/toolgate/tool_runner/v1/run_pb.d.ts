@@ -150,6 +150,14 @@ export declare type KeyCaller = Message<"toolgate.tool_runner.v1.KeyCaller"> & {
    * @generated from field: bool tool_listed = 4;
    */
   toolListed: boolean;
+
+  /**
+   * The grant of key-auth's Verify for this workspace, key and tool. Where tool_listed is set, a call without one fails with
+   * unauthenticated, and a call with another one with permission_denied.
+   *
+   * @generated from field: string grant = 5;
+   */
+  grant: string;
 };
 
 /**
@@ -333,7 +341,7 @@ export declare type HookCaller = Message<"toolgate.tool_runner.v1.HookCaller"> &
 export declare const HookCallerSchema: GenMessage<HookCaller>;
 
 /**
- * The test of a tool on the command line. No flag has to release it, and tool.completed is not reported.
+ * The test of a tool by a user. No flag has to release it, and tool.completed is not reported.
  *
  * @generated from message toolgate.tool_runner.v1.TestCaller
  */
@@ -344,6 +352,8 @@ export declare type TestCaller = Message<"toolgate.tool_runner.v1.TestCaller"> &
   chatId: string;
 
   /**
+   * The user.
+   *
    * @generated from field: string caller_id = 2;
    */
   callerId: string;
@@ -352,6 +362,13 @@ export declare type TestCaller = Message<"toolgate.tool_runner.v1.TestCaller"> &
    * @generated from field: bool test_mode = 3;
    */
   testMode: boolean;
+
+  /**
+   * The user's principal, from key-auth's Authorize: an administrator of the workspace. Fails as a wrong grant of a key does.
+   *
+   * @generated from field: string principal = 4;
+   */
+  principal: string;
 };
 
 /**

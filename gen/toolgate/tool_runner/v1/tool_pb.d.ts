@@ -583,6 +583,14 @@ export declare type DescribeToolsRequest = Message<"toolgate.tool_runner.v1.Desc
    * @generated from field: bool for_assistant = 4;
    */
   forAssistant: boolean;
+
+  /**
+   * From the gateway: a grant of key-auth's Verify for any key of the workspace. Fails with unauthenticated without one, and with
+   * permission_denied for another workspace or with for_assistant.
+   *
+   * @generated from field: string grant = 5;
+   */
+  grant: string;
 };
 
 /**

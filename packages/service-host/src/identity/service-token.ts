@@ -2,8 +2,8 @@ import type { KeyObject } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { decodeJwt, jwtVerify, SignJWT } from "jose";
-import { CLOCK_SKEW_S } from "./principal-token.ts";
 import type { ServicePublicKeys } from "./service-keys.ts";
+import { CLOCK_SKEW_S } from "./signed-text.ts";
 import { VerifiedTexts } from "./verified-texts.ts";
 
 /** Shows which service of the installation makes a call. */

@@ -7,7 +7,7 @@ interface Verified<T> {
 }
 
 const MAX_CHARACTERS = 4_000;
-const MAX_KNOWN = 10_000;
+const MAX_KNOWN = 20_000;
 /** A text whose key was withdrawn is refused from then on, however long it claims to be valid. */
 const MAX_KNOWN_MS = 60_000;
 

@@ -65,6 +65,7 @@ export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
       keyName: verdict.keyName,
       ip,
       toolListed: verdict.toolListed,
+      grant: verdict.grant,
     });
     // Postgres cannot store NUL. U+FFFD is safe: no tool name contains it.
     const request = create(RunRequestSchema, {

@@ -9,9 +9,10 @@ const TIMEOUT_MS = 10_000;
 
 export function createDescribeTools(toolRunner: Transport): DescribeTools {
   const client = createClient(ToolService, toolRunner);
-  return async ({ workspaceId, workspaceEpoch, tools: names }) => {
+  return async ({ workspaceId, workspaceEpoch, tools: names, grant }) => {
     if (names.length === 0) return [];
-    const { tools } = await client.describeTools({ workspaceId, workspaceEpoch, names }, { timeoutMs: TIMEOUT_MS });
+    const request = { workspaceId, workspaceEpoch, names, grant };
+    const { tools } = await client.describeTools(request, { timeoutMs: TIMEOUT_MS });
     return tools;
   };
 }

@@ -1,7 +1,8 @@
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { PRINCIPAL_LIFE_MS, signPrincipal } from "@toolgate/service-host/identity/principal-token";
+import { signPrincipal } from "@toolgate/service-host/identity/principal-token";
 import type { Principal } from "@toolgate/service-host/principal";
 import type { SigningKeyRow } from "../store/signing-keys.ts";
+import { KeptTexts } from "./kept-texts.ts";
 import { createSigners } from "./signing-keys.ts";
 
 /** Signs principals. */
@@ -10,13 +11,7 @@ export interface Principals {
   textOf(principal: Principal): Promise<string>;
 }
 
-const REUSED_FOR_MS = PRINCIPAL_LIFE_MS / 2;
 const MAX_KEPT = 10_000;
-
-interface Kept {
-  text: Promise<string>;
-  signedAtMs: number;
-}
 
 /** The same principal gets the same text for 30 s, so that services verify it once and not for each request. */
 export function createPrincipals(deps: {
@@ -26,28 +21,12 @@ export function createPrincipals(deps: {
   now: () => Date;
 }): Principals {
   const newestSigner = createSigners(deps);
-  /** The oldest first. */
-  const kept = new Map<string, Kept>();
-
-  async function sign(principal: Principal): Promise<string> {
-    return signPrincipal(principal, { ...(await newestSigner()), now: deps.now() });
-  }
-
+  const texts = new KeptTexts({ now: deps.now, maxKept: MAX_KEPT });
   return {
     textOf(principal) {
       const { userId, email, workspaceId, workspace, role } = principal;
-      const key = JSON.stringify([userId, email, workspaceId, workspace, role]);
-      const nowMs = deps.now().getTime();
-      const found = kept.get(key);
-      // A clock that was set back must not keep a text that has long expired for others.
-      if (found && Math.abs(nowMs - found.signedAtMs) < REUSED_FOR_MS) return found.text;
-      const text = sign(principal);
-      kept.delete(key);
-      const [oldest] = kept.keys();
-      if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-      kept.set(key, { text, signedAtMs: nowMs });
-      text.catch(() => kept.delete(key));
-      return text;
+      const id = JSON.stringify([userId, email, workspaceId, workspace, role]);
+      return texts.get(id, async (now) => signPrincipal(principal, { ...(await newestSigner()), now }));
     },
   };
 }

@@ -41,16 +41,20 @@ async function createKey(box: SecretBox, now: Date): Promise<SigningKeyRow> {
   return { kid, publicJwk, sealedPrivateKey, createdAt: now };
 }
 
-/** The private key that signs now. It is unsealed once. */
-export function createSigners({
-  signingKeys,
-  box,
-}: {
+interface Signer {
+  kid: string;
+  key: CryptoKey;
+}
+
+interface SignerOptions {
   /** Newest first. */
   signingKeys: () => Promise<SigningKeyRow[]>;
   box: SecretBox;
-}): () => Promise<{ kid: string; key: CryptoKey }> {
-  let last: { kid: string; key: CryptoKey } | undefined;
+}
+
+/** The private key that signs now. It is unsealed once. */
+export function createSigners({ signingKeys, box }: SignerOptions): () => Promise<Signer> {
+  let last: Signer | undefined;
   return async () => {
     const [newest] = await signingKeys();
     if (!newest) throw new Error("there is no signing key");
@@ -60,6 +64,42 @@ export function createSigners({
       last = { kid, key: (await importJWK(jwk, JWT_ALGORITHM)) as CryptoKey };
     }
     return last;
+  };
+}
+
+const READ_EVERY_MS = 60_000;
+/** As long as verified keys of callers are. */
+const USED_UNREAD_FOR_MS = 600_000;
+
+/** For the hot path: the keys are read once a minute, beside the calls, and the last one is used while Postgres is down. */
+export function createHotSigner({
+  now,
+  onError,
+  ...options
+}: SignerOptions & { now: () => Date; onError: (error: unknown) => void }): () => Promise<Signer> {
+  const newestSigner = createSigners(options);
+  let last: { signer: Signer; readAtMs: number } | undefined;
+  let triedAtMs = 0;
+  let reading: Promise<Signer> | undefined;
+
+  function read(nowMs: number): Promise<Signer> {
+    triedAtMs = nowMs;
+    reading ??= newestSigner()
+      .then((signer) => {
+        last = { signer, readAtMs: nowMs };
+        return signer;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  return async () => {
+    const nowMs = now().getTime();
+    if (!last || Math.abs(nowMs - last.readAtMs) > USED_UNREAD_FOR_MS) return read(nowMs);
+    if (Math.abs(nowMs - triedAtMs) > READ_EVERY_MS) read(nowMs).catch(onError);
+    return last.signer;
   };
 }
 

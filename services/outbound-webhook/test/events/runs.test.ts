@@ -5,6 +5,7 @@ import { createLogger } from "@toolgate/service-host/logger";
 import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
+import { signedCaller } from "@toolgate/testbed/principals";
 import { testTransport } from "@toolgate/testbed/transports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "../../../tool-runner/test/tool-runner-rig.ts";
@@ -102,7 +103,7 @@ describe("events of tool runs", { timeout: 120_000 }, () => {
       workspaceEpoch: BigInt(Date.now()) * 1000n,
       tool,
       body: Buffer.from(JSON.stringify({ args })),
-      caller,
+      caller: signedCaller(caller, { workspaceId: runner.workspaceId, workspace: "acme", tool }),
       ...request,
     });
 

@@ -6,8 +6,9 @@ import type { ServiceName } from "@toolgate/service-registry/services";
 import type { Caller } from "../execution/caller.ts";
 import { NoTurn, NotStarted } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
+import { assertGranted, assertTester, type SignedTextReaders } from "./signed-texts.ts";
 
-export interface RunHandlerDependencies extends RunCallDependencies {
+export interface RunHandlerDependencies extends RunCallDependencies, SignedTextReaders {
   /** Called with the reason why a hook's run did not start. */
   onNotStarted: (error: unknown) => void;
 }
@@ -34,6 +35,8 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
     if (context.caller !== STARTED_BY[caller.case]) {
       throw new ConnectError(`${context.caller} starts no runs of the kind ${caller.case}`, Code.PermissionDenied);
     }
+    if (caller.case === "key") await assertGranted(deps, request, caller.value);
+    if (caller.case === "test") await assertTester(deps, request, caller.value);
     if (caller.case !== "key") rejectMalformed(caller, request.idempotencyKey);
     if (request.idempotencyKey.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || request.idempotencyKey.includes("\0")) {
       throw new ConnectError("idempotency_key: 1 to 255 characters", Code.InvalidArgument);
@@ -72,7 +75,8 @@ function rejectMalformed({ value }: Exclude<Caller, { case: "key" }>, idempotenc
   };
   if (idempotencyKey !== "") reject("idempotency_key: only for calls by key");
   if ("hop" in value && value.hop !== 1 && value.hop !== 2) reject("caller.hop: must be 1 or 2");
-  const { $typeName: _, ...members } = value;
+  // A principal is longer, and has been verified.
+  const { $typeName: _, principal: __, ...members } = { principal: "", ...value };
   for (const [name, member] of Object.entries(members)) {
     if (typeof member === "string" && (member.length > MAX_CALLER_TEXT_CHARACTERS || member.includes("\0"))) {
       reject(`caller.${name}: at most ${MAX_CALLER_TEXT_CHARACTERS} characters, without NUL`);

@@ -4,6 +4,7 @@ import { type RunRequestSchema, type RunResponse, RunService } from "@toolgate/g
 import { createLogger } from "@toolgate/service-host/logger";
 import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
 import type { ServiceName } from "@toolgate/service-registry/services";
+import { signedCaller } from "@toolgate/testbed/principals";
 import { testTransport } from "@toolgate/testbed/transports";
 import { startToolRunnerRig, type ToolRunnerRig } from "../tool-runner-rig.ts";
 
@@ -48,7 +49,7 @@ export async function startCallerRig() {
       workspaceEpoch: await runner.currentEpoch(),
       tool,
       body: Buffer.from(JSON.stringify({ args })),
-      caller,
+      caller: signedCaller(caller, { workspaceId: runner.workspaceId, workspace: "acme", tool }),
     });
   /** The result of a run that must succeed. */
   async function resultOf(caller: Caller, tool: string, args: JsonObject = {}) {

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { SERVICE_NAMES } from "@toolgate/service-registry/services";
+import { signedCaller } from "@toolgate/testbed/principals";
 import { expect, test } from "vitest";
 import { CHAT, HOOK, PUBLIC, SERVICE_OF, startCallerRig, TASK, TEST } from "./caller-rig.ts";
 
@@ -11,12 +12,11 @@ test("each kind of run is started by its own service, and refused to every other
   for (const caller of [KEY, CHAT, TASK, PUBLIC, HOOK, TEST]) {
     for (const service of SERVICE_NAMES) {
       const { workspaceId } = runner;
+      const run = { workspaceId, workspace: "acme", tool: "none" };
       const request = {
-        workspaceId,
-        workspace: "acme",
+        ...run,
         workspaceEpoch: await runner.currentEpoch(),
-        tool: "none",
-        caller,
+        caller: signedCaller(caller, run),
       };
       const outcome = await runsOf(service)
         .run({ ...request, body: Buffer.from("{}") })

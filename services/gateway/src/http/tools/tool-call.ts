@@ -29,7 +29,7 @@ import {
   UNAUTHENTICATED,
 } from "../../domain/responses.ts";
 import { loggedToolName } from "../../domain/text.ts";
-import { sendResponse, setLimitHeaders } from "../key-api.ts";
+import { dropLimitHeaders, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import { readBody } from "./request-body.ts";
@@ -37,6 +37,9 @@ import { readBody } from "./request-body.ts";
 const RECORD_BYTES = 256;
 /** Of a call that tool-runner did not start because of its workspace's share, after a wait of its own. */
 const RETRY_AFTER_S = 5;
+
+/** Less than the 30 s for which key-auth promises that it is valid, so that 10 s remain to reach tool-runner. */
+const GRANT_USED_FOR_MS = 20_000;
 
 /** [TOOL-5] POST /api/v1/tools/{tool}. */
 export function toolRoutes(context: CallContext) {
@@ -60,6 +63,7 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
   if (!call) return sendResponse(reply, UNAUTHENTICATED);
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   const response = await responseOf(context, call, request, reply);
+  if (response === UNAUTHENTICATED) dropLimitHeaders(reply);
   await logCall(context, call, response.status);
   return sendResponse(reply, response);
 }
@@ -79,12 +83,36 @@ async function responseOf(
 /** Reads the body only now, after the key, the limit and the lock have been checked. */
 async function runRequest(context: CallContext, call: VerifiedCall, request: FastifyRequest): Promise<ApiResponse> {
   const { bytes, violation } = await readBody(request.raw);
+  let verdict: KeyVerdict | undefined;
+  try {
+    verdict = await renewed(context, call, request);
+  } catch (error) {
+    context.log.error({ err: error, keyId: call.verdict.keyId }, "key not verified again");
+    return INTERNAL_ERROR;
+  }
+  if (!verdict) return UNAUTHENTICATED;
+  if (verdict.workspaceLocked) return TOOL_UNAVAILABLE;
   const idempotency = readIdempotencyKey(request.headers[IDEMPOTENCY_KEY_HEADER]);
-  return runVerified(context, call, {
-    body: bytes,
-    bodyFault: violation ?? idempotency.violation,
-    idempotencyKey: idempotency.key,
-  });
+  return runVerified(
+    context,
+    { ...call, verdict },
+    {
+      body: bytes,
+      bodyFault: violation ?? idempotency.violation,
+      idempotencyKey: idempotency.key,
+    },
+  );
+}
+
+/** Verifies the key again, without counting, when the body took so long that the grant may expire on its way. */
+async function renewed(
+  { verifyKey, now }: CallContext,
+  { verdict, tool, arrivedAtMs }: VerifiedCall,
+  { headers, ip }: FastifyRequest,
+): Promise<KeyVerdict | undefined> {
+  if (Math.abs(now() - arrivedAtMs) < GRANT_USED_FOR_MS) return verdict;
+  const secret = apiKeyOf(headers.authorization) ?? "";
+  return verifyKey(secret, { tool, count: false, clientIp: canonicalIp(ip) });
 }
 
 /** A call with a valid key, on its way to a response. */

@@ -1,17 +1,25 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Handler } from "@toolgate/service-host/handler";
+import { callerOf } from "@toolgate/service-host/identity/caller";
 import type { Context } from "../../context.ts";
 import { describe, describeForModels } from "../../domain/definitions/description.ts";
 import { carriesRelease } from "../../domain/definitions/release.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { findOutlines } from "../../store/tools.ts";
+import { assertDescribes } from "../signed-texts.ts";
 
 const MAX_NAMES = 1_000;
 
 /** [OAPI-3] Always reads the database, so the response is at least as new as any epoch that the caller has. */
-export const describeTools: Handler<Context, typeof ToolService.method.describeTools> = async ({ pool }, request) => {
+export const describeTools: Handler<Context, typeof ToolService.method.describeTools> = async (
+  context,
+  request,
+  call,
+) => {
+  const { pool } = context;
   const { workspaceId, names } = request;
+  if (callerOf(call) === "gateway") await assertDescribes(context, request);
   if (names.length > MAX_NAMES) throw new ConnectError(`names: at most ${MAX_NAMES}`, Code.InvalidArgument);
   const rows = await findOutlines(pool, workspaceId, names);
   if (request.forAssistant) {

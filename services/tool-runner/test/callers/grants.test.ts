@@ -1,0 +1,124 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { Principal } from "@toolgate/service-host/principal";
+import { grantText, newSigningKey, principalText } from "@toolgate/testbed/principals";
+import { testTransport } from "@toolgate/testbed/transports";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, type CallerRig, startCallerRig } from "./caller-rig.ts";
+
+const ANOTHER_WORKSPACE = "00000000-0000-4000-8000-000000000000";
+const PAST = Math.floor(Date.now() / 1_000) - 3_600;
+
+describe("what key-auth signs about a run", () => {
+  let rig: CallerRig;
+  let right: { workspaceId: string; workspace: string; keyId: string; keyName: string; tool: string };
+  let user: Principal;
+
+  beforeAll(async () => {
+    rig = await startCallerRig();
+    const handler = "export default () => ({ success: true });";
+    const released: JsonObject = { external_api: true, handler };
+    await rig.runner.saveTool("open", released);
+    await rig.runner.saveTool("other", released);
+    await rig.runner.saveTool("unreleased", { handler });
+    const { workspaceId } = rig.runner;
+    right = { workspaceId, workspace: "acme", keyId: "1", keyName: "Partner", tool: "open" };
+    user = { userId: "u", email: "u@acme.example", workspaceId, workspace: "acme", role: "admin" };
+  });
+  afterAll(() => rig.runner[Symbol.asyncDispose]());
+
+  async function outcomeOf(
+    caller: Caller,
+    run: Partial<Record<"workspaceId" | "workspace" | "tool", string>> = {},
+  ): Promise<string> {
+    const { workspaceId, workspace, tool } = right;
+    return rig
+      .runsOf("gateway")
+      .run({ workspaceId, workspace, tool, body: Buffer.from("{}"), ...run, caller })
+      .then(
+        ({ outcome }) => outcome.case ?? "?",
+        (error) => Code[ConnectError.from(error).code] ?? "?",
+      );
+  }
+  const byKey = (grant: string, toolListed = true): Caller => {
+    const { keyId, keyName } = right;
+    return { case: "key", value: { keyId, keyName, ip: "", toolListed, grant } };
+  };
+  const byUser = (principal: string): Caller => ({
+    case: "test",
+    value: { chatId: "t", callerId: user.userId, principal },
+  });
+
+  const wrongGrants = (): Record<string, [text: string, outcome: string]> => {
+    const [head, body, signature] = grantText(right).split(".");
+    const [, changed] = grantText({ ...right, tool: "other" }).split(".");
+    const none = Buffer.from('{"alg":"none","typ":"toolgate-grant+jwt","kid":"test"}').toString("base64url");
+    return {
+      none: ["", "Unauthenticated"],
+      "of another workspace": [grantText({ ...right, workspaceId: ANOTHER_WORKSPACE }), "PermissionDenied"],
+      "of another code of the workspace": [grantText({ ...right, workspace: "globex" }), "PermissionDenied"],
+      "of another key": [grantText({ ...right, keyId: "2" }), "PermissionDenied"],
+      "of another name of the key": [grantText({ ...right, keyName: "Admin" }), "PermissionDenied"],
+      "for another tool": [grantText({ ...right, tool: "other" }), "PermissionDenied"],
+      "for descriptions": [grantText({ ...right, tool: "" }), "PermissionDenied"],
+      expired: [grantText(right, { exp: PAST }), "Unauthenticated"],
+      "without end": [grantText(right, { exp: undefined }), "Unauthenticated"],
+      "for another purpose": [grantText(right, { aud: "toolgate-services" }), "Unauthenticated"],
+      "of another issuer": [grantText(right, { iss: "gateway" }), "Unauthenticated"],
+      "without a key": [grantText(right, { sub: undefined }), "Unauthenticated"],
+      "with a tool that is no text": [grantText(right, { tool: ["open"] }), "Unauthenticated"],
+      "signed by somebody else": [grantText(right, {}, newSigningKey("test")), "Unauthenticated"],
+      "signed with an unknown key": [grantText(right, {}, newSigningKey("unknown")), "Unauthenticated"],
+      unsigned: [`${none}.${body}.`, "Unauthenticated"],
+      changed: [`${head}.${changed}.${signature}`, "Unauthenticated"],
+      "a principal": [principalText(user), "Unauthenticated"],
+      "much too long": ["x".repeat(100_000), "Unauthenticated"],
+    };
+  };
+
+  it("runs a tool for a key with key-auth's grant for this workspace, key and tool, and with no other", async () => {
+    expect(await outcomeOf(byKey(grantText(right)))).toBe("resultJson");
+    for (const [name, [text, outcome]] of Object.entries(wrongGrants()))
+      expect([name, await outcomeOf(byKey(text))]).toEqual([name, outcome]);
+    const { executions } = await rig.runner.executions.listExecutions({});
+    expect(executions.length).toBeLessThanOrEqual(1);
+  });
+
+  it("accepts no grant for a request that names something else than the grant", async () => {
+    const grant = grantText(right);
+    for (const run of [{ tool: "other" }, { workspaceId: ANOTHER_WORKSPACE }, { workspace: "globex" }])
+      expect([run, await outcomeOf(byKey(grant), run)]).toEqual([run, "PermissionDenied"]);
+    // The key does not list the tool: nothing is granted, and nothing runs.
+    expect(await outcomeOf(byKey("", false))).toBe("unavailable");
+  });
+
+  it("tests a tool for an administrator of its workspace, and for nobody else", async () => {
+    const unreleased = { tool: "unreleased" };
+    expect(await outcomeOf(byUser(principalText(user)), unreleased)).toBe("resultJson");
+    const wrong: Record<string, [text: string, outcome: string]> = {
+      none: ["", "Unauthenticated"],
+      "of a manager": [principalText({ ...user, role: "manager" }), "PermissionDenied"],
+      "of another workspace": [principalText({ ...user, workspaceId: ANOTHER_WORKSPACE }), "PermissionDenied"],
+      "of another user": [principalText({ ...user, userId: "v" }), "PermissionDenied"],
+      "a grant": [grantText({ ...right, ...unreleased }), "Unauthenticated"],
+    };
+    for (const [name, [text, outcome]] of Object.entries(wrong))
+      expect([name, await outcomeOf(byUser(text), unreleased)]).toEqual([name, outcome]);
+  });
+
+  it("describes tools to the gateway for a key of their workspace, and none as for assistants", async () => {
+    const [replica] = rig.runner.replicas as [CallerRig["runner"]["replicas"][number]];
+    const client = createClient(ToolService, testTransport(replica.routes, undefined, "gateway"));
+    const described = (grant: string, forAssistant = false) =>
+      client.describeTools({ workspaceId: right.workspaceId, names: ["open"], grant, forAssistant }).then(
+        ({ tools }) => tools.map(({ name }) => name).join(),
+        (error) => Code[ConnectError.from(error).code] ?? "?",
+      );
+    const own = grantText({ ...right, tool: "" });
+    expect(await described(own)).toBe("open");
+    expect(await described(own, true)).toBe("PermissionDenied");
+    expect(await described("")).toBe("Unauthenticated");
+    expect(await described(grantText({ ...right, workspaceId: ANOTHER_WORKSPACE, tool: "" }))).toBe("PermissionDenied");
+  });
+});
