@@ -11,6 +11,8 @@ export type ReadResult = {
   failures: Record<string, number>;
   /** From the request to the first token. */
   first: LatencySummary;
+  /** To the last token. */
+  last: LatencySummary;
   /** To the end of the response. */
   took: LatencySummary;
   /** How late each token arrived after it was sent by the model server. */

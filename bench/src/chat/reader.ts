@@ -14,6 +14,7 @@ const held: (() => void)[] = [];
 
 interface OneStream {
   firstMs: number;
+  lastMs: number;
   tookMs: number;
   lagsMs: number[];
 }
@@ -25,6 +26,7 @@ function read({ port, path, headers, body }: StreamRequest, hold: boolean): Prom
     const method = body === undefined ? "GET" : "POST";
     const lagsMs: number[] = [];
     let firstMs = Number.NaN;
+    let lastMs = Number.NaN;
     let tail = "";
     const sent = sendRequest({ host: "127.0.0.1", port, path, headers, method, agent }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`${path} responded with ${response.statusCode}`));
@@ -32,14 +34,15 @@ function read({ port, path, headers, body }: StreamRequest, hold: boolean): Prom
         const text = tail + piece;
         let end = 0;
         for (const token of text.matchAll(TOKEN)) {
-          if (Number.isNaN(firstMs)) firstMs = performance.now() - began;
+          lastMs = performance.now() - began;
+          if (Number.isNaN(firstMs)) firstMs = lastMs;
           end = token.index + token[0].length;
           if (!hold) lagsMs.push(monotonicMs() - Number(token[1]) / TICKS_PER_MS);
         }
         tail = text.slice(Math.max(end, text.length - MAX_TOKEN_CHARS));
-        if (hold && !Number.isNaN(firstMs)) resolve({ firstMs, tookMs: 0, lagsMs });
+        if (hold && !Number.isNaN(firstMs)) resolve({ firstMs, lastMs, tookMs: 0, lagsMs });
       });
-      response.on("end", () => resolve({ firstMs, tookMs: performance.now() - began, lagsMs }));
+      response.on("end", () => resolve({ firstMs, lastMs, tookMs: performance.now() - began, lagsMs }));
       response.on("error", reject);
     });
     sent.on("error", reject);
@@ -67,6 +70,7 @@ async function readAll({ requests, concurrency, hold = false }: ReadOrder): Prom
     streams: streams.length,
     failures: Object.fromEntries(failures),
     first: summarise(streams.map(({ firstMs }) => firstMs)),
+    last: summarise(streams.map(({ lastMs }) => lastMs)),
     took: summarise(streams.map(({ tookMs }) => tookMs)),
     tokens: summarise(streams.flatMap(({ lagsMs }) => lagsMs)),
   };

@@ -2,7 +2,7 @@ import { type BenchInstallation, MAIN_WORKSPACE } from "../installation/start-in
 import type { Groups } from "../machine/meter.ts";
 import type { StreamRequest } from "./read-order.ts";
 
-export type SubjectName = "direct" | "relay" | "toolgate";
+export type SubjectName = "direct" | "relay" | "langgraph" | "toolgate";
 
 /** One of the compared ways to get an answer of the model server. */
 export type Subject = {
@@ -10,11 +10,17 @@ export type Subject = {
   groups: Groups;
   /** Asks in a chat of its own, named by the number. */
   ask(number: number, message: string): StreamRequest;
+  /** Reads the whole answer of this chat again, or follows it. */
+  resume?(number: number): Promise<StreamRequest>;
+  stop?(number: number): StreamRequest;
 };
+
+export type ResumableSubject = Subject & Required<Pick<Subject, "resume">>;
 
 export const LABELS: Record<SubjectName, string> = {
   direct: "the model server itself",
   relay: "plain `node:http` relay",
+  langgraph: "LangGraph server",
   toolgate: "Toolgate, split",
 };
 
@@ -43,13 +49,8 @@ export function relaySubject({ pid, ready }: { pid: number; ready: { port: numbe
   };
 }
 
-export type ToolgateSubject = Subject & {
-  resume(number: number): StreamRequest;
-  stop(number: number): StreamRequest;
-};
-
 /** Assistants without tools, whose model is the model server. */
-export async function toolgateSubject(installation: BenchInstallation, modelPort: number): Promise<ToolgateSubject> {
+export async function toolgateSubject(installation: BenchInstallation, modelPort: number): Promise<ResumableSubject> {
   const { manage, port, groups, addWorkspace, signIn } = installation;
   const workspaces = Array.from({ length: WORKSPACES }, (_, index) => `${MAIN_WORKSPACE}-${index}`);
   for (const workspace of workspaces) {
@@ -74,7 +75,7 @@ export async function toolgateSubject(installation: BenchInstallation, modelPort
     name: "toolgate",
     groups,
     ask: (number, message) => request("/chat/stream", number, { message }),
-    resume: (number) => request("/chat/resume", number, { last_event_id: "0" }),
+    resume: async (number) => request("/chat/resume", number, { last_event_id: "0" }),
     stop: (number) => ({
       port,
       path: "/chat/stop",
