@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { outsideRequest } from "@toolgate/telemetry/request";
 import { type CryptoKey, importJWK, type JSONWebKeySet } from "jose";
 
 /** Of the JWTs that key-auth signs. */
@@ -39,9 +40,9 @@ export class PublicKeys {
     return known;
   }
 
-  /** Everyone who asks meanwhile waits for the same load. */
+  /** Everyone who asks meanwhile waits for the same load, so it belongs to no request. */
   #reload(): Promise<void> {
-    this.#loading ??= this.#loadOnce().finally(() => {
+    this.#loading ??= outsideRequest(() => this.#loadOnce()).finally(() => {
       this.#loading = undefined;
     });
     return this.#loading;
