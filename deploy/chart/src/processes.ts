@@ -9,6 +9,7 @@ import {
   SERVICE_NAMES,
   type ServiceName,
   serviceEntry,
+  TLS_VARIABLES,
   urlVariable,
   withheldVariables,
 } from "@toolgate/service-registry/services";
@@ -63,7 +64,7 @@ const COMMON_SETTINGS = [
   "OTEL_TRACES_SAMPLER_ARG",
   "OTEL_RESOURCE_ATTRIBUTES",
 ];
-const MANAGED_BY_ALL = ["BIND_HOST", "OPS_PORT"];
+const MANAGED_BY_ALL = ["BIND_HOST", "OPS_PORT", ...TLS_VARIABLES];
 const WEAK_ISOLATION = "SANDBOX_DANGEROUSLY_WEAK_ISOLATION";
 const MANAGED = ["ROLES", "HTTP_HOST", "PORT", "CHAT_FILES", "SERVERS_CA_FILE", WEAK_ISOLATION];
 /** Where tool-runner finds its sandbox processes, which the split topology always has. */

@@ -2,7 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isPublicAddress, PUBLIC_NETWORKS } from "@toolgate/safe-fetch/address";
 import { SERVER_USERS } from "@toolgate/service-registry/server-users";
-import { bareVariables, NEED_VARIABLES, SERVICE_NAMES, serviceEntry } from "@toolgate/service-registry/services";
+import {
+  bareVariables,
+  NEED_VARIABLES,
+  SERVICE_NAMES,
+  serviceEntry,
+  TLS_VARIABLES,
+} from "@toolgate/service-registry/services";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { documentedSeconds } from "../src/checks/draining.ts";
@@ -58,7 +64,9 @@ test("the sandbox gets the hash of its token and knows nobody; only tool-runner 
   ] as ProcessFacts;
   expect(secrets).toEqual({ SANDBOX_TOKEN_HASH: "sandbox-token" });
   expect(settings).toEqual(["LOG_LEVEL"]);
-  expect(managed.toSorted()).toEqual(["BIND_HOST", "OPS_PORT", "RPC_PORT", "SANDBOX_DANGEROUSLY_WEAK_ISOLATION"]);
+  expect(managed.toSorted()).toEqual(
+    ["BIND_HOST", "OPS_PORT", "RPC_PORT", "SANDBOX_DANGEROUSLY_WEAK_ISOLATION", ...TLS_VARIABLES].toSorted(),
+  );
   expect({ peers, servers, reachesInternet }).toEqual({ peers: {}, servers: [], reachesInternet: false });
   const having = Object.entries(all).filter(([, facts]) => facts.secrets.SANDBOX_TOKEN);
   expect(having.map(([name]) => name)).toEqual(["tool-runner"]);

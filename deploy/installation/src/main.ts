@@ -5,5 +5,5 @@ import { readAllConfigs, startSingle } from "./single.ts";
 await launch({
   name: "toolgate",
   readConfig: (env) => readAllConfigs(env, env.LOGINS ? loginsIn(env.LOGINS) : {}),
-  start: (configs, { log }) => startSingle(configs, log),
+  start: (configs, { log, tls }) => startSingle(configs, log, tls),
 });

@@ -2,6 +2,7 @@ import { type Env, readAll } from "@toolgate/service-host/env";
 import type { Logger } from "@toolgate/service-host/logger";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service, ServiceDefinition } from "@toolgate/service-host/service";
+import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import { SERVICE_NAMES } from "@toolgate/service-registry/services";
 
 /** All services in this process. */
@@ -32,14 +33,18 @@ export function readAllConfigs(env: Env, own: Readonly<Record<string, Env>> = {}
 
 /**
  * The single topology: all services in one process. Hot calls are function calls; all other calls go through the same
- * routes and interceptors, without a network.
+ * routes and interceptors, without a network. `tls` is for sandbox processes, if there are any.
  */
-export async function startSingle(configs: readonly unknown[], log: Logger): Promise<SingleInstallation> {
+export async function startSingle(
+  configs: readonly unknown[],
+  log: Logger,
+  tls?: ProcessTls,
+): Promise<SingleInstallation> {
   await using resources = new AsyncDisposableStack();
   const services = localServices({ log });
   const running: Service[] = [];
   for (const [index, [name, definition]] of DEFINITIONS.entries()) {
-    const host = { log: log.child({ service: name }), now: Date.now, peers: services.peersOf(name) };
+    const host = { log: log.child({ service: name }), now: Date.now, peers: services.peersOf(name), tls };
     const service = resources.use(await definition.start(configs[index], host));
     services.add(name, service);
     running.push(service);

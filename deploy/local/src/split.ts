@@ -77,15 +77,16 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   const { env, signal } = settings;
   const gatewayPort = settings.port || (await freePort());
   const plan = await planProcesses(settings, gatewayPort);
+  const scheme = env.TLS_CERT_FILE ? "https" : "http";
   const urlsOf = (name: ServiceName) =>
     plan
       .filter(({ service, role }) => service === name && (!role || serviceEntry(name).roles?.[role]?.servesRpcs))
-      .map(({ rpcPort }) => `http://${HOST}:${rpcPort}`)
+      .map(({ rpcPort }) => `${scheme}://${HOST}:${rpcPort}`)
       .join(",");
   const rpcUrls = Object.fromEntries(SERVICE_NAMES.map((name) => [name, urlsOf(name)])) as Split["rpcUrls"];
   const sandboxUrls = plan
     .filter(({ role }) => role === SANDBOX)
-    .map(({ rpcPort }) => `http://${HOST}:${rpcPort}`)
+    .map(({ rpcPort }) => `${scheme}://${HOST}:${rpcPort}`)
     .join(",");
   // The sandbox knows only the hash, so nothing in it can be used to reach another one.
   const sandboxToken = randomBytes(TOKEN_BYTES).toString("base64url");

@@ -5,11 +5,15 @@ import type {
   OutgoingHttpHeaders,
 } from "node:http2";
 import { connect, constants } from "node:http2";
+import type { Duplex } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { GrpcTransportOptions } from "@connectrpc/connect-node";
 import { FLOW_WINDOW_BYTES, KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PROBE } from "./limits.ts";
 
 type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
+
+/** Opens a socket to the server, such as one of TLS. */
+export type ConnectSocket = () => Duplex;
 
 /**
  * One HTTP/2 connection for one stream, probed while it is silent.
@@ -22,9 +26,11 @@ export class StreamSession implements SessionManager, Disposable {
   #session: ClientHttp2Session | undefined;
   #keepalive: NodeJS.Timeout | undefined;
   #silentTicks = 0;
+  readonly #connectSocket: ConnectSocket | undefined;
 
-  constructor(address: string) {
+  constructor(address: string, connectSocket?: ConnectSocket) {
     this.authority = new URL(address).origin;
+    this.#connectSocket = connectSocket;
   }
 
   async request(
@@ -50,6 +56,7 @@ export class StreamSession implements SessionManager, Disposable {
   #connect(): ClientHttp2Session {
     const session = connect(this.authority, {
       settings: { initialWindowSize: FLOW_WINDOW_BYTES, enablePush: false },
+      ...(this.#connectSocket && { createConnection: this.#connectSocket }),
     });
     // The stream gets every error of its session; without a listener here the process would crash.
     session.on("error", () => undefined);

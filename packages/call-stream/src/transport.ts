@@ -1,20 +1,24 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { READ_MAX_BYTES } from "./limits.ts";
-import { StreamSession } from "./stream-session.ts";
+import { type ConnectSocket, StreamSession } from "./stream-session.ts";
 
 /** A transport with its own connection; disposing it closes the connection. */
 type StreamTransport = Transport & Disposable;
 
 /**
  * A gRPC transport for one call stream to `address` (a base URL such as `http://10.0.0.7:8080`), over one HTTP/2
- * connection. A silent connection is probed, so that a dead peer is noticed within 5 s. Nothing is compressed: on a
+ * connection, which `connectSocket` opens if it is encrypted. A silent connection is probed, so that a dead peer is noticed within 5 s. Nothing is compressed: on a
  * network inside a cluster, compressing batches costs far more than sending them.
  */
-export function streamTransport(address: string, interceptors: Interceptor[] = []): StreamTransport {
-  const session = new StreamSession(address);
+export function streamTransport(
+  address: string,
+  interceptors: Interceptor[] = [],
+  connectSocket?: ConnectSocket,
+): StreamTransport {
+  const session = new StreamSession(address, connectSocket);
   const { unary, stream } = createGrpcTransport({
-    baseUrl: address,
+    baseUrl: session.authority,
     sessionManager: session,
     interceptors,
     acceptCompression: [],

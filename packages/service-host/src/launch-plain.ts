@@ -4,13 +4,21 @@ import { createLogger, type Logger } from "./logger.ts";
 import { startOpsServer } from "./process/ops-server.ts";
 import { createReadiness } from "./process/readiness.ts";
 import { untilStopSignal } from "./process/stop-signal.ts";
+import { openProcessTls, type ProcessTls } from "./tls/process-tls.ts";
+import { readTlsFiles } from "./tls/settings.ts";
 
 /** A process that serves no RPCs and calls no service, and so needs no credentials. */
 export interface PlainProcess<Config> {
   readonly name: string;
   /** Throws one error that names every variable that is missing or malformed. */
   readConfig(env: Env): Config;
-  start(config: Config, log: Logger): Promise<PlainServer>;
+  start(config: Config, host: PlainHost): Promise<PlainServer>;
+}
+
+interface PlainHost {
+  log: Logger;
+  /** Its certificates, if connections between processes are encrypted. */
+  tls: ProcessTls | undefined;
 }
 
 interface PlainServer extends AsyncDisposable {
@@ -29,6 +37,7 @@ export const readPlain = (env: Env) =>
     host: reader.text("BIND_HOST", "127.0.0.1"),
     opsPort: reader.integer("OPS_PORT", { fallback: 0, min: 0, max: 65_535 }),
     level: reader.choice("LOG_LEVEL", LOG_LEVELS, "info"),
+    tlsFiles: readTlsFiles(reader),
   }));
 
 /** Like `launch`, for a process without RPCs: with probes and metrics, and the same way to stop and to fail. */
@@ -38,11 +47,12 @@ export async function launchPlain<C>(definition: PlainProcess<C>, env: Env = pro
   let log = createLogger({ service: name, level: "info" });
   try {
     type Plain = ReturnType<typeof readPlain>;
-    const [{ host, opsPort, level }, config] = readAll<[Plain, C]>(env, [readPlain, definition.readConfig]);
+    const [{ host, opsPort, level, tlsFiles }, config] = readAll<[Plain, C]>(env, [readPlain, definition.readConfig]);
     log = createLogger({ service: name, level });
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
     await using metrics = startMetrics();
-    await using server = await definition.start(config, log);
+    await using tls = tlsFiles && (await openProcessTls(tlsFiles, { log }));
+    await using server = await definition.start(config, { log, tls });
     const readiness = createReadiness(async () => {});
     await using ops = await startOpsServer({ readiness, host, port: opsPort, scrape: metrics.scrape });
     log.info({ ...server.describe(), opsPort: ops.port }, "started");

@@ -15,6 +15,8 @@ import { hotCallStreams, unaryRoutes } from "./rpc/hot-calls.ts";
 import { startRpcServer } from "./rpc/rpc-server.ts";
 import { sharedStreamRoutes } from "./rpc/shared-streams.ts";
 import type { Service, ServiceDefinition } from "./service.ts";
+import { openProcessTls, type ProcessTls } from "./tls/process-tls.ts";
+import { readTlsFiles, type TlsFiles } from "./tls/settings.ts";
 
 /** What every service process reads from its environment, in addition to the service's own config. */
 interface HostConfig {
@@ -23,6 +25,7 @@ interface HostConfig {
   rpcPort: number;
   opsPort: number;
   logLevel: string;
+  tlsFiles: TlsFiles | undefined;
 }
 
 const END_WITHIN_MS = 1_000;
@@ -35,6 +38,7 @@ export function readHostConfig(env: Env): HostConfig {
     rpcPort: reader.integer("RPC_PORT", { fallback: 0, min: 0, max: 65_535 }),
     opsPort: reader.integer("OPS_PORT", { fallback: 0, min: 0, max: 65_535 }),
     logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS, "info"),
+    tlsFiles: readTlsFiles(reader),
   }));
 }
 
@@ -58,11 +62,12 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
     ]);
     log = createLogger({ service: name, level: host.logLevel });
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
-    await using peers = remotePeers(peerUrls, { log, tokens: tokensOf(name, identity) });
+    await using tls = host.tlsFiles && (await openProcessTls(host.tlsFiles, { log }));
+    await using peers = remotePeers(peerUrls, { log, tokens: tokensOf(name, identity), tls });
     await using metrics = startMetrics();
     await using _tracing = await startTracing(name, env);
-    const starting = definition.start(config, { log, now: Date.now, peers });
-    await run(name, starting, { ...host, ...identity, peers, scrape: metrics.scrape }, log, stopped);
+    const starting = definition.start(config, { log, now: Date.now, peers, tls });
+    await run(name, starting, { ...host, ...identity, peers, tls, scrape: metrics.scrape }, log, stopped);
   } catch (error) {
     log.fatal({ err: error }, "failed");
     process.exitCode = 1;
@@ -74,6 +79,7 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
 
 interface RunSettings extends HostConfig, IdentitySettings, Pick<Metrics, "scrape"> {
   peers: Peers;
+  tls: ProcessTls | undefined;
 }
 
 /** What a process signs with that calls other services. */
@@ -85,7 +91,7 @@ function tokensOf(name: string, { serviceKey }: IdentitySettings): ServiceTokens
 async function run(
   name: string,
   starting: Promise<Service>,
-  { host, rpcPort, opsPort, publicKeys, peers, scrape }: RunSettings,
+  { host, rpcPort, opsPort, publicKeys, peers, tls, scrape }: RunSettings,
   log: Logger,
   stopped: Promise<string>,
 ): Promise<void> {
@@ -112,7 +118,7 @@ async function run(
   };
   // Disposed after the RPC server, so that probes get responses to the end.
   await using ops = await startOpsServer({ readiness, host, port: opsPort, scrape });
-  await using rpc = await startRpcServer({ routes, host, port: rpcPort, authentication, readiness, log });
+  await using rpc = await startRpcServer({ routes, host, port: rpcPort, authentication, readiness, log, tls });
   log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");
   const signal = await stopped;
   log.info({ signal }, "draining");

@@ -27,6 +27,8 @@ import type { Logger } from "./logger.ts";
 import { PRINCIPAL_HEADER } from "./principal.ts";
 import { serverAddresses } from "./rpc/addresses.ts";
 import { remoteTransport } from "./rpc/transport.ts";
+import type { ProcessTls } from "./tls/process-tls.ts";
+import { readProcessUrls } from "./tls/settings.ts";
 
 /** The other services, as a service calls them. No connection is opened before the first call. */
 export interface Peers {
@@ -58,11 +60,11 @@ export type PeerTransports = Partial<Record<ServiceName, Transport>>;
 
 const RECONNECT = { minMs: 50, maxMs: 1_000 };
 
-/** The addresses of a process's peers. Throws one error that names the variables of those that are missing. */
+/** The addresses of a process's peers. Throws one error that names the variables that are missing or do not fit. */
 export function readPeerUrls(env: Env, service: string): PeerUrls {
   return readConfig(env, (reader) => {
     const peers = isServiceName(service) ? peersOf(service, reader.list("ROLES")) : [];
-    return Object.fromEntries(peers.map((peer) => [peer, reader.baseUrls(urlVariable(peer))]));
+    return Object.fromEntries(peers.map((peer) => [peer, readProcessUrls(reader, urlVariable(peer))]));
   });
 }
 
@@ -71,10 +73,13 @@ export function isServiceName(name: string): name is ServiceName {
   return (SERVICE_NAMES as readonly string[]).includes(name);
 }
 
-/** Peers in other processes: hot calls over call streams, the rest as unary gRPC. Disposing closes the streams. */
+/**
+ * Peers in other processes: hot calls over call streams, the rest as unary gRPC; with `tls` encrypted. Disposing closes
+ * the streams.
+ */
 export function remotePeers(
   urls: PeerUrls,
-  { log, tokens }: { log: Logger; tokens: ServiceTokens },
+  { log, tokens, tls }: { log: Logger; tokens: ServiceTokens; tls?: ProcessTls | undefined },
 ): Peers & AsyncDisposable {
   const transports: PeerTransports = {};
   const streams: AsyncDisposable[] = [];
@@ -84,9 +89,11 @@ export function remotePeers(
     if (!url) throw new Error(`configuration: ${urlVariable(service)} is missing`);
     return url;
   };
+  const transportFor = (service: ServiceName) => (address: string) =>
+    streamTransport(address, [callerInterceptor(() => tokens(service))], tls && (() => tls.connectHttp2(address)));
   return {
     transport(service) {
-      transports[service] ??= remoteTransport(urlOf(service), () => tokens(service));
+      transports[service] ??= remoteTransport(urlOf(service), () => tokens(service), tls);
       return transports[service];
     },
     call(method) {
@@ -96,7 +103,7 @@ export function remotePeers(
         method,
         streamMethod: stream,
         addresses: () => serverAddresses(url),
-        transportFor: (address) => streamTransport(address, [callerInterceptor(() => tokens(service))]),
+        transportFor: transportFor(service),
         reconnect: RECONNECT,
         onError: (error) => log.warn({ err: error }, "call stream"),
       });
@@ -110,7 +117,7 @@ export function remotePeers(
         const opened = createSharedStreams({
           method: stream,
           addresses: () => serverAddresses(url),
-          transportFor: (address) => streamTransport(address, [callerInterceptor(() => tokens(service))]),
+          transportFor: transportFor(service),
           reconnect: RECONNECT,
           onError: (error) => log.warn({ err: error }, "shared streams"),
         });

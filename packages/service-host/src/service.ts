@@ -4,6 +4,7 @@ import type { JSONWebKeySet } from "jose";
 import type { Env } from "./env.ts";
 import type { Logger } from "./logger.ts";
 import type { Peers } from "./peers.ts";
+import type { ProcessTls } from "./tls/process-tls.ts";
 
 /** What the process gives to each service that it runs. */
 export interface ServiceHost {
@@ -12,6 +13,8 @@ export interface ServiceHost {
   now: () => number;
   /** The services that it calls, in the same process or in others. */
   peers: Peers;
+  /** The process's certificates, if connections between processes are encrypted; `peers` uses them. */
+  tls?: ProcessTls | undefined;
 }
 
 /** What every service exports as `service` from its `service.ts`. */

@@ -10,6 +10,8 @@ import { expect, test } from "vitest";
 
 const IDENTITY = { KEY_AUTH_URL: "http://127.0.0.1:9", ...identityEnv("outbound-webhook") };
 
+const CERTIFICATES = { TLS_CERT_FILE: "/none", TLS_KEY_FILE: "/none", TLS_CA_FILE: "/none" };
+
 interface Launched extends AsyncDisposable {
   process: ChildProcess;
   entries: Record<string, unknown>[];
@@ -108,6 +110,26 @@ test.each([
     "a key that the others do not know",
     { SERVICE_KEY: testServiceKeys().chat.serviceKey },
     "SERVICE_PUBLIC_KEYS does not have the public key of outbound-webhook's SERVICE_KEY",
+  ],
+  [
+    "certificates without their authorities",
+    { TLS_CERT_FILE: "/none", TLS_KEY_FILE: "/none" },
+    "TLS_CA_FILE must be set too: TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE are used together",
+  ],
+  [
+    "certificates that cannot be read",
+    { ...CERTIFICATES, KEY_AUTH_URL: "https://127.0.0.1:9" },
+    "certificates: the file in TLS_CERT_FILE cannot be read: ENOENT",
+  ],
+  [
+    "a URL of another process without encryption beside certificates",
+    CERTIFICATES,
+    "KEY_AUTH_URL must be https URLs, because TLS_CERT_FILE is set",
+  ],
+  [
+    "an encrypted URL of another process without certificates",
+    { KEY_AUTH_URL: "https://127.0.0.1:9" },
+    "KEY_AUTH_URL must be http URLs, unless TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE are set",
   ],
   ["a log level that does not exist", { LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
   ["an address that cannot be bound", { BIND_HOST: "192.0.2.1" }, "EADDRNOTAVAIL"],

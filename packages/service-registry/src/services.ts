@@ -235,8 +235,11 @@ export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
   "sealing-keys": ["SEALING_KEYS"],
 };
 
+/** The files with which a process encrypts its connections to other processes: all of them or none. */
+export const TLS_VARIABLES = ["TLS_CERT_FILE", "TLS_KEY_FILE", "TLS_CA_FILE"] as const;
+
 /** What every process reads that serves something, without a secret. */
-const PLAIN_VARIABLES = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", "ROLES"];
+const PLAIN_VARIABLES = ["NODE_ENV", "LOG_LEVEL", "BIND_HOST", "RPC_PORT", "OPS_PORT", "ROLES", ...TLS_VARIABLES];
 
 /** All variables that a process of a bare role gets; undefined for other roles. */
 export function bareVariables(name: ServiceName, role: string | undefined): readonly string[] | undefined {

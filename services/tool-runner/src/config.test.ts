@@ -28,6 +28,15 @@ test("[TOOL-2] the sandbox needs its layers of isolation in production, unless a
   expect(readConfig({ ...ENV, SANDBOX_DANGEROUSLY_WEAK_ISOLATION: "true" }).requireIsolation).toBe(false);
 });
 
+test("[TOOL-2] sandbox processes are reached with https if this process has certificates, and otherwise with http", () => {
+  const files = { TLS_CERT_FILE: "cert.pem", TLS_KEY_FILE: "key.pem", TLS_CA_FILE: "ca.pem" };
+  const at = (SANDBOX_URL: string) => ({ ...ENV, SANDBOX_URL, SANDBOX_TOKEN: "t".repeat(32) });
+  expect(readConfig(at("http://sandbox:7006")).sandbox?.urls).toBe("http://sandbox:7006");
+  expect(readConfig({ ...at("https://sandbox:7006"), ...files }).sandbox?.urls).toBe("https://sandbox:7006");
+  expect(() => readConfig(at("https://sandbox:7006"))).toThrow("SANDBOX_URL must be http URLs, unless");
+  expect(() => readConfig({ ...at("https://a:1,http://b:1"), ...files })).toThrow("SANDBOX_URL must be https URLs");
+});
+
 test("[TOOL-2] by default the sandbox has one child per core, minus one for this process", () => {
   for (const [cores, children] of [
     [1, 1],

@@ -14,6 +14,7 @@ import type { PrincipalReader } from "@toolgate/service-host/identity/principal-
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { serverAddresses } from "@toolgate/service-host/rpc/addresses";
+import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { Config } from "./config.ts";
 import { createCodeStanding } from "./execution/code-standing.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
@@ -52,12 +53,13 @@ interface ContextOptions {
   outbox: Outbox;
   log: Logger;
   now: () => number;
+  tls: ProcessTls | undefined;
 }
 
 /** `resources` owns what it opens. */
 export async function createContext(
   config: Config,
-  { pool, redis, bus, outbox, peers, log, now }: ContextOptions,
+  { pool, redis, bus, outbox, peers, log, now, tls }: ContextOptions,
   resources: AsyncDisposableStack,
 ): Promise<Context> {
   const secretBox = createSecretBox({ keys: config.sealingKeys });
@@ -81,7 +83,7 @@ export async function createContext(
     sandbox: resources.use(
       createSandboxPool({
         children: config.sandboxChildren,
-        spawn: chooseSandbox(config, log),
+        spawn: chooseSandbox(config, log, tls),
         log,
         onHarm: standing.harmed,
       }),
@@ -108,9 +110,9 @@ export async function createContext(
 }
 
 /** Sandbox processes when there are any, otherwise children of this process. */
-function chooseSandbox({ sandbox, requireIsolation }: Config, log: Logger): SpawnProcess {
+function chooseSandbox({ sandbox, requireIsolation }: Config, log: Logger, tls: ProcessTls | undefined): SpawnProcess {
   if (sandbox !== undefined) {
-    return spawnInSandboxes({ addresses: () => serverAddresses(sandbox.urls), token: sandbox.token, log });
+    return spawnInSandboxes({ addresses: () => serverAddresses(sandbox.urls), token: sandbox.token, log, tls });
   }
   const isolation = detectIsolation();
   reportIsolation(isolation, requireIsolation, log);

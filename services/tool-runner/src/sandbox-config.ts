@@ -1,4 +1,5 @@
 import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-host/env";
+import { readProcessUrls } from "@toolgate/service-host/tls/settings";
 import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/services";
 
 type ProcessRole = ProcessRoleOf<"tool-runner">;
@@ -47,12 +48,11 @@ export function readSandboxConfig(env: Env): SandboxConfig {
 export function readSandboxClient(reader: EnvReader): SandboxClient | undefined {
   reader.choice("ROLES", ["runner"], "runner");
   if (reader.text("SANDBOX_TOKEN_HASH", "") !== "") reader.fail("SANDBOX_TOKEN_HASH is for the role sandbox");
-  const urls = reader.baseUrls("SANDBOX_URL", "");
+  const urls = readProcessUrls(reader, "SANDBOX_URL", "");
   if (urls === "") {
     if (reader.text("SANDBOX_TOKEN", "") !== "") reader.fail("SANDBOX_TOKEN needs SANDBOX_URL");
     return undefined;
   }
-  if (!urls.split(",").every((url) => url.trim().startsWith("http://"))) reader.fail("SANDBOX_URL must be http URLs");
   return { urls, token: reader.secret("SANDBOX_TOKEN", MIN_TOKEN_CHARACTERS) };
 }
 

@@ -30,14 +30,14 @@ export interface ToolRunner extends Service {
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
 
 export async function start(config: Config, host: ServiceHost, overrides: Overrides = {}): Promise<ToolRunner> {
-  const { log, now, peers } = host;
+  const { log, now, peers, tls } = host;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   await using resources = new AsyncDisposableStack();
   const { pool, redis, bus } = await openConnections({ name: NAME, needs: NEEDS, log }, config, resources);
   const maintain = async () => void (await maintainPartitions(pool, new Date(now())));
   await maintain();
   const outbox = resources.use(createOutbox({ pool, schema: SCHEMA, bus, source: NAME, onError: onError("outbox") }));
-  const context = await createContext(config, { pool, redis, bus, outbox, peers, log, now }, resources);
+  const context = await createContext(config, { pool, redis, bus, outbox, peers, log, now, tls }, resources);
   const idempotency = createIdempotency({ pool, secretBox: context.secretBox, now });
   const everyMs = overrides.partitionsEveryMs ?? PARTITIONS_EVERY_MS;
   const running = resources.use(

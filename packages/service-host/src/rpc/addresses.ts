@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 
 /**
  * The server processes behind base URLs (several separated by commas): a host name, such as that of a headless Service,
- * is resolved to all its addresses.
+ * is resolved to all its addresses. Of an https URL they end in `#` and the name, for which the certificate is valid.
  */
 export async function serverAddresses(baseUrls: string): Promise<string[]> {
   const found = await Promise.all(baseUrls.split(",").map((baseUrl) => expand(new URL(baseUrl.trim()))));
@@ -16,6 +16,6 @@ async function expand(url: URL): Promise<string[]> {
   return addresses.map(({ address, family }) => {
     const to = new URL(url);
     to.hostname = family === 6 ? `[${address}]` : address;
-    return to.origin;
+    return url.protocol === "https:" ? `${to.origin}#${url.hostname}` : to.origin;
   });
 }

@@ -1,4 +1,4 @@
-import { constants, type Http2Server, type ServerHttp2Stream } from "node:http2";
+import { constants, type Http2SecureServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import { type CallerReader, SERVICE_TOKEN_HEADER } from "../identity/service-token.ts";
 
 interface OpenStreams {
@@ -10,7 +10,7 @@ interface OpenStreams {
 const PUBLIC_PATH = "/grpc.";
 
 /** Follows the streams of a server. One whose response is complete closes by itself, even if its caller does not end it. */
-export function followStreams(server: Http2Server, callers: CallerReader): OpenStreams {
+export function followStreams(server: Http2Server | Http2SecureServer, callers: CallerReader): OpenStreams {
   const outsiders = new Set<ServerHttp2Stream>();
   server.on("stream", (stream, headers) => {
     const token = headers[SERVICE_TOKEN_HEADER];

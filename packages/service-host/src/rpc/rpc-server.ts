@@ -1,4 +1,4 @@
-import { createServer, type ServerHttp2Session } from "node:http2";
+import { createSecureServer, createServer, type ServerHttp2Session } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -10,6 +10,7 @@ import { errorInterceptor } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { listen } from "../process/listen.ts";
 import type { Readiness } from "../process/readiness.ts";
+import type { ProcessTls } from "../tls/process-tls.ts";
 import { healthService } from "./health.ts";
 import { followStreams } from "./open-streams.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
@@ -23,6 +24,8 @@ interface RpcServerOptions {
   authentication: Authentication;
   readiness: Readiness;
   log: Logger;
+  /** Absent: without encryption. */
+  tls?: ProcessTls | undefined;
 }
 
 interface RpcServer extends AsyncDisposable {
@@ -33,10 +36,15 @@ interface RpcServer extends AsyncDisposable {
 const CLOSE_WITHIN_MS = 20_000;
 /** Health checks and reflection end when the server closes, unless their client reads or sends slowly. */
 const CUT_OUTSIDERS_AFTER_MS = 1_000;
+const HTTP2_OPTIONS = {
+  // A gateway has a stream for each of its clients' streams, all on one connection.
+  settings: { maxConcurrentStreams: MAX_STREAMS },
+  maxSessionMemory: MAX_SESSION_MEMORY_MB,
+};
 
 /**
- * Serves a service's RPCs as gRPC, gRPC-web and Connect over h2c. Throws when an RPC declares no access. Disposing
- * refuses new connections, ends the streams of health checks and reflection, cuts what no service has called after 1 s,
+ * Serves a service's RPCs as gRPC, gRPC-web and Connect over HTTP/2, with certificates only to clients that show one, too.
+ * Throws when an RPC declares no access. Disposing refuses new connections, ends the streams of health checks and reflection, cuts what no service has called after 1 s,
  * and waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
@@ -46,23 +54,23 @@ export async function startRpcServer({
   authentication,
   readiness,
   log,
+  tls,
 }: RpcServerOptions): Promise<RpcServer> {
   assertAccessDeclared(routes);
   const closing = new AbortController();
   const sessions = new Set<ServerHttp2Session>();
-  const server = createServer(
-    // A gateway has a stream for each of its clients' streams, all on one connection.
-    { settings: { maxConcurrentStreams: MAX_STREAMS }, maxSessionMemory: MAX_SESSION_MEMORY_MB },
-    connectNodeAdapter({
-      routes: (router) => {
-        routes(router);
-        addHealthAndReflection(router, { readiness, closing: closing.signal, log });
-      },
-      interceptors: serverInterceptors(log, authentication),
-      readMaxBytes: MAX_MESSAGE_BYTES,
-      writeMaxBytes: MAX_MESSAGE_BYTES,
-    }),
-  );
+  const handler = connectNodeAdapter({
+    routes: (router) => {
+      routes(router);
+      addHealthAndReflection(router, { readiness, closing: closing.signal, log });
+    },
+    interceptors: serverInterceptors(log, authentication),
+    readMaxBytes: MAX_MESSAGE_BYTES,
+    writeMaxBytes: MAX_MESSAGE_BYTES,
+  });
+  const secure = tls && createSecureServer({ ...HTTP2_OPTIONS, ...tls.serverOptions() }, handler);
+  if (secure) tls?.follow(secure);
+  const server = secure ?? createServer(HTTP2_OPTIONS, handler);
   server.on("session", (session) => {
     sessions.add(session);
     session.on("close", () => sessions.delete(session));

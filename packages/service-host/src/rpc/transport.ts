@@ -13,6 +13,7 @@ import { type Authentication, accessInterceptor, assertAccessDeclared, callerInt
 import { errorInterceptor } from "../errors.ts";
 import type { CallerReader } from "../identity/service-token.ts";
 import type { Logger } from "../logger.ts";
+import type { ProcessTls } from "../tls/process-tls.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
 /** The largest message between services: a tool call's body or result, and its frame. */
@@ -34,13 +35,13 @@ export function serverInterceptors(log: Logger, authentication: Authentication):
 export type TokenFor = (method: DescMethod) => string | Promise<string>;
 
 /**
- * gRPC over h2c to another service, with the caller's token. Several base URLs, separated by commas, take turns.
+ * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by commas, take turns.
  * There are no keepalive pings: in connect-node they can end the process when they meet a destroyed session (connect-es
  * #1795). Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the
  * old one may be dead; calls under way on the old one have a minute to end.
  */
-export function remoteTransport(baseUrls: string, tokenFor: TokenFor): Transport {
-  const transports = baseUrls.split(",").map((baseUrl) => transportTo(baseUrl.trim(), tokenFor));
+export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ProcessTls): Transport {
+  const transports = baseUrls.split(",").map((baseUrl) => transportTo(baseUrl.trim(), tokenFor, tls));
   let turn = 0;
   const next = () => transports[turn++ % transports.length] as Transport;
   return {
@@ -49,8 +50,8 @@ export function remoteTransport(baseUrls: string, tokenFor: TokenFor): Transport
   };
 }
 
-function transportTo(baseUrl: string, tokenFor: TokenFor): Transport {
-  let current = connectionTo(baseUrl, tokenFor);
+function transportTo(baseUrl: string, tokenFor: TokenFor, tls: ProcessTls | undefined): Transport {
+  let current = connectionTo(baseUrl, tokenFor, tls);
   return {
     async unary(...call) {
       const used = current;
@@ -58,7 +59,7 @@ function transportTo(baseUrl: string, tokenFor: TokenFor): Transport {
         return await used.transport.unary(...call);
       } catch (error) {
         if (used === current && ConnectError.from(error).code === Code.DeadlineExceeded) {
-          current = connectionTo(baseUrl, tokenFor);
+          current = connectionTo(baseUrl, tokenFor, tls);
           setTimeout(() => used.session.abort(), OLD_CONNECTION_MS).unref();
         }
         throw error;
@@ -69,8 +70,15 @@ function transportTo(baseUrl: string, tokenFor: TokenFor): Transport {
 }
 
 /** Connects with its first call. */
-function connectionTo(baseUrl: string, tokenFor: TokenFor): { transport: Transport; session: Http2SessionManager } {
-  const session = new Http2SessionManager(baseUrl, undefined, { maxSessionMemory: MAX_SESSION_MEMORY_MB });
+function connectionTo(
+  baseUrl: string,
+  tokenFor: TokenFor,
+  tls: ProcessTls | undefined,
+): { transport: Transport; session: Http2SessionManager } {
+  const session = new Http2SessionManager(baseUrl, undefined, {
+    maxSessionMemory: MAX_SESSION_MEMORY_MB,
+    ...(tls && { createConnection: () => tls.connectHttp2(baseUrl) }),
+  });
   const transport = createGrpcTransport({
     baseUrl,
     sessionManager: session,

@@ -11,10 +11,10 @@ import { readSandboxConfig, type SandboxConfig } from "../sandbox-config.ts";
 export const sandbox: PlainProcess<SandboxConfig> = {
   name: "sandbox",
   readConfig: readSandboxConfig,
-  async start({ requireIsolation, ...config }, log) {
+  async start({ requireIsolation, ...config }, { log, tls }) {
     const isolation = detectIsolation();
     reportIsolation(isolation, requireIsolation, log);
-    const server = await startSandboxServer({ ...config, isolation });
+    const server = await startSandboxServer({ ...config, isolation, tls });
     return Object.assign(server, { describe: () => ({ rpcPort: server.port }) });
   },
 };

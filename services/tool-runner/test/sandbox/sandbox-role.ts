@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import { spawnInSandboxes } from "../../src/sandbox/processes/remote/sandboxes.ts";
 import { isAlive } from "./sandbox-harness.ts";
@@ -16,12 +17,13 @@ export type SandboxRole = AsyncDisposable & {
   readonly pid: number;
 };
 
-export async function startSandboxRole(token = TOKEN): Promise<SandboxRole> {
+export async function startSandboxRole(token = TOKEN, tls: Record<string, string> = {}): Promise<SandboxRole> {
   const main = join(import.meta.dirname, "../../src/main.ts");
   const env = {
     ROLES: "sandbox",
     NODE_ENV: "test",
     SANDBOX_TOKEN_HASH: createHash("sha256").update(token).digest("hex"),
+    ...tls,
   };
   const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "close");
@@ -30,7 +32,7 @@ export async function startSandboxRole(token = TOKEN): Promise<SandboxRole> {
     if (msg !== "started") continue;
     child.stdout.resume();
     return {
-      url: `http://127.0.0.1:${rpcPort}`,
+      url: `${tls.TLS_CERT_FILE ? "https" : "http"}://127.0.0.1:${rpcPort}`,
       process: child,
       pid: child.pid ?? 0,
       async [Symbol.asyncDispose]() {
@@ -44,10 +46,16 @@ export async function startSandboxRole(token = TOKEN): Promise<SandboxRole> {
   throw new Error("the sandbox process did not start");
 }
 
-export function spawnAt(roles: readonly { url: string }[], token = TOKEN, warnings: unknown[] = []): SpawnProcess {
+export function spawnAt(
+  roles: readonly { url: string }[],
+  token = TOKEN,
+  warnings: unknown[] = [],
+  tls?: ProcessTls,
+): SpawnProcess {
   return spawnInSandboxes({
     addresses: async () => roles.map(({ url }) => url),
     token,
     log: { warn: (fields, message) => warnings.push({ ...fields, message }) },
+    tls,
   });
 }

@@ -1,6 +1,8 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { request as secureRequest } from "node:https";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { SandboxLog } from "../../request.ts";
 import type { SpawnProcess } from "../engine-process.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -12,6 +14,8 @@ type SandboxesOptions = {
   addresses: () => Promise<readonly string[]>;
   token: string;
   log: SandboxLog;
+  /** Absent: without encryption. */
+  tls?: ProcessTls | undefined;
 };
 
 const CONNECT_MS = 5_000;
@@ -20,7 +24,7 @@ const RETRY_MS = 500;
 const AVOID_MS = 10_000;
 
 /** Starts children in sandbox processes: each in the one that has fewest of them, or in another one when that fails. */
-export function spawnInSandboxes({ addresses, token, log }: SandboxesOptions): SpawnProcess {
+export function spawnInSandboxes({ addresses, token, log, tls }: SandboxesOptions): SpawnProcess {
   const counts = new Map<string, number>();
   const failedAt = new Map<string, number>();
   let reported = "";
@@ -49,7 +53,7 @@ export function spawnInSandboxes({ addresses, token, log }: SandboxesOptions): S
         if (address === undefined) throw new Error("SANDBOX_URL names no address");
         const chosen = address;
         count(chosen, 1);
-        const { socket, head } = await upgrade(chosen, token).catch((error: unknown) => {
+        const { socket, head } = await upgrade(chosen, token, tls).catch((error: unknown) => {
           count(chosen, -1);
           throw error;
         });
@@ -73,10 +77,17 @@ export function spawnInSandboxes({ addresses, token, log }: SandboxesOptions): S
   return (settings, events) => new RemoteProcess(settings, connect, events);
 }
 
-function upgrade(address: string, token: string): Promise<{ socket: Socket; head: Buffer }> {
+function upgrade(
+  address: string,
+  token: string,
+  tls: ProcessTls | undefined,
+): Promise<{ socket: Socket; head: Buffer }> {
   return new Promise((resolve, reject) => {
     const headers = { connection: "Upgrade", upgrade: PROTOCOL, authorization: `Bearer ${token}` };
-    const asked: ClientRequest = request(address, { headers, agent: false, timeout: CONNECT_MS });
+    const options = { headers, agent: false, timeout: CONNECT_MS };
+    const asked: ClientRequest = tls
+      ? secureRequest({ ...options, ...tls.clientOptions(address) })
+      : request(address, options);
     asked.on("upgrade", (_response: IncomingMessage, socket: Socket, head: Buffer) => resolve({ socket, head }));
     asked.on("response", (response) => {
       response.destroy();

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
 import type { Isolation } from "../../isolation/detect.ts";
 import { PROTOCOL } from "./messages.ts";
 import { ServedChild } from "./served-child.ts";
@@ -12,6 +14,8 @@ type SandboxServerOptions = {
   /** SHA-256 of the token, in hexadecimal digits: this process does not know the token itself. */
   tokenHash: string;
   isolation: Isolation;
+  /** Absent: without encryption. */
+  tls?: ProcessTls | undefined;
 };
 
 export type SandboxServer = AsyncDisposable & {
@@ -22,19 +26,22 @@ export type SandboxServer = AsyncDisposable & {
 
 /** Children of one tool-runner are about 20; this many would be a mistake. */
 const MAX_CHILDREN = 512;
-const HEADERS_MS = 5_000;
+const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 5_000 };
 const BEARER = "Bearer ";
 
 /** Serves children to tool-runners that have the token: one connection for each child. */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
-  const { host, port, isolation } = options;
+  const { host, port, isolation, tls } = options;
   const expected = Buffer.from(options.tokenHash, "hex");
   const children = new Set<ServedChild>();
   const idle = Promise.withResolvers<void>();
   let draining = false;
-  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS }, (_request, response) => {
+  const refuse: RequestListener = (_request, response) => {
     response.writeHead(404, { connection: "close" }).end();
-  });
+  };
+  const secure = tls && createSecureServer({ ...TIMEOUTS, ...tls.serverOptions() }, refuse);
+  if (secure) tls?.follow(secure);
+  const server = secure ?? createServer(TIMEOUTS, refuse);
   server.maxConnections = 2 * MAX_CHILDREN;
 
   const refusal = ({ headers }: IncomingMessage): string | undefined => {
