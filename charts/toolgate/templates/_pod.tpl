@@ -20,7 +20,7 @@ name, process.
 {{- end }}
 {{- range $variable, $peer := $facts.peers }}
 - name: {{ $variable }}
-  value: http://{{ include "toolgate.fullname" $root }}-{{ $peer.process }}.{{ $root.Release.Namespace }}.svc:{{ $peer.port }}
+  value: {{ ternary "https" "http" (ne $root.Values.processCertificates.secret "") }}://{{ include "toolgate.fullname" $root }}-{{ $peer.process }}.{{ $root.Release.Namespace }}.svc:{{ $peer.port }}
 {{- end }}
 {{- range $variable := $facts.settings }}
 {{- if and (hasKey $settings $variable) (or (ne $variable "MAIL_FROM") $root.Values.mail.enabled) }}
@@ -40,6 +40,11 @@ name, process.
 {{- end }}
 {{- if has "SERVERS_CA_FILE" $facts.managed }}
 {{- include "toolgate.certificateEnv" $root }}
+{{- if $root.Values.processCertificates.secret }}
+- { name: TLS_CERT_FILE, value: /process-certificates/tls.crt }
+- { name: TLS_KEY_FILE, value: /process-certificates/tls.key }
+- { name: TLS_CA_FILE, value: /process-certificates/ca.crt }
+{{- end }}
 {{- end }}
 {{- range $variable, $source := $facts.secrets }}
 {{- if or (ne $source "smtp") $root.Values.mail.enabled }}
@@ -66,6 +71,15 @@ name, process.
 - name: certificates
   configMap: { name: {{ . }} }
 {{- end }}
+{{- end -}}
+
+{{/* The certificate of a process for the others. Arguments: root, name. */}}
+{{- define "toolgate.processCertificateVolume" -}}
+{{- $certificates := .root.Values.processCertificates -}}
+- name: process-certificates
+  secret:
+    secretName: {{ ternary (printf "%s-%s" $certificates.secret .name) $certificates.secret $certificates.perProcess }}
+    defaultMode: 0440
 {{- end -}}
 
 {{- define "toolgate.loginsVolume" -}}

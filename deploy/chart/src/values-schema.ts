@@ -88,6 +88,7 @@ export function valuesSchema(): Schema {
         prefix: text,
       }),
       trustedCertificates: closed({ configMap: text, key: text }),
+      processCertificates: closed({ secret: text, perProcess: flag }),
       chatFiles: closed({ enabled: flag, existingClaim: text, storageClassName: text, size: text }),
       migrations: closed({
         mode: oneOf("hook", "job", "none"),

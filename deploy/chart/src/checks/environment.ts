@@ -14,7 +14,7 @@ import { REPOSITORY } from "../paths.ts";
 import { type ProcessFacts, singleProcess, splitProcesses } from "../processes.ts";
 import { podsOf } from "./pods.ts";
 
-const IDENTITY = newServiceKey();
+const IDENTITIES = Object.fromEntries(SERVICE_NAMES.map((name) => [name, newServiceKey()]));
 /** Values of the form that the services expect, in place of those in Secrets. */
 const SECRETS: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://user:password@postgres/toolgate",
@@ -22,8 +22,8 @@ const SECRETS: Readonly<Record<string, string>> = {
   NATS_URL: "nats://user:password@nats:4222",
   SMTP_URL: "smtp://user:password@mail:587",
   SEALING_KEYS: `1:${Buffer.alloc(32, 1).toString("base64")}`,
-  SERVICE_KEY: IDENTITY.serviceKey,
-  SERVICE_PUBLIC_KEYS: SERVICE_NAMES.map((name) => `${name}:${IDENTITY.publicKey}`).join(","),
+  SERVICE_KEY: "of each service",
+  SERVICE_PUBLIC_KEYS: SERVICE_NAMES.map((name) => `${name}:${IDENTITIES[name]?.publicKey}`).join(","),
   SANDBOX_TOKEN: "token-with-more-than-32-characters",
   SANDBOX_TOKEN_HASH: "0".repeat(64),
 };
@@ -44,7 +44,8 @@ export async function environmentFaults(rendered: Rendered): Promise<string[]> {
       if (!facts) return [`${at}: not a process of Toolgate`];
       const env: { name: string; value?: string }[] = container.env;
       const names = env.map(({ name }) => name);
-      const given = Object.fromEntries(env.map(({ name, value }) => [name, value ?? SECRETS[name]]));
+      const secrets: Env = { ...SECRETS, SERVICE_KEY: IDENTITIES[facts.service]?.serviceKey };
+      const given = Object.fromEntries(env.map(({ name, value }) => [name, value ?? secrets[name]]));
       const service = facts.service as ServiceName;
       const role = facts.role || undefined;
       const withheld = facts.service === "toolgate" ? [] : withheldVariables(service, role);

@@ -73,8 +73,14 @@ function knownSecrets({ manifests, values }: Rendered, fullname: string): Record
   const given = manifests
     .filter(({ kind }) => kind === "Secret")
     .map(({ metadata, stringData = {} }) => [metadata.name, Object.keys(stringData)] as const);
+  const { secret, perProcess } = values.processCertificates ?? {};
+  const deployments = manifests.filter(({ kind }) => kind === "Deployment");
+  const names: string[] = perProcess
+    ? deployments.map(({ metadata }) => metadata.name.replace(fullname, secret))
+    : [secret ?? ""];
+  const certificates = names.map((name) => [name, ["tls.crt", "tls.key", "ca.crt"]] as const);
   const test = values.tests?.keySecret ? [[values.tests.keySecret, ["API_KEY"]] as const] : [];
-  return Object.fromEntries([...known, ...given, ...test]);
+  return Object.fromEntries([...known, ...given, ...certificates, ...test]);
 }
 
 /** What autoscalers scale and routes lead to. */
