@@ -1,4 +1,4 @@
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
 import { generateSecret } from "@toolgate/api-key/secret";
@@ -90,8 +90,31 @@ describe("the share of a workspace at the gateway", () => {
         headers: { authorization: "Bearer a.b.c", "content-type": "application/json" },
         body: JSON.stringify({ workspace }),
       });
-    return { call, list, lists, request, runs: () => runs };
+    /** A connection on which a test writes requests itself. */
+    const connection = () => {
+      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      resources.defer(() => void socket.destroy());
+      let received = "";
+      socket.on("data", (chunk) => {
+        received += chunk.toString();
+      });
+      return { socket, received: () => received };
+    };
+    return { call, connection, list, lists, request, runs: () => runs };
   }
+
+  const listRequest = (workspace: string) => {
+    const body = JSON.stringify({ workspace });
+    return [
+      "POST /toolgate.key_auth.v1.KeyService/ListKeys HTTP/1.1",
+      "Host: gateway",
+      "Authorization: Bearer a.b.c",
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+      "",
+      body,
+    ].join("\r\n");
+  };
 
   test("[ERR-15] [LIMIT-8] a call gets a 429 while the share is used up and too much waits; other workspaces are served", async () => {
     const { call, request, runs } = await gateway();
@@ -145,5 +168,38 @@ describe("the share of a workspace at the gateway", () => {
     expect((await Promise.all([...all, quiet])).map(({ status }) => status).toSorted()).toEqual([
       200, 200, 200, 200, 429,
     ]);
+  });
+
+  test("a length that a request only claims uses up nobody's share", async () => {
+    const { call, connection } = await gateway({ bytesPerSecond: 1_000_000, maxWaiting: 10 });
+    const { socket, received } = connection();
+    const head = `Authorization: Bearer ${secretOf.get("noisy")}\r\nContent-Length: ${Number.MAX_SAFE_INTEGER}`;
+    socket.write(`POST /api/v1/tools/large HTTP/1.1\r\nHost: gateway\r\n${head}\r\n\r\n`);
+    await eventually(() => expect(received()).toContain("HTTP/1.1 "));
+    socket.destroy();
+    expect((await call("noisy", AbortSignal.timeout(20_000))).status).toBe(200);
+  });
+
+  test("requests that came on one connection are handled one after another, and keep nothing when it closes", async () => {
+    const { connection, list, lists } = await gateway({ maxRunning: 2, maxWaiting: 10 });
+    const { socket, received } = connection();
+    socket.write(listRequest("noisy").repeat(5));
+    await eventually(() => expect(lists.length).toBe(1));
+    lists[0]?.end();
+    await eventually(() => expect(received().match(/HTTP\/1.1 200/gu)).toHaveLength(1));
+    await eventually(() => expect(lists.length).toBe(2));
+    socket.destroy();
+    const both = [list("noisy"), list("noisy")];
+    await eventually(() => expect(lists.length).toBe(4));
+    for (const { end } of lists) end();
+    for (const response of await Promise.all(both)) expect(response.status).toBe(200);
+  });
+
+  test("a connection on which far more requests come than are answered is closed", async () => {
+    const { connection, lists } = await gateway();
+    const { socket } = connection();
+    socket.write(listRequest("noisy").repeat(1_000));
+    await eventually(() => expect(socket.destroyed).toBe(true));
+    expect(lists.length).toBeLessThan(2);
   });
 });

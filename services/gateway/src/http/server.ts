@@ -20,6 +20,7 @@ import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { createMcpOrigins } from "./mcp/mcp-origins.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
+import { handleOneAtATime } from "./one-at-a-time.ts";
 import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
@@ -79,6 +80,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     clientErrorHandler: rejectUnparsable,
   });
   app.server.maxConnections = MAX_CONNECTIONS;
+  handleOneAtATime(app);
   addTelemetry(app, isTrusted);
 
   const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {

@@ -57,8 +57,9 @@ export async function takeTurn(
   const turn = await shares.begin(workspaceId, 0, () => whenClosed(response));
   const end = () => {
     const [read, written] = bytesOn(socket);
-    // A body without a length is known by what has been read of it since.
-    const sent = Math.max(Number(request.headers["content-length"] ?? 0), read - readBefore);
+    // Part of the body came before the turn, so its length counts, but never more than the connection has received.
+    const claimed = Number(request.headers["content-length"] ?? 0);
+    const sent = Math.max(Math.min(claimed, read), read - readBefore);
     turn.charge((sent + written - writtenBefore) * weight);
     turn[Symbol.dispose]();
   };
