@@ -110,9 +110,8 @@ export class ShareAccount {
   }
 
   #mayStart(): boolean {
-    if (this.#running >= (this.#limits.maxRunning ?? Number.POSITIVE_INFINITY)) return false;
     this.#refill();
-    return this.#balance > 0;
+    return this.#balance > 0 && this.#running < (this.#limits.maxRunning ?? Number.POSITIVE_INFINITY);
   }
 
   #refill(): void {
@@ -127,6 +126,8 @@ export class ShareAccount {
       const next = this.#waiting.shift();
       next?.start(this.#start(next.bytes, next.fixedBytes));
     }
+    // The debt may have become smaller, when work used less than it had reserved.
+    this.#stopTimer();
     this.#schedule();
   }
 

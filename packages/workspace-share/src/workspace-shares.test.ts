@@ -147,6 +147,36 @@ test("work whose debt is paid in the moment in which it begins to wait is not fo
   }
 });
 
+test("work waits no longer than for the debt that is left when other work has used less than it reserved", async () => {
+  const { clock, started, turns, begin } = startShares();
+  await begin("noisy", 400);
+  await begin("noisy", 50_000);
+  void begin("noisy", 1);
+  await clock.pass(10);
+  // 50,000 bytes were reserved, and 600 used.
+  turns[1]?.charge(-49_400);
+  turns[1]?.[Symbol.dispose]();
+  await clock.pass(1_000);
+  expect(started.length).toBe(3);
+});
+
+test("work that waits only for other work to end needs no timer, even after a debt", async () => {
+  const clock = testClock();
+  let timers = 0;
+  const after: Clock["after"] = (ms, callback) => {
+    if (ms < LIMITS.maxWaitMs) timers += 1;
+    return clock.after(ms, callback);
+  };
+  const { started, turns, begin } = startShares({ maxRunning: 1 }, { ...clock, after });
+  await begin("noisy", 501);
+  void begin("noisy", 1);
+  await clock.pass(10_000);
+  expect(timers).toBeLessThan(3);
+  turns[0]?.[Symbol.dispose]();
+  await eventLoopTurn();
+  expect(started.length).toBe(2);
+});
+
 test("work whose caller has gone leaves the queue, and the others move up", async () => {
   const { clock, started, work } = startShares();
   await work("noisy", 1_500);
