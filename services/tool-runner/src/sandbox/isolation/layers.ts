@@ -9,7 +9,8 @@
  * - *network*: an empty network namespace.
  * - *processes*: it sees no process but its own.
  * - *files*: it sees only the system's programs and libraries, Node, its own sources and isolated-vm, all read-only.
- * - *seccomp*: a filter refuses the system calls in `seccomp/system-calls.ts`, such as those for namespaces and sockets.
+ * - *seccomp*: a filter refuses the system calls in `seccomp/system-calls.ts`, and those in `child-calls.ts`: it makes no
+ *   processes, namespaces or sockets, signals no process, and changes no file.
  * - *cgroup*: a cgroup of its own, which bounds its memory and processes and gives its lane's share of the CPU time.
  * - *user*: an unprivileged user of its own; for a service that is not root, a user namespace of its own.
  */
@@ -28,4 +29,4 @@ export const LAYERS = [
 export type Layer = (typeof LAYERS)[number];
 
 /** Without these a service refuses to start in production. */
-export const MINIMUM_LAYERS: readonly Layer[] = ["no-new-privileges", "capabilities", "limits", "network"];
+export const MINIMUM_LAYERS: readonly Layer[] = ["no-new-privileges", "capabilities", "limits", "network", "seccomp"];

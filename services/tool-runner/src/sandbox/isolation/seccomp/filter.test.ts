@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { NEVER_IN_CHILD, OPEN, OPENAT2, PRLIMIT64 } from "./child-calls.ts";
 import { childFilter } from "./filter.ts";
 import { kubernetesProfile } from "./kubernetes-profile.ts";
 import { CLONE, CLONE3, NAMESPACE_FLAGS, NEEDED_FOR_LAYERS, NEVER_NEEDED, SOCKET } from "./system-calls.ts";
@@ -14,11 +15,11 @@ const MACHINES = [
 ] as const;
 
 /** Runs a filter as the kernel does. */
-function decide(program: Buffer, audit: number, number: number, argument = 0): number {
+function decide(program: Buffer, audit: number, number: number, argument = 0, position = 0): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
   data.writeUInt32LE(audit, 4);
-  data.writeUInt32LE(argument, 16);
+  data.writeUInt32LE(argument, 16 + 8 * position);
   let loaded = 0;
   for (let at = 0; at < program.length; at += 8) {
     const code = program.readUInt16LE(at);
@@ -37,19 +38,41 @@ describe.each(MACHINES)("the filter of system calls on $name", ({ name, audit, c
   const program = childFilter(name)?.program ?? Buffer.alloc(0);
 
   it("[TOOL-2] refuses all that is in the table, and nothing that Node needs", () => {
-    for (const call of [...NEVER_NEEDED, ...NEEDED_FOR_LAYERS, SOCKET]) {
+    for (const call of [...NEVER_NEEDED, ...NEEDED_FOR_LAYERS, ...NEVER_IN_CHILD, SOCKET]) {
       const number = call[column];
       if (number !== undefined) expect(decide(program, audit, number), call[0]).toBe(REFUSE);
     }
     for (const [call, number] of Object.entries(allowed)) expect(decide(program, audit, number), call).toBe(ALLOW);
   });
 
-  it("[TOOL-2] lets threads be made, but no namespaces", () => {
+  it("[TOOL-2] lets threads be made, but neither processes nor namespaces", () => {
     const clone = CLONE[column] ?? 0;
-    expect(decide(program, audit, clone, 0x3d_0f00)).toBe(ALLOW);
+    const thread = 0x3d_0f00;
+    const process = 0x0120_0011;
+    expect(decide(program, audit, clone, thread)).toBe(ALLOW);
+    expect(decide(program, audit, clone, process)).toBe(REFUSE);
     for (let bit = 1; bit < 2 ** 31; bit *= 2)
-      expect(decide(program, audit, clone, bit)).toBe((bit & NAMESPACE_FLAGS) !== 0 ? REFUSE : ALLOW);
+      expect(decide(program, audit, clone, thread | bit)).toBe((bit & NAMESPACE_FLAGS) !== 0 ? REFUSE : ALLOW);
     expect(decide(program, audit, CLONE3[column] ?? 0)).toBe(MISSING);
+  });
+
+  it("[TOOL-2] lets files be opened for reading only", () => {
+    const writing = [0o1, 0o2, 0o3, 0o100, 0o101, 0o1000, 0o20_000_000, 0o20_200_001];
+    const reading = [0, 0o200_0000, 0o4000, 0o10_000_000];
+    for (const [call, position] of OPEN) {
+      const number = call[column];
+      if (number === undefined) continue;
+      for (const flags of writing) expect(decide(program, audit, number, flags, position), `${flags}`).toBe(REFUSE);
+      for (const flags of reading) expect(decide(program, audit, number, flags, position), `${flags}`).toBe(ALLOW);
+    }
+    expect(decide(program, audit, OPENAT2[column] ?? 0)).toBe(MISSING);
+  });
+
+  it("[TOOL-2] lets only its own limits be set, and knows no calls that are newer than the table", () => {
+    const prlimit = PRLIMIT64[column] ?? 0;
+    expect(decide(program, audit, prlimit, 0)).toBe(ALLOW);
+    expect(decide(program, audit, prlimit, 1)).toBe(REFUSE);
+    for (const newer of [451, 469, 1_000, 0x3fff_ffff]) expect(decide(program, audit, newer)).toBe(MISSING);
   });
 
   it("[TOOL-2] cannot be avoided by the calls of another architecture", () => {
@@ -59,8 +82,13 @@ describe.each(MACHINES)("the filter of system calls on $name", ({ name, audit, c
 });
 
 it("[TOOL-2] the table names each call once", () => {
-  const names = [...NEVER_NEEDED, ...NEEDED_FOR_LAYERS, SOCKET, CLONE, CLONE3].map(([call]) => call);
-  expect(new Set(names).size).toBe(names.length);
+  const opens = OPEN.map(([call]) => call);
+  const own = [SOCKET, CLONE, CLONE3, OPENAT2, PRLIMIT64, ...opens];
+  const all = [...NEVER_NEEDED, ...NEEDED_FOR_LAYERS, ...NEVER_IN_CHILD, ...own];
+  for (const column of [0, 1, 2] as const) {
+    const values = all.map((call) => call[column]).filter((value) => value !== undefined);
+    expect(new Set(values).size).toBe(values.length);
+  }
   expect(childFilter("riscv64")).toBeUndefined();
 });
 

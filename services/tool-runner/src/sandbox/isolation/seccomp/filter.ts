@@ -1,3 +1,4 @@
+import { FIRST_UNKNOWN, NEVER_IN_CHILD, OPEN, OPENAT2, PRLIMIT64, THREAD_FLAG, WRITING_FLAGS } from "./child-calls.ts";
 import {
   CLONE,
   CLONE3,
@@ -37,7 +38,8 @@ const IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 const NUMBER_AT = 0;
 const ARCHITECTURE_AT = 4;
-const FIRST_ARGUMENT_AT = 16;
+/** Each argument has 8 bytes, of which a filter reads the lower 4. */
+const argumentAt = (argument: number) => 16 + 8 * argument;
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 const INSTRUCTION_BYTES = 8;
@@ -53,20 +55,28 @@ export function childFilter(architecture: string): { prctl: number; program: Buf
     [LOAD, 0, 0, NUMBER_AT],
     [IF_AT_LEAST, 0, 1, X32],
     [RETURN, 0, 0, refuse(EPERM)],
+    [IF_AT_LEAST, 0, 1, FIRST_UNKNOWN],
+    [RETURN, 0, 0, refuse(ENOSYS)],
   ];
   const refuseCall = (call: SystemCall, error: number) => {
     const number = call[known.column];
     if (number !== undefined) instructions.push([IF_EQUAL, 0, 1, number], [RETURN, 0, 0, refuse(error)]);
   };
-  for (const call of [...NEVER_NEEDED, ...NEEDED_FOR_LAYERS, SOCKET]) refuseCall(call, EPERM);
+  /** Decides on a call by an argument of it: `rules` must return in the end. */
+  const decideCall = (call: SystemCall, argument: number, rules: readonly Instruction[]) => {
+    const number = call[known.column];
+    if (number === undefined) return;
+    instructions.push([IF_EQUAL, 0, 1 + rules.length, number], [LOAD, 0, 0, argumentAt(argument)], ...rules);
+  };
+  const allowed: Instruction = [RETURN, 0, 0, ALLOW];
+  const refused: Instruction = [RETURN, 0, 0, refuse(EPERM)];
+  for (const call of [...NEVER_NEEDED, ...NEEDED_FOR_LAYERS, ...NEVER_IN_CHILD, SOCKET]) refuseCall(call, EPERM);
   refuseCall(CLONE3, ENOSYS);
-  instructions.push(
-    [IF_EQUAL, 0, 3, CLONE[known.column] ?? 0],
-    [LOAD, 0, 0, FIRST_ARGUMENT_AT],
-    [IF_ANY_BIT, 0, 1, NAMESPACE_FLAGS],
-    [RETURN, 0, 0, refuse(EPERM)],
-    [RETURN, 0, 0, ALLOW],
-  );
+  refuseCall(OPENAT2, ENOSYS);
+  for (const [call, flags] of OPEN) decideCall(call, flags, [[IF_ANY_BIT, 0, 1, WRITING_FLAGS], refused, allowed]);
+  decideCall(PRLIMIT64, 0, [[IF_EQUAL, 0, 1, 0], allowed, refused]);
+  decideCall(CLONE, 0, [[IF_ANY_BIT, 1, 0, NAMESPACE_FLAGS], [IF_ANY_BIT, 1, 0, THREAD_FLAG], refused, allowed]);
+  instructions.push(allowed);
   return { prctl: known.prctl, program: encode(instructions) };
 }
 

@@ -7,8 +7,8 @@ import {
   createAuthority,
 } from "@toolgate/testbed/certificates";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createSandboxPool } from "../../src/sandbox/pool.ts";
-import { resultOf, runSource, until } from "./sandbox-harness.ts";
+import { createSandboxPool } from "../../../src/sandbox/pool.ts";
+import { resultOf, runSource, until } from "../sandbox-harness.ts";
 import { spawnAt, startSandboxRole, TOKEN } from "./sandbox-role.ts";
 
 const MIB = 1024 * 1024;

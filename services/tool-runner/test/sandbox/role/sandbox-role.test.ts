@@ -1,14 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import type { PoolLimits } from "../../src/sandbox/limits.ts";
-import { createSandboxPool } from "../../src/sandbox/pool.ts";
-import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
-import { isAlive, resultOf, runSource, until } from "./sandbox-harness.ts";
+import type { PoolLimits } from "../../../src/sandbox/limits.ts";
+import { createSandboxPool } from "../../../src/sandbox/pool.ts";
+import type { SpawnProcess } from "../../../src/sandbox/processes/engine-process.ts";
+import { isAlive, resultOf, runSource, until } from "../sandbox-harness.ts";
 import { type SandboxRole, spawnAt, startSandboxRole, TOKEN } from "./sandbox-role.ts";
 
 const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
@@ -28,6 +28,15 @@ function processesOf(root: number): number[] {
   const found = [root];
   for (const parent of found) for (const [pid = 0, ppid] of rows) if (ppid === parent) found.push(pid);
   return found;
+}
+
+/** Whether a process is Node, and not a program that prepares its layers or waits for it. */
+function isNode(pid: number): boolean {
+  try {
+    return basename(readlinkSync(`/proc/${pid}/exe`)) === basename(realpathSync(process.execPath));
+  } catch {
+    return false;
+  }
 }
 
 /** A run that has called the host and waits there. */
@@ -176,6 +185,27 @@ describe("a sandbox process", { timeout: 150_000 }, () => {
     expect((await outcome).kind).toBe("ok");
     const [code] = first.process.exitCode === null ? await once(first.process, "close") : [first.process.exitCode];
     expect(code).toBe(0);
+  });
+
+  it("[TOOL-2] that is added or comes back gets its part of the children, and no run is lost meanwhile", async () => {
+    await using first = await startSandboxRole();
+    const roles = [first];
+    await using pool = openPool(roles, 3);
+    const childrenOf = (role: SandboxRole) => processesOf(role.pid).filter((pid) => isNode(pid)).length;
+    const { called, release, outcome } = holding(pool, "w");
+    await called;
+    await until("three children and a spare are up", () => childrenOf(first) >= 5);
+    await using second = await startSandboxRole();
+    roles.push(second);
+    const runs: Promise<unknown>[] = [];
+    await until("half of the children are at the other one", () => {
+      runs.push(resultOf(pool, handler("return (await ctx.callTool('plus', args.n))[1]"), { args: { n: 1 } }));
+      // The process itself counts too.
+      return childrenOf(second) >= 3;
+    });
+    release();
+    expect((await outcome).kind).toBe("ok");
+    expect(new Set(await Promise.all(runs))).toEqual(new Set([1]));
   });
 
   it("[TOOL-2] refuses those without the token, and speaks nothing else", async () => {

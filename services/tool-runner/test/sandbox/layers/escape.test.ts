@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { Layer } from "../../src/sandbox/isolation/layers.ts";
+import type { Layer } from "../../../src/sandbox/isolation/layers.ts";
 
 /** The layers that prevent each attempt; any one of them is enough. */
 const PREVENTED_BY: Record<string, Layer[]> = {
@@ -14,11 +14,11 @@ const PREVENTED_BY: Record<string, Layer[]> = {
   "read a file of the service": ["files"],
   "read the sources of the service": ["files"],
   "read the users of the machine": ["files"],
-  "write a file": ["files"],
-  "write next to Node": ["files"],
-  "write a source of the sandbox": ["files"],
-  "signal the service": ["processes"],
-  "signal another process": ["processes"],
+  "write a file": ["files", "seccomp"],
+  "write next to Node": ["files", "seccomp"],
+  "write a source of the sandbox": ["files", "seccomp"],
+  "signal the service": ["processes", "seccomp"],
+  "signal another process": ["processes", "seccomp"],
   "become another user": ["capabilities"],
   "keep a capability": ["capabilities"],
   "gain privileges": ["no-new-privileges"],
@@ -28,6 +28,10 @@ const PREVENTED_BY: Record<string, Layer[]> = {
   "make a namespace": ["seccomp"],
   "trace a process": ["seccomp"],
   "keep a key in the kernel": ["seccomp"],
+  "open a pair of sockets": ["seccomp"],
+  "keep memory outside of itself": ["seccomp"],
+  "start a program": ["seccomp"],
+  "fork a process": ["seccomp"],
   "fork a thousand processes": ["user", "cgroup"],
 };
 

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
-import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
-import { spawnInSandboxes } from "../../src/sandbox/processes/remote/sandboxes.ts";
-import { isAlive } from "./sandbox-harness.ts";
+import type { SpawnProcess } from "../../../src/sandbox/processes/engine-process.ts";
+import { spawnInSandboxes } from "../../../src/sandbox/processes/remote/sandboxes.ts";
+import { isAlive } from "../sandbox-harness.ts";
 
 export const TOKEN = "a-token-of-tests-with-enough-characters";
 
@@ -18,7 +18,7 @@ export type SandboxRole = AsyncDisposable & {
 };
 
 export async function startSandboxRole(token = TOKEN, tls: Record<string, string> = {}): Promise<SandboxRole> {
-  const main = join(import.meta.dirname, "../../src/main.ts");
+  const main = join(import.meta.dirname, "../../../src/main.ts");
   const env = {
     ROLES: "sandbox",
     NODE_ENV: "test",
@@ -53,6 +53,7 @@ export function spawnAt(
   tls?: ProcessTls,
 ): SpawnProcess {
   return spawnInSandboxes({
+    moveEveryMs: 500,
     addresses: async () => roles.map(({ url }) => url),
     token,
     log: { warn: (fields, message) => warnings.push({ ...fields, message }) },

@@ -1,5 +1,5 @@
-import { createSandboxPool } from "../../src/sandbox/pool.ts";
-import { resultOf } from "./sandbox-harness.ts";
+import { createSandboxPool } from "../../../src/sandbox/pool.ts";
+import { resultOf } from "../sandbox-harness.ts";
 import { spawnAt } from "./sandbox-role.ts";
 
 /** A tool-runner's pool with children in a sandbox process, which never ends by itself. */
