@@ -1,13 +1,12 @@
-import { Worker } from "node:worker_threads";
 import { LRUCache } from "lru-cache";
 import type { CompileResult } from "./compile.ts";
+import { CompileThread, refused } from "./compile-thread.ts";
 
 const THREADS = 2;
 const MAX_WAITING_PER_WORKSPACE = 64;
 const MAX_CACHED_CHARS = 32 * 1024 * 1024;
-const MAX_THREAD_HEAP_MIB = 256;
 
-/** How long the check of a handler may take when it is saved, and when it is loaded to run. */
+/** The CPU time that the check of a handler may take when it is saved, and when it is loaded to run. */
 export const SAVE_LIMIT_MS = 3_000;
 export const LOAD_LIMIT_MS = 20_000;
 
@@ -69,56 +68,4 @@ export class Compiler implements AsyncDisposable {
     this.#free.push(thread);
     this.#next();
   }
-}
-
-class CompileThread implements AsyncDisposable {
-  #worker: Worker | undefined;
-
-  /** Reports the result, and whether it will always be the same; resolves once the thread is free again. */
-  async compile(
-    source: string,
-    limitMs: number,
-    report: (result: CompileResult, isFinal: boolean) => void,
-  ): Promise<void> {
-    const worker = this.#start();
-    const ended = Promise.withResolvers<boolean>();
-    const end = (result: CompileResult, isFinal: boolean) => {
-      report(result, isFinal);
-      ended.resolve(isFinal);
-    };
-    const timer = setTimeout(() => end(refused("The handler takes too long to check"), false), limitMs);
-    worker.once("message", (result: CompileResult) => end(result, true));
-    const onError = () => end(refused("The handler needs too much memory to check"), false);
-    worker.once("error", onError);
-    worker.postMessage(source);
-    const isUsable = await ended.promise;
-    clearTimeout(timer);
-    worker.removeAllListeners("message");
-    worker.off("error", onError);
-    // A check inside the engine cannot be interrupted: until it ends, so many threads fewer are free.
-    if (!isUsable) await this[Symbol.asyncDispose]();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await worker?.terminate();
-  }
-
-  #start(): Worker {
-    if (this.#worker !== undefined) return this.#worker;
-    const worker = new Worker(new URL("./compile-thread.ts", import.meta.url), {
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_HEAP_MIB },
-    });
-    worker.unref();
-    // One that is being ended may still report that its memory ran out.
-    worker.on("error", () => {});
-    this.#worker = worker;
-    return worker;
-  }
-}
-
-function refused(message: string): CompileResult {
-  return { ok: false, violations: [{ line: 1, column: 1, message }] };
 }

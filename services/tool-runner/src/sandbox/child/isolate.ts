@@ -30,11 +30,8 @@ export class Isolate implements Engine {
 
   compile(code: string): void {
     const origin = { filename: SOURCE_NAME, columnOffset: -FACTORY_HEAD.length };
-    const factory = this.#context.evalSync(code, {
-      ...origin,
-      reference: true,
-      timeout: this.#share.wallMsFor(LOAD_MS),
-    });
+    const timeout = this.#share.wallMsFor(LOAD_MS);
+    const factory = this.#context.evalSync(code, { ...origin, reference: true, timeout });
     this.#entries.install.applySync(undefined, [factory.derefInto({ release: true })]);
   }
 
