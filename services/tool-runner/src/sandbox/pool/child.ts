@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { EngineProcess, ProcessEnd, SpawnProcess } from "../processes/engine-process.ts";
+import { checkFrame } from "../protocol/check-frame.ts";
 import { createFrameReader } from "../protocol/frames.ts";
 import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
 import { AssignedRuns } from "./assigned-runs.ts";
@@ -27,6 +28,8 @@ export class Child implements RunChild, AsyncDisposable {
   readonly process: EngineProcess;
   /** The child has reported that it is up, and has not ended. */
   ready = false;
+  /** When it reported that. */
+  readySince: number | undefined;
   /** Its process is about to be stopped. */
   leaving = false;
   /** The child has made no progress for a while; set by the watchdog. */
@@ -48,6 +51,8 @@ export class Child implements RunChild, AsyncDisposable {
   readonly #send: (message: ToChild) => void;
   readonly #now: () => number;
   #isTakingBack = false;
+  /** It has sent something that is not a frame. */
+  #isBroken = false;
   /** The run of the last step that it reported as done. */
   #lastDone: SandboxRun | undefined;
   #stepCount = 0;
@@ -64,9 +69,11 @@ export class Child implements RunChild, AsyncDisposable {
     const readFrames = createFrameReader();
     this.process = spawn(settings, {
       onData: (chunk) => {
+        if (this.#isBroken) return;
         try {
-          for (const frame of readFrames(chunk)) this.#receive(frame as ChildFrame, events);
+          for (const frame of readFrames(chunk)) this.#receive(checkFrame(frame), events);
         } catch {
+          this.#isBroken = true;
           this.kill("unresponsive");
         }
       },
@@ -164,6 +171,7 @@ export class Child implements RunChild, AsyncDisposable {
 
   #receive({ done, messages }: ChildFrame, events: ChildEvents): void {
     this.ready = true;
+    this.readySince ??= this.#now();
     this.stalled = false;
     this.progressAt = this.#now();
     let finished = 0;

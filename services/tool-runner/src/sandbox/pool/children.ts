@@ -1,12 +1,15 @@
 import { outsideRequest } from "@toolgate/telemetry/request";
 import { LANE_NAMES, type LaneName, laneSizes } from "../lanes.ts";
 import type { SpawnProcess } from "../processes/engine-process.ts";
+import { spawnOrEnd } from "../processes/spawn-or-end.ts";
 import type { GuestSettings } from "../protocol/messages.ts";
 import { Child, type ChildEvents } from "./child.ts";
 
 const FIRST_RESPAWN_MS = 200;
 const LONGEST_RESPAWN_MS = 10_000;
 const RETIRE_EVERY_MS = 30_000;
+/** A child that is not up after this long is started again. */
+const START_MS = 60_000;
 
 /** The child processes of each lane, and a warm spare. */
 export class Children implements AsyncDisposable {
@@ -23,6 +26,7 @@ export class Children implements AsyncDisposable {
   /** Children that have been replaced, and still have runs. */
   readonly #leaving = new Set<Child>();
   readonly #spawn: () => Child;
+  readonly #now: () => number;
 
   constructor(size: number, settings: GuestSettings, spawn: SpawnProcess, events: ChildEvents, now: () => number) {
     this.#sizes = laneSizes(size);
@@ -31,7 +35,15 @@ export class Children implements AsyncDisposable {
       this.#replace(child);
       events.onEnd(child, end);
     };
-    this.#spawn = () => outsideRequest(() => new Child(settings, spawn, { ...events, onEnd }, now));
+    this.#now = now;
+    this.#spawn = () =>
+      outsideRequest(() => {
+        const child = new Child(settings, spawnOrEnd(spawn), { ...events, onEnd }, now);
+        setTimeout(() => {
+          if (child.readySince === undefined) child.kill("unresponsive");
+        }, START_MS).unref();
+        return child;
+      });
     this.#fill();
     this.#retireTimer = outsideRequest(() => setInterval(() => this.retireIdle(), RETIRE_EVERY_MS)).unref();
   }
@@ -110,9 +122,11 @@ export class Children implements AsyncDisposable {
     void child[Symbol.asyncDispose]();
   }
 
-  /** Replaces a child immediately if it had been up; otherwise after growing pauses. */
+  /** Replaces a child immediately if it had runs or had been up for a while; otherwise after growing pauses. */
   #replace(ended: Child): void {
-    const hasWorked = ended.assigned.size > 0 || ended.lastStep > 0 || ended.killedFor !== undefined;
+    const upMs = this.#now() - (ended.readySince ?? this.#now());
+    const hadRuns = ended.assigned.size > 0 || ended.lastStep > 0;
+    const hasWorked = hadRuns || upMs >= LONGEST_RESPAWN_MS || ended.killedFor !== undefined;
     this.#respawnMs = hasWorked ? 0 : Math.min(LONGEST_RESPAWN_MS, Math.max(FIRST_RESPAWN_MS, this.#respawnMs * 2));
     this.#remove(ended);
     if (hasWorked) this.#fill();

@@ -11,6 +11,7 @@ import { mayTakeOne, type Placement } from "./placement.ts";
 import { SandboxRun, stopped } from "./run.ts";
 
 const MAX_TIMES_LOST = 2;
+const LOG_LINE_CHARS = 1_000;
 /** How the engine ends a process after a fatal error, nearly always because memory ran out. */
 const ENGINE_SIGNALS: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", "SIGBUS"]);
 
@@ -74,7 +75,7 @@ export class RunRegistry {
     if (run === undefined) return;
     if (message[0] === "call") this.#callHost(run, message[2], message[3], message[4]);
     else if (message[0] === "log") {
-      if (run.logs.length < this.#limits.logLinesPerRun) run.logs.push(message[2]);
+      if (run.logs.length < this.#limits.logLinesPerRun) run.logs.push(message[2].slice(0, LOG_LINE_CHARS));
     } else if (message[0] === "used") this.#chargeStep(run, message[2]);
     else if (message[0] === "full") {
       child.assigned.refuse(run);

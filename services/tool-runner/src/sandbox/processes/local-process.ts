@@ -27,16 +27,24 @@ export class LocalProcess implements EngineProcess {
   #isUp = false;
   /** Kept when the file is closed. */
   #lastStep = 0;
+  /** Its pid may belong to another process now. */
+  #exited = false;
   #ended = false;
 
   constructor(settings: GuestSettings, isolation: Isolation, events: ProcessEvents) {
     this.#isForked = isolation.layers.has("processes");
     this.#group = isolation.openGroup?.();
-    this.#process = spawnChild(this.#progress.fd, settings, isolation, this.#group);
-    const [input, output, errors] = this.#process.stdio as unknown as [Writable, Readable, Readable];
-    this.#input = input;
-    this.#output = output;
-    this.#listen(errors, events);
+    try {
+      this.#process = spawnChild(this.#progress.fd, settings, isolation, this.#group);
+      const [input, output, errors] = this.#process.stdio as unknown as [Writable, Readable, Readable];
+      this.#input = input;
+      this.#output = output;
+      this.#listen(errors, events);
+    } catch (error) {
+      this.#progress.close();
+      this.#group?.remove();
+      throw error;
+    }
   }
 
   /** The process that runs the tools. The one that was spawned may be its parent. */
@@ -86,6 +94,7 @@ export class LocalProcess implements EngineProcess {
 
   /** A parent of the process ends with it, and ends last, so that no zombie is left to others. */
   kill(): void {
+    if (this.#exited) return;
     const { pid } = this;
     if (pid === this.#process.pid) {
       this.#process.kill("SIGKILL");
@@ -114,6 +123,9 @@ export class LocalProcess implements EngineProcess {
     // `close` follows both.
     this.#input.on("error", () => {});
     this.#process.on("error", () => {});
+    this.#process.on("exit", () => {
+      this.#exited = true;
+    });
     this.#process.on("close", (code, signal) => {
       const outOfMemory = this.#group?.ranOutOfMemory() ?? false;
       this.#lastStep = this.#progress.currentStep();
