@@ -2,7 +2,7 @@ import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections
 import { type Env, readConfig as read } from "@toolgate/service-host/env";
 import { SERVICES } from "@toolgate/service-registry/services";
 import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
-import { PLACE_LIMITS, type PlaceLimits } from "./domain/chat/places.ts";
+import { SLOT_LIMITS, type SlotLimits } from "./domain/chat/answer-slots.ts";
 
 export const { needs: NEEDS } = SERVICES.gateway;
 
@@ -17,7 +17,7 @@ export interface Config extends NeedSettings<(typeof NEEDS)[number]> {
   drainMs: number;
   /** Where callers reach the gateway, such as https://api.example.com; empty: as each request was addressed. */
   publicUrl: string;
-  chatPlaces: PlaceLimits;
+  chatSlots: SlotLimits;
   /** What one workspace may send and receive at this gateway over time. */
   workspaceBytesPerSecond: number;
 }
@@ -31,10 +31,10 @@ export function readConfig(env: Env): Config {
     requestTimeoutMs: reader.integer("REQUEST_TIMEOUT_MS", { fallback: 30_000, min: 100, max: 600_000 }),
     drainMs: reader.integer("DRAIN_MS", { fallback: 40_000, min: 0, max: 600_000 }),
     publicUrl: reader.text("PUBLIC_URL", ""),
-    chatPlaces: {
-      perUser: reader.integer("CHAT_STREAMS_PER_USER", { fallback: PLACE_LIMITS.perUser, min: 1, max: 1_000_000 }),
+    chatSlots: {
+      perUser: reader.integer("CHAT_STREAMS_PER_USER", { fallback: SLOT_LIMITS.perUser, min: 1, max: 1_000_000 }),
       perWorkspace: reader.integer("CHAT_STREAMS_PER_WORKSPACE", {
-        fallback: PLACE_LIMITS.perWorkspace,
+        fallback: SLOT_LIMITS.perWorkspace,
         min: 1,
         max: 1_000_000,
       }),

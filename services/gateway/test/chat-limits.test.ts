@@ -57,7 +57,7 @@ test("[CHAT] the 21st open stream of a user gets 429 with Retry-After until anot
   await eventually(async () => expect((await server.resume(signal)).status).toBe(200));
 });
 
-test("[CHAT] a stream behind another one on the same connection is never opened, and takes no place", async () => {
+test("[CHAT] a stream behind another one on the same connection is never opened, and takes no slot", async () => {
   await using server = await serving("");
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   const request =

@@ -85,7 +85,7 @@ export async function startReceiveRig({
       workspaceBytesPerSecond: 1024 ** 3,
       drainMs: 1_000,
       publicUrl: "",
-      chatPlaces: { perUser: 20, perWorkspace: 2_000 },
+      chatSlots: { perUser: 20, perWorkspace: 2_000 },
     };
     const gateway = resources.use(await startGateway(config, { log, now: () => rig.clock.now().getTime(), peers }));
     urls.push(`http://127.0.0.1:${gateway.port}`);

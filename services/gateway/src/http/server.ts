@@ -7,8 +7,8 @@ import type { ReceiveHook } from "../clients/inbound-hook.ts";
 import { createDescribeTools } from "../clients/tool-descriptions.ts";
 import type { CallContext, Context } from "../context.ts";
 import { routableTarget } from "../domain/addresses.ts";
+import type { SlotLimits } from "../domain/chat/answer-slots.ts";
 import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
-import type { PlaceLimits } from "../domain/chat/places.ts";
 import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
 import { createAllowedOrigins } from "./chat/allowed-origins.ts";
 import { browserFileRoutes } from "./chat/browser-files.ts";
@@ -45,7 +45,7 @@ export interface HttpServerOptions {
   trustedProxies: string[];
   /** A request that is not complete after this time is cut. */
   requestTimeoutMs: number;
-  chatPlaces?: PlaceLimits;
+  chatSlots?: SlotLimits;
   log: Logger;
 }
 
@@ -111,9 +111,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(pullRoutes(context, peers.transport("outbound-webhook")));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
-  const { chatPlaces: places } = options;
+  const { chatSlots: slots } = options;
   const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), stream: peers.stream };
-  await app.register(chatRoutes({ ...chatPeers, origins, places, log }));
+  await app.register(chatRoutes({ ...chatPeers, origins, slots, log }));
   await app.register(managementRoutes(peers, calls.turns, log));
   return app;
 }

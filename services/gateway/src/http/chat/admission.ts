@@ -24,7 +24,7 @@ export interface Admitted<T> {
   values: T;
   /** For calls of the chat service. Rejects as `Authorize` does when the user has lost the access meanwhile. */
   headers: () => Promise<Record<string, string>>;
-  /** Gives the request's place back; called without it when the response closes. */
+  /** Gives the request's slot back; called without it when the response closes. */
   leave: () => void;
 }
 
@@ -81,18 +81,16 @@ function principalHeaders(
   };
 }
 
-/** Takes a place until the response ends, and returns what gives it back. Undefined when none is free. */
+/** Takes a slot until the response ends, and returns what gives it back. Undefined when none is free. */
 function occupy(
-  { places }: ChatContext,
+  { slots }: ChatContext,
   { raw }: FastifyReply,
   userId: string,
   workspaceId: string,
 ): (() => void) | undefined {
   // The client has left while its login was checked, so no close event will follow.
   if (raw.destroyed) return NOTHING_TAKEN;
-  // An earlier response of the same connection is still open. If that one never ends, no close event follows.
-  if (!raw.socket) return undefined;
-  const leave = places.take(userId, workspaceId);
+  const leave = slots.take(userId, workspaceId);
   if (leave) raw.once("close", leave);
   return leave;
 }

@@ -4,8 +4,8 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { PeerStream, Peers } from "@toolgate/service-host/peers";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AnswerSlots, type SlotLimits } from "../../domain/chat/answer-slots.ts";
 import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
-import { type PlaceLimits, Places } from "../../domain/chat/places.ts";
 import { sendResponse } from "../key-api.ts";
 import { CHAT_PATHS, type ChatPath } from "../paths.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
@@ -48,12 +48,12 @@ interface ChatOptions {
   /** Absent: streams are calls over `chat`. */
   stream: Peers["stream"] | undefined;
   origins: AllowedOrigins;
-  places: PlaceLimits | undefined;
+  slots: SlotLimits | undefined;
   log: Logger;
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, origins, stream, places, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, origins, stream, slots, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
   const streams = createOpenStreams();
   const context: ChatContext = {
@@ -63,7 +63,7 @@ export function chatRoutes({ chat, keyAuth, origins, stream, places, log }: Chat
     sessions: createClient(SessionService, keyAuth),
     origins,
     streams,
-    places: new Places(places),
+    slots: new AnswerSlots(slots),
     log,
   };
   return async (app: FastifyInstance): Promise<void> => {

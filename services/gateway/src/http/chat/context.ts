@@ -10,7 +10,7 @@ import type {
 import type { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { PeerStream } from "@toolgate/service-host/peers";
-import type { Places } from "../../domain/chat/places.ts";
+import type { AnswerSlots } from "../../domain/chat/answer-slots.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -25,6 +25,6 @@ export interface ChatContext {
   sessions: Client<typeof SessionService>;
   origins: AllowedOrigins;
   streams: OpenStreams;
-  places: Places;
+  slots: AnswerSlots;
   log: Logger;
 }

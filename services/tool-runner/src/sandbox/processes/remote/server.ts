@@ -26,7 +26,7 @@ export type SandboxServer = AsyncDisposable & {
 
 /** Children of one tool-runner are about 20; this many would be a mistake. */
 const MAX_CHILDREN = 512;
-const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 5_000 };
+const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 5_000 };
 const BEARER = "Bearer ";
 
 /** Serves children to tool-runners that have the token: one connection for each child. */

@@ -1,21 +1,21 @@
 /** Open streams and waiting messages on one gateway. */
-export interface PlaceLimits {
+export interface SlotLimits {
   perUser: number;
   perWorkspace: number;
 }
 
-export const PLACE_LIMITS: PlaceLimits = { perUser: 20, perWorkspace: 2_000 };
+export const SLOT_LIMITS: SlotLimits = { perUser: 20, perWorkspace: 2_000 };
 
 /** Bounds how many answers are awaited at the same time, so that no user or workspace can occupy the whole gateway. */
-export class Places {
+export class AnswerSlots {
   readonly #taken = new Map<string, number>();
-  readonly #limits: PlaceLimits;
+  readonly #limits: SlotLimits;
 
-  constructor(limits = PLACE_LIMITS) {
+  constructor(limits = SLOT_LIMITS) {
     this.#limits = limits;
   }
 
-  /** Returns the function that gives the place back, or undefined when no place is free. */
+  /** Returns the function that gives the slot back, or undefined when no slot is free. */
   take(userId: string, workspaceId: string): (() => void) | undefined {
     const user = `user ${userId}`;
     const workspace = `workspace ${workspaceId}`;
@@ -33,7 +33,7 @@ export class Places {
     };
   }
 
-  /** Users and workspaces with at least one place. */
+  /** Users and workspaces with at least one slot. */
   get size(): number {
     return this.#taken.size;
   }
