@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { detectIsolation } from "../../src/sandbox/isolation/detect.ts";
 import { createSandboxPool } from "../../src/sandbox/pool.ts";
-import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
+import type { EngineProcess, SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import { LocalProcess } from "../../src/sandbox/processes/local-process.ts";
 import { resultOf, runSource, spawnIn } from "./sandbox-harness.ts";
 
@@ -82,5 +82,26 @@ describe("a child that cannot be started", () => {
     const isolation = { ...ISOLATION, wrap, openGroup: () => group };
     expect(() => new LocalProcess(settings, isolation, events)).toThrow("EMFILE");
     expect(removed).toBe(1);
+  });
+});
+
+describe("a child to which messages take long", () => {
+  it("[TOOL-2] begins its runs, although it seems to be stalled until they arrive", async () => {
+    const LATE_MS = 200;
+    await using pool = openPool((settings, events) => {
+      const process = spawnIn(ISOLATION)(settings, events);
+      const write: EngineProcess["write"] = (bytes, onWritten) =>
+        void setTimeout(() => process.write(bytes, onWritten), LATE_MS);
+      return {
+        ...{ pid: process.pid, write },
+        setLane: (lane) => process.setLane(lane),
+        reading: () => process.reading(),
+        currentStep: () => process.currentStep(),
+        takeBack: (last, onBegun) => process.takeBack(last, onBegun),
+        rest: () => process.rest(),
+        kill: () => process.kill(),
+      };
+    });
+    expect(await resultOf(pool, HANDLER, { limits: { wallMs: 30_000 } })).toBe(1);
   });
 });

@@ -130,6 +130,13 @@ export class Child implements RunChild, AsyncDisposable {
     this.#send(["cancel", ticket]);
   }
 
+  /** How often the run that was moved most has been moved, of those that it has not begun. */
+  mostMoved(): number {
+    let most = 0;
+    for (const { isStart, run } of this.steps) if (isStart) most = Math.max(most, run.timesMoved);
+    return most;
+  }
+
   /** Takes back the starts that it has not begun, and passes on the runs that it certainly will not begin. */
   takeBackUnbegun(onTaken: (runs: SandboxRun[]) => void): void {
     const last = this.steps.at(-1)?.number ?? 0;

@@ -11,6 +11,8 @@ import { mayTakeOne, type Placement } from "./placement.ts";
 import { SandboxRun, stopped } from "./run.ts";
 
 const MAX_TIMES_LOST = 2;
+/** How often the time that a run is given to begin doubles. */
+const MAX_PATIENCE = 4;
 const LOG_LINE_CHARS = 1_000;
 /** How the engine ends a process after a fatal error, nearly always because memory ran out. */
 const ENGINE_SIGNALS: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", "SIGBUS"]);
@@ -107,10 +109,18 @@ export class RunRegistry {
     }
   }
 
-  /** Moves the runs that a stalled child has not begun. */
-  moveUnbegun(child: Child): void {
+  /**
+   * Moves the runs that a child has not begun, when it has made no progress for this long. One that was moved before gets
+   * more time: otherwise a run whose arguments take long to read on a busy machine would be moved for ever.
+   */
+  moveUnbegun(child: Child, stuckMs = Number.POSITIVE_INFINITY): void {
+    const timesMoved = Math.min(child.mostMoved(), MAX_PATIENCE);
+    if (stuckMs < this.#limits.stallMs * 2 ** timesMoved) return;
     child.takeBackUnbegun((runs) => {
-      for (const run of runs) this.#returnToWaiting(run);
+      for (const run of runs) {
+        run.timesMoved += 1;
+        this.#returnToWaiting(run);
+      }
     });
   }
 

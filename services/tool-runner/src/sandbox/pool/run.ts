@@ -33,6 +33,8 @@ export class SandboxRun {
   hostCallsAbort: AbortController | undefined;
   /** How often a child lost the run after beginning it. */
   timesLost = 0;
+  /** How often it was moved from a child that had not begun it. */
+  timesMoved = 0;
   onAbort: (() => void) | undefined;
 
   constructor(
