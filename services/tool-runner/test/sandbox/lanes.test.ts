@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { constants, getPriority } from "node:os";
 import { describe, expect, it } from "vitest";
 import type { SandboxPool } from "../../src/sandbox/pool.ts";
 import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
@@ -20,6 +22,11 @@ async function hold(pool: SandboxPool, workspaceId: string) {
   });
   await until(`${workspaceId} waits`, () => reached);
   return { outcome, release: () => gate.resolve("null") };
+}
+
+/** The priorities of a process's threads. */
+function prioritiesOf(pid: number): Set<number> {
+  return new Set(readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread))));
 }
 
 describe("lanes", () => {
@@ -48,6 +55,23 @@ describe("lanes", () => {
       "ok",
     ]);
   });
+
+  it.runIf(process.platform === "linux")(
+    "[TOOL-2] every thread of a child for new code has a lower priority",
+    async () => {
+      await using pool = openPool(1);
+      await resultOf(pool, "export default () => 1");
+      const [ordinary = 0] = pool.pids();
+      const held = await hold(pool, "a");
+      const [fresh = 0] = pool.pids().slice(1);
+      const { PRIORITY_NORMAL, PRIORITY_BELOW_NORMAL } = constants.priority;
+      expect(prioritiesOf(ordinary)).toEqual(new Set([PRIORITY_NORMAL]));
+      await until("all threads", () => prioritiesOf(fresh).size === 1);
+      expect(prioritiesOf(fresh)).toEqual(new Set([PRIORITY_BELOW_NORMAL]));
+      held.release();
+      await held.outcome;
+    },
+  );
 
   it("[TOOL-2] a workspace that keeps a child of the new lane busy does not keep it from another for long", async () => {
     await using pool = openPool(1);

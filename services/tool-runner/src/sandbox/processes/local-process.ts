@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { ChildGroup } from "../isolation/cgroups.ts";
@@ -141,12 +141,23 @@ export class LocalProcess implements EngineProcess {
     const { priority } = LANES[this.#lane];
     if (priority === 0) return;
     for (const pid of new Set([this.#process.pid, this.pid])) {
-      try {
-        if (pid !== undefined) setPriority(pid, priority);
-      } catch {
-        // It has ended already.
+      for (const thread of threadsOf(pid)) {
+        try {
+          setPriority(thread, priority);
+        } catch {
+          // It has ended already.
+        }
       }
     }
+  }
+}
+
+/** On Linux each thread has a priority of its own, and those that collect garbage do much of a harmful run's work. */
+function threadsOf(pid: number | undefined): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return pid === undefined ? [] : [pid];
   }
 }
 
