@@ -56,10 +56,11 @@ export class Placement {
   /** Its workspace's runs go to the slow lane for a while. The reason is a limit that it exceeded, if any. */
   slowDown(run: SandboxRun, forMs: number, reason?: string): void {
     const { codeKey, workspaceId } = run.request;
-    if (reason !== undefined) {
+    const leftMs = this.#slow.getRemainingTTL(workspaceId);
+    // Once for each stay there, or a tool that fails many times a second would fill the log.
+    if (reason !== undefined && leftMs <= 0) {
       run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "workspace moved to the slow lane"));
     }
-    const leftMs = this.#slow.getRemainingTTL(workspaceId);
     if (forMs > leftMs) this.#slow.set(workspaceId, true, { ttl: forMs });
     if (leftMs <= 0) this.#sortAgain(workspaceId);
   }
