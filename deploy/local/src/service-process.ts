@@ -4,7 +4,7 @@ import { keepRunning } from "./keep-running.ts";
 
 const READY_DEADLINE_MS = 60_000;
 const STOP_GRACE_MS = 8_000;
-/** Meant to shorten the pauses for garbage collection; what was measured: docs/operators.md, "Start by hand". */
+/** Saves memory; what was measured: docs/operators.md, "Start by hand". */
 export const YOUNG_GENERATION = "--max-semi-space-size=4";
 const PRELOAD = new URL("./exit-with-parent.ts", import.meta.url).href;
 const LAST_LINES = 3;
