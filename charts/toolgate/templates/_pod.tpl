@@ -40,11 +40,11 @@ name, process.
 {{- end }}
 {{- if has "SERVERS_CA_FILE" $facts.managed }}
 {{- include "toolgate.certificateEnv" $root }}
-{{- if $root.Values.processCertificates.secret }}
+{{- end }}
+{{- if and (has "TLS_CERT_FILE" $facts.managed) $root.Values.processCertificates.secret }}
 - { name: TLS_CERT_FILE, value: /process-certificates/tls.crt }
 - { name: TLS_KEY_FILE, value: /process-certificates/tls.key }
 - { name: TLS_CA_FILE, value: /process-certificates/ca.crt }
-{{- end }}
 {{- end }}
 {{- range $variable, $source := $facts.secrets }}
 {{- if or (ne $source "smtp") $root.Values.mail.enabled }}

@@ -177,6 +177,14 @@ export const FAULTS: readonly Fault[] = [
     /sandbox: must not have SANDBOX_TOKEN/,
   ],
   [
+    "a sandbox without certificates while tool-runner expects them",
+    POD,
+    'and (has "TLS_CERT_FILE" $facts.managed)',
+    'and (has "SERVERS_CA_FILE" $facts.managed)',
+    /sandbox: lacks TLS_CERT_FILE/,
+    "production",
+  ],
+  [
     "a sandbox that asks DNS",
     POLICIES,
     "if $process.facts.isBare",

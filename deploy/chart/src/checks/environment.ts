@@ -34,6 +34,7 @@ const OUTSIDE = /^OTEL_/;
 /** Each process starts with a program that exists, and its service accepts the environment and reads all of it. */
 export async function environmentFaults(rendered: Rendered): Promise<string[]> {
   const known: Record<string, ProcessFacts> = { ...splitProcesses(), toolgate: singleProcess() };
+  const isEncrypted = Boolean(rendered.values.processCertificates?.secret);
   const pods = podsOf(rendered).filter(({ owner }) => owner.kind === "Deployment");
   const faults = await Promise.all(
     pods.map(async ({ owner, labels, spec }) => {
@@ -53,6 +54,9 @@ export async function environmentFaults(rendered: Rendered): Promise<string[]> {
       const ports: { name: string; containerPort: number }[] = container.ports;
       return [
         ...(existsSync(join(REPOSITORY, program)) ? [] : [`${at}: no program ${program}`]),
+        ...facts.managed
+          .filter((name) => name.startsWith("TLS_") && names.includes(name) !== isEncrypted)
+          .map((name) => `${at}: ${isEncrypted ? "lacks" : "must not have"} ${name}`),
         ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `${at}: ${name} is set twice`),
         ...(container.command.join(" ") === `node ${YOUNG_GENERATION} ${program}`
           ? []
