@@ -1,3 +1,4 @@
+import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { type CallCosts, measureCallStream } from "../call-stream/measure-call-stream.ts";
@@ -96,6 +97,8 @@ async function runHooks(options: Options, control: RunControl, installation: Ben
     groups: { server: { pids: [server.pid], take: "both" as const }, ...groups },
   };
   const generators = [await startGenerator(resources, signal), await startGenerator(resources, signal)] as const;
+  // The second one sends the calls of others, and the processors' time that it needs is not the installation's.
+  setPriority(generators[1].pid, constants.priority.PRIORITY_LOW);
   return await measureHooks({ installation, peer, generators, signal, log, ...options });
 }
 
