@@ -8,8 +8,9 @@ type StreamTransport = Transport & Disposable;
 
 /**
  * A gRPC transport for one call stream to `address` (a base URL such as `http://10.0.0.7:8080`), over one HTTP/2
- * connection, which `connectSocket` opens if it is encrypted. A silent connection is probed, so that a dead peer is noticed within 5 s. Nothing is compressed: on a
- * network inside a cluster, compressing batches costs far more than sending them.
+ * connection, which `connectSocket` opens if it is encrypted. A silent connection is probed, so that a dead peer is
+ * noticed within 5 s. Nothing is compressed: on a network inside a cluster, compressing batches costs far more than
+ * sending them.
  */
 export function streamTransport(
   address: string,

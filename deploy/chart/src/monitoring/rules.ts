@@ -72,6 +72,7 @@ const burnRule =
   (objective: Objective) =>
   ({ severity, factor, long, short }: Burn): Rule => {
     const limit = Number((factor * (1 - objective.goal)).toPrecision(6));
+    const speed = factor === 1 ? "faster than" : `more than ${factor} times as fast as`;
     const isAbove = (window: string) => `${ratioSeries(objective, window)} > ${limit}`;
     const enough = `${objective.bad(increaseOver(long))} >= ${MIN_BAD_EVENTS}`;
     return {
@@ -79,7 +80,7 @@ const burnRule =
       expr: `${isAbove(long)} and ${isAbove(short)} and on (namespace) ${enough}`,
       labels: { severity, window: long },
       annotations: {
-        summary: `${objective.title}: the objective of ${percent(objective.goal)} is missed ${factor} times too fast`,
+        summary: `${objective.title}: the budget of the objective of ${percent(objective.goal)} is used up ${speed} allowed`,
         description: `{{ $value | humanizePercentage }} were bad in the last ${long}, in the namespace {{ $labels.namespace }}.`,
         runbook_url: runbookUrl(objective.name),
       },

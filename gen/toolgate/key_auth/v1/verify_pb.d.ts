@@ -147,8 +147,8 @@ export declare type KeyVerdict = Message<"toolgate.key_auth.v1.KeyVerdict"> & {
   tools: string[];
 
   /**
-   * What tool-runner wants to see for a call of this key: the workspace, the key and the tool of the request as a JWT, signed with one
-   * of the keys of GetKeySet. Accepted for at least 30 s and at most 60 s. Empty when the workspace is locked, or the
+   * What tool-runner wants to see for a call of this key: the workspace, the key and the tool of the request as a JWT,
+   * signed with one of the keys of GetKeySet. Accepted for at least 30 s and at most 60 s. Empty when the workspace is locked, or the
    * tool of the request is not listed.
    *
    * @generated from field: string grant = 13;

@@ -43,9 +43,9 @@ const HTTP2_OPTIONS = {
 };
 
 /**
- * Serves a service's RPCs as gRPC, gRPC-web and Connect over HTTP/2, with certificates only to clients that show one, too.
- * Throws when an RPC declares no access. Disposing refuses new connections, ends the streams of health checks and reflection, cuts what no service has called after 1 s,
- * and waits up to 20 s for open calls, then cuts them.
+ * Serves a service's RPCs as gRPC, gRPC-web and Connect over HTTP/2; with `tls` encrypted, and only to clients that show a
+ * certificate too. Throws when an RPC declares no access. Disposing refuses new connections, ends the streams of health
+ * checks and reflection, cuts what no service has called after 1 s, and waits up to 20 s for open calls, then cuts them.
  */
 export async function startRpcServer({
   routes,

@@ -35,7 +35,8 @@ export function serverInterceptors(log: Logger, authentication: Authentication):
 export type TokenFor = (method: DescMethod) => string | Promise<string>;
 
 /**
- * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by commas, take turns.
+ * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by
+ * commas, take turns.
  * There are no keepalive pings: in connect-node they can end the process when they meet a destroyed session (connect-es
  * #1795). Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the
  * old one may be dead; calls under way on the old one have a minute to end.

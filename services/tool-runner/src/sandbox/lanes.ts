@@ -13,7 +13,10 @@ export type LaneName = "ordinary" | "slow" | "new" | "apart";
 type LaneRules = {
   /** A child has runs of only one workspace at a time. */
   exclusive: boolean;
-  /** The operating system's priority of its children. */
+  /**
+   * The operating system's priority of its children. It counts little where Linux shares the processors among sessions
+   * (`sched_autogroup_enabled`) and there are no cgroups, because each child is a session of its own.
+   */
   priority: number;
   /** The weight of a child's cgroup, which counts instead where there are cgroups. */
   weight: number;
