@@ -7,6 +7,7 @@ export default defineConfig({
     pool: "forks",
     // Most of a test's time is waiting for servers; more than this and their deadlines are missed on two cores.
     maxWorkers: 3,
+    setupFiles: ["packages/testbed/src/property-seed.ts"],
     globalSetup: ["packages/testbed/src/global-setup.ts"],
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -25,6 +25,12 @@ test("[CHAT-16] line ends of every kind, and pieces cut anywhere, give the same 
   );
 });
 
+test("[CHAT-16] a line end that is cut in two stays one, whatever comes between its halves", () => {
+  for (const between of [[], [""], ["", ""]]) {
+    expect(parse(["data: a\r", ...between, "\nid: 7\r", ...between, "\n\r\n"])).toEqual([{ data: "a", id: "7" }]);
+  }
+});
+
 test("an endless event is refused", () => {
   const parser = new SseParser();
   const piece = "x".repeat(1_000_000);

@@ -18,11 +18,11 @@ export class SseParser {
   /** Returns the blocks that end in this piece. Throws when one is too large. */
   push(piece: string): Block[] {
     const blocks: Block[] = [];
-    const lines = (this.#text + piece).split(LINE_END);
-    // A line feed may follow in the next piece.
-    const isCut = /\r$/.test(piece) && lines.length > 1;
+    const text = this.#text + piece;
+    const lines = text.split(LINE_END);
     this.#text = lines.pop() ?? "";
-    if (isCut) this.#text = `${lines.pop()}\r`;
+    // A line feed may follow in the next piece.
+    if (text.endsWith("\r")) this.#text = `${lines.pop()}\r`;
     for (const line of lines) {
       this.#size += line.length;
       if (line !== "") this.#take(line);
