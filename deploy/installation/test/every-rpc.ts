@@ -8,7 +8,7 @@ export const EVERY_RPC: readonly (readonly [ServiceName, DescMethod])[] = SERVIC
 );
 
 /** Well beyond what an empty request takes, which is refused or does nothing. */
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 
 /** How a call with an empty request ends: "ok" or the name of the code. A stream that stays open is ok. */
 export async function outcomeOf(

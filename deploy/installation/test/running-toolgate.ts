@@ -191,7 +191,7 @@ function managed(manage: Management, receiver: TestReceiver) {
 }
 
 async function request(baseUrl: string, path: string, init: RequestInit = {}): Promise<CallResponse> {
-  const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(30_000), ...init });
+  const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(60_000), ...init });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   return {

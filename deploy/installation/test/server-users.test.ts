@@ -109,7 +109,7 @@ const KEYS = [
 
 test.each(REDIS_USERS)("%s may use its own keys of Redis and is refused all others", async (name, { redisKeys }) => {
   const client = connectRedis({ url: redis.urls[name] ?? "", name: "test", onError() {} });
-  await untilReady(client, 20_000);
+  await untilReady(client, 60_000);
   const reached: string[] = [];
   for (const key of KEYS) {
     const tries = [client.get(key), client.set(key, "1"), client.eval("return redis.call('incr', KEYS[1])", 1, key)];

@@ -14,7 +14,7 @@ import { expect, test } from "vitest";
 
 const RUN = fileURLToPath(new URL("../src/run.ts", import.meta.url));
 const START_DEADLINE_MS = 120_000;
-const STOP_DEADLINE_MS = 20_000;
+const STOP_DEADLINE_MS = 60_000;
 
 async function startRun(env: Record<string, string> = {}) {
   const dataDir = await temporaryFolder();

@@ -14,7 +14,7 @@ async function redisRig() {
   const connectAgain = async () => {
     const redis = connectRedis({ url: server.url, name: "test", onError: (error) => errors.push(error) });
     owned.defer(() => redis.disconnect());
-    await untilReady(redis, 20_000);
+    await untilReady(redis, 60_000);
     return redis;
   };
   const owned = resources.move();
@@ -112,7 +112,7 @@ test("waiting for a Redis that stays down ends at the deadline and leaves no lis
   await expect(untilReady(rig.redis, 1_000)).rejects.toThrow(`Redis at ${host} is not reachable: connect ECONNREFUSED`);
   expect(rig.redis.listenerCount("ready")).toBe(0);
   await rig.server.restart();
-  await untilReady(rig.redis, 20_000);
+  await untilReady(rig.redis, 60_000);
   rig.redis.disconnect();
   await eventually(() => rig.redis.status === "end");
   await expect(untilReady(rig.redis, 60_000)).rejects.toThrow("not reachable");

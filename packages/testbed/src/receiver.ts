@@ -6,7 +6,7 @@ import { type Behaviour, play, type ReceivedRequest } from "./behaviour.ts";
 import { eventually } from "./eventually.ts";
 
 const MAX_BODY_BYTES = 16_000_000;
-const WAIT_DEADLINE_MS = 20_000;
+const WAIT_DEADLINE_MS = 60_000;
 const POLL_EVERY_MS = 5;
 
 /** Decides what happens with a request; `index` counts the requests from 0. */

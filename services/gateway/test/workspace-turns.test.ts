@@ -177,7 +177,7 @@ describe("the share of a workspace at the gateway", () => {
     socket.write(`POST /api/v1/tools/large HTTP/1.1\r\nHost: gateway\r\n${head}\r\n\r\n`);
     await eventually(() => expect(received()).toContain("HTTP/1.1 "));
     socket.destroy();
-    expect((await call("noisy", AbortSignal.timeout(20_000))).status).toBe(200);
+    expect((await call("noisy", AbortSignal.timeout(60_000))).status).toBe(200);
   });
 
   test("requests that came on one connection are handled one after another, and keep nothing when it closes", async () => {

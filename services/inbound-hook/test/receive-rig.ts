@@ -126,7 +126,7 @@ export async function startReceiveRig({
     async lock({ code }, locked) {
       const redis = connectRedis({ url: rig.redis.url, name: "test", onError: () => {} });
       try {
-        await untilReady(redis, 20_000);
+        await untilReady(redis, 60_000);
         const readPassword = async () => "";
         const context = { pool: rig.pool, epochs: createEpochs(redis), readPassword, now: rig.clock.now };
         await lockWorkspace(context, code, locked);

@@ -35,7 +35,7 @@ const networkOf = (address: string) =>
 /** Failures as the service counts them, without the work of as many password checks. */
 async function failuresOf(email: () => string, address: (failure: number) => string, count: number) {
   const redis = connectRedis({ url: keyAuth.servers.redisUrl, name: "test", onError: () => {} });
-  await untilReady(redis, 20_000);
+  await untilReady(redis, 60_000);
   const throttle = createRedisThrottle(redis);
   for (let failure = 0; failure < count; failure += 1) {
     const attempt = await throttle.begin(

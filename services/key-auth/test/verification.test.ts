@@ -39,7 +39,7 @@ async function verifierRig({
   maxCachedBytes?: number;
 } = {}) {
   const redis = connectRedis({ url: serversOfRun().redisUrl, name: "test", onError: () => {} });
-  await untilReady(redis, 20_000);
+  await untilReady(redis, 60_000);
   const row = rows[0] as VerificationRow;
   const state = { nowMs: 1_000_000, postgres: "up" as "up" | "down" | "silent", loads: 0 };
   const now = () => state.nowMs;

@@ -111,7 +111,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
   const redis = resources.adopt(connectRedis({ url: config.redisUrl, name: "test", onError: () => {} }), (owned) =>
     owned.disconnect(),
   );
-  await untilReady(redis, 20_000);
+  await untilReady(redis, 60_000);
   const log = createLogger({ service: "tool-runner", level: process.env.TEST_LOG_LEVEL ?? "silent" });
   const partitions = setup.partitionsEveryMs !== undefined && { partitionsEveryMs: setup.partitionsEveryMs };
   let aheadMs = 0;

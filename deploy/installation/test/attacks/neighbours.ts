@@ -15,7 +15,7 @@ const HOSTED = {
 const HOOKED = { inbound_hook: true, handler: "export default async ({ n }) => ({ n });" };
 /** Of each kind. */
 const CALLS_PER_SECOND = 12;
-const CALL_TIMEOUT_MS = 30_000;
+const CALL_TIMEOUT_MS = 60_000;
 /** Longer than any machine takes for a call that is the only one of its kind. */
 const PATIENT_TIMEOUT_MS = 240_000;
 const HOOK_RUNS_DEADLINE_MS = 240_000;

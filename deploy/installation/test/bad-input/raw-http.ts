@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 const HEAD_END = "\r\n\r\n";
 
 export interface RawResponse {

@@ -6,7 +6,7 @@ import type { ChatFrontDoor } from "./front-door.ts";
 import { type Site, startSite } from "./site.ts";
 import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 /** Where the answers wait until the test has looked at them. */
 const PAUSE = 30;
 

@@ -16,7 +16,7 @@ export interface Victim {
   kill(random: Random, onKilled: () => void): Promise<void>;
 }
 
-const BACK_DEADLINE_MS = 30_000;
+const BACK_DEADLINE_MS = 60_000;
 /** Longest time that a server stays down. */
 const MAX_OUTAGE_MS = 1_500;
 /** How long calls continue without the first of two victims. */

@@ -27,7 +27,7 @@ describe.each(PROVIDERS)("$provider", ({ provider, startServer, createModel }) =
   test("[CHAT-16] the first token is there before the answer has ended", async () => {
     await using server = await startServer({ text: "one two three", fault: { kind: "stall", afterTokens: 1 } });
     await using config = settings(server.baseUrl);
-    for await (const event of createModel(config).stream(QUESTION, AbortSignal.timeout(20_000))) {
+    for await (const event of createModel(config).stream(QUESTION, AbortSignal.timeout(60_000))) {
       if (event.kind === "text") break;
     }
     expect(server.requests).toHaveLength(1);

@@ -52,7 +52,7 @@ it("[CHAT-22] a stream that resumes after events that are no longer stored gets 
   const resume = async (after: number) => {
     const source = { pool: rig.pool, followers: undefined as never };
     const texts: string[] = [];
-    for await (const { event } of eventsAfter(source, chat, { after, replayOnly: true }, AbortSignal.timeout(20_000)))
+    for await (const { event } of eventsAfter(source, chat, { after, replayOnly: true }, AbortSignal.timeout(60_000)))
       texts.push(event.event.case === "message" ? event.event.value.content : (event.event.case ?? ""));
     return texts;
   };

@@ -15,7 +15,7 @@ beforeAll(async () => {
   rig = await startHookRig({ instances: [["receiver"]] });
   workspace = await rig.newWorkspace();
   redis = connectRedis({ url: rig.redis.url, name: "test", onError: () => {} });
-  await untilReady(redis, 20_000);
+  await untilReady(redis, 60_000);
 });
 afterAll(async () => {
   redis?.disconnect();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLocalThrottle, createRedisThrottle, LOCKOUT_S, type LoginThrottle, withFallback } from "./throttle.ts";
 
 const redis = connectRedis({ url: serversOfRun().redisUrl, name: "test", onError: () => {} });
-beforeAll(() => untilReady(redis, 20_000));
+beforeAll(() => untilReady(redis, 60_000));
 afterAll(() => redis.disconnect());
 
 const counted = (maxFailures = 3) => ({ name: `test:${randomUUID()}`, maxFailures });

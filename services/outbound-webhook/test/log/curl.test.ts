@@ -12,7 +12,7 @@ import { curlCommand } from "../../src/domain/curl-command.ts";
 import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 const MAX_OUTPUT_BYTES = 1_000_000;
 /** The longest line that terminals accept. */
 const MAX_LINE_BYTES = 4_095;

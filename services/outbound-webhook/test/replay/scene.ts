@@ -73,13 +73,10 @@ export async function startReplayScene(): Promise<ReplayScene> {
       (await client().startReplay({ endpointId, range: wholeRange(), ratePerSecond: 100, ...options })).replayId,
     get,
     done: (replayId) =>
-      eventually(
-        async () => {
-          const replay = await get(replayId);
-          return replay?.state === ReplayState.DONE && replay;
-        },
-        { deadlineMs: 20_000 },
-      ),
+      eventually(async () => {
+        const replay = await get(replayId);
+        return replay?.state === ReplayState.DONE && replay;
+      }),
     replica() {
       const { databaseUrl = "" } = rig.config.core ?? {};
       const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "replica" });

@@ -25,7 +25,7 @@ const asking = (text: string, tools: readonly ModelTool[] = [WEATHER]): ModelReq
 
 async function answer(request: ModelRequest): Promise<{ text: string; events: ModelEvent[]; call: unknown }> {
   const events: ModelEvent[] = [];
-  for await (const event of builtInModel({ paceMs: 0 }).stream(request, AbortSignal.timeout(20_000)))
+  for await (const event of builtInModel({ paceMs: 0 }).stream(request, AbortSignal.timeout(60_000)))
     events.push(event);
   const text = events.map((event) => (event.kind === "text" ? event.text : "")).join("");
   const call = events.find((event) => event.kind === "tool_call");
