@@ -13,22 +13,22 @@ export type LaneName = "ordinary" | "slow" | "new" | "apart";
 type LaneRules = {
   /** A child has runs of only one workspace at a time. */
   exclusive: boolean;
-  /**
-   * The operating system's priority of its children. It counts little where Linux shares the processors among sessions
-   * (`sched_autogroup_enabled`) and there are no cgroups, because each child is a session of its own.
-   */
+  /** The operating system's priority of its children (a nice value). */
   priority: number;
   /** The weight of a child's cgroup, which counts instead where there are cgroups. */
   weight: number;
 };
 
-const { PRIORITY_NORMAL, PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
+const { PRIORITY_NORMAL, PRIORITY_BELOW_NORMAL } = constants.priority;
+
+/** A child still gets about a third of what an ordinary one gets: the first run of a new tool must not take for ever. */
+const PRIORITY_A_THIRD = 5;
 
 export const LANES: Readonly<Record<LaneName, LaneRules>> = {
   ordinary: { exclusive: false, priority: PRIORITY_NORMAL, weight: 100 },
-  slow: { exclusive: false, priority: PRIORITY_BELOW_NORMAL, weight: 11 },
-  new: { exclusive: true, priority: PRIORITY_BELOW_NORMAL, weight: 11 },
-  apart: { exclusive: true, priority: PRIORITY_LOW, weight: 1 },
+  slow: { exclusive: false, priority: PRIORITY_A_THIRD, weight: 33 },
+  new: { exclusive: true, priority: PRIORITY_A_THIRD, weight: 33 },
+  apart: { exclusive: true, priority: PRIORITY_BELOW_NORMAL, weight: 11 },
 };
 
 export const LANE_NAMES = Object.keys(LANES) as LaneName[];

@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
-import type { SandboxPool } from "../../src/sandbox/pool.ts";
+import { detectIsolation } from "../../src/sandbox/isolation/detect.ts";
+import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
+import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import type { SandboxOutcome } from "../../src/sandbox/request.ts";
 import { type AttackKind, attackSource, KINDS } from "./kinds/kinds.ts";
-import { openPool, resultOf, runSource, startNeighbours, until } from "./sandbox-harness.ts";
+import { resultOf, runSource, spawnIn, startNeighbours, until } from "./sandbox-harness.ts";
 
 /** As many as the lane of new code has children for. */
 const ATTACKERS = 4;
@@ -15,7 +17,14 @@ const MAX_MESSAGE_CHARS = 2_000;
 it(
   "[TOOL-2] each kind of attack ends with an error of its own, and costs other workspaces no run",
   async () => {
-    await using pool = openPool(1, { killGraceMs: 100 });
+    await using pool = createSandboxPool({
+      children: 1,
+      spawn: atEqualPriority(spawnIn(detectIsolation())),
+      limits: { killGraceMs: 100, startPatienceMs: DEADLINE_MS },
+      now: () => performance.now(),
+      log: { warn: () => {} },
+      onHarm: () => {},
+    });
     const neighbours = startNeighbours(pool);
     await until("neighbours at work", () => neighbours.runs() >= 100);
     const outcomes: { kind: AttackKind; outcome: SandboxOutcome }[] = [];
@@ -38,6 +47,11 @@ it(
   },
   DEADLINE_MS,
 );
+
+/** The attacks would take many times as long on a busy machine if their children only got what the others leave. */
+function atEqualPriority(spawn: SpawnProcess): SpawnProcess {
+  return (settings, events) => Object.assign(spawn(settings, events), { setLane: () => {} });
+}
 
 /** Each in a workspace of its own, so that nothing but the attack itself can end its run. */
 function attack(pool: SandboxPool, { body }: AttackKind, number: number): Promise<SandboxOutcome> {

@@ -1,14 +1,25 @@
-const MIN_SHARE = 0.1;
+const MIN_SHARE = 0.02;
 const SLACK = 2;
 /** A step of this time or more says what the share is now; a shorter one counts in proportion. */
 const FULL_WEIGHT_MS = 200;
+const US_PER_MS = 1_000;
 
 /**
  * The share of a core that this process gets. The engine interrupts by the clock, but a run's limit is in CPU time: on a
  * busy machine a step needs more time for the same work.
  */
 export class CpuShare {
-  #share = 1;
+  #share: number;
+
+  /** Of what the process has used so far, all of it in its start. */
+  static ofStart(): CpuShare {
+    const { user, system } = process.cpuUsage();
+    return new CpuShare((user + system) / US_PER_MS / performance.now());
+  }
+
+  constructor(share = 1) {
+    this.#share = Math.min(1, Math.max(MIN_SHARE, share));
+  }
 
   /** A step has used this much. */
   observe(cpuMs: number, wallMs: number): void {

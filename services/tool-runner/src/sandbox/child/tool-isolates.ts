@@ -28,7 +28,7 @@ export type ToolIsolate = {
 /** The isolates of a child: one for each tool that runs or ran recently, and a spare. */
 export class ToolIsolates {
   readonly #settings: GuestSettings;
-  readonly share = new CpuShare();
+  readonly share = CpuShare.ofStart();
   readonly #codes = new Map<number, string>();
   /** The isolate for new runs of each tool. */
   readonly #current = new Map<number, ToolIsolate>();

@@ -1,6 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { ChildGroup } from "../isolation/cgroups.ts";
 import { type Isolation, onlyChildOf } from "../isolation/detect.ts";
@@ -8,6 +7,7 @@ import { LANES, type LaneName } from "../lanes.ts";
 import type { GuestSettings } from "../protocol/messages.ts";
 import { ProgressFile } from "../protocol/progress-file.ts";
 import type { EngineProcess, ProcessEvents, Reading } from "./engine-process.ts";
+import { lowerPriority } from "./priority.ts";
 import { spawnChild } from "./spawn-child.ts";
 
 const STDERR_CHARS = 2_000;
@@ -141,23 +141,8 @@ export class LocalProcess implements EngineProcess {
     const { priority } = LANES[this.#lane];
     if (priority === 0) return;
     for (const pid of new Set([this.#process.pid, this.pid])) {
-      for (const thread of threadsOf(pid)) {
-        try {
-          setPriority(thread, priority);
-        } catch {
-          // It has ended already.
-        }
-      }
+      if (pid !== undefined) lowerPriority(pid, priority);
     }
-  }
-}
-
-/** On Linux each thread has a priority of its own, and those that collect garbage do much of a harmful run's work. */
-function threadsOf(pid: number | undefined): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number);
-  } catch {
-    return pid === undefined ? [] : [pid];
   }
 }
 
