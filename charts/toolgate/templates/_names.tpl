@@ -36,6 +36,22 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- default (printf "%s-%s" (include "toolgate.fullname" .root) .source) $given.existingSecret -}}
 {{- end -}}
 
+{{/* What the chart makes a Secret from: values, store, or nothing if it is the user's own. Arguments: root, source. */}}
+{{- define "toolgate.secretMadeFrom" -}}
+{{- $given := index .root.Values.secrets .source | default dict -}}
+{{- if $given.data -}}
+values
+{{- else if and .root.Values.externalSecrets.enabled (not $given.existingSecret) -}}
+store
+{{- end -}}
+{{- end -}}
+
+{{/* Name of the Secret for the migrations: of their own, if the chart makes it and they are a hook. Arguments: root, source. */}}
+{{- define "toolgate.migrationSecretName" -}}
+{{- $isOwn := and (eq .root.Values.migrations.mode "hook") (ne (include "toolgate.secretMadeFrom" .) "") -}}
+{{- include "toolgate.secretName" . }}{{ ternary "-migrations" "" $isOwn }}
+{{- end -}}
+
 {{- define "toolgate.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "toolgate.fullname" .) .Values.serviceAccount.name -}}

@@ -82,9 +82,10 @@ name, process.
     defaultMode: 0440
 {{- end -}}
 
+{{/* Argument: the name of the Secret. */}}
 {{- define "toolgate.loginsVolume" -}}
 - name: logins
-  secret: { secretName: {{ include "toolgate.secretName" (dict "root" . "source" "logins") }}, defaultMode: 0440 }
+  secret: { secretName: {{ . }}, defaultMode: 0440 }
 {{- end -}}
 
 {{/* What every container may do: nothing but run as its user. */}}

@@ -117,6 +117,21 @@ describe.runIf(missing === undefined)("values that count", () => {
     expect(JSON.stringify(manifests)).toContain('{"name":"CHAT_STREAMS_PER_USER","value":"1000000"}');
   });
 
+  test.each(["single", "production"])(
+    "what a migration hook needs is removed after it, profile %s",
+    async (profile) => {
+      const { manifests } = await render(profile);
+      const hooks = manifests.filter(({ metadata }) => metadata.annotations?.["helm.sh/hook"]?.startsWith("pre-"));
+      expect(hooks.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+        "toolgate-login-toolgate-migrations",
+        "toolgate-migrations",
+      ]);
+      for (const { metadata } of hooks) {
+        expect(metadata.annotations?.["helm.sh/hook-delete-policy"]).toBe("before-hook-creation,hook-succeeded");
+      }
+    },
+  );
+
   test("400 waiting attempts ask for four workers, with 100 for each", async () => {
     const { manifests } = await render("production");
     const [scaler] = manifests.filter(

@@ -67,12 +67,19 @@ export function referenceFaults(rendered: Rendered): string[] {
 
 /** The Secrets that processes may refer to, each with its keys. */
 function knownSecrets({ manifests, values }: Rendered, fullname: string): Record<string, readonly string[]> {
-  const known = Object.entries(secretSources()).map(([source, keys]) => {
+  const sources = Object.entries(secretSources());
+  const known = sources.map(([source, keys]) => {
     return [values.secrets?.[source]?.existingSecret ?? `${fullname}-${source}`, keys] as const;
   });
   const given = manifests
     .filter(({ kind }) => kind === "Secret")
     .map(({ metadata, stringData = {} }) => [metadata.name, Object.keys(stringData)] as const);
+  const fetched = manifests
+    .filter(({ kind }) => kind === "ExternalSecret")
+    .map(({ spec }) => {
+      const source = sources.find(([name]) => spec.dataFrom[0].extract.key.endsWith(`/${name}`));
+      return [spec.target.name as string, source?.[1] ?? []] as const;
+    });
   const { secret, perProcess } = values.processCertificates ?? {};
   const deployments = manifests.filter(({ kind }) => kind === "Deployment");
   const names: string[] = perProcess
@@ -80,7 +87,7 @@ function knownSecrets({ manifests, values }: Rendered, fullname: string): Record
     : [secret ?? ""];
   const certificates = names.map((name) => [name, ["tls.crt", "tls.key", "ca.crt"]] as const);
   const test = values.tests?.keySecret ? [[values.tests.keySecret, ["API_KEY"]] as const] : [];
-  return Object.fromEntries([...known, ...given, ...certificates, ...test]);
+  return Object.fromEntries([...known, ...given, ...fetched, ...certificates, ...test]);
 }
 
 /** What autoscalers scale and routes lead to. */
