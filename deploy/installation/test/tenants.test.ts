@@ -59,6 +59,8 @@ const ATTEMPTS: Record<string, Attempt> = {
     foreign: 200,
   },
   "tool_runner.v1.ToolService/DeleteTool": named(404),
+  "tool_runner.v1.ToolService/GetApiDescription": { request: () => ({}), foreign: 200 },
+  "tool_runner.v1.ToolService/SetApiDescription": { request: () => ({ about: { title: "other" } }), foreign: 200 },
   "tool_runner.v1.DataSourceService/ListPreparedQueries": listing,
   "tool_runner.v1.DataSourceService/ListSecrets": listing,
   "tool_runner.v1.DataSourceService/ListVariables": listing,

@@ -29,13 +29,24 @@ describe("the execution log", () => {
       external_api: true,
       parameters,
       handler: `export default async (args, ctx) => {
-        ctx.log("first", { n: args.n });
+        ctx.log("first", { n: args.n, password: args.password, list: [{ apiKey: "in a list" }] });
         console.log("second\\u0000");
         await ctx.callTool("quick", { n: 1 });
         await ctx.fetch("${runner.receiver.url}/path?token=in-the-query");
         try { await ctx.executePreparedQuery("none") } catch {}
         try { await ctx.writeToSheet("s", "A1", [[1]]) } catch {}
         return { password: "in the result", _hidden: 1, n: args.n };
+      };`,
+    });
+    await runner.saveTool("countless", {
+      external_api: true,
+      handler: `export default async (_, ctx) => {
+        const codes = [];
+        let made = 0;
+        for (let i = 0; i < 202; i += 1) {
+          try { await ctx.callTool("quick", { n: i }); made += 1; } catch (error) { codes.push(error.code); }
+        }
+        return { made, codes };
       };`,
     });
     await runner.saveTool("chatty", {
@@ -74,7 +85,10 @@ describe("the execution log", () => {
     });
     expect(JSON.parse(execution?.argsJson ?? "")).toEqual({ n: 5, password: "[entfernt]" });
     expect(JSON.parse(execution?.resultJson ?? "")).toEqual({ n: 5, password: "[entfernt]" });
-    expect(execution?.logs).toEqual(['first {"n":5}', "second"]);
+    expect(execution?.logs).toEqual([
+      'first {"n":5,"password":"[entfernt]","list":[{"apiKey":"[entfernt]"}]}',
+      "second",
+    ]);
     expect(execution?.hostCalls.map(({ name, target, errorCode }) => [name, target, errorCode])).toEqual([
       ["callTool", "quick", ""],
       ["fetch", `GET ${new URL(runner.receiver.url).host}`, ""],
@@ -93,6 +107,16 @@ describe("the execution log", () => {
     const { execution } = await loggedRun(executionId);
     expect(execution?.hostCalls).toHaveLength(100);
     expect(execution?.logs).toHaveLength(100);
+  });
+
+  it("[TOOL-2] [RO] the 201st host call of a run throws, and the run may catch that", async () => {
+    const { outcome, executionId } = await runner.call({ tool: "countless" });
+    expect(outcome.case).toBe("resultJson");
+    expect(JSON.parse(Buffer.from(outcome.value as Uint8Array).toString())).toEqual({
+      made: 200,
+      codes: ["TOO_MANY_HOST_CALLS", "TOO_MANY_HOST_CALLS"],
+    });
+    expect((await loggedRun(executionId)).execution?.success).toBe(true);
   });
 
   it("[ERR-19] managers and admins see the detail of an error; another workspace finds nothing", async () => {

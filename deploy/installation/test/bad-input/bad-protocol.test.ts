@@ -104,7 +104,9 @@ describe("malformed requests", () => {
     ["a control character in a header", bytes([post, "host: a", "x: a\u0001b"]), BAD_REQUEST],
     ["a NUL in a header", bytes([post, "host: a", "x: a\u0000b"]), BAD_REQUEST],
     ["a blank before the colon", bytes([post, "host: a", "content-length : 2"]), BAD_REQUEST],
-    ["no host", bytes([post, "content-length: 0"]), { status: 400, text: "" }],
+    ["no host", bytes([post, "content-length: 0"]), BAD_REQUEST],
+    ["CONNECT to another host", bytes(["CONNECT elsewhere.example:443 HTTP/1.1", "host: a"]), NOT_FOUND],
+    ["CONNECT to a tool", bytes([`CONNECT ${ECHO} HTTP/1.1`, "host: a"]), WRONG_METHOD],
     ["a length that is not a number", bytes([post, "host: a", "content-length: 2x"]), BAD_REQUEST],
     ["a negative length", bytes([post, "host: a", "content-length: -2"]), BAD_REQUEST],
     ["two lengths", bytes([post, "host: a", "content-length: 2", "content-length: 3"]), BAD_REQUEST],
@@ -124,7 +126,10 @@ describe("malformed requests", () => {
   ])("%s: refused, and the connection closed", async (_, request, response) => {
     using connection = openRaw(door.toolgate.baseUrl);
     void connection.write(request);
-    expect(await connection.nextResponse()).toMatchObject(response);
+    const received = await connection.nextResponse();
+    expect(received).toMatchObject(response);
+    expect(headerValues(received as RawResponse, "x-error-code")).toEqual([expect.stringMatching(/^[A-Z_]+$/)]);
+    expect(headerValues(received as RawResponse, "content-type")).toEqual(["application/json; charset=utf-8"]);
     await connection.closed;
     await door.expectUndisturbed();
   });
@@ -222,6 +227,12 @@ describe("connections", () => {
     expect(await connection.nextResponse()).toMatchObject({ status: 100 });
     await connection.write(body);
     expect(echoed(await connection.nextResponse())).toBe("x");
+  });
+
+  test("[TOOL] an expectation that nobody knows changes nothing: the call gets its response", async () => {
+    const headers = [["expect", "foo"] as const];
+    expect(echoed(await door.post({ headers, body: '{"args":{"text":"x"}}' }))).toBe("x");
+    expectUnauthenticated(await sendRaw(door.toolgate.baseUrl, { target: ECHO, headers, body: "{}" }));
   });
 
   test("each of 200 simultaneous connections, good and bad, gets its own response", async () => {

@@ -6,7 +6,7 @@ import { earlyInMinute, type RunningToolgate, runToolgate, type TopologyKind } f
 const ECHO = {
   external_api: true,
   external_api_description: "Echoes a text.",
-  external_api_response: { type: "object", properties: { never: { type: "string" } }, required: ["never"] },
+  external_api_response: { type: "object", properties: { args: { type: "object" } }, required: ["args"] },
   parameters: {
     type: "object",
     properties: { text: { type: "string", maxLength: 20 } },
@@ -71,6 +71,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
           name: "echo",
           description: "Echoes a text.",
           inputSchema: { type: "object", required: ["text"] },
+          outputSchema: { type: "object", required: ["args"] },
           annotations: { readOnlyHint: false },
         },
       ]);
@@ -101,7 +102,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       expect(session.responses.at(-1)?.headers.get("ratelimit")).toMatch(new RegExp(`^"minute";r=${left};t=\\d+$`));
     }
     const over = await session.client.callTool({ name: "echo", arguments: { text: "x" } });
-    expect(over).toMatchObject({ isError: true, structuredContent: { error: "Aufruflimit erreicht" } });
+    expect(over).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("Aufruflimit erreicht") }] });
     expect(session.responses.at(-1)?.headers.get("retry-after")).toBeNull();
     expect((await toolgate.call("echo", secret, { text: "x" })).status).toBe(429);
     await session.client.listTools();

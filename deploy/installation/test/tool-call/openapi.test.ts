@@ -1,3 +1,4 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -216,6 +217,53 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
         expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
       }
     }
+  });
+
+  test("[OAPI] a document introduces the workspace as it says itself, and redocly's recommended rules find nothing in it", async () => {
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+    const describeApi = (about: object) => toolgate.manage("tool_runner.v1.ToolService/SetApiDescription", { about });
+    const info = async () => ((await describeFor(secret)).body as { info: object }).info;
+    const about = {
+      title: "Orders of Acme",
+      description: "For *partners*.",
+      contactName: "Acme",
+      contactUrl: "https://acme.example/help",
+      contactEmail: "api@acme.example",
+      licenseName: "Acme terms",
+      licenseUrl: "https://acme.example/terms",
+    };
+    const config = await createConfig({ extends: ["recommended"] });
+    for (const [set, expected] of [
+      [{}, { title: "Tool API", license: { name: "Proprietary" } }],
+      [
+        about,
+        {
+          title: about.title,
+          description: expect.stringMatching(/^For \*partners\*\.\n\nTools that/),
+          contact: { name: about.contactName, url: about.contactUrl, email: about.contactEmail },
+          license: { name: about.licenseName, url: about.licenseUrl },
+        },
+      ],
+    ] as const) {
+      await describeApi(set);
+      expect(await info()).toMatchObject(expected);
+      const source = (await describeFor(secret)).text.replace(toolgate.baseUrl, "https://api.acme.test");
+      const problems = await lintFromString({ source, config });
+      expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+    }
+    expect(await toolgate.manage("tool_runner.v1.ToolService/GetApiDescription", {})).toEqual({ about });
+    for (const wrong of [{ contactUrl: "javascript:1" }, { contactEmail: "x" }, { licenseUrl: "https://a.example" }]) {
+      await expect(describeApi(wrong)).rejects.toThrow(/400.*about\./);
+    }
+  });
+
+  test("[OAPI-6] [BLD-5] a response schema that is none, and a fixture that the parameters refuse, are not saved", async () => {
+    await expect(toolgate.saveTool("greet", { ...GREET, external_api_response: { type: "text" } })).rejects.toThrow(
+      /external_api_response\.type/,
+    );
+    await expect(toolgate.saveTool("greet", { ...GREET, args_fixture: { name: 5 } })).rejects.toThrow(
+      /args_fixture\.name: must be of type string/,
+    );
   });
 
   test("[OAPI] an ETag saves the transfer until something changes", async () => {

@@ -607,6 +607,13 @@ export declare type DescribeToolsResponse = Message<"toolgate.tool_runner.v1.Des
    * @generated from field: repeated toolgate.tool_runner.v1.ToolDescription tools = 1;
    */
   tools: ToolDescription[];
+
+  /**
+   * Not for an assistant.
+   *
+   * @generated from field: toolgate.tool_runner.v1.ApiDescription about = 2;
+   */
+  about?: ApiDescription | undefined;
 };
 
 /**
@@ -614,6 +621,131 @@ export declare type DescribeToolsResponse = Message<"toolgate.tool_runner.v1.Des
  * Use `create(DescribeToolsResponseSchema)` to create a new message.
  */
 export declare const DescribeToolsResponseSchema: GenMessage<DescribeToolsResponse>;
+
+/**
+ * What a workspace says about its tools in the OpenAPI documents of its keys. Empty members are left out or have a default.
+ *
+ * @generated from message toolgate.tool_runner.v1.ApiDescription
+ */
+export declare type ApiDescription = Message<"toolgate.tool_runner.v1.ApiDescription"> & {
+  /**
+   * At most 100 characters; "Tool API" if it is empty.
+   *
+   * @generated from field: string title = 1;
+   */
+  title: string;
+
+  /**
+   * Markdown of at most 10,000 characters, above what every document says.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * At most 100 characters.
+   *
+   * @generated from field: string contact_name = 3;
+   */
+  contactName: string;
+
+  /**
+   * An http or https URL of at most 2,000 characters.
+   *
+   * @generated from field: string contact_url = 4;
+   */
+  contactUrl: string;
+
+  /**
+   * @generated from field: string contact_email = 5;
+   */
+  contactEmail: string;
+
+  /**
+   * At most 100 characters; "Proprietary" if it is empty.
+   *
+   * @generated from field: string license_name = 6;
+   */
+  licenseName: string;
+
+  /**
+   * An http or https URL of at most 2,000 characters; only with a name.
+   *
+   * @generated from field: string license_url = 7;
+   */
+  licenseUrl: string;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.ApiDescription.
+ * Use `create(ApiDescriptionSchema)` to create a new message.
+ */
+export declare const ApiDescriptionSchema: GenMessage<ApiDescription>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.GetApiDescriptionRequest
+ */
+export declare type GetApiDescriptionRequest = Message<"toolgate.tool_runner.v1.GetApiDescriptionRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetApiDescriptionRequest.
+ * Use `create(GetApiDescriptionRequestSchema)` to create a new message.
+ */
+export declare const GetApiDescriptionRequestSchema: GenMessage<GetApiDescriptionRequest>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.GetApiDescriptionResponse
+ */
+export declare type GetApiDescriptionResponse = Message<"toolgate.tool_runner.v1.GetApiDescriptionResponse"> & {
+  /**
+   * @generated from field: toolgate.tool_runner.v1.ApiDescription about = 1;
+   */
+  about?: ApiDescription | undefined;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.GetApiDescriptionResponse.
+ * Use `create(GetApiDescriptionResponseSchema)` to create a new message.
+ */
+export declare const GetApiDescriptionResponseSchema: GenMessage<GetApiDescriptionResponse>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.SetApiDescriptionRequest
+ */
+export declare type SetApiDescriptionRequest = Message<"toolgate.tool_runner.v1.SetApiDescriptionRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: toolgate.tool_runner.v1.ApiDescription about = 2;
+   */
+  about?: ApiDescription | undefined;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.SetApiDescriptionRequest.
+ * Use `create(SetApiDescriptionRequestSchema)` to create a new message.
+ */
+export declare const SetApiDescriptionRequestSchema: GenMessage<SetApiDescriptionRequest>;
+
+/**
+ * @generated from message toolgate.tool_runner.v1.SetApiDescriptionResponse
+ */
+export declare type SetApiDescriptionResponse = Message<"toolgate.tool_runner.v1.SetApiDescriptionResponse"> & {
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.SetApiDescriptionResponse.
+ * Use `create(SetApiDescriptionResponseSchema)` to create a new message.
+ */
+export declare const SetApiDescriptionResponseSchema: GenMessage<SetApiDescriptionResponse>;
 
 /**
  * @generated from message toolgate.tool_runner.v1.ToolDescription
@@ -807,6 +939,26 @@ export declare const ToolService: GenService<{
     methodKind: "unary";
     input: typeof RestoreToolVersionRequestSchema;
     output: typeof RestoreToolVersionResponseSchema;
+  },
+  /**
+   * How the documents for callers by key introduce the workspace.
+   *
+   * @generated from rpc toolgate.tool_runner.v1.ToolService.GetApiDescription
+   */
+  getApiDescription: {
+    methodKind: "unary";
+    input: typeof GetApiDescriptionRequestSchema;
+    output: typeof GetApiDescriptionResponseSchema;
+  },
+  /**
+   * Replaces all of it. The documents say it from the response on.
+   *
+   * @generated from rpc toolgate.tool_runner.v1.ToolService.SetApiDescription
+   */
+  setApiDescription: {
+    methodKind: "unary";
+    input: typeof SetApiDescriptionRequestSchema;
+    output: typeof SetApiDescriptionResponseSchema;
   },
   /**
    * Runs a tool as a call by key would, for at most 15 seconds, and records its writes instead of making them: emails,

@@ -1,18 +1,22 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import { type ToolDescription, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { type ApiDescription, type ToolDescription, ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 
 /** Describes the tools that a key may call. The verdict must list them. */
-export type DescribeTools = (key: KeyVerdict) => Promise<ToolDescription[]>;
+export type DescribeTools = (key: KeyVerdict) => Promise<Described>;
+
+/** The tools of a key, and what the workspace says about them all. */
+export interface Described {
+  tools: ToolDescription[];
+  about?: ApiDescription | undefined;
+}
 
 const TIMEOUT_MS = 10_000;
 
 export function createDescribeTools(toolRunner: Transport): DescribeTools {
   const client = createClient(ToolService, toolRunner);
   return async ({ workspaceId, workspaceEpoch, tools: names, grant }) => {
-    if (names.length === 0) return [];
     const request = { workspaceId, workspaceEpoch, names, grant };
-    const { tools } = await client.describeTools(request, { timeoutMs: TIMEOUT_MS });
-    return tools;
+    return client.describeTools(request, { timeoutMs: TIMEOUT_MS });
   };
 }

@@ -1,21 +1,22 @@
 import { type ReceiveResponse, RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
+import type { ErrorCode } from "./error-codes.ts";
 import { type ApiResponse, INTERNAL_ERROR, NOT_FOUND, RETRY_AFTER_HEADER } from "./responses.ts";
 
 /** [IN-31] Texts that name neither what was checked nor what was found. */
 const REFUSALS: Partial<Record<RefusalReason, ApiResponse>> = {
   // [IN-16] [IN-17] [IN-18]
   [RefusalReason.NOT_FOUND]: NOT_FOUND,
-  [RefusalReason.LOOP]: refusal(508, "Schleife erkannt"),
-  [RefusalReason.TOO_LARGE]: refusal(413, "Anfrage zu gross"),
-  [RefusalReason.LOCKED]: refusal(403, "Nicht verfuegbar"),
-  [RefusalReason.UNAUTHENTICATED]: refusal(401, "Nicht autorisiert"),
-  [RefusalReason.RATE_LIMITED]: refusal(429, "Aufruflimit erreicht"),
-  [RefusalReason.INVALID_BODY]: refusal(400, "Ungueltige Anfrage"),
+  [RefusalReason.LOOP]: refusal(508, "LOOP_DETECTED", "Schleife erkannt"),
+  [RefusalReason.TOO_LARGE]: refusal(413, "BODY_TOO_LARGE", "Anfrage zu gross"),
+  [RefusalReason.LOCKED]: refusal(403, "HOOK_UNAVAILABLE", "Nicht verfuegbar"),
+  [RefusalReason.UNAUTHENTICATED]: refusal(401, "UNAUTHENTICATED", "Nicht autorisiert"),
+  [RefusalReason.RATE_LIMITED]: refusal(429, "RATE_LIMITED", "Aufruflimit erreicht"),
+  [RefusalReason.INVALID_BODY]: refusal(400, "BAD_REQUEST", "Ungueltige Anfrage"),
 };
 
 /** For a call that may not have been stored: the sender should repeat it, with the same id. */
 export const HOOK_UNAVAILABLE: ApiResponse = {
-  ...refusal(503, "Voruebergehend nicht verfuegbar"),
+  ...refusal(503, "TRY_AGAIN", "Voruebergehend nicht verfuegbar"),
   headers: { [RETRY_AFTER_HEADER]: "1" },
 };
 
@@ -41,8 +42,8 @@ export function hookResponse({ outcome }: ReceiveResponse): ApiResponse {
   }
 }
 
-function refusal(status: number, error: string): ApiResponse {
-  return { status, body: encode({ success: false, error }) };
+function refusal(status: number, code: ErrorCode, error: string): ApiResponse {
+  return { status, code, body: encode({ success: false, error }) };
 }
 
 function encode(members: object): Buffer {

@@ -1,7 +1,11 @@
+import type { ErrorCode } from "./error-codes.ts";
+
 /** A response of the tool API or of /session, ready to send. */
 export interface ApiResponse {
   status: number;
   body: Buffer;
+  /** For programs, in the header X-Error-Code; every response that is an error has one. */
+  code?: ErrorCode;
   /** Headers in addition to those of every response. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -17,44 +21,54 @@ export const REPLAYED_HEADER = "idempotency-replayed";
 
 /** [ERR-3] [ERR-4] */
 export const UNAUTHENTICATED: ApiResponse = {
-  ...failure(401, "Ungueltiger oder fehlender API-Key"),
+  ...failure(401, "UNAUTHENTICATED", "Ungueltiger oder fehlender API-Key"),
   headers: { "www-authenticate": "Bearer" },
 };
 /** [ERR-11] [ERR-12] The same for every cause. */
-export const TOOL_UNAVAILABLE = failure(403, "Tool nicht verfuegbar");
+export const TOOL_UNAVAILABLE = failure(403, "TOOL_UNAVAILABLE", "Tool nicht verfuegbar");
 /** Of a page whose origin may not use MCP. */
-export const ORIGIN_REFUSED = failure(403, "Origin nicht erlaubt");
+export const ORIGIN_REFUSED = failure(403, "ORIGIN_REFUSED", "Origin nicht erlaubt");
 /** [ERR-9] */
-export const TOOL_FAILED = failure(400, "Tool konnte nicht ausgefuehrt werden");
+export const TOOL_FAILED = failure(400, "TOOL_FAILED", "Tool konnte nicht ausgefuehrt werden");
 /** [ERR-18] */
-export const INTERNAL_ERROR = failure(500, "Interner Fehler");
+export const INTERNAL_ERROR = failure(500, "INTERNAL", "Interner Fehler");
+/** [ERR-18] Of an earlier call with the same Idempotency-Key. */
+export const OUTCOME_UNKNOWN: ApiResponse = { ...INTERNAL_ERROR, code: "OUTCOME_UNKNOWN" };
 /** [ERR] */
-export const METHOD_NOT_ALLOWED = failure(405, "Methode nicht erlaubt");
-export const NOT_FOUND = failure(404, "Nicht gefunden");
+export const METHOD_NOT_ALLOWED = failure(405, "METHOD_NOT_ALLOWED", "Methode nicht erlaubt");
+export const NOT_FOUND = failure(404, "NOT_FOUND", "Nicht gefunden");
 /** Also the response to bytes that are not an HTTP request. */
-export const BAD_REQUEST = failure(400, "Ungueltige Anfrage");
-export const REQUEST_TIMEOUT = failure(408, "Anfrage nicht rechtzeitig vollstaendig");
-export const HEADERS_TOO_LARGE = failure(431, "Kopfzeilen zu gross");
-export const IDEMPOTENCY_KEY_REUSED = failure(422, "Idempotency-Key gehoert zu einem anderen Aufruf");
-export const IDEMPOTENCY_KEY_IN_USE = failure(409, "Aufruf mit diesem Idempotency-Key laeuft noch");
+export const BAD_REQUEST = failure(400, "BAD_REQUEST", "Ungueltige Anfrage");
+export const REQUEST_TIMEOUT = failure(408, "REQUEST_TIMEOUT", "Anfrage nicht rechtzeitig vollstaendig");
+export const HEADERS_TOO_LARGE = failure(431, "HEADERS_TOO_LARGE", "Kopfzeilen zu gross");
+export const IDEMPOTENCY_KEY_REUSED = failure(
+  422,
+  "IDEMPOTENCY_KEY_REUSED",
+  "Idempotency-Key gehoert zu einem anderen Aufruf",
+);
+export const IDEMPOTENCY_KEY_IN_USE = failure(
+  409,
+  "IDEMPOTENCY_KEY_IN_USE",
+  "Aufruf mit diesem Idempotency-Key laeuft noch",
+);
 
-export const LOGIN_REQUIRED = failure(401, "Anmeldung erforderlich");
-export const LOGIN_REFUSED = failure(401, "E-Mail oder Passwort falsch");
-export const CSRF_TOKEN_MISSING = failure(403, "CSRF-Token fehlt oder ist falsch");
+export const LOGIN_REQUIRED = failure(401, "LOGIN_REQUIRED", "Anmeldung erforderlich");
+export const LOGIN_REFUSED = failure(401, "LOGIN_REFUSED", "E-Mail oder Passwort falsch");
+export const CSRF_TOKEN_MISSING = failure(403, "CSRF_TOKEN_MISSING", "CSRF-Token fehlt oder ist falsch");
 
-function failure(status: number, error: string, members: Record<string, unknown> = {}): ApiResponse {
-  return { status, body: Buffer.from(JSON.stringify({ success: false, error, ...members })) };
+function failure(status: number, code: ErrorCode, error: string, members: Record<string, unknown> = {}): ApiResponse {
+  return { status, code, body: Buffer.from(JSON.stringify({ success: false, error, ...members })) };
 }
 
 /** [ERR-1] [ERR-2] */
 export function invalidParameters(violations: readonly Violation[]): ApiResponse {
   const details = violations.map(({ field, rule, message }) => ({ field, rule, message }));
-  return failure(400, "Ungueltige Parameter", { details });
+  return failure(400, "INVALID_PARAMETERS", "Ungueltige Parameter", { details });
 }
 
 /** [ERR-15] [ERR-16] [LIMIT-8] */
 export function limitReached(retryAfterSeconds: number): ApiResponse {
-  const response = failure(429, "Aufruflimit erreicht", { retry_after: retryAfterSeconds });
+  const response = failure(429, "RATE_LIMITED", "Aufruflimit erreicht", { retry_after: retryAfterSeconds });
   return { ...response, headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) } };
 }
 
@@ -74,6 +88,6 @@ export function sessionResponse(members: Record<string, unknown>): ApiResponse {
 
 /** `retryAfter`: seconds, from key-auth. */
 export function tooManyLogins(retryAfter: string | null): ApiResponse {
-  const response = failure(429, "Zu viele Anmeldeversuche");
+  const response = failure(429, "TOO_MANY_LOGINS", "Zu viele Anmeldeversuche");
   return retryAfter === null ? response : { ...response, headers: { [RETRY_AFTER_HEADER]: retryAfter } };
 }

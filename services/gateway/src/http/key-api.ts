@@ -3,11 +3,13 @@ import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../context.ts";
 import { tagMatches } from "../domain/entity-tag.ts";
+import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
 import { LIMIT_FIELDS, rateLimitFields } from "../domain/rate-limit-fields.ts";
 import { apiKeyOf } from "../domain/request-headers.ts";
 import { type ApiResponse, METHOD_NOT_ALLOWED, UNAUTHENTICATED } from "../domain/responses.ts";
 
-export function sendResponse(reply: FastifyReply, { status, body, headers = {} }: ApiResponse): FastifyReply {
+export function sendResponse(reply: FastifyReply, { status, code, body, headers = {} }: ApiResponse): FastifyReply {
+  if (code !== undefined) reply.header(ERROR_CODE_HEADER, code);
   return reply.code(status).headers(headers).header("content-type", "application/json; charset=utf-8").send(body);
 }
 

@@ -20,6 +20,7 @@ import { rejectMethod, sendResponse } from "./key-api.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { createMcpOrigins } from "./mcp/mcp-origins.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
+import { respondToOddRequests } from "./odd-requests.ts";
 import { handleOneAtATime } from "./one-at-a-time.ts";
 import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
@@ -75,11 +76,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       // Node swaps the two timeouts if the one for headers is longer.
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(SLOW_CHECK_MS, requestTimeoutMs),
+      // Node's own response to a request without Host is empty.
+      requireHostHeader: false,
     },
     rewriteUrl: (request) => routableTarget(request.url ?? "/"),
     clientErrorHandler: rejectUnparsable,
   });
   app.server.maxConnections = MAX_CONNECTIONS;
+  respondToOddRequests(app);
   handleOneAtATime(app);
   addTelemetry(app, isTrusted);
 

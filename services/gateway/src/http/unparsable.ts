@@ -1,5 +1,6 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { newRequestId } from "@toolgate/telemetry/request-id";
 import { routableTarget } from "../domain/addresses.ts";
 import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
@@ -28,11 +29,21 @@ const MAX_REQUEST_LINE_BYTES = 8_192;
 
 /** Responds to bytes that are not an HTTP request, or not a complete one, and closes the connection. */
 export function rejectUnparsable(error: ServerError, socket: Socket): void {
+  respondAndClose(socket, RESPONSES[error.code ?? ""]?.(error) ?? BAD_REQUEST);
+}
+
+/** [ERR-13] [ERR-14] CONNECT is refused like any other method that a path does not take. */
+export function rejectConnect(request: IncomingMessage, socket: Duplex): void {
+  socket.on("error", () => {});
+  respondAndClose(socket, responseToMethod(request.url ?? ""));
+}
+
+function respondAndClose(socket: Duplex, { status, code, body, headers = {} }: ApiResponse): void {
   if (socket.writable) {
-    const { status, body, headers = {} } = RESPONSES[error.code ?? ""]?.(error) ?? BAD_REQUEST;
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      ...(code === undefined ? [] : [`X-Error-Code: ${code}`]),
       `X-Request-Id: ${newRequestId()}`,
       "Content-Type: application/json; charset=utf-8",
       `Content-Length: ${body.length}`,
@@ -49,7 +60,10 @@ function unknownMethod({ rawPacket, bytesParsed = 0 }: ServerError): ApiResponse
   const start = rawPacket.lastIndexOf("\n", Math.max(0, bytesParsed - 1)) + 1;
   const line = rawPacket.toString("latin1", start, start + MAX_REQUEST_LINE_BYTES);
   const target = REQUEST_LINE.exec(line)?.[1];
-  if (target === undefined) return BAD_REQUEST;
+  return target === undefined ? BAD_REQUEST : responseToMethod(target);
+}
+
+function responseToMethod(target: string): ApiResponse {
   const local = routableTarget(target);
   const allow = allowedMethod(local);
   if (!allow) return NOT_FOUND;

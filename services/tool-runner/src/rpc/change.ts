@@ -21,7 +21,8 @@ type AuditAction =
   | "query.save"
   | "query.delete"
   | "data_source.set"
-  | "sheet.delete";
+  | "sheet.delete"
+  | "api_description.set";
 
 type ChangeContext = Pick<Context, "pool" | "epochs" | "now">;
 

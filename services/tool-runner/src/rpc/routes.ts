@@ -5,6 +5,8 @@ import { HookTargetService } from "@toolgate/gen/toolgate/tool_runner/v1/hook_ta
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
+import { getApiDescription } from "./api-description/get-api-description.ts";
+import { setApiDescription } from "./api-description/set-api-description.ts";
 import { deletePreparedQuery } from "./data-sources/delete-prepared-query.ts";
 import { listPreparedQueries } from "./data-sources/list-prepared-queries.ts";
 import { savePreparedQuery } from "./data-sources/save-prepared-query.ts";
@@ -48,6 +50,8 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       checkTools,
       describeTools,
       explainRelease,
+      getApiDescription,
+      setApiDescription,
     }),
   );
   router.service(

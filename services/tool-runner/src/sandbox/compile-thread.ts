@@ -11,6 +11,7 @@ export type FromThread = { threadId: string | undefined } | { result: CompileRes
 export class CompileThread implements AsyncDisposable {
   #worker: Worker | undefined;
   #threadId: string | undefined;
+  #isUp = false;
   #onResult: ((result: CompileResult) => void) | undefined;
   #onExit: (() => void) | undefined;
 
@@ -33,7 +34,7 @@ export class CompileThread implements AsyncDisposable {
       end(refused("The handler cannot be checked now: try again later"), false);
     }
     const tooLong = () => end(refused("The handler takes too long to check"), false);
-    const stop = afterCpuTime(limitMs, () => threadCpuMs(this.#threadId), tooLong);
+    const stop = afterCpuTime(limitMs, () => this.#cpuMs(), tooLong);
     const isUsable = await ended.promise;
     stop();
     this.#onResult = undefined;
@@ -48,6 +49,11 @@ export class CompileThread implements AsyncDisposable {
     await worker?.terminate();
   }
 
+  /** While the thread starts, which takes long on a busy machine, the source has used no CPU time. */
+  #cpuMs(): number | undefined {
+    return this.#isUp ? threadCpuMs(this.#threadId) : 0;
+  }
+
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker;
     const worker = new Worker(new URL("./compile-program.ts", import.meta.url), {
@@ -56,10 +62,14 @@ export class CompileThread implements AsyncDisposable {
     });
     worker.unref();
     this.#threadId = undefined;
+    this.#isUp = false;
     worker.on("message", (message: FromThread) => {
       if (worker !== this.#worker) return;
       if ("result" in message) this.#onResult?.(message.result);
-      else this.#threadId = message.threadId;
+      else {
+        this.#threadId = message.threadId;
+        this.#isUp = true;
+      }
     });
     // `exit` follows.
     worker.on("error", () => {});

@@ -91,13 +91,21 @@ describe("shares of the sandbox", () => {
     await greedy.end();
   });
 
-  it("[ERR-18] a return value that is not JSON and a thrown error have different outcomes", async () => {
+  it("[ERR-9] [ERR-18] a return value that is not JSON and what the code of the tool throws have different outcomes", async () => {
     await using pool = openPool(1);
     for (const value of ["10n", "(() => { const a = {}; a.a = a; return a; })()"]) {
       const outcome = await runSource(pool, `export default () => (${value})`);
       expect(outcome.kind).toBe("unserializable");
     }
-    expect((await runSource(pool, "export default () => { throw new TypeError('no') }")).kind).toBe("threw");
+    const ofItsCode = [
+      "throw new TypeError('no')",
+      "return { get a() { throw new Error('no') } }",
+      "return { toJSON() { throw 5 } }",
+      "let a = {}; for (let n = 0; n < 200_000; n += 1) a = { a }; return a",
+    ];
+    for (const body of ofItsCode) {
+      expect((await runSource(pool, `export default () => { ${body} }`)).kind, body).toBe("threw");
+    }
     expect(await resultOf(pool, "export default () => undefined")).toBe(null);
   });
 });

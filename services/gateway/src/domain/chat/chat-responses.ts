@@ -1,3 +1,4 @@
+import { errorCodeOf } from "../error-codes.ts";
 import { type ApiResponse, RETRY_AFTER_HEADER } from "../responses.ts";
 
 /** [CHAT-48] [CHAT-49] [CHAT-50] [CHAT-51] Codes of the gateway's own; others come from chat. */
@@ -12,7 +13,7 @@ type OwnCode =
 
 /** [CHAT-52] [CHAT-53] [CHAT-54] */
 export function chatError(status: number, code: string, message: string): ApiResponse {
-  return { status, body: Buffer.from(JSON.stringify({ error: { code, message } })) };
+  return { status, code: errorCodeOf(code), body: Buffer.from(JSON.stringify({ error: { code, message } })) };
 }
 
 function own(status: number, code: OwnCode, message: string): ApiResponse {

@@ -50,8 +50,8 @@ test("[OAPI] keywords that are not JSON Schema 2020-12 are left out or converted
     minimum: 3,
     properties: {
       pair: { type: "array", prefixItems: [{ type: "string" }, { type: "number" }] },
-      none: false,
-      odd: true,
+      none: { not: {} },
+      odd: {},
     },
   });
   expect(portableSchema("no schema", BASE)).toEqual({});

@@ -33,8 +33,8 @@ const KEYWORDS: readonly [string, Copy][] = [
   ["type", where(isType)],
   ["properties patternProperties dependentSchemas $defs", schemaMap],
   ["prefixItems allOf anyOf oneOf", schemaList],
-  ["items contains additionalProperties unevaluatedProperties unevaluatedItems", copySchema],
-  ["propertyNames not if then else", copySchema],
+  ["items contains propertyNames not if then else", copySchema],
+  ["additionalProperties unevaluatedProperties unevaluatedItems", copyRest],
 ];
 const COPIES = new Map(KEYWORDS.flatMap(([names, copy]) => names.split(" ").map((name) => [name, copy] as const)));
 
@@ -51,9 +51,20 @@ export function portableSchema(schema: unknown, base: string): JsonObject {
   return copyObject(source, { base, definitions: new Set(named) });
 }
 
-function copySchema(schema: unknown, target: Target): unknown {
-  if (typeof schema === "boolean") return schema;
-  return isJsonObject(schema) ? copyObject(schema, target) : true;
+/** Never a boolean: MCP clients refuse a list of tools with `true` as the schema of a property, and generators stumble. */
+function copySchema(schema: unknown, target: Target): JsonObject {
+  if (schema === false) return { not: {} };
+  return isJsonObject(schema) ? copyObject(schema, target) : {};
+}
+
+/** Where a boolean is the usual form, and understood everywhere. */
+function copyRest(schema: unknown, target: Target): unknown {
+  return typeof schema === "boolean" ? schema : copySchema(schema, target);
+}
+
+/** Whether no value passes a schema that `portableSchema` has written. */
+export function passesNothing(schema: unknown): boolean {
+  return isJsonObject(schema) && isJsonObject(schema.not) && Object.keys(schema.not).length === 0;
 }
 
 function copyObject(source: JsonObject, target: Target): JsonObject {

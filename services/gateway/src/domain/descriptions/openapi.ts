@@ -1,17 +1,20 @@
-import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { ApiDescription, ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { JsonObject } from "../json.ts";
 import { type DescribedTool, describedTool } from "./described-tool.ts";
 import { COMPONENTS, FAILURE_RESPONSES, RESULT_HEADERS } from "./openapi-components.ts";
 
 /** [VER-2] */
 const OPENAPI_VERSION = "3.1.0";
+const DEFAULT_TITLE = "Tool API";
+/** The tools belong to the workspace, which grants nobody more than the use of its keys. */
+const DEFAULT_LICENSE = { name: "Proprietary", identifier: "LicenseRef-Proprietary" };
 const MAX_SUMMARY_CHARACTERS = 120;
 
 const ABOUT = `Tools that this API key may call. Every response to a valid key carries the state of its limit (calls per clock minute).
 Keep keys on servers: the API sends no CORS headers.`;
 
 /** [OAPI-3] [OAPI-4] The OpenAPI description of the tools of one key, without the address of the server. */
-export function openApiDocument(tools: readonly ToolDescription[]): JsonObject {
+export function openApiDocument(tools: readonly ToolDescription[], about?: ApiDescription): JsonObject {
   const described = sorted(tools).map((tool) => describedTool(tool, pointerTo));
   const schemas = described.flatMap(({ name, args, result }) => [
     [`${name}.args`, args],
@@ -19,11 +22,29 @@ export function openApiDocument(tools: readonly ToolDescription[]): JsonObject {
   ]);
   return {
     openapi: OPENAPI_VERSION,
-    info: { title: "Tool API", version: "1", description: ABOUT },
+    info: infoOf(about),
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(described.map((tool) => [`/api/v1/tools/${tool.name}`, { post: operation(tool) }])),
     components: { ...COMPONENTS, schemas: { ...COMPONENTS.schemas, ...Object.fromEntries(schemas) } },
   };
+}
+
+function infoOf(about: ApiDescription | undefined): JsonObject {
+  const { title = "", description = "", contactName, contactUrl, contactEmail, licenseName, licenseUrl } = about ?? {};
+  const contact = present({ name: contactName, url: contactUrl, email: contactEmail });
+  const license = licenseName ? { name: licenseName, ...present({ url: licenseUrl }) } : DEFAULT_LICENSE;
+  return {
+    title: title || DEFAULT_TITLE,
+    version: "1",
+    description: [description, ABOUT].filter(Boolean).join("\n\n"),
+    ...(Object.keys(contact).length > 0 && { contact }),
+    license,
+  };
+}
+
+/** Without the members that are empty. */
+function present(members: Record<string, string | undefined>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value));
 }
 
 /** [OAPI] Adds the server from which the document was requested. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../json.ts";
+import { passesNothing } from "./json-schema.ts";
 
 // Not json-schema-to-typescript: it fails on a property named hasOwnProperty, writes wrong types for prefixItems, writes
 // a tuple of any minItems, and blocks the event loop for 0.3 s on a tool with 1,000 schemas.
@@ -12,7 +13,7 @@ const PLAIN_TYPES = new Map<unknown, string>([
 
 /** The TypeScript type of the values that pass a schema; wider than the schema where TypeScript cannot express it. */
 export function schemaType(schema: unknown, indent: string, level = 1): string {
-  if (schema === false) return "never";
+  if (schema === false || passesNothing(schema)) return "never";
   if (!isJsonObject(schema) || schema.$ref !== undefined || level > MAX_LEVELS) return "unknown";
   const typeOf = (part: unknown) => schemaType(part, indent, level + 1);
   if (schema.const !== undefined) return literal(schema.const);

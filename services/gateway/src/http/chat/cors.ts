@@ -5,7 +5,7 @@ import { allowedMethod } from "../paths.ts";
 import type { ChatContext } from "./context.ts";
 
 const HEADERS = "authorization, content-type, idempotency-key, last-event-id";
-const EXPOSED = "x-request-id, retry-after";
+const EXPOSED = "x-request-id, x-error-code, retry-after";
 const MAX_AGE_SECONDS = "600";
 
 /**

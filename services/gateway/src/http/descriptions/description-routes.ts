@@ -1,5 +1,5 @@
-import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Described } from "../../clients/tool-descriptions.ts";
 import type { Context } from "../../context.ts";
 import { baseUrlOf } from "../../domain/addresses.ts";
 import { toolDeclarations } from "../../domain/descriptions/declarations.ts";
@@ -15,7 +15,7 @@ interface Format {
   url: string;
   type: string;
   /** The part that is cached: the same for every address. */
-  write(tools: ToolDescription[]): string;
+  write(described: Described): string;
   addressed?(written: CachedDescription, baseUrl: string): CachedDescription;
 }
 
@@ -23,7 +23,7 @@ const FORMATS: readonly Format[] = [
   {
     url: OPENAPI_PATH,
     type: "application/json",
-    write: (tools) => JSON.stringify(openApiDocument(tools)),
+    write: ({ tools, about }) => JSON.stringify(openApiDocument(tools, about)),
     addressed: ({ body, tag }, baseUrl) => ({
       body: withServer(body, baseUrl),
       tag: entityTag(Buffer.from(`${tag} ${baseUrl}`)),
@@ -32,7 +32,7 @@ const FORMATS: readonly Format[] = [
   {
     url: DECLARATIONS_PATH,
     type: "application/typescript",
-    write: (tools) => toolDeclarations(tools),
+    write: ({ tools }) => toolDeclarations(tools),
   },
 ];
 

@@ -23,12 +23,14 @@ import { CLIENT_ADDRESS_HEADER, PRINCIPAL_HEADER } from "@toolgate/service-host/
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
 import { ShareExceeded } from "@toolgate/workspace-share/turn";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ERROR_CODE_HEADER } from "../../domain/error-codes.ts";
 import { RETRY_AFTER_HEADER } from "../../domain/responses.ts";
 import type { Login } from "../../domain/session-cookie.ts";
 import { containsNul } from "../../domain/text.ts";
 import { loginOfRequest, memberRoleOf } from "../sessions/login-of-request.ts";
 import { upstreamResponse } from "../upstream-response.ts";
 import { takeTurn, WEIGHTS, type WorkspaceTurns } from "../workspace-turns.ts";
+import { errorCodeInterceptor, nameErrors } from "./error-code.ts";
 
 /** The proto services that have RPCs for people, each with the service that serves it. */
 export const MANAGED_SERVICES: readonly (readonly [ServiceName, DescService])[] = SERVICE_NAMES.flatMap((name) =>
@@ -74,10 +76,12 @@ export function managementRoutes(peers: Pick<Peers, "transport">, turns: Workspa
       request.response = reply.raw;
       if (request.method !== "POST") {
         const message = "POST is the only method";
+        reply.header(ERROR_CODE_HEADER, "UNIMPLEMENTED");
         return reply.code(405).header("allow", "POST").send({ code: "unimplemented", message });
       }
-      if (JSON_TYPE.test(request.headers["content-type"] ?? "")) return;
+      if (JSON_TYPE.test(request.headers["content-type"] ?? "")) return nameErrors(reply.raw);
       const message = "Content-Type must be application/json";
+      reply.header(ERROR_CODE_HEADER, "UNSUPPORTED_MEDIA_TYPE");
       return reply.code(415).header("accept-post", "application/json").send({ code: "invalid_argument", message });
     });
     await app.register(fastifyConnectPlugin, {
@@ -89,7 +93,7 @@ export function managementRoutes(peers: Pick<Peers, "transport">, turns: Workspa
           .set(loginKey, loginOfRequest(request))
           .set(addressKey, canonicalIp(request.ip))
           .set(turnKey, (workspaceId) => waitForTurn(turns, workspaceId, request)),
-      interceptors: [errorInterceptor(log)],
+      interceptors: [errorCodeInterceptor, errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
       // A misspelled field could be a restriction, so it must not be ignored.
       jsonOptions: { ignoreUnknownFields: false },

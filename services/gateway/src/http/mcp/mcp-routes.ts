@@ -2,22 +2,31 @@ import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/ser
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { isJsonObject } from "../../domain/json.ts";
+import { ERROR_CODE_HEADER } from "../../domain/error-codes.ts";
 import { ORIGIN_REFUSED, REPLAYED_HEADER, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
 import { dropLimitHeaders, keyOf, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
 import { MAX_BODY_BYTES } from "../tools/request-body.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
+import {
+  acceptsJson,
+  errorCodeIn,
+  FORWARDED_ACCEPT,
+  isToolCall,
+  NOT_ACCEPTABLE,
+  plainJson,
+  readMessage,
+} from "./mcp-message.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
 import { type McpExchange, mcpServer } from "./mcp-server.ts";
 
 /** Never requested: the SDK needs some URL. */
 const REQUEST_URL = `http://gateway${MCP_PATH}`;
 /** Headers for the gateway itself, and those that describe the body, which has already been read. */
-const NOT_FORWARDED = new Set(["authorization", "cookie", "content-length", "transfer-encoding", "connection", "host"]);
+const NOT_FORWARDED = new Set([
+  ...["authorization", "cookie", "content-length", "transfer-encoding", "connection", "host", "accept"],
+]);
 const ANY_WORKSPACE = "";
-const PARSE_ERROR = { jsonrpc: "2.0", id: null, error: { code: -32_700, message: "Parse error" } };
-const NO_BATCHES = { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "One message per request" } };
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -72,12 +81,12 @@ async function serve(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const message = parsed(request.body as Buffer | undefined);
-  if (message === undefined) return reply.code(400).send(PARSE_ERROR);
-  if (Array.isArray(message)) return reply.code(400).send(NO_BATCHES);
+  if (!acceptsJson(request.headers.accept)) return sendResponse(reply, NOT_ACCEPTABLE);
+  const { message, fault, refusal } = readMessage(request.body as Buffer | undefined);
+  if (refusal) return sendResponse(reply, refusal);
   // A tools/call is counted and logged before the lock rejects it.
   if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
-  const exchange: McpExchange = { key, request };
+  const exchange: McpExchange = { key, request, fault };
   const response = await handler.fetch(
     new Request(REQUEST_URL, { method: "POST", headers: forwardedHeaders(request), body: "{}" }),
     { parsedBody: message, authInfo: { token: "", clientId: key.keyId, scopes: [], extra: { exchange } } },
@@ -92,25 +101,16 @@ async function serve(
   // [LIMIT-9] Its other headers belong to its own status, not to the 200 of MCP.
   const replayed = exchange.response?.headers?.[REPLAYED_HEADER];
   if (replayed) reply.header(REPLAYED_HEADER, replayed);
+  const code = exchange.response ? exchange.response.code : errorCodeIn(body, response.status);
+  if (code) reply.header(ERROR_CODE_HEADER, code);
   const type = response.headers.get("content-type");
-  if (type) reply.header("content-type", type);
-  return reply.code(response.status).send(body);
-}
-
-function parsed(body: Buffer | undefined): unknown {
-  try {
-    return JSON.parse(body?.toString("utf8") ?? "");
-  } catch {
-    return undefined;
-  }
-}
-
-function isToolCall(message: unknown): boolean {
-  return isJsonObject(message) && message.method === "tools/call";
+  if (type) reply.header("content-type", "application/json");
+  return reply.code(response.status).send(plainJson(body, type));
 }
 
 function forwardedHeaders(request: FastifyRequest): [string, string][] {
   return Object.entries(request.headers)
     .filter(([name]) => !NOT_FORWARDED.has(name))
-    .map(([name, value]) => [name, String(value)]);
+    .map(([name, value]): [string, string] => [name, String(value)])
+    .concat([["accept", FORWARDED_ACCEPT]]);
 }

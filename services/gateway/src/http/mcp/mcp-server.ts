@@ -3,16 +3,18 @@ import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { argumentsSchema } from "../../domain/descriptions/described-tool.ts";
+import { argumentsSchema, outputSchema } from "../../domain/descriptions/described-tool.ts";
 import { sorted } from "../../domain/descriptions/openapi.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
-import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED } from "../../domain/responses.ts";
+import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } from "../../domain/responses.ts";
 import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "../tools/tool-call.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
 export interface McpExchange {
   key: KeyVerdict;
   request: FastifyRequest;
+  /** Why the arguments of a call cannot be used. The call is counted and logged all the same. */
+  fault?: Violation | undefined;
   call?: VerifiedCall;
   response?: ApiResponse;
 }
@@ -37,24 +39,26 @@ export function mcpServer(context: Context, exchange: McpExchange): Server {
         return INTERNAL_ERROR;
       },
     );
-    return resultOf(exchange.response);
+    return resultOf(context, exchange.key, params.name, exchange.response);
   });
   return server;
 }
 
 async function offeredTools({ descriptions, describeTools }: Context, key: KeyVerdict): Promise<Tool[]> {
   const { body } = await descriptions.get(key, "mcp", async () =>
-    JSON.stringify(sorted(await describeTools(key)).map(offeredTool)),
+    JSON.stringify(sorted((await describeTools(key)).tools).map(offeredTool)),
   );
   return JSON.parse(body.toString("utf8"));
 }
 
-/** Has no output schema: clients reject results that do not match it, and results are not checked here. */
+/** Clients reject a result that does not match the output schema, so there is one only where the workspace wrote one. */
 function offeredTool(tool: ToolDescription): Tool {
+  const output = outputSchema(tool);
   return {
     name: tool.name,
     description: tool.description,
     inputSchema: argumentsSchema(tool, "#") as Tool["inputSchema"],
+    ...(output && { outputSchema: output as Tool["outputSchema"] }),
     annotations: { readOnlyHint: tool.readOnly },
   };
 }
@@ -70,13 +74,42 @@ async function callTool(
   if (!call) return UNAUTHENTICATED;
   exchange.call = call;
   const body = Buffer.from(JSON.stringify({ args }));
-  const { key: idempotencyKey, violation: bodyFault } = readIdempotencyKey(headers[IDEMPOTENCY_KEY_HEADER]);
+  const { key: idempotencyKey, violation } = readIdempotencyKey(headers[IDEMPOTENCY_KEY_HEADER]);
+  const bodyFault = exchange.fault ?? violation;
   const response = refusalOf(call) ?? (await runVerified(context, call, { body, bodyFault, idempotencyKey }));
   await logCall(context, call, response.status);
   return response;
 }
 
-function resultOf({ status, body }: ApiResponse): CallToolResult {
+/**
+ * Some clients check even the body of an error against the output schema. So where there is one, a failure is only text;
+ * and [TOOL-12] so is what a tool returned to say that it failed.
+ */
+async function resultOf(
+  context: Context,
+  key: KeyVerdict,
+  tool: string,
+  { status, body }: ApiResponse,
+): Promise<CallToolResult> {
   const text = body.toString("utf8");
-  return { content: [{ type: "text", text }], structuredContent: JSON.parse(text), isError: status !== 200 };
+  const structuredContent = JSON.parse(text);
+  const isFailure = status !== 200 || structuredContent.success === false;
+  const content: CallToolResult["content"] = [{ type: "text", text }];
+  if (isFailure && (await hasOutputSchema(context, key, tool))) return { content, isError: true };
+  return { content, structuredContent, isError: status !== 200 };
+}
+
+async function hasOutputSchema(context: Context, key: KeyVerdict, tool: string): Promise<boolean> {
+  const { descriptions, describeTools, log } = context;
+  const names = async () => {
+    const { tools } = await describeTools(key);
+    return JSON.stringify(tools.filter((one) => outputSchema(one) !== undefined).map(({ name }) => name));
+  };
+  try {
+    const { body } = await descriptions.get(key, "mcp output schemas", names);
+    return JSON.parse(body.toString("utf8")).includes(tool);
+  } catch (error) {
+    log.warn({ err: error }, "tools not described");
+    return true;
+  }
 }

@@ -22,6 +22,7 @@ import {
   INTERNAL_ERROR,
   invalidParameters,
   limitReached,
+  OUTCOME_UNKNOWN,
   replayed,
   TOOL_FAILED,
   TOOL_UNAVAILABLE,
@@ -200,8 +201,10 @@ function responseTo(outcome: RunResponse["outcome"]): ApiResponse {
       return IDEMPOTENCY_KEY_REUSED;
     case "idempotencyInProgress":
       return IDEMPOTENCY_KEY_IN_USE;
+    case "outcomeUnknown":
+      return OUTCOME_UNKNOWN;
     default:
-      // The outcome of the first call is not known, or this gateway does not know its kind.
+      // This gateway does not know its kind.
       return INTERNAL_ERROR;
   }
 }

@@ -8,6 +8,8 @@ import {
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../../context.ts";
+import { ERROR_CODE_HEADER } from "../../domain/error-codes.ts";
+import { errorCodeOfRpc } from "../management/error-code.ts";
 import { ACKNOWLEDGE_PATH, PULL_PATH } from "../paths.ts";
 import { readBody } from "../tools/request-body.ts";
 import { upstreamResponse } from "../upstream-response.ts";
@@ -55,6 +57,7 @@ async function pull<Desc extends DescMessage>(
     return reply.send(toJsonString(schema, response));
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
+    reply.header(ERROR_CODE_HEADER, errorCodeOfRpc(error));
     return reply.code(codeToHttpStatus(error.code)).send(JSON.stringify(errorToJson(error, undefined)));
   }
 }

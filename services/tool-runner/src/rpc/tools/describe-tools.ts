@@ -7,6 +7,7 @@ import { describe, describeForModels } from "../../domain/definitions/descriptio
 import { carriesRelease } from "../../domain/definitions/release.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { findOutlines } from "../../store/tools.ts";
+import { apiDescriptionOf } from "../api-description/get-api-description.ts";
 import { assertDescribes } from "../signed-texts.ts";
 
 const MAX_NAMES = 1_000;
@@ -34,5 +35,5 @@ export const describeTools: Handler<Context, typeof ToolService.method.describeT
   const tools = rows
     .filter((row) => carriesRelease(row.outline))
     .map(({ name, version, outline, body }) => ({ name, version, ...describe(outline, body) }));
-  return { tools };
+  return { tools, about: await apiDescriptionOf(pool, workspaceId) };
 };

@@ -1,8 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { hasControlCharacters } from "@toolgate/names/name";
 import { changedFields } from "../../domain/definitions/changed-fields.ts";
+import type { DefinitionViolation } from "../../domain/definitions/definition.ts";
 import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";
+import { publishedViolations } from "../../domain/definitions/published-parts.ts";
 import { newlyExposed } from "../../domain/definitions/release.ts";
+import type { JsonObject } from "../../domain/json-object.ts";
 import { checkSavedDefinition } from "../../execution/workspace/check-saved.ts";
 import { type Compiler, SAVE_LIMIT_MS } from "../../sandbox/compiler.ts";
 import { countTools, insertVersion, lockCurrentDefinition, type ToolRow } from "../../store/tools.ts";
@@ -37,13 +40,20 @@ export async function mustBeValid(compiler: Compiler, workspaceId: string, defin
   const checked = await checkSavedDefinition(definition, (source) =>
     compiler.compile(workspaceId, source, SAVE_LIMIT_MS),
   );
+  if (!checked.ok) throw invalid(checked.violations);
   // Not part of the check of stored definitions: one saved by an earlier version stays usable.
-  const unreadable = checked.ok
-    ? declaredArguments(checked.definition.parameters).filter(({ name }) => hasControlCharacters(name))
-    : [];
-  if (checked.ok && unreadable.length === 0) return;
-  const violations = checked.ok
-    ? unreadable.map(({ name }) => `parameters.properties: ${JSON.stringify(name)} must not contain control characters`)
-    : checked.violations.map(({ path, message }) => `${path}: ${message}`);
-  throw new ConnectError(violations.join("; "), Code.InvalidArgument);
+  const unreadable = declaredArguments(checked.definition.parameters).filter(({ name }) => hasControlCharacters(name));
+  const violations = unreadable.map(({ name }) => ({
+    path: "parameters.properties",
+    message: `${JSON.stringify(name)} must not contain control characters`,
+  }));
+  violations.push(...publishedViolations(definition as JsonObject));
+  if (violations.length > 0) throw invalid(violations);
+}
+
+function invalid(violations: readonly DefinitionViolation[]): ConnectError {
+  return new ConnectError(
+    violations.map(({ path, message }) => `${path}: ${message}`).join("; "),
+    Code.InvalidArgument,
+  );
 }

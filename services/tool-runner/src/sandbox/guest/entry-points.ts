@@ -14,7 +14,7 @@ export type EntryPoints = {
  * The part of the child program that runs inside an isolate, after `hardenRealm`, and starts the tool's runs. It is passed
  * in as text, so it can use nothing from outside its braces. What happened since the last `drain` is returned as JSON:
  * `["ok", ticket, json] | ["fail", ticket, kind, message, stack] | ["call", ticket, callId, name, argsJson] |
- * ["log", ticket, line]`. The bounds here only save traffic; the host checks all of them again.
+ * ["log", ticket, line]`; a line with objects is what `shownLine` reads. The bounds here only save traffic; the host checks all of them again.
  */
 export function entryPoints(settings: GuestSettings): EntryPoints {
   type PendingCall = { resolve: (value: unknown) => void; reject: (error: Error) => void };
@@ -29,10 +29,15 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
   };
   const { functions, hostCallsPerRun, concurrentHostCallsPerRun, hostCallBytes, logLinesPerRun } = settings;
   const { parse, stringify } = JSON;
+  // The engine's own words; anything else that ends serialisation was thrown by the tool's code, or went too deep.
+  const circular = "TypeError: Converting circular structure to JSON";
+  const bigInt = "TypeError: Do not know how to serialize a BigInt";
   const { defineProperty } = Object;
   const messageChars = 2_000;
   const stackChars = 4_000;
   const lineChars = 1_000;
+  const loggedObjectChars = 4_000;
+  const structuredLineChars = 12_000;
   const runs = new Map<number, GuestRun>();
   let outbox: unknown[] = [];
   let makeHandler: ((console: object) => unknown) | undefined;
@@ -48,6 +53,13 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
     } catch {
       return ["The tool threw a value that cannot be read", ""];
     }
+  };
+
+  const refusal = (message: string, name: string, code: string) => {
+    const error = new Error(message);
+    if (name !== "") defineProperty(error, "name", { value: name, configurable: true, writable: true });
+    if (code !== "") defineProperty(error, "code", { value: code, configurable: true, writable: true });
+    return error;
   };
 
   const settle = (run: GuestRun, report: unknown[]) => {
@@ -67,8 +79,7 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
       const argsJson = stringify(args);
       if (!runs.has(run.ticket)) return;
       if (run.calls >= hostCallsPerRun) {
-        settle(run, ["fail", run.ticket, "too-many-host-calls", `More than ${hostCallsPerRun} host calls`, ""]);
-        return;
+        throw refusal(`More than ${hostCallsPerRun} host calls`, "ToolError", "TOO_MANY_HOST_CALLS");
       }
       if (argsJson.length > hostCallBytes) throw new RangeError(`The arguments of ${name} are too large`);
       run.calls += 1;
@@ -79,10 +90,20 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
 
   const logLine = (run: GuestRun, parts: unknown[]) => {
     if (run.lines >= logLinesPerRun || !runs.has(run.ticket)) return;
-    const words: string[] = [];
-    for (const part of parts) words.push(typeof part === "string" ? part : String(stringify(part)));
+    // A list with one text stands for an object, which the host redacts.
+    const words: unknown[] = [];
+    let hasObjects = false;
+    for (const part of parts) {
+      const json = typeof part === "string" ? part : stringify(part);
+      if (typeof part !== "object" || part === null || json === undefined) words.push(text(String(json), lineChars));
+      else {
+        hasObjects = true;
+        words.push([json.length <= loggedObjectChars ? json : `{"truncated":true,"characters":${json.length}}`]);
+      }
+    }
     run.lines += 1;
-    outbox.push(["log", run.ticket, text(words.join(" "), lineChars)]);
+    const line = hasObjects ? `\0${stringify(words)}` : words.join(" ");
+    outbox.push(["log", run.ticket, text(line, hasObjects ? structuredLineChars : lineChars)]);
   };
 
   const makeContext = (run: GuestRun, readOnly: boolean, testMode: boolean) => {
@@ -97,7 +118,9 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
     try {
       json = stringify(value) ?? "null";
     } catch (error) {
-      settle(run, ["fail", run.ticket, "unserializable", ...describe(error)]);
+      const [title, stack] = describe(error);
+      const isNotJson = title.startsWith(circular) || title.startsWith(bigInt);
+      settle(run, ["fail", run.ticket, isNotJson ? "unserializable" : "threw", title, stack]);
       return;
     }
     if (json.length <= run.resultChars) settle(run, ["ok", run.ticket, json]);
@@ -137,10 +160,7 @@ export function entryPoints(settings: GuestSettings): EntryPoints {
     },
     resolve: (ticket, callId, json) => takeCall(ticket, callId)?.resolve(parse(json)),
     reject: (ticket, callId, message, name, code) => {
-      const error = new Error(message);
-      if (name !== "") defineProperty(error, "name", { value: name, configurable: true, writable: true });
-      if (code !== "") defineProperty(error, "code", { value: code, configurable: true, writable: true });
-      takeCall(ticket, callId)?.reject(error);
+      takeCall(ticket, callId)?.reject(refusal(message, name, code));
     },
     cancel: (ticket) => {
       runs.delete(ticket);

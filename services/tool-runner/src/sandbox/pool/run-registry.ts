@@ -7,13 +7,13 @@ import type { Children } from "./children.ts";
 import { Counts } from "./counts.ts";
 import type { CpuUsage } from "./cpu-usage.ts";
 import { serveHostCall } from "./host-calls.ts";
+import { shownLine } from "./log-line.ts";
 import { mayTakeOne, type Placement } from "./placement.ts";
 import { SandboxRun, stopped } from "./run.ts";
 
 const MAX_TIMES_LOST = 2;
 /** How often the time that a run is given to begin doubles. */
 const MAX_PATIENCE = 4;
-const LOG_LINE_CHARS = 1_000;
 /** How the engine ends a process after a fatal error, nearly always because memory ran out. */
 const ENGINE_SIGNALS: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", "SIGBUS"]);
 
@@ -77,7 +77,7 @@ export class RunRegistry {
     if (run === undefined) return;
     if (message[0] === "call") this.#callHost(run, message[2], message[3], message[4]);
     else if (message[0] === "log") {
-      if (run.logs.length < this.#limits.logLinesPerRun) run.logs.push(message[2].slice(0, LOG_LINE_CHARS));
+      if (run.logs.length < this.#limits.logLinesPerRun) run.logs.push(shownLine(message[2]));
     } else if (message[0] === "used") this.#chargeStep(run, message[2]);
     else if (message[0] === "full") {
       child.assigned.refuse(run);

@@ -1,0 +1,174 @@
+import { readFile } from "node:fs/promises";
+import { ERROR_CODES, errorCodeRows } from "@toolgate/gateway/domain/error-codes";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { earlyInMinute, type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+
+let toolgate: RunningToolgate;
+let bearer: string;
+let session: string;
+
+beforeAll(async () => {
+  toolgate = await runToolgate("single");
+  await toolgate.saveTool("echo", {
+    external_api: true,
+    parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+    handler: "export default async (args) => ({ success: true, args });",
+  });
+  await toolgate.saveTool("broken", { external_api: true, handler: "export default () => { throw new Error('x'); };" });
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["echo", "broken"], limit: 1_000 });
+  bearer = `Bearer ${secret}`;
+  const { email, password } = toolgate.account;
+  const { body } = await rpc("key_auth.v1.SessionService/Login", { email, password });
+  session = `Bearer ${body.token}`;
+});
+afterAll(() => toolgate[Symbol.asyncDispose]());
+
+const json = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
+const rpc = (name: string, body: unknown, headers: Record<string, string> = {}) =>
+  toolgate.request(`/toolgate.${name}`, json(body, headers));
+const mcp = (method: string, params: object) =>
+  json({ jsonrpc: "2.0", id: 1, method, params }, { authorization: bearer });
+
+/** A request that ends with an error: what it sends where, the status and code, and the text of the specified body. */
+const ERRORS: [
+  name: string,
+  request: () => [path: string, init: RequestInit],
+  status: number,
+  code: string,
+  text: string,
+][] = [
+  ["no key", () => ["/api/v1/tools/echo", json({})], 401, "UNAUTHENTICATED", "Ungueltiger oder fehlender API-Key"],
+  [
+    "another tool",
+    () => ["/api/v1/tools/other", json({}, { authorization: bearer })],
+    403,
+    "TOOL_UNAVAILABLE",
+    "Tool nicht verfuegbar",
+  ],
+  [
+    "wrong arguments",
+    () => ["/api/v1/tools/echo", json({ args: {} }, { authorization: bearer })],
+    400,
+    "INVALID_PARAMETERS",
+    "Ungueltige Parameter",
+  ],
+  [
+    "a tool that throws",
+    () => ["/api/v1/tools/broken", json({}, { authorization: bearer })],
+    400,
+    "TOOL_FAILED",
+    "Tool konnte nicht ausgefuehrt werden",
+  ],
+  ["a wrong path", () => ["/api/v1/nowhere", {}], 404, "NOT_FOUND", "Nicht gefunden"],
+  ["a wrong method", () => ["/api/v1/tools/echo", {}], 405, "METHOD_NOT_ALLOWED", "Methode nicht erlaubt"],
+  ["a hook that is none", () => ["/api/v1/hooks/hk_none", json({})], 404, "NOT_FOUND", "Nicht gefunden"],
+  ["no login to a chat", () => ["/chat/index", json({})], 401, "UNAUTHENTICATED", "sign in first"],
+  ["no session", () => ["/session", {}], 401, "LOGIN_REQUIRED", "Anmeldung erforderlich"],
+  ["/mcp without a message", () => ["/mcp", json("{", { authorization: bearer })], 400, "PARSE_ERROR", "Parse error"],
+  [
+    "a list of RPCs to /mcp",
+    () => ["/mcp", json("[]", { authorization: bearer })],
+    400,
+    "INVALID_REQUEST",
+    "One message",
+  ],
+  ["an unsigned pull", () => ["/api/v1/webhooks/endpoints/1/pull", json({})], 401, "UNAUTHENTICATED", ""],
+  [
+    "management without a login",
+    () => ["/toolgate.tool_runner.v1.ToolService/ListTools", json({ workspace: "w" })],
+    401,
+    "UNAUTHENTICATED",
+    "login required",
+  ],
+  [
+    "an unknown field in management",
+    () => ["/toolgate.tool_runner.v1.ToolService/ListTools", json({ nothing: 1 }, { authorization: session })],
+    400,
+    "INVALID_ARGUMENT",
+    "",
+  ],
+  [
+    "another type in management",
+    () => ["/toolgate.tool_runner.v1.ToolService/ListTools", { method: "POST", body: "x" }],
+    415,
+    "UNSUPPORTED_MEDIA_TYPE",
+    "Content-Type must be application/json",
+  ],
+  [
+    "a missing tool in management",
+    () => [
+      "/toolgate.tool_runner.v1.ToolService/GetTool",
+      json({ workspace: toolgate.account.workspace, name: "missing" }, { authorization: session }),
+    ],
+    404,
+    "NOT_FOUND",
+    "no such tool",
+  ],
+];
+
+test.each(ERRORS)(
+  "[ERR] %s has its code, and details of the problem for those who accept them",
+  async (_, request, status, code, text) => {
+    const [path, init] = request();
+    const plain = await toolgate.request(path, init);
+    expect([plain.status, plain.headers.get("x-error-code")]).toEqual([status, code]);
+    expect(plain.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(plain.text).toContain(text);
+    expect(Object.keys(ERROR_CODES)).toContain(code);
+    const accept = "application/json, application/problem+json;q=0.9";
+    const problem = await toolgate.request(path, { ...init, headers: { ...(init.headers as object), accept } });
+    expect(problem.headers.get("content-type")).toBe("application/problem+json");
+    expect(problem.headers.get("x-error-code")).toBe(code);
+    const details = JSON.parse(problem.text);
+    expect(details).toMatchObject({ type: "about:blank", title: expect.any(String), status, code });
+    expect(details.detail).toContain(text);
+    expect(plain.body.details === undefined || Array.isArray(details.details)).toBe(true);
+    // The specified body of the next request is not affected.
+    expect((await toolgate.request(path, request()[1])).text).toBe(plain.text);
+  },
+);
+
+test("[ERR-15] [LIMIT-8] a problem keeps retry_after and the limit's headers; a client that refuses problems gets none", async () => {
+  const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"], limit: 1 });
+  const call = (accept: string) =>
+    toolgate.request(
+      "/api/v1/tools/echo",
+      json({ args: { text: "x" } }, { authorization: `Bearer ${secret}`, accept }),
+    );
+  await earlyInMinute();
+  expect((await call("application/problem+json")).headers.get("content-type")).toBe("application/json; charset=utf-8");
+  const limited = await call("application/problem+json");
+  expect(JSON.parse(limited.text)).toMatchObject({
+    status: 429,
+    code: "RATE_LIMITED",
+    retry_after: expect.any(Number),
+  });
+  expect(limited.headers.get("retry-after")).not.toBeNull();
+  expect(limited.headers.get("x-ratelimit-remaining")).toBe("0");
+  for (const accept of ["*/*", "application/problem+json;q=0", "application/problem+jsonx"]) {
+    const plain = await call(accept);
+    expect(plain.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(plain.headers.get("x-error-code")).toBe("RATE_LIMITED");
+  }
+});
+
+test("[ERR] over MCP a refused or failed call and an error of the protocol have a code, a result and a list have none", async () => {
+  const codeOf = async (method: string, params: object) =>
+    (await toolgate.request("/mcp", mcp(method, params))).headers.get("x-error-code");
+  expect(await codeOf("tools/call", { name: "echo", arguments: { text: "x" } })).toBeNull();
+  expect(await codeOf("tools/list", {})).toBeNull();
+  expect(await codeOf("tools/call", { name: "echo", arguments: {} })).toBe("INVALID_PARAMETERS");
+  expect(await codeOf("tools/call", { name: "broken", arguments: {} })).toBe("TOOL_FAILED");
+  expect(await codeOf("tools/call", { name: "other", arguments: {} })).toBe("TOOL_UNAVAILABLE");
+  expect(await codeOf("nothing/here", {})).toBe("METHOD_NOT_FOUND");
+});
+
+test("[ERR] the list in docs/callers.md is that of the code", async () => {
+  const docs = await readFile(new URL("../../../../docs/callers.md", import.meta.url), "utf8");
+  const [, table = ""] = docs.split("| `X-Error-Code` | status | meaning |\n|---|---|---|\n");
+  expect(table.split("\n\n", 1)[0]?.split("\n")).toEqual(errorCodeRows());
+});

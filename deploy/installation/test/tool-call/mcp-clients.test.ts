@@ -1,0 +1,175 @@
+import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from "@modelcontextprotocol/client";
+import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+
+const HANDLER = "export default async (args) => ({ success: true, args });";
+
+let toolgate: RunningToolgate;
+let secret: string;
+let keyId: string;
+
+beforeAll(async () => {
+  toolgate = await runToolgate("single");
+  await toolgate.saveTool("echo", {
+    external_api: true,
+    parameters: {
+      type: "object",
+      properties: { anything: true, nothing: false, rest: { additionalProperties: true } },
+    },
+    handler: HANDLER,
+  });
+  await toolgate.saveTool("count", {
+    external_api: true,
+    external_api_response: { type: "object", properties: { count: { type: "integer" } }, required: ["count"] },
+    parameters: { type: "object", properties: { fail: { type: "boolean" } } },
+    handler: "export default async ({ fail }) => fail ? { success: false, error: 'sold out' } : { count: 3 };",
+  });
+  await toolgate.saveTool("list", { external_api: true, external_api_response: { type: "array" }, handler: HANDLER });
+  const key = await toolgate.createKey({ name: "k", tools: ["echo", "count", "list"], limit: 10_000 });
+  secret = key.secret;
+  keyId = key.id;
+});
+afterAll(() => toolgate[Symbol.asyncDispose]());
+
+const mcpUrl = () => new URL(`${toolgate.baseUrl}/mcp`);
+const bearer = (key: string) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } });
+
+/** What all generations of the official client have in common here. */
+interface AnyClient extends AsyncDisposable {
+  listTools(): Promise<{ tools: { name: string; inputSchema: object; outputSchema?: unknown }[] }>;
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<object>;
+}
+
+async function connectNew(mode: VersionNegotiationMode, key = secret): Promise<AnyClient> {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(mcpUrl(), bearer(key)));
+  return {
+    listTools: () => client.listTools(),
+    callTool: (call) => client.callTool(call),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+async function connectOlder(key = secret): Promise<AnyClient> {
+  const client = new OlderClient({ name: "test", version: "1" });
+  // Its types are not written for exactOptionalPropertyTypes.
+  await client.connect(new OlderTransport(mcpUrl(), bearer(key)) as never);
+  return {
+    listTools: () => client.listTools(),
+    callTool: (call) => client.callTool(call),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+const CLIENTS: [name: string, connect: (key?: string) => Promise<AnyClient>][] = [
+  ["of 2026", (key) => connectNew("auto", key)],
+  ["of 2026 with the protocol of 2025", (key) => connectNew("legacy", key)],
+  ["of 2025", (key) => connectOlder(key)],
+];
+
+const send = async (body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  toolgate.request("/mcp", {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${secret}`, ...headers },
+    body: typeof body === "string" ? body : Buffer.from(body),
+  });
+const callOf = (args: string, tool = "echo") =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${args}}}`;
+const nested = (levels: number) => `{"anything":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+const loggedCalls = async () => {
+  const sql = "select count(*)::int as calls from key_auth.api_key_requests where key_id = $1 and status = 400";
+  return (await toolgate.pool.query(sql, [keyId])).rows[0]?.calls;
+};
+
+describe.each(CLIENTS)("the official client %s", (_, connect) => {
+  test("[OAPI-4] [OAPI-6] lists tools with boolean schemas, and an output schema where results are objects", async () => {
+    await using client = await connect();
+    const { tools } = await client.listTools();
+    const byName = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
+    expect(byName.echo?.inputSchema).toMatchObject({
+      properties: { anything: {}, nothing: { not: {} }, rest: { additionalProperties: true } },
+    });
+    expect(tools.map(({ name, outputSchema }) => [name, outputSchema !== undefined])).toEqual([
+      ["count", true],
+      ["echo", false],
+      ["list", false],
+    ]);
+    expect(byName.count?.outputSchema).toEqual({
+      type: "object",
+      properties: { count: { type: "integer" } },
+      required: ["count"],
+    });
+  });
+
+  test("[OAPI-6] [TOOL-12] accepts a result of the declared form, and one that says the tool failed as an error", async () => {
+    await using client = await connect();
+    await client.listTools();
+    const counted = await client.callTool({ name: "count", arguments: {} });
+    expect(counted).toMatchObject({ structuredContent: { count: 3 } });
+    expect(counted).not.toMatchObject({ isError: true });
+    expect(await client.callTool({ name: "count", arguments: { fail: true } })).toMatchObject({
+      isError: true,
+      content: [{ type: "text", text: '{"success":false,"error":"sold out"}' }],
+    });
+    expect(await client.callTool({ name: "count", arguments: { fail: "yes" } })).toMatchObject({
+      isError: true,
+      content: [{ type: "text", text: expect.stringContaining("Ungueltige Parameter") }],
+    });
+  });
+
+  test("[ERR-3] tells its user that the key is wrong", async () => {
+    await expect(connect("svc_live_wrong")).rejects.toThrow(/Ungueltiger oder fehlender API-Key|401|Unauthorized/);
+  });
+});
+
+test("[ERR-2] [LOG-2] arguments that are nested too deeply get the 400 of a REST call, and are in the log", async () => {
+  const headers = { authorization: `Bearer ${secret}` };
+  const before = await loggedCalls();
+  const depths = [65, 5_000, 200_000];
+  for (const levels of depths) {
+    const { text } = await toolgate.request("/api/v1/tools/echo", {
+      method: "POST",
+      headers,
+      body: `{"args":${nested(levels)}}`,
+    });
+    expect(text).toContain('"rule":"depth"');
+    const response = await send(callOf(nested(levels)));
+    expect(response).toMatchObject({
+      status: 200,
+      body: { result: { isError: true, content: [{ type: "text", text }] } },
+    });
+  }
+  await eventually(async () => expect(await loggedCalls()).toBe(before + 2 * depths.length));
+  expect((await send(callOf(nested(60)))).body).toMatchObject({ result: { structuredContent: { success: true } } });
+});
+
+test("[TOOL-1] anything else that is nested too deeply, and invalid UTF-8, are no message; the tool does not run", async () => {
+  const runs = async () =>
+    (await toolgate.pool.query("select count(*)::int as n from tool_runner.executions")).rows[0]?.n;
+  const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${nested(5_000)}}`;
+  expect(await send(deep)).toMatchObject({ status: 400, body: { error: { code: -32_600 } } });
+  const before = await runs();
+  const [head = "", tail = ""] = callOf('{"anything":"?"}').split("?");
+  const invalid = Buffer.concat([Buffer.from(head), Buffer.from([0xff]), Buffer.from(tail)]);
+  expect(await send(invalid)).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
+  // Its record comes after any that the refused call could have left.
+  await send(callOf('{"anything":"valid"}'));
+  await eventually(async () => expect(await runs()).toBe(before + 1));
+});
+
+test.each([undefined, "*/*", "application/json", "application/*;q=0.9", "text/event-stream, application/json"])(
+  "[TOOL-1] a client that accepts %s gets plain JSON",
+  async (accept) => {
+    const response = await send(callOf("{}"), { accept: accept ?? "" });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(response.body).toMatchObject({ jsonrpc: "2.0", id: 1, result: { structuredContent: { success: true } } });
+  },
+);
+
+test("[TOOL-1] a client that accepts no JSON gets 406", async () => {
+  expect(await send(callOf("{}"), { accept: "text/html" })).toMatchObject({ status: 406, body: { jsonrpc: "2.0" } });
+});

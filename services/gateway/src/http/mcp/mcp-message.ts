@@ -1,0 +1,90 @@
+import { isUtf8 } from "node:buffer";
+import { type ErrorCode, errorCodeOfStatus } from "../../domain/error-codes.ts";
+import { isDeeperThan, isJsonObject } from "../../domain/json.ts";
+import type { ApiResponse, Violation } from "../../domain/responses.ts";
+
+/** As in tool-runner, which refuses the same arguments when they come by REST. */
+const MAX_ARGUMENT_LEVELS = 64;
+const TOO_DEEP: Violation = {
+  field: "",
+  rule: "depth",
+  message: `args must not be nested more than ${MAX_ARGUMENT_LEVELS} levels deep`,
+};
+
+const OF_JSON_RPC: ReadonlyMap<number, ErrorCode> = new Map([
+  [-32_700, "PARSE_ERROR"],
+  [-32_600, "INVALID_REQUEST"],
+  [-32_601, "METHOD_NOT_FOUND"],
+  [-32_602, "INVALID_PARAMETERS"],
+  [-32_603, "INTERNAL"],
+]);
+
+const PARSE_ERROR = failure(400, -32_700, "Parse error");
+const NO_BATCHES = failure(400, -32_600, "One message per request");
+const NESTED_TOO_DEEPLY = failure(400, -32_600, `Nested more than ${MAX_ARGUMENT_LEVELS} levels deep`);
+export const NOT_ACCEPTABLE = failure(406, -32_000, "Not Acceptable: the client must accept application/json");
+
+/** What the SDK demands of every request, although it is only one of the two that it uses. */
+export const FORWARDED_ACCEPT = "application/json, text/event-stream";
+
+interface ReadMessage {
+  message?: unknown;
+  /** Why the arguments of its call cannot be used; they are left out of `message`. */
+  fault?: Violation;
+  /** The response to a body that is not one message. */
+  refusal?: ApiResponse;
+}
+
+/** Reads the body of a request. What is nested very deeply must not reach code that calls itself for each level. */
+export function readMessage(body: Buffer | undefined): ReadMessage {
+  const message = body && isUtf8(body) ? parsed(body.toString("utf8")) : undefined;
+  if (message === undefined) return { refusal: PARSE_ERROR };
+  if (Array.isArray(message)) return { refusal: NO_BATCHES };
+  if (!isDeeperThan(message, MAX_ARGUMENT_LEVELS)) return { message };
+  const params = isToolCall(message) && isJsonObject(message.params) ? message.params : {};
+  const args = params.arguments;
+  const usable = isToolCall(message) ? { ...message, params: { ...params, arguments: {} } } : message;
+  if (isDeeperThan(usable, MAX_ARGUMENT_LEVELS)) return { refusal: NESTED_TOO_DEEPLY };
+  return isDeeperThan(args, MAX_ARGUMENT_LEVELS) ? { message: usable, fault: TOO_DEEP } : { message };
+}
+
+export function isToolCall(message: unknown): message is { params?: unknown } {
+  return isJsonObject(message) && message.method === "tools/call";
+}
+
+/** Whether a client takes JSON. One that names no type takes any. */
+export function acceptsJson(accept: string | undefined): boolean {
+  if (accept === undefined || accept.trim() === "") return true;
+  const types = accept.split(",").map((range) => range.split(";", 1)[0]?.trim().toLowerCase());
+  return types.some((type) => type === "application/json" || type === "application/*" || type === "*/*");
+}
+
+/** The beginning of an error as the SDK writes it, with or without the frame of an event stream. */
+const JSON_RPC_ERROR = /^[^{]*\{(?:"jsonrpc":"2\.0",|"id":(?:"(?:[^"\\]|\\.)*"|[^",]*),)*"error":\{"code":(-?\d+)/;
+const EVENT = /^data: ?(.*)$/m;
+
+/** A response without the frame of an event stream, in which the SDK puts the responses of the older protocol. */
+export function plainJson(body: Buffer, type: string | null): Buffer {
+  if (!type?.startsWith("text/event-stream")) return body;
+  return Buffer.from(EVENT.exec(body.toString("utf8"))?.[1] ?? "");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(status: number, code: number, message: string): ApiResponse {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+  return { status, code: OF_JSON_RPC.get(code) ?? errorCodeOfStatus(status), body: Buffer.from(body) };
+}
+
+/** The code of an error that the SDK has responded with; undefined for anything else. */
+export function errorCodeIn(body: Buffer, status: number): ErrorCode | undefined {
+  const [, code] = JSON_RPC_ERROR.exec(body.toString("utf8")) ?? [];
+  if (code !== undefined) return OF_JSON_RPC.get(Number(code)) ?? errorCodeOfStatus(Math.max(status, 400));
+  return status < 400 ? undefined : errorCodeOfStatus(status);
+}
