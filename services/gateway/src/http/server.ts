@@ -17,6 +17,7 @@ import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
 import { hookRoutes } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
+import { closeLate } from "./late-close.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { createMcpOrigins } from "./mcp/mcp-origins.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
@@ -85,6 +86,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.server.maxConnections = MAX_CONNECTIONS;
   respondToOddRequests(app);
   handleOneAtATime(app);
+  closeLate(app);
   addTelemetry(app, isTrusted);
 
   const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {
