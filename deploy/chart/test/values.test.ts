@@ -122,8 +122,10 @@ describe.runIf(missing === undefined)("values that count", () => {
     async (profile) => {
       const { manifests } = await render(profile);
       const hooks = manifests.filter(({ metadata }) => metadata.annotations?.["helm.sh/hook"]?.startsWith("pre-"));
+      // The Job, its network policy and its Secret.
       expect(hooks.map(({ metadata }) => metadata.name).toSorted()).toEqual([
         "toolgate-login-toolgate-migrations",
+        "toolgate-migrations",
         "toolgate-migrations",
       ]);
       for (const { metadata } of hooks) {
