@@ -13,6 +13,7 @@ const own = (file: string): Program => ({ path: new URL(file, import.meta.url).p
 const OTHERS: Readonly<Record<string, Program>> = {
   toolgate: own("main.ts"),
   migrations: own("migrate-main.ts"),
+  admin: own("admin-main.ts"),
 };
 
 /** All names that a container may be given: services, their roles, and the rest of an installation. */

@@ -11,7 +11,8 @@ interface SingleInstallation extends Service {
   readonly port: number;
 }
 
-const DEFINITIONS = await Promise.all(
+/** The services as they are started, by name. */
+export const DEFINITIONS = await Promise.all(
   SERVICE_NAMES.map(async (name) => {
     const { service } = await import(`@toolgate/${name}/service`);
     return [name, service as ServiceDefinition<unknown>] as const;

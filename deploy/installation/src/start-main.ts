@@ -5,6 +5,8 @@ const program = programOf(name);
 if (program) {
   const { path, role } = program;
   if (role !== undefined) process.env.ROLES = role;
+  // The program sees only the arguments after its name.
+  process.argv.splice(2, 1);
   await import(path);
 } else {
   process.stderr.write(`Name what to start, instead of "${name}": ${programNames().join(", ")}\n`);

@@ -10,7 +10,7 @@ import type { ServiceProcess } from "@toolgate/local/service-process";
 import { type SplitSettings, startSplit } from "@toolgate/local/split";
 import { serviceEnvironment, startTopology } from "@toolgate/local/topology";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
-import type { ServiceName } from "@toolgate/service-registry/services";
+import { type ServiceName, urlVariable } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
 import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
@@ -49,6 +49,10 @@ export interface RunningToolgate extends AsyncDisposable {
   rpcUrls: Readonly<Partial<Record<ServiceName, string>>>;
   /** SERVICE_KEY by service. Only in the split topology. */
   serviceKeys: Readonly<Partial<Record<ServiceName, string>>>;
+  /** What all services are given, and the addresses of those that serve RPCs. */
+  env: Readonly<Record<string, string>>;
+  /** What each user of the servers is given instead. */
+  logins: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Only in the split topology. */
   processes(): ServiceProcess[];
   saveTool(name: string, definition: Record<string, unknown>): Promise<void>;
@@ -114,6 +118,11 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   const manage = await loginTo(running.baseUrl, account);
   if (!manage) throw new Error("the administrator cannot log in");
   const { baseUrl, gatewayUrls, opsUrls, rpcUrls, serviceKeys } = running;
+  const urls = Object.entries(rpcUrls).filter(([, url]) => url !== "");
+  const env = {
+    ...(await serviceEnvironment(settings)),
+    ...Object.fromEntries(urls.map(([name, url]) => [urlVariable(name as ServiceName), url])),
+  };
   const owned = resources.move();
   return {
     baseUrl,
@@ -121,6 +130,8 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
     opsUrls,
     rpcUrls,
     serviceKeys,
+    env,
+    logins: settings.logins,
     pool,
     databaseUrl: database.url,
     manage,

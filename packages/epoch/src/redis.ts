@@ -13,19 +13,21 @@ export interface RedisOptions {
   caFile?: string;
   name: string;
   onError: (error: Error) => void;
+  /** Longest wait for the response to a command. Default 2 s. */
+  commandTimeoutMs?: number;
 }
 
 /**
  * A connection that keeps reconnecting and pipelines the commands of one tick. While Redis is down, commands fail
  * immediately instead of queueing, so that callers can decide what to do without it.
  */
-export function connectRedis({ url, caFile, name, onError }: RedisOptions): Redis {
+export function connectRedis({ url, caFile, name, onError, commandTimeoutMs }: RedisOptions): Redis {
   const isEncrypted = /^rediss:/i.test(url);
   const redis = new Redis(url, {
     ...(isEncrypted && caFile && { tls: { ca: readFileSync(caFile, "utf8") } }),
     connectionName: name,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
     enableAutoPipelining: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

@@ -34,6 +34,8 @@ interface BusOptions {
   log?: (message: string) => void;
   /** Copies of each message that the broker keeps in streams created from here. Default 1. */
   streamReplicas?: number;
+  /** Longest wait for a response of JetStream's API. Default 2 s. */
+  apiTimeoutMs?: number;
 }
 
 const RECONNECT_WAIT_MS = 100;
@@ -49,7 +51,8 @@ const INBOX_NAME = /^[\w-]+$/;
  * Connects, and reconnects forever. Throws when the first connection fails; the message names the servers without their
  * credentials. Disposing sends buffered messages and ends within 2 s, also when the server is down.
  */
-export async function connectBus({ servers, caFile = "", name, log, streamReplicas = 1 }: BusOptions): Promise<Bus> {
+export async function connectBus(options: BusOptions): Promise<Bus> {
+  const { servers, caFile = "", name, log, streamReplicas = 1, apiTimeoutMs = API_TIMEOUT_MS } = options;
   const nc = await connect({
     ...addressesOf(servers, caFile),
     name,
@@ -86,7 +89,7 @@ export async function connectBus({ servers, caFile = "", name, log, streamReplic
   return {
     nc,
     js: jetstream(nc),
-    jsm: await jetstreamManager(nc, { checkAPI: false, timeout: API_TIMEOUT_MS }),
+    jsm: await jetstreamManager(nc, { checkAPI: false, timeout: apiTimeoutMs }),
     streamReplicas,
     get breaks() {
       return breaks;

@@ -4,6 +4,8 @@ import { type Bus, unlessDisconnected } from "./connect.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MS_IN_NS = 1_000_000;
+/** Part of a stream's largest size. */
+const NEARLY_FULL = 0.9;
 
 /** How a stream keeps its messages. */
 interface StreamSettings {
@@ -66,6 +68,32 @@ export async function ensureStream(bus: Bus, name: StreamName, replicas = bus.st
     num_replicas: replicas,
   };
   await unlessDisconnected(bus, () => bus.jsm.streams.add(config));
+}
+
+/** What is wrong with a stream, in words; nothing if it is as this version makes it. Rejects while the broker is down. */
+export async function streamFaults(bus: Bus, name: StreamName): Promise<string[]> {
+  const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch(undefinedIfMissing);
+  if (!found) return ["does not exist"];
+  const { subjects, retention, discard, maxBytes, maxAgeMs } = STREAMS[name];
+  const wanted: Record<string, unknown> = {
+    subjects: subjects.join(", "),
+    retention,
+    discard,
+    max_bytes: maxBytes,
+    max_age: maxAgeMs * MS_IN_NS,
+    storage: StorageType.File,
+  };
+  const actual: Record<string, unknown> = { ...found.config, subjects: found.config.subjects.join(", ") };
+  const faults = Object.keys(wanted)
+    .filter((key) => actual[key] !== wanted[key])
+    .map((key) => `has ${key} ${actual[key]} instead of ${wanted[key]}`);
+  if (discard === DiscardPolicy.New && found.state.bytes > maxBytes * NEARLY_FULL)
+    faults.push(`is nearly full (${found.state.messages} messages) and will refuse more`);
+  return faults;
+}
+
+export function isStreamName(name: string): name is StreamName {
+  return Object.hasOwn(STREAMS, name);
 }
 
 function undefinedIfMissing(error: unknown): undefined {

@@ -143,6 +143,22 @@ export async function assertMigrated({ pool, schema, dir }: Migrations): Promise
   }
 }
 
+/** How a schema differs from the migrations of this version: those that it lacks, and those that only it has. */
+export async function migrationState({
+  pool,
+  schema,
+  dir,
+}: Migrations): Promise<{ missing: string[]; unknown: string[] }> {
+  const files = (await migrationFiles(dir)).map(({ name }) => name);
+  const exists = (await appliedNumber(pool, schema)) > 0;
+  const { rows } = exists ? await pool.query(`select name from ${schema}.migrations order by number`) : { rows: [] };
+  const applied = new Set((rows as { name: string }[]).map(({ name }) => name));
+  return {
+    missing: files.filter((name) => !applied.has(name)),
+    unknown: [...applied].filter((name) => !files.includes(name)),
+  };
+}
+
 async function assertReachable(pool: Pool): Promise<void> {
   const client = await pool.connect().catch((cause: NodeJS.ErrnoException) => {
     const host = URL.parse(pool.options.connectionString ?? "")?.host || "its default address";

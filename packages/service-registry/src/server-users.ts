@@ -135,6 +135,26 @@ export function serverUserOf(service: ServiceName, role?: string): ServerUser {
   return found;
 }
 
+const STREAM_SUBJECT = /^\$JS\.API\.STREAM\.INFO\.(.+)$/;
+const CONSUMER_SUBJECT = /^\$JS\.API\.CONSUMER\.CREATE\.([^.]+)\.([^.]+)\.(.+)$/;
+
+/** A consumer of JetStream that a service shares among its processes. */
+export interface DurableConsumer {
+  readonly stream: string;
+  readonly durable: string;
+  readonly filter: string;
+}
+
+/** The streams that a user works with, and its consumers. */
+export function jetStreamOf({ nats }: ServerUser): { streams: string[]; consumers: DurableConsumer[] } {
+  const streams = nats.publish.flatMap((subject) => STREAM_SUBJECT.exec(subject)?.[1] ?? []);
+  const consumers = nats.publish.flatMap((subject) => {
+    const [, stream, durable, filter] = CONSUMER_SUBJECT.exec(subject) ?? [];
+    return stream && durable && filter ? [{ stream, durable, filter }] : [];
+  });
+  return { streams: [...new Set(streams)], consumers };
+}
+
 /** A user in the words of a server's configuration. */
 export interface UserRules {
   readonly name: string;

@@ -1,0 +1,75 @@
+import { type Bus, connectBus } from "@toolgate/event-bus/connect";
+import { consumerFaults } from "@toolgate/event-bus/consumer-faults";
+import { permissionsOf } from "@toolgate/event-bus/permissions";
+import { isStreamName, streamFaults } from "@toolgate/event-bus/streams";
+import { jetStreamOf } from "@toolgate/service-registry/server-users";
+import { type Findings, messageOf, RESPONSE_MS } from "./finding.ts";
+import type { Installation, Member } from "./installation.ts";
+
+const LOGINS = "Run logins-main.ts again, copy nats-users.conf to the server and reload it: docs/operators.md, Logins.";
+
+export async function checkNats(installation: Installation, findings: Findings): Promise<void> {
+  const looked = new Set<string>();
+  await Promise.all(
+    installation.members.filter(({ env }) => env.NATS_URL).map((member) => checkMember(member, looked, findings)),
+  );
+}
+
+/** `looked` has the streams and consumers that another member takes care of. */
+async function checkMember(member: Member, looked: Set<string>, findings: Findings): Promise<void> {
+  const { name } = member.user;
+  let bus: Bus;
+  try {
+    bus = await connectBus({
+      servers: member.env.NATS_URL ?? "",
+      caFile: member.env.SERVERS_CA_FILE ?? "",
+      name: "doctor",
+      apiTimeoutMs: RESPONSE_MS,
+    });
+  } catch (error) {
+    findings.add(
+      "servers",
+      `${name} cannot use NATS: ${messageOf(error)}`,
+      `Check that the server runs, and NATS_URL. ${LOGINS}`,
+    );
+    return;
+  }
+  await using _ = bus;
+  try {
+    const { refused, readsEverything } = await permissionsOf(bus, member.user.nats);
+    for (const subject of refused) findings.add("permissions", `${name} may not use ${subject} in NATS`, LOGINS);
+    if (readsEverything)
+      findings.add("permissions", `${name} may read all messages of NATS`, `Give it a login of its own. ${LOGINS}`);
+    if (refused.length === 0) await checkStreams(bus, member, looked, findings);
+  } catch (error) {
+    findings.add(
+      "streams",
+      `JetStream does not respond to ${name}: ${messageOf(error)}`,
+      "Check that JetStream is on (`jetstream {}` in the configuration of nats-server) and that its disk is not full.",
+    );
+  }
+}
+
+async function checkStreams(bus: Bus, { user }: Member, looked: Set<string>, findings: Findings): Promise<void> {
+  const { streams, consumers } = jetStreamOf(user);
+  for (const stream of streams.filter(isStreamName)) {
+    if (looked.has(stream)) continue;
+    looked.add(stream);
+    for (const fault of await streamFaults(bus, stream))
+      findings.add(
+        "streams",
+        `the stream ${stream} ${fault}`,
+        `A service creates a missing stream at its start. To replace one that differs: stop all services, delete it (\`nats stream rm ${stream}\`), start them.`,
+      );
+  }
+  for (const consumer of consumers) {
+    if (looked.has(consumer.durable)) continue;
+    looked.add(consumer.durable);
+    for (const fault of await consumerFaults(bus, consumer))
+      findings.add(
+        "streams",
+        `the consumer ${consumer.durable} of ${consumer.stream} ${fault}`,
+        `Start the processes of ${user.service}, which create it and read from it. If it differs, restart them.`,
+      );
+  }
+}
