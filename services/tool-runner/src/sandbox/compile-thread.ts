@@ -11,6 +11,8 @@ export type FromThread = { threadId: string | undefined } | { result: CompileRes
 export class CompileThread implements AsyncDisposable {
   #worker: Worker | undefined;
   #threadId: string | undefined;
+  /** Called when it is up. */
+  #onUp: (() => void) | undefined;
   #isUp = false;
   #onResult: ((result: CompileResult) => void) | undefined;
   #onExit: (() => void) | undefined;
@@ -28,15 +30,23 @@ export class CompileThread implements AsyncDisposable {
     };
     this.#onResult = (result) => end(result, true);
     this.#onExit = () => end(refused("The handler needs too much memory to check"), false);
+    let stop = () => {};
+    const begin = (worker: Worker) => {
+      worker.postMessage(source);
+      const tooLong = () => end(refused("The handler takes too long to check"), false);
+      stop = afterCpuTime(limitMs, () => threadCpuMs(this.#threadId), tooLong);
+    };
     try {
-      this.#start().postMessage(source);
+      const worker = this.#start();
+      // Its start takes long on a busy machine, and does not count.
+      if (this.#isUp) begin(worker);
+      else this.#onUp = () => begin(worker);
     } catch {
       end(refused("The handler cannot be checked now: try again later"), false);
     }
-    const tooLong = () => end(refused("The handler takes too long to check"), false);
-    const stop = afterCpuTime(limitMs, () => this.#cpuMs(), tooLong);
     const isUsable = await ended.promise;
     stop();
+    this.#onUp = undefined;
     this.#onResult = undefined;
     this.#onExit = undefined;
     // A check inside the engine cannot be interrupted: until it ends, so many threads fewer are free.
@@ -47,11 +57,6 @@ export class CompileThread implements AsyncDisposable {
     const worker = this.#worker;
     this.#worker = undefined;
     await worker?.terminate();
-  }
-
-  /** While the thread starts, which takes long on a busy machine, the source has used no CPU time. */
-  #cpuMs(): number | undefined {
-    return this.#isUp ? threadCpuMs(this.#threadId) : 0;
   }
 
   #start(): Worker {
@@ -69,6 +74,7 @@ export class CompileThread implements AsyncDisposable {
       else {
         this.#threadId = message.threadId;
         this.#isUp = true;
+        this.#onUp?.();
       }
     });
     // `exit` follows.

@@ -37,8 +37,8 @@ describe("a limit in CPU time", () => {
   it("[TOOL-2] gives a thread on a busy machine the same CPU time, but not without end", () => {
     expect(stoppedAfterMs(1_000, 0.5)).toBeGreaterThanOrEqual(1_999);
     expect(stoppedAfterMs(1_000, 0.5)).toBeLessThan(2_050);
-    expect(stoppedAfterMs(1_000, 0.01)).toBeGreaterThanOrEqual(5_000);
-    expect(stoppedAfterMs(1_000, 0)).toBeLessThan(6_001);
+    expect(stoppedAfterMs(1_000, 0.01)).toBeGreaterThanOrEqual(20_000);
+    expect(stoppedAfterMs(1_000, 0)).toBeLessThan(21_001);
   });
 
   it("[TOOL-2] is one in time where CPU time is not known", () => {

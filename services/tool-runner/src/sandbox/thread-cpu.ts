@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 
 const NS_PER_MS = 1_000_000;
 /** A thread that gets hardly any CPU time is given up after this many times its limit. */
-const WALL_FACTOR = 5;
+const WALL_FACTOR = 20;
 const MIN_PAUSE_MS = 20;
 
 /** The system's number of the calling thread; undefined where there is no /proc. */
