@@ -110,6 +110,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       const replayed = await post(action, delivery, sign(endpoint.secret, nowSeconds(), delivery));
       expect([replayed.status, replayed.body]).toMatchObject([400, { code: "invalid_argument" }]);
     }
+    for (const body of ['{"pageSize":1,"other":true}', '{"endpointId":"1"}', '{"workspace":"w"}']) {
+      expect((await post("pull", body, sign(endpoint.secret, nowSeconds(), body))).status, body).toBe(400);
+    }
     for (const body of ["", "[]", "null", "{", '{"eventIds":"x"}', "\u0000"]) {
       expect((await post("acknowledge", body, sign(endpoint.secret, nowSeconds(), body))).status, body).toBe(400);
     }

@@ -58,6 +58,20 @@ export declare type Endpoint = Message<"toolgate.outbound_webhook.v1.Endpoint"> 
    * @generated from field: google.protobuf.Timestamp deactivated_at = 8;
    */
   deactivatedAt?: Timestamp | undefined;
+
+  /**
+   * Only tool.completed of these tools is sent; of all tools if it is empty. Other types are not affected.
+   *
+   * @generated from field: repeated string tools = 9;
+   */
+  tools: string[];
+
+  /**
+   * The names of its custom headers, in lower case. Values are never shown.
+   *
+   * @generated from field: repeated string header_names = 10;
+   */
+  headerNames: string[];
 };
 
 /**
@@ -65,6 +79,45 @@ export declare type Endpoint = Message<"toolgate.outbound_webhook.v1.Endpoint"> 
  * Use `create(EndpointSchema)` to create a new message.
  */
 export declare const EndpointSchema: GenMessage<Endpoint>;
+
+/**
+ * The names of tools; empty for all.
+ *
+ * @generated from message toolgate.outbound_webhook.v1.ToolNames
+ */
+export declare type ToolNames = Message<"toolgate.outbound_webhook.v1.ToolNames"> & {
+  /**
+   * @generated from field: repeated string names = 1;
+   */
+  names: string[];
+};
+
+/**
+ * Describes the message toolgate.outbound_webhook.v1.ToolNames.
+ * Use `create(ToolNamesSchema)` to create a new message.
+ */
+export declare const ToolNamesSchema: GenMessage<ToolNames>;
+
+/**
+ * Headers that every delivery has in addition to Toolgate's own. At most 10 with 8 KiB together. Values are stored sealed.
+ *
+ * @generated from message toolgate.outbound_webhook.v1.CustomHeaders
+ */
+export declare type CustomHeaders = Message<"toolgate.outbound_webhook.v1.CustomHeaders"> & {
+  /**
+   * Names are tokens of at most 100 characters, none of Toolgate's own and none that HTTP itself needs; values are 1 to 4,096
+   * visible ASCII characters and blanks.
+   *
+   * @generated from field: map<string, string> values = 1;
+   */
+  values: { [key: string]: string };
+};
+
+/**
+ * Describes the message toolgate.outbound_webhook.v1.CustomHeaders.
+ * Use `create(CustomHeadersSchema)` to create a new message.
+ */
+export declare const CustomHeadersSchema: GenMessage<CustomHeaders>;
 
 /**
  * @generated from message toolgate.outbound_webhook.v1.EventTypes
@@ -107,6 +160,18 @@ export declare type CreateEndpointRequest = Message<"toolgate.outbound_webhook.v
    * @generated from field: string description = 4;
    */
   description: string;
+
+  /**
+   * At most 100 names.
+   *
+   * @generated from field: repeated string tools = 5;
+   */
+  tools: string[];
+
+  /**
+   * @generated from field: toolgate.outbound_webhook.v1.CustomHeaders headers = 6;
+   */
+  headers?: CustomHeaders | undefined;
 };
 
 /**
@@ -242,6 +307,20 @@ export declare type UpdateEndpointRequest = Message<"toolgate.outbound_webhook.v
    * @generated from field: optional bool active = 6;
    */
   active?: boolean | undefined;
+
+  /**
+   * Replaces the list.
+   *
+   * @generated from field: toolgate.outbound_webhook.v1.ToolNames tools = 7;
+   */
+  tools?: ToolNames | undefined;
+
+  /**
+   * Replaces all of them.
+   *
+   * @generated from field: toolgate.outbound_webhook.v1.CustomHeaders headers = 8;
+   */
+  headers?: CustomHeaders | undefined;
 };
 
 /**
@@ -351,6 +430,13 @@ export declare type SendTestEventRequest = Message<"toolgate.outbound_webhook.v1
    * @generated from field: uint64 endpoint_id = 2;
    */
   endpointId: bigint;
+
+  /**
+   * A type of the catalogue, or custom.<name>: its data is the example in the documentation. Empty: webhook.test.
+   *
+   * @generated from field: string type = 3;
+   */
+  type: string;
 };
 
 /**
@@ -437,7 +523,8 @@ export declare const EndpointService: GenService<{
     output: typeof RotateSecretResponseSchema;
   },
   /**
-   * Sends webhook.test to exactly this endpoint; the result appears in the delivery log.
+   * Sends webhook.test, or a sample of another type, to exactly this endpoint, whatever it has subscribed to; the result appears
+   * in the delivery log. Like its resends, it is tried once and does not count towards deactivation.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.EndpointService.SendTestEvent
    */

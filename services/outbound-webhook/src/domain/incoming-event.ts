@@ -28,6 +28,8 @@ export interface StoredEvent {
   type: string;
   hop: number;
   body: Buffer;
+  /** The tool that a tool.completed is about; "" for other types. */
+  tool?: string;
   /** Id of the HTTP request that caused it. Default: the current request. */
   requestId?: string;
   /** W3C trace context. Default: the current one. */
@@ -50,7 +52,8 @@ export function checkEvent(published: PublishedEvent, now: Date): EventCheck {
   if (!isSubscribable(published.type)) return refuse("type is not in the catalogue");
   if (!isIdentity(published.workspaceId) || !isIdentity(published.workspace)) return refuse("workspace is malformed");
   if (published.created > LAST_SECOND_OF_9999) return refuse("created is not a time in seconds");
-  if (!isObjectJson(published.dataJson)) return refuse("data is not a JSON object");
+  const data = objectIn(published.dataJson);
+  if (!data) return refuse("data is not a JSON object");
   const createdSeconds = Number(published.created);
   const body = envelopeBytes({ ...published, id: published.eventId, createdSeconds });
   if (!body) return refuse("the body is over 256 KB");
@@ -63,6 +66,7 @@ export function checkEvent(published: PublishedEvent, now: Date): EventCheck {
       type: published.type,
       hop: published.hop >= 2 ? 2 : 1,
       body,
+      tool: published.type === "tool.completed" && typeof data.tool === "string" ? data.tool : "",
       ...(published.requestId !== undefined && {
         requestId: isRequestId(published.requestId) ? published.requestId : "",
       }),
@@ -91,12 +95,13 @@ function isIdentity(text: string): boolean {
   return text.length > 0 && text.length <= MAX_ID_CHARS && !text.includes("\0");
 }
 
-function isObjectJson(text: string): boolean {
+function objectIn(json: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    const value: unknown = JSON.parse(json);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { type Attempt, AttemptBatchSchema, AttemptSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { headersContext } from "../domain/custom-headers.ts";
 import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
 import { sealingContext } from "../domain/endpoint.ts";
 import { ATTEMPT_DEADLINE_MS } from "../domain/outcome.ts";
@@ -33,14 +34,16 @@ export function prepareAttempt(
   now: Date,
   leaseUntil: Date,
 ): Attempt {
-  const { deliveryId, endpointId, number, url, body, workspaceId } = delivery;
+  const { deliveryId, endpointId, number, url, body, workspaceId, customHeaders } = delivery;
+  const custom = customHeaders ? JSON.parse(secretBox.open(customHeaders, headersContext(endpointId))) : {};
   const secret = secretBox.open(delivery.secret, sealingContext(endpointId));
   return create(AttemptSchema, {
     deliveryId,
     endpointId: BigInt(endpointId),
     number,
     url,
-    headers: requestHeaders({ ...delivery, secret, now }),
+    // Toolgate's own come last, so that none can be replaced.
+    headers: { ...custom, ...requestHeaders({ ...delivery, secret, now }) },
     body,
     notAfterMs: BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - REPORT_MARGIN_MS),
     workspaceId,

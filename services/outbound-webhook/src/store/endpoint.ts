@@ -11,6 +11,15 @@ export interface EndpointRow {
   failuresInARow: number;
   createdAt: Date;
   deactivatedAt: Date | null;
+  /** Empty: all. */
+  tools: string[];
+  headerNames: string[];
+}
+
+/** Custom headers as they are stored; null when there are none. */
+export interface SealedHeaders {
+  sealed: Buffer | null;
+  names: string[];
 }
 
 /** Finds an endpoint only in its own workspace. */
@@ -20,7 +29,7 @@ export interface EndpointKey {
 }
 
 const COLUMNS = `id, url, events, description, active, failures_in_a_row as "failuresInARow",
-  created_at as "createdAt", deactivated_at as "deactivatedAt"`;
+  created_at as "createdAt", deactivated_at as "deactivatedAt", tools, header_names as "headerNames"`;
 
 /** Takes the lock under which endpoints and deliveries change. Has to come first in a transaction. */
 export async function lockWorkspace(db: Queryable, workspaceId: string): Promise<void> {
@@ -51,14 +60,17 @@ export async function insertEndpoint(
     description: string;
     secret: Buffer;
     createdAt: Date;
+    tools: string[];
+    headers: SealedHeaders;
   },
 ): Promise<EndpointRow> {
-  const { id, workspaceId, workspace, url, events, description, secret, createdAt } = endpoint;
+  const { id, workspaceId, workspace, url, events, description, secret, createdAt, tools, headers } = endpoint;
   const { rows } = await db.query(
-    `insert into outbound_webhook.endpoint (id, workspace_id, workspace, url, events, description, secret, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+    `insert into outbound_webhook.endpoint
+       (id, workspace_id, workspace, url, events, description, secret, created_at, tools, sealed_headers, header_names)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      returning ${COLUMNS}`,
-    [id, workspaceId, workspace, url, events, description, secret, createdAt],
+    [id, workspaceId, workspace, url, events, description, secret, createdAt, tools, headers.sealed, headers.names],
   );
   return rows[0];
 }
@@ -84,7 +96,15 @@ export async function findEndpoint(db: Queryable, key: EndpointKey): Promise<End
 export async function updateEndpoint(
   db: Queryable,
   key: EndpointKey,
-  change: { url?: string; events?: string[]; description?: string; active?: boolean; now: Date },
+  change: {
+    url?: string;
+    events?: string[];
+    description?: string;
+    active?: boolean;
+    tools?: string[];
+    headers?: SealedHeaders;
+    now: Date;
+  },
 ): Promise<EndpointRow | undefined> {
   const { rows } = await db.query(
     `update outbound_webhook.endpoint set
@@ -93,7 +113,10 @@ export async function updateEndpoint(
        description = coalesce($5, description),
        failures_in_a_row = case when $6 and not active then 0 else failures_in_a_row end,
        deactivated_at = case when $6 then null when not $6 and active then $7 else deactivated_at end,
-       active = coalesce($6, active)
+       active = coalesce($6, active),
+       tools = coalesce($8, tools),
+       sealed_headers = case when $10::text[] is null then sealed_headers else $9::bytea end,
+       header_names = coalesce($10, header_names)
      where workspace_id = $1 and id = $2 and deleted_at is null
      returning ${COLUMNS}`,
     [
@@ -104,6 +127,9 @@ export async function updateEndpoint(
       change.description ?? null,
       change.active ?? null,
       change.now,
+      change.tools ?? null,
+      change.headers?.sealed ?? null,
+      change.headers?.names ?? null,
     ],
   );
   return rows[0];
@@ -113,7 +139,7 @@ export async function updateEndpoint(
 export async function deleteEndpoint(db: Queryable, key: EndpointKey, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `update outbound_webhook.endpoint
-     set deleted_at = $3, active = false, secret = '', notice_due_at = null
+     set deleted_at = $3, active = false, secret = '', sealed_headers = null, notice_due_at = null
      where workspace_id = $1 and id = $2 and deleted_at is null`,
     [key.workspaceId, key.endpointId, now],
   );

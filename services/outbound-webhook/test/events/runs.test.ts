@@ -89,6 +89,11 @@ describe("events of tool runs", { timeout: 120_000 }, () => {
       parameters,
       handler: 'export default (args, ctx) => ctx.callTool("emits", args);',
     });
+    await runner.saveTool("large", {
+      ...released,
+      parameters,
+      handler: "export default ({ n }) => ({ success: true, text: 'x'.repeat(n) });",
+    });
     await runner.saveTool("closed", { handler: "export default () => ({ open: true });" });
   });
   afterAll(async () => {
@@ -127,6 +132,19 @@ describe("events of tool runs", { timeout: 120_000 }, () => {
       .map((request) => ({ ...JSON.parse(String(request.body)), hop: String(request.headers["x-service-hop"]) }))
       .sort((a, b) => a.type.localeCompare(b.type));
   }
+
+  it("[OUT-17] [EVT-23] tool.completed is sent whole while its body has at most 262,144 bytes, and truncated above", async () => {
+    // Between these and the limit is room for the envelope, and for a duration of any length.
+    for (const [characters, isWhole] of [
+      [261_300, true],
+      [262_100, false],
+    ] as const) {
+      const [event] = await reported(() => run(KEY, "large", { n: characters }));
+      expect(event?.data.truncated).toBe(isWhole ? undefined : true);
+      const result = event?.data.result as { text: string } | null;
+      expect(result?.text.length).toBe(isWhole ? characters : undefined);
+    }
+  });
 
   it.each([
     ["api_key", "EVT-26", KEY],

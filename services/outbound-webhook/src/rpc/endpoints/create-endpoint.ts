@@ -11,10 +11,12 @@ import {
   eventsViolation,
   MAX_ENDPOINTS_PER_WORKSPACE,
   sealingContext,
+  toolsViolation,
 } from "../../domain/endpoint.ts";
 import { countEndpoints, insertEndpoint, makeAndLockWorkspace } from "../../store/endpoint.ts";
 import { auditEndpoint } from "../audit.ts";
 import { invalidArgument, refuseIf } from "../request-fields.ts";
+import { customHeaders, sealHeaders } from "./custom-headers.ts";
 import { toEndpoint } from "./endpoint-message.ts";
 
 export const createEndpoint: Handler<Context, typeof EndpointService.method.createEndpoint> = async (
@@ -26,7 +28,9 @@ export const createEndpoint: Handler<Context, typeof EndpointService.method.crea
   const { workspaceId, workspace } = principal;
   const events = [...new Set(request.events)];
   const { description } = request;
-  refuseIf(eventsViolation(events) ?? descriptionViolation(description));
+  const tools = [...new Set(request.tools)];
+  refuseIf(eventsViolation(events) ?? descriptionViolation(description) ?? toolsViolation(tools));
+  const headers = customHeaders(request.headers);
   const target = await checkUrl(request.url);
   if (!target.ok) throw invalidArgument(target.violation);
   const { url } = target;
@@ -43,7 +47,8 @@ export const createEndpoint: Handler<Context, typeof EndpointService.method.crea
     const id = newRandomId();
     const sealed = secretBox.seal(secret, sealingContext(id));
     const at = now();
-    const row = { id, workspaceId, workspace, url, events, description, secret: sealed, createdAt: at };
+    const values = { url, events, description, tools, headers: sealHeaders(secretBox, id, headers) };
+    const row = { id, workspaceId, workspace, ...values, secret: sealed, createdAt: at };
     const inserted = await insertEndpoint(client, row);
     await auditEndpoint(client, inserted, { principal, at, action: "endpoint.create" });
     return inserted;

@@ -3,14 +3,15 @@ import { inTransaction } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
-import { descriptionViolation, eventsViolation } from "../../domain/endpoint.ts";
+import { descriptionViolation, eventsViolation, toolsViolation } from "../../domain/endpoint.ts";
 import { type EndpointRow, findEndpoint, lockWorkspace, updateEndpoint as updateRow } from "../../store/endpoint.ts";
 import { auditEndpoint } from "../audit.ts";
 import { endpointKey, invalidArgument, noSuchEndpoint, refuseIf } from "../request-fields.ts";
+import { customHeaders, sealHeaders } from "./custom-headers.ts";
 import { toEndpoint } from "./endpoint-message.ts";
 
 export const updateEndpoint: Handler<Context, typeof EndpointService.method.updateEndpoint> = async (
-  { pool, checkUrl, cancelWaiting, announceWork, now },
+  { pool, checkUrl, secretBox, cancelWaiting, announceWork, now },
   request,
   call,
 ) => {
@@ -19,6 +20,9 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
   const events = request.events && [...new Set(request.events.types)];
   const { description, active } = request;
   refuseIf(events && eventsViolation(events));
+  const tools = request.tools && [...new Set(request.tools.names)];
+  refuseIf(tools && toolsViolation(tools));
+  const headers = request.headers && sealHeaders(secretBox, key.endpointId, customHeaders(request.headers));
   refuseIf(description === undefined ? undefined : descriptionViolation(description));
   const target = request.url === undefined ? undefined : await checkUrl(request.url);
   if (target && !target.ok) throw invalidArgument(target.violation);
@@ -32,9 +36,13 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
       ...(events && { events }),
       ...(description !== undefined && { description }),
       ...(active !== undefined && { active }),
+      ...(tools && { tools }),
+      ...(headers && { headers }),
     });
     if (!before || !after) return undefined;
     const fields = changedFields(before, after);
+    // Values are sealed, so whether they differ is not known.
+    if (headers) fields.push("headers");
     if (fields.length > 0) await auditEndpoint(client, after, { principal, at, action: "endpoint.edit", fields });
     if (before.active !== after.active) {
       const action = after.active ? "endpoint.activate" : "endpoint.deactivate";
@@ -50,6 +58,6 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
 };
 
 function changedFields(before: EndpointRow, after: EndpointRow): string[] {
-  const fields = ["url", "events", "description"] as const;
+  const fields = ["url", "events", "description", "tools"] as const;
   return fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
 }

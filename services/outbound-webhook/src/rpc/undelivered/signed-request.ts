@@ -9,6 +9,7 @@ import { findSigner } from "../../store/endpoint.ts";
 import { idOf, invalidArgument } from "../request-fields.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
+const OF_USERS = ["workspace", "endpointId", "endpoint_id"];
 
 /**
  * [OUT-26..32] Verifies a receiver's request, signed with its endpoint's secret, and gives the call a principal of the
@@ -35,7 +36,11 @@ export async function openSigned<Desc extends DescMessage>(
 
 function parse<Desc extends DescMessage>(schema: Desc, body: Uint8Array): MessageShape<Desc> {
   try {
-    return fromJsonString(schema, Buffer.from(body).toString("utf8"));
+    const text = Buffer.from(body).toString("utf8");
+    const request = fromJsonString(schema, text);
+    // The path and the signature name the endpoint; these members belong to the request of a user.
+    if (OF_USERS.some((name) => Object.hasOwn(JSON.parse(text), name))) throw new SyntaxError("not for receivers");
+    return request;
   } catch {
     throw invalidArgument("body: must be JSON with the fields of this request");
   }

@@ -19,6 +19,8 @@ export interface ClaimedDelivery {
   url: string;
   /** Sealed. */
   secret: Buffer;
+  /** Sealed; null when the endpoint has none. */
+  customHeaders: Buffer | null;
   body: Buffer;
   /** False when it must not be sent any more: the endpoint was deactivated or deleted, or the body has expired. */
   wanted: boolean;
@@ -56,7 +58,7 @@ const RESULTS_FIRST_MS = 3_000;
 
 const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "workspaceId",
   claimed.member_id as "endpointId", claimed.attempt as number, d.event_type as "eventType", event.hop,
-  event.traceparent, event.tracestate, e.url, e.secret,
+  event.traceparent, event.tracestate, e.url, e.secret, e.sealed_headers as "customHeaders",
   event.body, coalesce(e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null, false) as wanted
 from claimed
 left join outbound_webhook.delivery d on d.created_at = claimed.created_at and d.id = claimed.item_id

@@ -38,6 +38,7 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
           events.map((event) => event.requestId ?? currentRequestId()),
           events.map((event) => (event.trace ?? current).traceparent),
           events.map((event) => (event.trace ?? current).tracestate),
+          events.map((event) => event.tool ?? ""),
         ],
       },
     ];
@@ -49,8 +50,9 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
 function fanOutText(queue: FairQueue): string {
   return `with incoming as materialized (
   select distinct on (id, created_at) *
-  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[], $9::text[], $10::text[], $11::text[])
-    as given (id, created_at, workspace_id, type, hop, body, moved_from, request_id, traceparent, tracestate)
+  from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::bytea[], $8::timestamptz[], $9::text[], $10::text[], $11::text[],
+    $12::text[])
+    as given (id, created_at, workspace_id, type, hop, body, moved_from, request_id, traceparent, tracestate, tool)
   where not exists (select from outbound_webhook.moved_event moved where moved.id = given.id)
     and (moved_from is null or not exists (
       select from outbound_webhook.event e where e.created_at = given.moved_from and e.id = given.id
@@ -66,12 +68,13 @@ subscribers as materialized (
   select incoming.id, incoming.created_at, e.id as endpoint_id, e.active
   from incoming
   cross join lateral (
-    select id, active, events from outbound_webhook.endpoint
+    select id, active, events, tools from outbound_webhook.endpoint
     where workspace_id = incoming.workspace_id and deleted_at is null
     -- Without this, a plan made while there were few endpoints would read all of them for each event.
     offset 0
   ) e
-  where incoming.type = any(e.events) or (incoming.type like 'custom.%' and 'custom.*' = any(e.events))
+  where (incoming.type = any(e.events) or (incoming.type like 'custom.%' and 'custom.*' = any(e.events)))
+    and (incoming.type <> 'tool.completed' or e.tools = '{}' or incoming.tool = any(e.tools))
 ),
 new_events as (
   insert into outbound_webhook.event

@@ -8,7 +8,7 @@ import { addDeliveries, copyEvents } from "./add.ts";
 /** Deliveries that a user requests. */
 export interface SingleDeliveryStore {
   /** Queues a test event for one endpoint, active or not. Undefined: no such endpoint. */
-  addTest(key: EndpointKey, event: { id: string; body: Buffer }, now: Date): Promise<string | undefined>;
+  addTest(key: EndpointKey, event: { id: string; type: string; body: Buffer }, now: Date): Promise<string | undefined>;
   /** Queues the event of a delivery again, for the same endpoint. */
   addResend(workspaceId: string, deliveryId: string, now: Date): Promise<ResendResult>;
 }
@@ -16,7 +16,7 @@ export interface SingleDeliveryStore {
 type ResendResult = { deliveryId: string } | "no-such-delivery" | "endpoint-inactive";
 
 const ADD_TEST_EVENT = `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id)
-values ($1, $2, $3, 'webhook.test', 1, $4, $5)`;
+values ($1, $2, $3, $6, 1, $4, $5)`;
 
 const FIND_DELIVERY = `select d.endpoint_id as "endpointId", d.event_id as "eventId", d.event_type as "eventType",
   d.event_created_at as "bodyAt", d.kind, e.active and e.deleted_at is null as active, e.deleted_at is null as exists
@@ -29,9 +29,9 @@ export function createSingleDeliveryStore(pool: Pool, queue: FairQueue): SingleD
       inTransaction(pool, async (db) => {
         await lockWorkspace(db, key.workspaceId);
         if (!(await findEndpoint(db, key))) return undefined;
-        await db.query(ADD_TEST_EVENT, [now, event.id, key.workspaceId, event.body, currentRequestId()]);
+        await db.query(ADD_TEST_EVENT, [now, event.id, key.workspaceId, event.body, currentRequestId(), event.type]);
         const id = newTimedId(now);
-        const delivery = { id, eventId: event.id, eventType: "webhook.test", bodyAt: now };
+        const delivery = { id, eventId: event.id, eventType: event.type, bodyAt: now };
         await addDeliveries(db, queue, { ...key, kind: "test" }, [delivery], now);
         return id;
       }),

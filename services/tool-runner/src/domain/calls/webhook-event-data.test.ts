@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type CompletedRun, completedData, customEventViolation, MAX_DATA_BYTES } from "./webhook-event-data.ts";
+import {
+  type CompletedRun,
+  completedData,
+  customEventViolation,
+  MAX_DATA_BYTES,
+  MAX_EVENT_BYTES,
+} from "./webhook-event-data.ts";
 
 const RUN: CompletedRun = {
   tool: "stock",
@@ -55,7 +61,7 @@ test("[EVT] the error contains no stack and is bounded in length", () => {
 });
 
 test("[OUT-17] data that is too large is sent without arguments and result, and marked as truncated", () => {
-  for (const text of ["x".repeat(MAX_DATA_BYTES), "€".repeat(MAX_DATA_BYTES / 3)]) {
+  for (const text of ["x".repeat(MAX_EVENT_BYTES), "€".repeat(Math.ceil(MAX_EVENT_BYTES / 3))]) {
     expect(dataOf({ result: { text } })).toEqual({
       tool: "stock",
       success: true,
@@ -71,9 +77,9 @@ test("[OUT-17] data that is too large is sent without arguments and result, and 
 });
 
 test("[OUT-17] data of exactly the largest size is sent whole", () => {
-  const room = MAX_DATA_BYTES - Buffer.byteLength(completedData({ ...RUN, result: { text: "" } }));
+  const room = MAX_EVENT_BYTES - Buffer.byteLength(completedData({ ...RUN, result: { text: "" } }));
   const atLimit = completedData({ ...RUN, result: { text: "x".repeat(room) } });
-  expect(Buffer.byteLength(atLimit)).toBe(MAX_DATA_BYTES);
+  expect(Buffer.byteLength(atLimit)).toBe(MAX_EVENT_BYTES);
   expect(JSON.parse(atLimit).truncated).toBeUndefined();
   expect(dataOf({ result: { text: "x".repeat(room + 1) } }).truncated).toBe(true);
 });

@@ -13,9 +13,9 @@ export type CompletedRun = {
   result: unknown;
 };
 
-const MAX_EVENT_BYTES = 256 * 1024;
+export const MAX_EVENT_BYTES = 256 * 1024;
 const ENVELOPE_BYTES = 1024;
-/** [OUT-17] With at most this many bytes of data, an event and its envelope stay within the limit. */
+/** [OUT-17] With at most this many bytes of data, a custom event and its envelope stay within the limit. */
 export const MAX_DATA_BYTES = MAX_EVENT_BYTES - ENVELOPE_BYTES;
 
 /** [EVT-23] The data of `tool.completed` as JSON text. If it is too large, arguments and result are left out. */
@@ -31,13 +31,14 @@ export function completedData({ success, error, args, result, ...run }: Complete
     result: isJsonObject(result) ? result : success ? { value: result ?? null } : {},
   };
   const json = JSON.stringify(data);
-  return fits(json) ? json : JSON.stringify({ ...data, args: null, result: null, truncated: true });
+  // What is a little too large with its envelope, outbound-webhook truncates, which knows the envelope.
+  return fits(json, MAX_EVENT_BYTES) ? json : JSON.stringify({ ...data, args: null, result: null, truncated: true });
 }
 
 const MAX_UTF8_BYTES_PER_CHAR = 3;
 
-function fits(json: string): boolean {
-  return json.length * MAX_UTF8_BYTES_PER_CHAR <= MAX_DATA_BYTES || Buffer.byteLength(json) <= MAX_DATA_BYTES;
+function fits(json: string, maxBytes: number): boolean {
+  return json.length * MAX_UTF8_BYTES_PER_CHAR <= maxBytes || Buffer.byteLength(json) <= maxBytes;
 }
 
 const CUSTOM_NAME = /^[a-z0-9._-]{1,60}$/;
@@ -52,5 +53,7 @@ export function customEventViolation(name: unknown, data: unknown): string | und
   if (isDeeperThan(data, MAX_DATA_LEVELS)) {
     return `the event data must not be nested more than ${MAX_DATA_LEVELS} levels deep`;
   }
-  return fits(JSON.stringify(data)) ? undefined : `the event data must not exceed ${MAX_DATA_BYTES} bytes`;
+  return fits(JSON.stringify(data), MAX_DATA_BYTES)
+    ? undefined
+    : `the event data must not exceed ${MAX_DATA_BYTES} bytes`;
 }
