@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz attack sbom gen format bench bench-large clean clean-data chart image-test
+.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz attack sbom gen format bench bench-large clean clean-data chart clients image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -73,6 +73,10 @@ chart: setup ## Lints and renders the Helm chart with every profile and checks w
 
 image-test: setup ## Runs every role from the file tree of a built image (IMAGE_ROOT; as root), see docs/kubernetes.md
 	@exec vitest run deploy/installation/test/image
+
+clients: setup ## Generates clients from an OpenAPI document with orval and openapi-typescript, and calls tools with them
+	@test -d deploy/clients/node_modules || npm ci --prefix deploy/clients
+	@exec vitest run deploy/installation/test/clients
 
 sbom: setup ## Writes what Toolgate consists of, as CycloneDX and as a list of licences, to .data/sbom
 	@exec node deploy/local/src/dependencies/write-sbom.ts

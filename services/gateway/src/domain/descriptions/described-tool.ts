@@ -1,6 +1,6 @@
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { JsonObject } from "../json.ts";
-import { portableSchema } from "./json-schema.ts";
+import { portableSchema, separatedSchema } from "./json-schema.ts";
 import { exampleOf } from "./schema-example.ts";
 
 /** What the owner of an API key is told about a tool. */
@@ -11,6 +11,8 @@ export interface DescribedTool {
   effect: string;
   args: JsonObject;
   result: JsonObject;
+  /** What the two refer to, with the names that stand at the end of `pointerTo`'s pointers. */
+  definitions: [name: string, schema: unknown][];
   /** Arguments to show; undefined when none are found that pass the schema. */
   example: unknown;
 }
@@ -21,6 +23,8 @@ function effectOf({ readOnly, mayWrite }: ToolDescription): string {
   return readOnly ? "Reads only." : "Writes no data of the workspace, but may send email and call other services.";
 }
 
+const SAFE_NAME = /^[A-Za-z0-9_-]+$/;
+
 /** [OAPI] The result of a tool without a response schema. */
 const ANY_RESULT: JsonObject = { type: "object", properties: { success: { type: "boolean" } } };
 
@@ -30,17 +34,36 @@ export function describedTool(
   pointerTo: (tool: string, part: "args" | "result") => string,
 ): DescribedTool {
   const { name, description } = tool;
-  const args = argumentsSchema(tool, pointerTo(name, "args"));
+  const separated = (part: "args" | "result", schema: unknown) => {
+    const base = pointerTo(name, part);
+    const { definitions, ...rest } = separatedSchema(schema, base, (definition) => `${base}.${safeName(definition)}`);
+    return { ...rest, definitions: definitions.map(([of, one]) => [`${name}.${part}.${safeName(of)}`, one] as const) };
+  };
+  const parameters = separated("args", parsed(tool.parametersJson));
+  const args = asArguments(parameters.schema);
   const response = parsed(tool.responseJson);
-  const result = response === undefined ? ANY_RESULT : portableSchema(response, pointerTo(name, "result"));
+  const returned = separated("result", response);
+  const result = response === undefined ? ANY_RESULT : returned.schema;
   // [BLD-5] tool-runner has reduced the fixture to the declared arguments.
   const example = parsed(tool.argsFixtureJson) ?? exampleOf(args);
-  return { name, description, effect: effectOf(tool), args, result, example };
+  const definitions = [...parameters.definitions, ...returned.definitions].map(
+    ([definition, schema]): [string, unknown] => [definition, schema],
+  );
+  return { name, description, effect: effectOf(tool), args, result, definitions, example };
+}
+
+/** A definition's name as a part of a component's; the dot keeps the second form apart from the first. */
+function safeName(name: string): string {
+  return SAFE_NAME.test(name) ? name : `hex.${Buffer.from(name).toString("hex")}`;
+}
+
+export function argumentsSchema({ parametersJson }: ToolDescription, base: string): JsonObject {
+  return asArguments(portableSchema(parsed(parametersJson), base));
 }
 
 /** The arguments are always an object, even where the schema leaves that open. */
-export function argumentsSchema({ parametersJson }: ToolDescription, base: string): JsonObject {
-  return { properties: {}, ...portableSchema(parsed(parametersJson), base), type: "object" };
+function asArguments(schema: JsonObject): JsonObject {
+  return { properties: {}, ...schema, type: "object" };
 }
 
 /**

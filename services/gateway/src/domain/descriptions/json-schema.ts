@@ -3,7 +3,14 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 /** The copied value of a keyword; undefined when it is not a valid value for it. */
 type Copy = (value: unknown, target: Target) => unknown;
 /** Where a schema is copied to, as a JSON pointer, and the definitions that it brings along. */
-type Target = { base: string; definitions: ReadonlySet<string> };
+type Target = {
+  base: string;
+  definitions: ReadonlySet<string>;
+  /** The pointer to a definition. */
+  refer: (name: string) => string;
+  /** The definitions that were referred to. */
+  used: Set<string>;
+};
 
 const where =
   (isValid: (value: unknown) => boolean): Copy =>
@@ -47,8 +54,34 @@ const DEFINITION = /^#\/(?:definitions|\$defs)\/([^/]+)$/;
  */
 export function portableSchema(schema: unknown, base: string): JsonObject {
   const source = isJsonObject(schema) ? schema : {};
-  const named = [source.definitions, source.$defs].filter(isJsonObject).flatMap((found) => Object.keys(found));
-  return copyObject(source, { base, definitions: new Set(named) });
+  const definitions = new Set(Object.keys(definitionsOf(source)));
+  const refer = (name: string) => `${base}/$defs/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return copyObject(source, { base, definitions, refer, used: new Set() });
+}
+
+/**
+ * As `portableSchema`, with its definitions apart, because generators of clients take `$defs` for a member. `refer` tells
+ * the pointer to each. Definitions that nothing refers to are left out.
+ */
+export function separatedSchema(
+  schema: unknown,
+  base: string,
+  refer: (name: string) => string,
+): { schema: JsonObject; definitions: [name: string, schema: unknown][] } {
+  const source = isJsonObject(schema) ? schema : {};
+  const all = definitionsOf(source);
+  const { definitions: _, $defs: __, ...root } = source;
+  const target: Target = { base, definitions: new Set(Object.keys(all)), refer, used: new Set() };
+  const copy = copyObject(root, target);
+  const definitions: [string, unknown][] = [];
+  // Grows while the definitions refer to further ones.
+  for (const name of target.used) definitions.push([name, copySchema(all[name], target)]);
+  return { schema: copy, definitions };
+}
+
+function definitionsOf({ definitions, $defs }: JsonObject): JsonObject {
+  const all: JsonObject = Object.create(null);
+  return Object.assign(all, isJsonObject(definitions) && definitions, isJsonObject($defs) && $defs);
 }
 
 /** Never a boolean: MCP clients refuse a list of tools with `true` as the schema of a property, and generators stumble. */
@@ -81,9 +114,10 @@ function presentName(keyword: string, value: unknown): string {
   return keyword === "items" && Array.isArray(value) ? "prefixItems" : keyword;
 }
 
-function movedReference(reference: unknown, { base, definitions }: Target): string | undefined {
+function movedReference(reference: unknown, { base, definitions, refer, used }: Target): string | undefined {
   if (reference === "#") return base;
-  const name = DEFINITION.exec(String(reference))?.[1];
-  if (name === undefined) return undefined;
-  return definitions.has(name.replaceAll("~1", "/").replaceAll("~0", "~")) ? `${base}/$defs/${name}` : undefined;
+  const name = DEFINITION.exec(String(reference))?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+  if (name === undefined || !definitions.has(name)) return undefined;
+  used.add(name);
+  return refer(name);
 }

@@ -92,6 +92,31 @@ test("[OAPI-5] [OAPI-6] descriptions and response schemas are in the document, o
   expect(plain.requestBody.content["application/json"]?.example).toEqual({ args: {} });
 });
 
+test("[OAPI-4] definitions are components of their own, whatever their names; those that nothing refers to are left out", () => {
+  const definitions = {
+    "a/b~ü": { type: "object", properties: { next: { $ref: "#/$defs/a~1b~0ü" }, leaf: { $ref: "#/$defs/leaf" } } },
+    leaf: { type: "string" },
+    unused: { $ref: "#/$defs/unused" },
+  };
+  const parameters = {
+    properties: { tree: { $ref: "#/$defs/a~1b~0ü" }, leaf: { $ref: "#/$defs/leaf" } },
+    $defs: definitions,
+  };
+  const { components } = openApiDocument([tool("odd", { parameters, response: parameters })]) as unknown as Document;
+  const hex = Buffer.from("a/b~ü").toString("hex");
+  const own = Object.keys(components.schemas).filter((name) => name.startsWith("odd."));
+  expect(own.toSorted()).toEqual(
+    ["args", "result"].flatMap((part) => [`odd.${part}`, `odd.${part}.hex.${hex}`, `odd.${part}.leaf`]),
+  );
+  expect(components.schemas["odd.args"]).toEqual({
+    type: "object",
+    properties: {
+      tree: { $ref: `#/components/schemas/odd.args.hex.${hex}` },
+      leaf: { $ref: "#/components/schemas/odd.args.leaf" },
+    },
+  });
+});
+
 test("[BLD-5] [BLD-6] examples come from the fixture or the schema, and pass it", () => {
   expect(operation("odd").requestBody.content["application/json"]?.example).toEqual({ args: { a: 1 } });
   expect(operation("orders").requestBody.content["application/json"]?.example).toEqual({

@@ -16,9 +16,10 @@ Keep keys on servers: the API sends no CORS headers.`;
 /** [OAPI-3] [OAPI-4] The OpenAPI description of the tools of one key, without the address of the server. */
 export function openApiDocument(tools: readonly ToolDescription[], about?: ApiDescription): JsonObject {
   const described = sorted(tools).map((tool) => describedTool(tool, pointerTo));
-  const schemas = described.flatMap(({ name, args, result }) => [
+  const schemas = described.flatMap(({ name, args, result, definitions }): [string, unknown][] => [
     [`${name}.args`, args],
     [`${name}.result`, result],
+    ...definitions,
   ]);
   return {
     openapi: OPENAPI_VERSION,

@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
+
+/** Where `make clients` has installed the generators; `make test` does without them. */
+const MODULES = fileURLToPath(new URL("../../../clients/node_modules", import.meta.url));
+const DATA = fileURLToPath(new URL("../../../../.data", import.meta.url));
+const isInstalled = existsSync(join(MODULES, "orval"));
+const run = promisify(execFile);
+
+const ORVAL_CONFIG = `export default {
+  api: { input: "./openapi.json", output: { target: "./client.ts", client: "fetch", baseUrl: { getBaseUrlFromSpecification: true } } },
+};`;
+const USE_ORVAL = `import { findOrders, greet } from "./client.ts";
+const headers = { authorization: "Bearer " + process.env.SERVICE_API_KEY };
+const greeted = await greet({ args: { name: "Ada", anything: [1] } }, { headers });
+const refused = await greet({ args: { name: "x".repeat(30) } }, { headers });
+const found = await findOrders({}, { headers });
+const greeting = greeted.status === 200 ? greeted.data.greeting : undefined;
+console.log(JSON.stringify([greeting, refused.status, found.status]));`;
+const USE_FETCH = `import createClient from "openapi-fetch";
+import type { paths } from "./types.d.ts";
+const headers = { authorization: "Bearer " + process.env.SERVICE_API_KEY };
+const client = createClient<paths>({ baseUrl: process.env.TOOLGATE_URL, headers });
+const greeted = await client.POST("/api/v1/tools/greet", { body: { args: { name: "Ada", anything: [1] } } });
+const refused = await client.POST("/api/v1/tools/greet", { body: { args: { name: "x".repeat(30) } } });
+const found = await client.POST("/api/v1/tools/find-orders", { body: {} });
+console.log(JSON.stringify([greeted.data?.greeting, refused.error && refused.response.status, found.response.status]));`;
+const TYPES = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2024"];
+
+describe.skipIf(!isInstalled)("clients that others' generators write", () => {
+  let toolgate: RunningToolgate;
+  let folder: string;
+  let environment: NodeJS.ProcessEnv;
+
+  beforeAll(async () => {
+    toolgate = await runToolgate("single");
+    const node = { type: "object", properties: { next: { $ref: "#/definitions/node" } } };
+    await toolgate.saveTool("greet", {
+      external_api: true,
+      parameters: {
+        type: "object",
+        properties: {
+          name: { type: "string", maxLength: 20 },
+          anything: true,
+          nothing: false,
+          tree: { $ref: "#/definitions/node" },
+        },
+        required: ["name"],
+        definitions: { node },
+      },
+      external_api_response: { type: "object", properties: { greeting: { type: "string" } }, required: ["greeting"] },
+      handler: "export default ({ name }) => ({ greeting: 'Hello ' + name });",
+    });
+    await toolgate.saveTool("find-orders", {
+      external_api: true,
+      parameters: { type: "object", properties: { city: { type: ["string", "null"], enum: ["Bern", null] } } },
+      handler: "export default () => ({ success: true });",
+    });
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet", "find-orders"], limit: 100 });
+    const headers = { authorization: `Bearer ${secret}` };
+    await mkdir(DATA, { recursive: true });
+    folder = await mkdtemp(join(DATA, "clients-"));
+    await symlink(MODULES, join(folder, "node_modules"));
+    const { text } = await toolgate.request("/api/v1/openapi.json", { headers });
+    await writeFile(join(folder, "package.json"), '{"type":"module"}');
+    await writeFile(join(folder, "openapi.json"), text);
+    environment = { ...process.env, SERVICE_API_KEY: secret, TOOLGATE_URL: toolgate.baseUrl };
+  });
+  afterAll(async () => {
+    await toolgate?.[Symbol.asyncDispose]();
+    if (folder) await rm(folder, { recursive: true });
+  });
+
+  const node = async (...args: string[]) =>
+    (await run(process.execPath, args, { cwd: folder, env: environment })).stdout;
+  /** Checks the types of a program, runs it, and returns what it printed. */
+  const use = async (program: string, code: string) => {
+    await writeFile(join(folder, program), code);
+    const compiler = join(MODULES, "typescript/bin/tsc");
+    const types = ["--allowImportingTsExtensions", "--lib", "es2024,dom,dom.iterable", program];
+    expect(await node(compiler, ...TYPES, ...types).catch((error: { stdout: string }) => error.stdout)).toBe("");
+    return JSON.parse(await node(program));
+  };
+
+  test("[OAPI-4] [OAPI-6] a client by orval compiles and calls tools", async () => {
+    await writeFile(join(folder, "orval.config.mjs"), ORVAL_CONFIG);
+    await node(join(MODULES, "orval/dist/bin/orval.mjs"), "--config", "./orval.config.mjs");
+    expect(await use("use-orval.ts", USE_ORVAL)).toEqual(["Hello Ada", 400, 200]);
+  });
+
+  test("[OAPI-4] [OAPI-6] types by openapi-typescript compile, and a client with them calls tools", async () => {
+    await node(join(MODULES, "openapi-typescript/bin/cli.js"), "openapi.json", "-o", "types.d.ts");
+    expect(await use("use-fetch.ts", USE_FETCH)).toEqual(["Hello Ada", 400, 200]);
+  });
+});
