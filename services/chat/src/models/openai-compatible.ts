@@ -1,18 +1,58 @@
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { Model } from "./model.ts";
-import { modelFetch } from "./provider/fetch.ts";
+import { OpenAICompatibleChatLanguageModel } from "@ai-sdk/openai-compatible";
+import type { Model, ModelEvent, ModelRequest } from "./model.ts";
+import { AnswerReader } from "./openai/answer-reader.ts";
+import { EventReader } from "./openai/event-reader.ts";
+import { answeringModel } from "./provider/answering-model.ts";
+import { MAX_EVENT_BYTES } from "./provider/bounds.ts";
+import { callModel } from "./provider/fetch.ts";
+import { toCallOptions } from "./provider/prompt.ts";
 import { MODEL_LIMITS, type ProviderSettings } from "./provider/settings.ts";
-import { providerModel } from "./provider/stream.ts";
 
-/** A model at any server with OpenAI's chat completions API. */
+/** Only writes requests, for any model: making one of these takes longer than a request. */
+const SDK = new OpenAICompatibleChatLanguageModel("", { provider: "model", url: () => "", headers: () => ({}) });
+
+/** A model at any server with OpenAI's chat completions API. The AI SDK writes the request; see AnswerReader. */
 export function openAiCompatibleModel(settings: ProviderSettings): Model {
-  const { baseUrl, model, apiKey, safeFetch, limits = MODEL_LIMITS } = settings;
-  const provider = createOpenAICompatible({
-    name: "model",
-    baseURL: baseUrl,
-    ...(apiKey === "" ? {} : { apiKey }),
-    includeUsage: true,
-    fetch: modelFetch({ safeFetch, limits }),
-  });
-  return providerModel(provider.chatModel(model), settings);
+  return answeringModel(settings.name, (request, signal) => answer(settings, request, signal));
+}
+
+async function* answer(
+  { name, baseUrl, model, apiKey, readsFiles, safeFetch, limits = MODEL_LIMITS }: ProviderSettings,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  const prepared = await SDK.prepareRequest(toCallOptions(request, readsFiles));
+  const { body } = await callModel(
+    { safeFetch, limits },
+    {
+      url: `${baseUrl.replace(/\/$/, "")}/chat/completions`,
+      headers: { "content-type": "application/json", ...(apiKey !== "" && { authorization: `Bearer ${apiKey}` }) },
+      body: JSON.stringify({ ...prepared.body, model, stream: true, stream_options: { include_usage: true } }),
+      signal,
+    },
+  );
+  const decoder = new TextDecoder();
+  const events = new EventReader(MAX_EVENT_BYTES);
+  const reader = new AnswerReader();
+  const parts = body.getReader();
+  let started = false;
+  for (let part = await parts.read(); !part.done; part = await parts.read()) {
+    let failure: { error: unknown } | undefined;
+    try {
+      for (const data of events.push(decoder.decode(part.value, { stream: true }))) reader.read(data);
+    } catch (error) {
+      failure = { error };
+    }
+    // What came before a failure counts.
+    const text = reader.takeText();
+    if (text !== "") {
+      if (!started) yield { kind: "started", model: name };
+      started = true;
+      yield { kind: "text", text };
+    }
+    if (failure) throw failure.error;
+  }
+  const last = reader.end();
+  if (!started) yield { kind: "started", model: name };
+  yield* last;
 }

@@ -121,9 +121,11 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
     await using server = await startServer({ text: TEXT, fault: { kind: "stall", afterTokens: 2 } });
     await using config = settings(server.baseUrl);
     const stop = new AbortController();
+    let text = "";
     const reading = (async () => {
       for await (const event of createModel(config).stream(QUESTION, stop.signal)) {
-        if (event.kind === "text" && event.text === " two") stop.abort(new Error("stopped by the user"));
+        if (event.kind === "text") text += event.text;
+        if (text === "one two") stop.abort(new Error("stopped by the user"));
       }
     })();
     await expect(reading).rejects.toThrow("stopped by the user");

@@ -4,13 +4,11 @@ import type { OpenResult } from "@toolgate/safe-fetch/open";
 import type { ConnectionFailure } from "@toolgate/safe-fetch/result";
 import { ModelError, type ModelErrorKind } from "../model.ts";
 import { boundEvents } from "./bound-events.ts";
+import { MAX_ANSWER_BYTES, MAX_EVENT_BYTES } from "./bounds.ts";
 import { readErrorCode } from "./error-code.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { ModelLimits, ProviderSettings } from "./settings.ts";
 
-/** Most bytes of one answer, and of one of its events. */
-const MAX_ANSWER_BYTES = 4_194_304;
-const MAX_EVENT_BYTES = 1_048_576;
 /** Pause before the retry when the server asks for none. */
 const RETRY_WAIT_MS = 500;
 
@@ -23,37 +21,51 @@ const KINDS_OF_FAILURES: Readonly<Partial<Record<ConnectionFailure, ModelErrorKi
 
 type Opened = Extract<OpenResult, { kind: "response" }>;
 
+interface ModelCall {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * A fetch for the AI SDK: to checked addresses only, within the limits, without redirects. It repeats a request
+ * Sends a request to a model's server: to checked addresses only, within the limits, without redirects. It is repeated
  * once after 429, 503 or 529. Any response but a 2xx, or none at all, is a ModelError.
  */
-export function modelFetch({ safeFetch, limits }: Pick<ProviderSettings, "safeFetch"> & { limits: ModelLimits }) {
+export async function callModel(
+  { safeFetch, limits }: Pick<ProviderSettings, "safeFetch"> & { limits: ModelLimits },
+  call: ModelCall,
+): Promise<Opened> {
+  const began = performance.now();
+  const { signal } = call;
+  const request = {
+    ...call,
+    method: "POST" as const,
+    reuseKey: "model",
+    // A request has had no effect if the server closed the connection without sending a byte.
+    repeatable: true,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+    ...limits,
+  };
+  for (let mayRetry = true; ; mayRetry = false) {
+    const deadlineMs = limits.totalMs - (performance.now() - began);
+    const response = await safeFetch.open({ ...request, deadlineMs });
+    if (response.kind !== "response") throw toModelError(response, signal);
+    if (response.status >= 200 && response.status < 300) return response;
+    const waitMs = retryAfterMs(response.headers, Date.now());
+    const error = await refusedError(response, waitMs);
+    const canRetry = mayRetry && [429, 503, 529].includes(response.status);
+    if (!canRetry || (waitMs ?? RETRY_WAIT_MS) > limits.retryWaitMs) throw error;
+    await sleep(waitMs ?? RETRY_WAIT_MS, undefined, signal === undefined ? {} : { signal });
+  }
+}
+
+/** A fetch for the AI SDK, which does what `callModel` does. */
+export function modelFetch(options: Parameters<typeof callModel>[0]) {
   return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const began = performance.now();
+    const headers = Object.fromEntries(new Headers(init.headers));
     const signal = init.signal ?? undefined;
-    const request = {
-      url: String(input),
-      method: "POST" as const,
-      headers: Object.fromEntries(new Headers(init.headers)),
-      body: String(init.body),
-      signal,
-      reuseKey: "model",
-      // A request has had no effect if the server closed the connection without sending a byte.
-      repeatable: true,
-      maxResponseBytes: MAX_ANSWER_BYTES,
-      ...limits,
-    };
-    for (let mayRetry = true; ; mayRetry = false) {
-      const deadlineMs = limits.totalMs - (performance.now() - began);
-      const response = await safeFetch.open({ ...request, deadlineMs });
-      if (response.kind !== "response") throw toModelError(response, signal);
-      if (response.status >= 200 && response.status < 300) return toResponse(response);
-      const waitMs = retryAfterMs(response.headers, Date.now());
-      const error = await refusedError(response, waitMs);
-      const canRetry = mayRetry && [429, 503, 529].includes(response.status);
-      if (!canRetry || (waitMs ?? RETRY_WAIT_MS) > limits.retryWaitMs) throw error;
-      await sleep(waitMs ?? RETRY_WAIT_MS, undefined, signal === undefined ? {} : { signal });
-    }
+    return toResponse(await callModel(options, { url: String(input), headers, body: String(init.body), signal }));
   };
 }
 

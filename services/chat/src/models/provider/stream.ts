@@ -1,15 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4FinishReason, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { type FinishReason, type Model, ModelError, type ModelEvent, type ModelUsage } from "../model.ts";
-import { toModelError } from "./errors.ts";
+import { answeringModel } from "./answering-model.ts";
+import { MAX_ARGUMENT_CHARACTERS, MAX_CALLS, toCount } from "./bounds.ts";
 import { toCallOptions } from "./prompt.ts";
 import type { ProviderSettings } from "./settings.ts";
-
-/** Most calls that are passed on. What the model asks for beyond them is dropped. */
-const MAX_CALLS = 25;
-/** Most characters of the arguments of all calls. */
-const MAX_ARGUMENT_CHARACTERS = 200_000;
-/** More than any answer uses. */
-const MAX_TOKENS = 10_000_000;
 
 /**
  * A model behind the AI SDK's provider interface. Its higher-level functions are not used: they repeat requests and run
@@ -19,30 +13,9 @@ export function providerModel(
   sdk: LanguageModelV4,
   { name, readsFiles }: Pick<ProviderSettings, "name" | "readsFiles">,
 ): Model {
-  return {
-    name,
-    async *stream(request, signal) {
-      signal.throwIfAborted();
-      const stop = new AbortController();
-      const onAbort = () => stop.abort(signal.reason);
-      signal.addEventListener("abort", onAbort, { once: true });
-      let beforeOutput = true;
-      try {
-        const options = toCallOptions(request, readsFiles);
-        for await (const event of answer(sdk, name, { ...options, abortSignal: stop.signal })) {
-          if (event.kind === "text" || event.kind === "tool_call") beforeOutput = false;
-          yield event;
-        }
-      } catch (error) {
-        signal.throwIfAborted();
-        throw toModelError(error, beforeOutput);
-      } finally {
-        signal.removeEventListener("abort", onAbort);
-        // Closes the connection when the consumer stops reading, or when the SDK has failed before the end.
-        stop.abort();
-      }
-    },
-  };
+  return answeringModel(name, (request, abortSignal) =>
+    answer(sdk, name, { ...toCallOptions(request, readsFiles), abortSignal }),
+  );
 }
 
 async function* answer(
@@ -100,10 +73,4 @@ function toFinishReason({ unified }: LanguageModelV4FinishReason, hasCalls: bool
 
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsage {
   return { inputTokens: toCount(inputTokens.total), outputTokens: toCount(outputTokens.total) };
-}
-
-/** Servers may report anything. */
-function toCount(tokens: unknown): number {
-  if (typeof tokens !== "number" || !(tokens > 0)) return 0;
-  return Math.min(Math.round(tokens), MAX_TOKENS);
 }
