@@ -1,6 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import {
+  AuthorizeRequestSchema,
+  AuthorizeResponseSchema,
+  SessionService,
+} from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { SERVICES } from "@toolgate/service-registry/services";
 import { testTokens } from "@toolgate/testbed/service-identity";
@@ -18,7 +22,12 @@ function localPeers() {
   return { add: services.add, ...services.peersOf("gateway") };
 }
 
-function keyAuth(hotCalls: Service["hotCalls"] = { verify: async () => create(VerifyResponseSchema) }): Service {
+const HOT_CALLS = {
+  verify: async () => create(VerifyResponseSchema),
+  authorize: async () => create(AuthorizeResponseSchema, { userId: "7" }),
+};
+
+function keyAuth(hotCalls: Service["hotCalls"] = HOT_CALLS): Service {
   return {
     routes: (router) => router.service(SessionService, { login: () => ({ token: "t" }) }),
     ...(hotCalls && { hotCalls }),
@@ -43,10 +52,19 @@ test("peers of the same process can be looked up before they start, and called o
   expect(await verify(request)).toEqual(create(VerifyResponseSchema));
 });
 
+test("a hot call of a service whose other calls are unary can be made both ways", async () => {
+  const peers = localPeers();
+  peers.add("key-auth", keyAuth());
+  const sessions = createClient(SessionService, peers.transport("key-auth"));
+  expect((await sessions.authorize({})).userId).toBe("7");
+  const authorize = peers.call(SessionService.method.authorize);
+  expect((await authorize(create(AuthorizeRequestSchema))).userId).toBe("7");
+});
+
 test("a hot call ends when the registry's time for it is up", async () => {
   const peers = localPeers();
   const { promise: never } = Promise.withResolvers<never>();
-  peers.add("key-auth", keyAuth({ verify: () => never }));
+  peers.add("key-auth", keyAuth({ ...HOT_CALLS, verify: () => never }));
   const [{ timeoutMs }] = SERVICES["key-auth"].hotCalls;
   const begun = performance.now();
   const verify = peers.call(VerifyService.method.verify)(create(VerifyRequestSchema));

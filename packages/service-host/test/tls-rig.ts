@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type ConnectRouter, createClient } from "@connectrpc/connect";
-import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { AuthorizeResponseSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { type CertificateFiles, certificateFiles, type Issued } from "@toolgate/testbed/certificates";
 import { testTokens } from "@toolgate/testbed/service-identity";
@@ -40,7 +40,10 @@ export async function secureServer(tls: TestTls) {
   const { log, entries } = recordedLog();
   const service: Service = {
     routes: (router) => router.service(SessionService, { login: () => ({ token: "t" }) }),
-    hotCalls: { verify: async () => create(VerifyResponseSchema) },
+    hotCalls: {
+      verify: async () => create(VerifyResponseSchema),
+      authorize: async () => create(AuthorizeResponseSchema),
+    },
     ready: async () => {},
     drain: async () => {},
     async [Symbol.asyncDispose]() {},

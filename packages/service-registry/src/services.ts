@@ -82,7 +82,10 @@ export const SERVICES = {
   },
   "key-auth": {
     rpcs: [VerifyService, SessionService, KeyService, AuditService, WorkspaceService],
-    hotCalls: [{ method: VerifyService.method.verify, stream: VerifyService.method.verifyCalls, timeoutMs: 5_000 }],
+    hotCalls: [
+      { method: VerifyService.method.verify, stream: VerifyService.method.verifyCalls, timeoutMs: 5_000 },
+      { method: SessionService.method.authorize, stream: VerifyService.method.authorizeCalls, timeoutMs: 5_000 },
+    ],
     schema: "key_auth",
     needs: ["postgres", "redis", "nats", "sealing-keys"],
     databaseConnections: { fallback: 10, min: 1, max: 200 },

@@ -10,6 +10,7 @@ import { maintainTables } from "./events/daily-job.ts";
 import { consumeUsageRecords } from "./events/usage-records.ts";
 import { loadDeviceKey } from "./login/device-key.ts";
 import { registerRoutes } from "./rpc/routes.ts";
+import { type AuthorizeHandler, authorizeHandler } from "./rpc/sessions/authorize.ts";
 import { type VerifyHandler, verifyHandler } from "./rpc/verify.ts";
 
 const NAME = "key-auth";
@@ -22,7 +23,7 @@ export interface Overrides {
 }
 
 export interface KeyAuth extends Service {
-  readonly hotCalls: { verify: VerifyHandler };
+  readonly hotCalls: { verify: VerifyHandler; authorize: AuthorizeHandler };
 }
 
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
@@ -48,7 +49,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   );
   const owned = resources.move();
   return {
-    hotCalls: { verify: verifyHandler(context) },
+    hotCalls: { verify: verifyHandler(context), authorize: authorizeHandler(context) },
     routes: (router) => registerRoutes(router, context),
     principalKeys: () => context.tokens.keySet(),
     async ready() {

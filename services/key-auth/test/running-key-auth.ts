@@ -13,6 +13,7 @@ import type { SealingKey } from "@toolgate/secret-box/secret-box";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import type { MemberRole, Principal } from "@toolgate/service-host/principal";
+import { unaryRoutes } from "@toolgate/service-host/rpc/hot-calls";
 import { migrationsOf } from "@toolgate/service-registry/paths";
 import { eventually } from "@toolgate/testbed/eventually";
 import { principalHeaders } from "@toolgate/testbed/principals";
@@ -134,7 +135,7 @@ export async function runKeyAuth({
     const overrides = dailyJobEveryMs !== undefined ? { dailyJobEveryMs } : {};
     running.push(resources.use(await start(config, host, overrides)));
   }
-  const transports = running.map((service) => testTransport(service.routes, log));
+  const transports = running.map((service) => testTransport(unaryRoutes("key-auth", service), log));
   const owned = resources.move();
   return {
     pool,

@@ -182,6 +182,7 @@ describe("access", () => {
     const paths = [
       "VerifyService/Verify",
       "VerifyService/VerifyCalls",
+      "VerifyService/AuthorizeCalls",
       "SessionService/Authorize",
       "WorkspaceService/ListAdminEmails",
     ]

@@ -188,5 +188,16 @@ export declare const VerifyService: GenService<{
     input: typeof CallBatchSchema;
     output: typeof ReplyBatchSchema;
   },
+  /**
+   * SessionService.Authorize as frames on one long-lived stream. It is not in that service, because the gateway offers that
+   * one to the internet.
+   *
+   * @generated from rpc toolgate.key_auth.v1.VerifyService.AuthorizeCalls
+   */
+  authorizeCalls: {
+    methodKind: "bidi_streaming";
+    input: typeof CallBatchSchema;
+    output: typeof ReplyBatchSchema;
+  },
 }>;
 

@@ -41,8 +41,8 @@ const KEEP_ALIVE_MS = 72_000;
 export interface HttpServerOptions {
   calls: CallContext;
   receiveHook: ReceiveHook;
-  /** The other services' RPCs, without the hot calls, which are in `calls`. */
-  peers: Pick<Peers, "transport"> & Partial<Pick<Peers, "stream">>;
+  /** The other services' RPCs, without the hot calls of tools, which are in `calls`. */
+  peers: Pick<Peers, "transport"> & Partial<Pick<Peers, "call" | "stream">>;
   publicUrl: string;
   trustedProxies: string[];
   /** A request that is not complete after this time is cut. */
@@ -118,7 +118,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
   const { chatSlots: slots } = options;
-  const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), stream: peers.stream };
+  const { call, stream } = peers;
+  const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call, stream };
   await app.register(chatRoutes({ ...chatPeers, origins, slots, log }));
   await app.register(managementRoutes(peers, calls.turns, log));
   return app;

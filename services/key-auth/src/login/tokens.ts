@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, SignJWT } from "jose";
+import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import type { SessionReference } from "../store/sessions.ts";
 import type { SigningKeyRow } from "../store/signing-keys.ts";
 import { createSigners, JWT_ALGORITHM } from "./signing-keys.ts";
@@ -10,6 +10,8 @@ export interface Tokens {
   issueJwt(session: { id: string; userId: string; email: string; expiresAt: Date }): Promise<string>;
   /** The session that a token refers to; it may not exist. Undefined for an invalid JWT. */
   sessionOf(token: string): Promise<SessionReference | undefined>;
+  /** What `sessionOf` returns if the token is valid, without verifying it: to look both up at the same time. */
+  claimedSessionOf(token: string): SessionReference | undefined;
   /** The public keys that JWTs are verified with. */
   keySet(): Promise<JSONWebKeySet>;
 }
@@ -28,14 +30,23 @@ export function createTokens(deps: {
   const { signingKeys, now } = deps;
   const newestSigner = createSigners(deps);
 
+  let known: { text: string; keys: ReturnType<typeof createLocalJWKSet> } | undefined;
+
   async function keySet(): Promise<JSONWebKeySet> {
     const keys = await signingKeys();
     return { keys: keys.map(({ publicJwk }) => publicJwk) as JSONWebKeySet["keys"] };
   }
 
+  /** Read for each token, so that a key that another replica has just created or withdrawn is known. Imported once. */
+  async function verificationKeys() {
+    const set = await keySet();
+    const text = JSON.stringify(set);
+    if (known?.text !== text) known = { text, keys: createLocalJWKSet(set) };
+    return known.keys;
+  }
+
   async function readJwt(token: string): Promise<SessionReference | undefined> {
-    // Read for each token, so that a key that another replica has just created is known.
-    const keys = createLocalJWKSet(await keySet());
+    const keys = await verificationKeys();
     try {
       const { payload } = await jwtVerify(token, keys, {
         algorithms: [JWT_ALGORITHM],
@@ -44,7 +55,7 @@ export function createTokens(deps: {
         currentDate: now(),
         requiredClaims: ["exp", "sub"],
       });
-      return typeof payload.sid === "string" && UUID.test(payload.sid) ? { id: payload.sid } : undefined;
+      return referenceOf(payload);
     } catch {
       return undefined;
     }
@@ -67,7 +78,20 @@ export function createTokens(deps: {
       if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
       return token.includes(".") ? readJwt(token) : { tokenHash: hashToken(token) };
     },
+    claimedSessionOf(token) {
+      if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
+      if (!token.includes(".")) return { tokenHash: hashToken(token) };
+      try {
+        return referenceOf(decodeJwt(token));
+      } catch {
+        return undefined;
+      }
+    },
   };
+}
+
+function referenceOf({ sid }: JWTPayload): SessionReference | undefined {
+  return typeof sid === "string" && UUID.test(sid) ? { id: sid } : undefined;
 }
 
 /** Only the hash of an opaque token is stored. */

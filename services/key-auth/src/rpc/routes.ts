@@ -14,7 +14,6 @@ import { listKeys } from "./keys/list-keys.ts";
 import { revokeKey } from "./keys/revoke-key.ts";
 import { rotateKey } from "./keys/rotate-key.ts";
 import { updateKey } from "./keys/update-key.ts";
-import { authorize } from "./sessions/authorize.ts";
 import { changePassword } from "./sessions/change-password.ts";
 import { getKeySet } from "./sessions/get-key-set.ts";
 import { getSession } from "./sessions/get-session.ts";
@@ -24,7 +23,7 @@ import { listAdminEmails } from "./workspaces/list-admin-emails.ts";
 import { listLockedWorkspaces } from "./workspaces/list-locked-workspaces.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
-  router.service(SessionService, bind(context, { login, logout, changePassword, getSession, getKeySet, authorize }));
+  router.service(SessionService, bind(context, { login, logout, changePassword, getSession, getKeySet }));
   router.service(WorkspaceService, bind(context, { listAdminEmails, listLockedWorkspaces }));
   router.service(AuditService, bind(context, { listAuditEntries }));
   router.service(

@@ -9,10 +9,11 @@ export interface SigningKeyRow {
 
 /** Newest first. */
 export async function listSigningKeys(db: Queryable): Promise<SigningKeyRow[]> {
-  const listed = await db.query(
-    `select kid, public_jwk as "publicJwk", sealed_private_key as "sealedPrivateKey", created_at as "createdAt"
+  const listed = await db.query({
+    name: "list_signing_keys",
+    text: `select kid, public_jwk as "publicJwk", sealed_private_key as "sealedPrivateKey", created_at as "createdAt"
      from key_auth.signing_keys order by created_at desc, kid`,
-  );
+  });
   return listed.rows;
 }
 

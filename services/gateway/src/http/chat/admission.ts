@@ -66,7 +66,7 @@ export async function admit<T>(
 
 /** Asks again once the principal may have expired: a stream may be opened again hours later, at another chat process. */
 function principalHeaders(
-  { sessions }: ChatContext,
+  { authorize: ask }: ChatContext,
   question: { token: string; workspace: string },
   first: string,
 ): Admitted<unknown>["headers"] {
@@ -74,7 +74,7 @@ function principalHeaders(
   let askedAtMs = performance.now();
   return async () => {
     if (performance.now() - askedAtMs > PRINCIPAL_REUSED_FOR_MS) {
-      ({ principal } = await sessions.authorize(question));
+      ({ principal } = await ask(question));
       askedAtMs = performance.now();
     }
     return { [PRINCIPAL_HEADER]: principal };
@@ -102,7 +102,7 @@ const NO_ACCESS: User = { userId: "", workspaceId: "", workspace: "", role: 0, w
 
 /** Undefined when the token is not valid. */
 async function authorize(
-  { sessions }: ChatContext,
+  { authorize: ask }: ChatContext,
   reply: FastifyReply,
   token: string,
   tenant: string,
@@ -110,7 +110,7 @@ async function authorize(
   // Postgres cannot store NUL, so there is no such workspace.
   const workspace = tenant.includes("\0") ? "" : tenant.toWellFormed();
   try {
-    return await repeated(() => sessions.authorize({ token, workspace }), reply);
+    return await repeated(() => ask({ token, workspace }), reply);
   } catch (error) {
     const { code } = ConnectError.from(error);
     if (code === Code.Unauthenticated) return undefined;

@@ -1,6 +1,7 @@
+import { create } from "@bufbuild/protobuf";
 import { type CallOptions, createClient, type Transport } from "@connectrpc/connect";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { AuthorizeRequestSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { PeerStream, Peers } from "@toolgate/service-host/peers";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -45,6 +46,8 @@ function unshared<I, O>(call: (request: I, options: CallOptions) => AsyncIterabl
 interface ChatOptions {
   chat: Transport;
   keyAuth: Transport;
+  /** Absent: hot calls are calls over `keyAuth`. */
+  call: Peers["call"] | undefined;
   /** Absent: streams are calls over `chat`. */
   stream: Peers["stream"] | undefined;
   origins: AllowedOrigins;
@@ -53,14 +56,17 @@ interface ChatOptions {
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, origins, stream, slots, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, origins, call, stream, slots, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
+  const sessions = createClient(SessionService, keyAuth);
+  const authorize = call?.(SessionService.method.authorize) ?? sessions.authorize;
   const streams = createOpenStreams();
   const context: ChatContext = {
     chat: client,
     streamAnswer: stream?.(ChatService.method.streamAnswer) ?? unshared(client.streamAnswer),
     resume: stream?.(ChatService.method.resume) ?? unshared(client.resume),
-    sessions: createClient(SessionService, keyAuth),
+    sessions,
+    authorize: (question) => authorize(create(AuthorizeRequestSchema, question)),
     origins,
     streams,
     slots: new AnswerSlots(slots),

@@ -7,7 +7,7 @@ import type {
   StreamAnswerRequestSchema,
   StreamAnswerResponse,
 } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import type { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import type { AuthorizeResponse, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { PeerStream } from "@toolgate/service-host/peers";
 import type { AnswerSlots } from "../../domain/chat/answer-slots.ts";
@@ -23,6 +23,8 @@ export interface ChatContext {
   streamAnswer: PeerStream<StreamAnswerInit, StreamAnswerResponse>;
   resume: PeerStream<ResumeInit, ResumeResponse>;
   sessions: Client<typeof SessionService>;
+  /** Who a token belongs to, and what they may do in a workspace. */
+  authorize: (question: { token: string; workspace: string }) => Promise<AuthorizeResponse>;
   origins: AllowedOrigins;
   streams: OpenStreams;
   slots: AnswerSlots;

@@ -9,12 +9,15 @@ export const ROLE: Record<MemberRole, Role> = { member: Role.MEMBER, manager: Ro
 
 /**
  * The session of either kind of token. Read from Postgres every time, so that a logout takes effect from the next call
- * on.
+ * on. The token is verified meanwhile.
  */
 export async function sessionOf({ tokens, pool, now }: Context, token: string, workspace = ""): Promise<SessionRow> {
-  const reference = await tokens.sessionOf(token);
-  const session = reference && (await findSession(pool, reference, workspace, now()));
-  if (!session) throw new ConnectError("login required", Code.Unauthenticated);
+  const claimed = tokens.claimedSessionOf(token);
+  const [reference, session] = await Promise.all([
+    tokens.sessionOf(token),
+    claimed && findSession(pool, claimed, workspace, now()),
+  ]);
+  if (!reference || !session) throw new ConnectError("login required", Code.Unauthenticated);
   return session;
 }
 
