@@ -43,6 +43,11 @@ interface TransactionOptions {
    * If no connection is free by this time, on the clock of `performance.now`, nothing is sent and an error is thrown.
    */
   sendBefore?: number;
+  /**
+   * Called with the results as soon as there are all, while the commit is under way: it may still fail, or be undone by a
+   * crash. Only for what need not be undone then.
+   */
+  onResults?: (results: pg.QueryResult[]) => void;
 }
 
 /** Flushing this message to disk also flushes everything before it. */
@@ -60,7 +65,7 @@ export function pipelined(
   statements: readonly Statement[],
   options: TransactionOptions = {},
 ): Promise<pg.QueryResult[]> {
-  const { unlockEarly = false, sendBefore = Number.POSITIVE_INFINITY } = options;
+  const { unlockEarly = false, sendBefore = Number.POSITIVE_INFINITY, onResults } = options;
   return withClient(pool, async (client, discard) => {
     if (performance.now() > sendBefore) throw new Error("no connection was free in time, so nothing was sent");
     const { stream } = client.connection;
@@ -70,6 +75,7 @@ export function pipelined(
     const running = statements.map((statement) => client.query(statement));
     const ended = client.query(unlockEarly ? COMMIT_UNLOCKING_EARLY : "commit");
     stream.uncork();
+    if (onResults) Promise.all(running).then(onResults, () => {});
     const outcomes = await Promise.allSettled([begun, ...running, ended]);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (!failed)

@@ -62,7 +62,7 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
   };
   const running = resources.use(
     createRunningTurns({
-      run: (turn, control) => runTurn(deps, turn, control),
+      run: (turn, control, stored) => runTurn(deps, turn, control, stored),
       async onEnd(turn, handOver) {
         wakeUps[turn.lane].signal();
         if (!handOver) return;
@@ -73,10 +73,12 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
   );
   context.localWorker.current = {
     hasRoom: (lane) => running.count(lane) < turnsPerWorker,
-    async run(turns) {
-      if (context.localWorker.current) for (const turn of turns) running.start(turn);
-      // The worker has stopped in the meantime.
-      else for (const turn of turns) await release(turn);
+    run(turns, stored) {
+      for (const turn of turns) {
+        if (context.localWorker.current) running.start(turn, stored);
+        // The worker has stopped in the meantime.
+        else stored.then(() => release(turn)).catch(onError("turn"));
+      }
     },
   };
   resources.use(onStop(bus, (turn) => running.control(turn)?.leave("stop")));

@@ -52,7 +52,8 @@ export interface Turns {
 /** A worker in the process that accepts a turn, which can start it without being told by the broker. */
 export interface LocalWorker {
   hasRoom(lane: Lane): boolean;
-  run(turns: readonly ClaimedTurn[]): Promise<void>;
+  /** `stored` settles when the claim's commit has ended. Nothing is written before that. */
+  run(turns: readonly ClaimedTurn[], stored: Promise<void>): void;
 }
 
 interface TurnsOptions {
@@ -91,14 +92,20 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
       const userEvent = storedEvent(messageEvent("user", request.message, at));
       const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
       const worker = localWorker?.();
-      const claims = starting < MAX_STARTS_THAT_CLAIM && (worker?.hasRoom(request.lane) ?? false);
+      const claims = starting < MAX_STARTS_THAT_CLAIM && worker?.hasRoom(request.lane);
       starting += 1;
-      const { outcome, claimed } = await startIn[request.lane]({ ...request, ...ids, userEvent }, at, {
-        claims,
-      }).finally(() => {
+      const stored = Promise.withResolvers<void>();
+      // The model is asked while the message is being stored.
+      const onClaimed = claims && worker ? (turns: ClaimedTurn[]) => worker.run(turns, stored.promise) : undefined;
+      const storing = startIn[request.lane]({ ...request, ...ids, userEvent }, at, { onClaimed });
+      // Whether it failed is found by the first write.
+      storing.then(
+        () => stored.resolve(),
+        () => stored.resolve(),
+      );
+      const { outcome, claimed } = await storing.finally(() => {
         starting -= 1;
       });
-      if (claimed.length > 0) await worker?.run(claimed);
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
         if (!claimed.some(({ id }) => id === outcome.turn.id)) announceTurns(request.lane);
         const { chat, id, firstEventId } = outcome.turn;

@@ -52,8 +52,10 @@ it("[CHAT-31] the files of a chat are deleted after its reset, others when their
   await files.expire();
   expect(await kept()).toEqual(["kept", "refused", "reset", "unused"]);
   expect(await rig.turns.reset({ workspaceId: rig.tools.workspaceId, chatId: "reset", owner })).toBe("reset");
-  await refuseWaiting(rig.pool, new Date(now.getTime() + 31_000));
-  now = new Date(now.getTime() + 32_000);
+  // From the time at which it was sent, however long that took.
+  now = new Date(rig.clock.now().getTime() + 31_000);
+  await refuseWaiting(rig.pool, now);
+  now = new Date(now.getTime() + 1_000);
   failures = 1;
   await expect(files.expire()).rejects.toThrow("cannot be deleted");
   await files.expire();

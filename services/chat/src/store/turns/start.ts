@@ -137,11 +137,14 @@ ${addParts(queue)}
 select count(*)::integer as added from queued`;
 }
 
-/** `claims`: claims the turn as well, and others of the workspace that are due, for a worker in this process. */
+/**
+ * `onClaimed`: claims the turn as well, and others of the workspace that are due, for a worker in this process. It is called
+ * while the commit is under way.
+ */
 export type StartStore = (
   turn: NewTurn,
   now: Date,
-  options?: { claims: boolean },
+  options?: { onClaimed?: ((claimed: ClaimedTurn[]) => void) | undefined },
 ) => Promise<{ outcome: StartOutcome; claimed: ClaimedTurn[] }>;
 
 /**
@@ -151,7 +154,7 @@ export type StartStore = (
 export function createStartStore(pool: Pool, lane: Lane, queue: FairQueue): StartStore {
   const queueText = queueTurn(queue, lane);
   const claimOf = createClaimOfWorkspace(lane, queue);
-  return async (turn, now, { claims } = { claims: false }) => {
+  return async (turn, now, { onClaimed } = {}) => {
     const { workspaceId, chatId, owner } = turn;
     const statements: Statement[] = [
       ...makeAndLockGroups(queue.tables, [workspaceId]),
@@ -161,12 +164,17 @@ export function createStartStore(pool: Pool, lane: Lane, queue: FairQueue): Star
       { name: `queue_${lane}_turn`, text: queueText, values: [turn.id] },
     ];
     const added = statements.length - 2;
-    if (claims) statements.push(...claimOf.statements(workspaceId, now));
-    const results = await pipelined(pool, statements);
-    return {
-      outcome: outcomeOf(results[added]?.rows[0], turn),
-      claimed: claims ? claimOf.turnsOf(results.at(-1)?.rows ?? []) : [],
-    };
+    let claimed: ClaimedTurn[] = [];
+    if (onClaimed) statements.push(...claimOf.statements(workspaceId, now));
+    const results = await pipelined(pool, statements, {
+      ...(onClaimed && {
+        onResults(found) {
+          claimed = claimOf.turnsOf(found.at(-1)?.rows ?? []);
+          if (claimed.length > 0) onClaimed(claimed);
+        },
+      }),
+    });
+    return { outcome: outcomeOf(results[added]?.rows[0], turn), claimed };
   };
 }
 

@@ -17,7 +17,7 @@ export const RENEW_EVERY_MS = 2_500;
 export function createRenewal({ pool, running, now }: RenewOptions): () => Promise<void> {
   const renewedAt = new Map<string, number>();
   return async () => {
-    const turns = running.all();
+    const turns = running.stored();
     const startedAt = performance.now();
     for (const token of renewedAt.keys()) {
       if (!turns.some((turn) => turn.token === token)) renewedAt.delete(token);

@@ -44,12 +44,20 @@ const NOT_RELEASED: Ending = {
   error: { code: "NOT_RELEASED", message: "The assistant is not released for hooks." },
 };
 
-/** Runs a claimed turn to its end, or until its control says to leave it. Never rejects. */
-export async function runTurn(deps: TurnDependencies, claimed: ClaimedTurn, control: TurnControl): Promise<void> {
+/**
+ * Runs a claimed turn to its end, or until its control says to leave it. Writes nothing before `stored`, the end of the
+ * claim's commit. Never rejects.
+ */
+export async function runTurn(
+  deps: TurnDependencies,
+  claimed: ClaimedTurn,
+  control: TurnControl,
+  stored: Promise<void>,
+): Promise<void> {
   const loaded = claimed.sources.loaded ?? (await loadWithRetries(deps, claimed, control));
   if (!loaded) return;
   const { publish, writer, onError, now } = deps;
-  const log = createTurnLog({ turn: claimed, start: loaded, control, writer, publish, onError });
+  const log = createTurnLog({ turn: claimed, start: loaded, stored, control, writer, publish, onError });
   const turn = createRunningTurn(claimed, loaded, { control, log });
   let result: { ending: Ending; suggestions: readonly string[] };
   try {

@@ -9,7 +9,10 @@ import { createTurnControl, type TurnControl } from "./turn-control.ts";
 export interface RunningTurns extends Disposable {
   count(lane: Lane): number;
   all(): ClaimedTurn[];
-  start(turn: ClaimedTurn): void;
+  /** Without those whose claim is still being committed. */
+  stored(): ClaimedTurn[];
+  /** `stored` never rejects; it settles when the commit of the claim has ended. */
+  start(turn: ClaimedTurn, stored?: Promise<void>): void;
   control(turn: string): TurnControl | undefined;
   /** Resolves when no turn of the lane runs. */
   untilIdle(lane: Lane): Promise<void>;
@@ -19,10 +22,11 @@ interface Running {
   claimed: ClaimedTurn;
   control: TurnControl;
   done: Promise<void>;
+  isStored: boolean;
 }
 
 export interface RunningTurnsOptions {
-  run: (turn: ClaimedTurn, control: TurnControl) => Promise<void>;
+  run: (turn: ClaimedTurn, control: TurnControl, stored: Promise<void>) => Promise<void>;
   /** Called with a turn that this worker no longer runs, and whether another worker is to continue it. */
   onEnd: (turn: ClaimedTurn, handOver: boolean) => Promise<void>;
   onError: (error: unknown) => void;
@@ -35,29 +39,36 @@ export function createRunningTurns({ run, onEnd, onError }: RunningTurnsOptions)
     (["chat", "hook"] as const).map((lane) => [ofLane(lane).length, { lane }] as const),
   );
 
-  async function runToEnd(claimed: ClaimedTurn, control: TurnControl): Promise<void> {
+  async function runToEnd(claimed: ClaimedTurn, control: TurnControl, stored: Promise<void>): Promise<void> {
     const { requestId, traceparent } = claimed;
     try {
       await runForRequest({ requestId, span: spanOf({ traceparent, tracestate: "" }) }, () =>
-        inSpan("turn", () => run(claimed, control)),
+        inSpan("turn", () => run(claimed, control, stored)),
       );
     } catch (error) {
       onError(error);
     } finally {
       if (running.get(claimed.id)?.control === control) running.delete(claimed.id);
     }
+    await stored;
     await onEnd(claimed, control.left === "hand-over").catch(onError);
   }
 
   return {
     count: (lane) => ofLane(lane).length,
     all: () => [...running.values()].map(({ claimed }) => claimed),
-    start(claimed) {
+    stored: () => [...running.values()].flatMap(({ isStored, claimed }) => (isStored ? [claimed] : [])),
+    start(claimed, stored) {
       if (claimed.takenOver) turnTakeovers.add(1, { lane: claimed.lane });
       // A turn that this process has lost and gets again must not continue under the old claim.
       running.get(claimed.id)?.control.leave("lost");
       const control = createTurnControl();
-      running.set(claimed.id, { claimed, control, done: runToEnd(claimed, control) });
+      const done = runToEnd(claimed, control, stored ?? Promise.resolve());
+      const turn: Running = { claimed, control, done, isStored: !stored };
+      running.set(claimed.id, turn);
+      void stored?.then(() => {
+        turn.isStored = true;
+      });
     },
     control: (turn) => running.get(turn)?.control,
     async untilIdle(lane) {

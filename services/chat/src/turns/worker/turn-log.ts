@@ -35,6 +35,8 @@ export interface TurnLog {
 interface TurnLogOptions {
   turn: Pick<ClaimedTurn, "id" | "token" | "chat">;
   start: { lastEventId: number; firstAnswerId: number };
+  /** Nothing is written before it settles. It never rejects. */
+  stored: Promise<void>;
   control: TurnControl;
   writer: Pick<GroupCommit<TurnWrite>, "add">;
   publish: PublishEvents;
@@ -43,11 +45,12 @@ interface TurnLogOptions {
 
 const RETRY_MS = 250;
 
-export function createTurnLog({ turn, start, control, writer, publish, onError }: TurnLogOptions): TurnLog {
+export function createTurnLog(options: TurnLogOptions): TurnLog {
+  const { turn, start, stored, control, writer, publish, onError } = options;
   let { lastEventId, firstAnswerId } = start;
   let waiting: Entry[] = [];
   let next: Promise<void> | undefined;
-  let last: Promise<void> = Promise.resolve();
+  let last = stored;
 
   /** After a failure of the database it is not known whether the write was made, so the same one is made again. */
   async function write(write: TurnWrite): Promise<void> {
