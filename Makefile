@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults fuzz attack sbom gen format bench bench-large clean clean-data chart clients image-test
+.PHONY: help setup run watch debug test check unit integration faults chat-faults recovery fuzz attack sbom gen format bench bench-large clean clean-data chart clients image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -67,6 +67,10 @@ attack: setup ## Attacks the sandbox, also over HTTP in both topologies, and cou
 chat-faults: export CHAT_FAULT_ANSWERS ?= 200
 chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answers of chats (CHAT_FAULT_ANSWERS, FAULT_SEED)
 	@exec vitest run deploy/installation/test/chat/faults
+
+recovery: export RECOVERY := 1
+recovery: setup ## Loses Redis, NATS and both, restores a dump, and PostgreSQL to a moment, and uses everything afterwards
+	@exec vitest run --no-file-parallelism deploy/installation/test/recovery
 
 chart: setup ## Lints and renders the Helm chart with every profile and checks what it makes
 	@exec vitest run deploy/chart
