@@ -9,7 +9,6 @@ const HANDLER = "export default async (args) => ({ success: true, args });";
 
 let toolgate: RunningToolgate;
 let secret: string;
-let keyId: string;
 
 beforeAll(async () => {
   toolgate = await runToolgate("single");
@@ -30,7 +29,6 @@ beforeAll(async () => {
   await toolgate.saveTool("list", { external_api: true, external_api_response: { type: "array" }, handler: HANDLER });
   const key = await toolgate.createKey({ name: "k", tools: ["echo", "count", "list"], limit: 10_000 });
   secret = key.secret;
-  keyId = key.id;
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
 
@@ -79,10 +77,16 @@ const send = async (body: string | Uint8Array, headers: Record<string, string> =
 const callOf = (args: string, tool = "echo") =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${args}}}`;
 const nested = (levels: number) => `{"anything":${"[".repeat(levels)}${"]".repeat(levels)}}`;
-const loggedCalls = async () => {
-  const sql = "select count(*)::int as calls from key_auth.api_key_requests where key_id = $1 and status = 400";
-  return (await toolgate.pool.query(sql, [keyId])).rows[0]?.calls;
-};
+/** A key of its own, so that the calls of other tests, which are logged later, do not count. */
+async function countingKey() {
+  const key = await toolgate.createKey({ name: "counted", tools: ["echo"], limit: 10_000 });
+  const count = async (sql: string) => (await toolgate.pool.query(sql, [key.id])).rows[0]?.n;
+  return {
+    authorization: `Bearer ${key.secret}`,
+    refused: () => count("select count(*)::int as n from key_auth.api_key_requests where key_id = $1 and status = 400"),
+    runs: () => count("select count(*)::int as n from tool_runner.executions where caller_id = $1::text"),
+  };
+}
 
 describe.each(CLIENTS)("the official client %s", (_, connect) => {
   test("[OAPI-4] [OAPI-6] lists tools with boolean schemas, and an output schema where results are objects", async () => {
@@ -126,38 +130,35 @@ describe.each(CLIENTS)("the official client %s", (_, connect) => {
 });
 
 test("[ERR-2] [LOG-2] arguments that are nested too deeply get the 400 of a REST call, and are in the log", async () => {
-  const headers = { authorization: `Bearer ${secret}` };
-  const before = await loggedCalls();
+  const { authorization, refused } = await countingKey();
   const depths = [65, 5_000, 200_000];
   for (const levels of depths) {
     const { text } = await toolgate.request("/api/v1/tools/echo", {
       method: "POST",
-      headers,
+      headers: { authorization },
       body: `{"args":${nested(levels)}}`,
     });
     expect(text).toContain('"rule":"depth"');
-    const response = await send(callOf(nested(levels)));
+    const response = await send(callOf(nested(levels)), { authorization });
     expect(response).toMatchObject({
       status: 200,
       body: { result: { isError: true, content: [{ type: "text", text }] } },
     });
   }
-  await eventually(async () => expect(await loggedCalls()).toBe(before + 2 * depths.length));
+  await eventually(async () => expect(await refused()).toBe(2 * depths.length));
   expect((await send(callOf(nested(60)))).body).toMatchObject({ result: { structuredContent: { success: true } } });
 });
 
 test("[TOOL-1] anything else that is nested too deeply, and invalid UTF-8, are no message; the tool does not run", async () => {
-  const runs = async () =>
-    (await toolgate.pool.query("select count(*)::int as n from tool_runner.executions")).rows[0]?.n;
+  const { authorization, runs } = await countingKey();
   const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${nested(5_000)}}`;
   expect(await send(deep)).toMatchObject({ status: 400, body: { error: { code: -32_600 } } });
-  const before = await runs();
   const [head = "", tail = ""] = callOf('{"anything":"?"}').split("?");
   const invalid = Buffer.concat([Buffer.from(head), Buffer.from([0xff]), Buffer.from(tail)]);
-  expect(await send(invalid)).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
+  expect(await send(invalid, { authorization })).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
   // Its record comes after any that the refused call could have left.
-  await send(callOf('{"anything":"valid"}'));
-  await eventually(async () => expect(await runs()).toBe(before + 1));
+  await send(callOf('{"anything":"valid"}'), { authorization });
+  await eventually(async () => expect(await runs()).toBe(1));
 });
 
 test.each([undefined, "*/*", "application/json", "application/*;q=0.9", "text/event-stream, application/json"])(
