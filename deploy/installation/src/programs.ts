@@ -13,6 +13,7 @@ const own = (file: string): Program => ({ path: new URL(file, import.meta.url).p
 const OTHERS: Readonly<Record<string, Program>> = {
   toolgate: own("main.ts"),
   migrations: own("migrate-main.ts"),
+  logins: own("logins-main.ts"),
   admin: own("admin-main.ts"),
 };
 

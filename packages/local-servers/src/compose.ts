@@ -20,7 +20,7 @@ import {
 } from "./server-accounts.ts";
 import type { LocalServer } from "./server-process.ts";
 
-const COMPOSE_FILE = fileURLToPath(new URL("../../../compose.yaml", import.meta.url));
+export const COMPOSE_FILE = fileURLToPath(new URL("../servers.compose.yaml", import.meta.url));
 const PROBE_TIMEOUT_MS = 10_000;
 const PULL_TIMEOUT_MS = 600_000;
 const READY_DEADLINE_MS = 60_000;
@@ -151,7 +151,8 @@ function containers(
   };
 }
 
-function environment(folder: string, passwords: Passwords, ports: Record<ServerName, number>): string {
+/** The variables of the file, for the containers of a folder. */
+export function environment(folder: string, passwords: Passwords, ports: Record<ServerName, number>): string {
   return [
     `TOOLGATE_USER=${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
     `TOOLGATE_DATA='${folder}'`,
