@@ -34,6 +34,7 @@ const LICENCES = new Set([
   "MIT OR Apache-2.0",
   "MIT-0",
   "MPL-2.0",
+  "PSF-2.0",
   "Unlicense",
 ]);
 
