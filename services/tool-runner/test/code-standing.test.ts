@@ -2,17 +2,16 @@ import { readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
+import { LANES } from "../src/sandbox/lanes.ts";
 import { startToolRunnerRig } from "./tool-runner-rig.ts";
 
 const BOMB = "export default () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);";
 const DAY_MS = 24 * 3_600_000;
 
-const LOWEST_PRIORITY = 19;
-
 /** The sandbox children of workspaces that are kept apart. */
 function childrenApart(): number[] {
   const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "ascii").trim().split(" ");
-  return children.map(Number).filter((pid) => getPriority(pid) === LOWEST_PRIORITY);
+  return children.map(Number).filter((pid) => getPriority(pid) === LANES.apart.priority);
 }
 
 test("[TOOL-2] a workspace whose code harmed a child is kept apart for a day, on every replica", async () => {
