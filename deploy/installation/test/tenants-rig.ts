@@ -188,10 +188,13 @@ function settled(toolgate: RunningToolgate, { keyId, replayId }: { keyId: string
     const unsent = await toolgate.pool.query(
       `select from tool_runner.audit_outbox union all select from outbound_webhook.audit_outbox
        union all select from inbound_hook.audit_outbox
-       union all select from chat.audit_outbox`,
+       union all select from chat.audit_outbox
+       union all select from tool_runner.tool_versions where name = any($1) and completed_at is null`,
+      [[MARKER, HOOKED]],
     );
     const done = replay.state === "REPLAY_STATE_DONE" && !replay.outstanding && audited && unsent.rowCount === 0;
-    return (done && calls.length > 0 && executions[0]?.id) || false;
+    // Those of the key and of the hook.
+    return (done && calls.length > 0 && executions.length === 2 && executions[0]?.id) || false;
   });
 }
 
