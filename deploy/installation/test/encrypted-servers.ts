@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { chmod, chown, copyFile, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openPorts } from "@toolgate/local-servers/ports";
 import { type Binary, findPrograms, programFolders } from "@toolgate/local-servers/programs";
 import { startServer } from "@toolgate/local-servers/server-process";
-import { startServers } from "@toolgate/local-servers/start-servers";
+import { startOwnPostgres } from "@toolgate/testbed/own-postgres";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Client } from "pg";
 import { writeLogins } from "../src/logins.ts";
@@ -98,28 +98,13 @@ async function makeCertificates(folder: string): Promise<void> {
 
 /** A cluster that refuses connections without encryption; the address of the owner of its database, who may create roles. */
 async function encryptedPostgres(folder: string, resources: AsyncDisposableStack): Promise<string> {
-  const { running } = resources.use(
-    await startServers({
-      names: ["postgres"],
-      dataDir: folder,
-      path: process.env.PATH,
-      log: console.log,
-      durable: false,
-    }),
-  );
-  const server = running.postgres;
-  if (!server) throw new Error("PostgreSQL did not start");
-  const home = join(folder, "postgres");
-  const { superuser } = JSON.parse(await readFile(join(home, "passwords.json"), "utf8"));
-  const cluster = join(home, "cluster");
-  const { uid, gid } = await stat(cluster);
+  const { server, cluster, account, superuserUrl } = resources.use(await startOwnPostgres(folder));
   for (const name of ["server.pem", "server.key"]) {
     await copyFile(join(folder, name), join(cluster, name));
-    await chown(join(cluster, name), uid, gid);
+    await chown(join(cluster, name), account.uid, account.gid);
     await chmod(join(cluster, name), 0o600);
   }
-  const url = new URL(server.url);
-  const client = new Client({ host: "127.0.0.1", port: Number(url.port), user: "postgres", password: superuser });
+  const client = new Client({ connectionString: superuserUrl });
   await client.connect();
   for (const [name, value] of Object.entries({ ssl: "on", ssl_cert_file: "server.pem", ssl_key_file: "server.key" })) {
     await client.query(`alter system set ${name} = '${value}'`);
@@ -130,6 +115,7 @@ async function encryptedPostgres(folder: string, resources: AsyncDisposableStack
     "hostssl all all all scram-sha-256\nhostnossl all postgres all scram-sha-256\n",
   );
   await server.restart();
+  const url = new URL(server.url);
   url.hostname = "localhost";
   url.search = "?sslmode=verify-full";
   return url.href;

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { appendFile, chown, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { appendFile, chown, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startServers } from "@toolgate/local-servers/start-servers";
 import { eventually } from "@toolgate/testbed/eventually";
+import { startOwnPostgres } from "@toolgate/testbed/own-postgres";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { Client } from "pg";
 
@@ -23,30 +23,14 @@ const PATIENCE = { deadlineMs: 60_000, everyMs: 100 };
 export async function startArchivedCluster(): Promise<ArchivedCluster> {
   await using resources = new AsyncDisposableStack();
   const folder = await temporaryFolder();
-  const { running } = resources.use(
-    await startServers({
-      names: ["postgres"],
-      dataDir: folder,
-      path: process.env.PATH,
-      log: console.log,
-      durable: false,
-    }),
-  );
-  const server = running.postgres;
-  if (!server) throw new Error("PostgreSQL did not start");
-  const home = join(folder, "postgres");
-  const [cluster, base, archive] = ["cluster", "base", "archive"].map((name) => join(home, name)) as [
-    string,
-    string,
-    string,
-  ];
-  const { superuser } = JSON.parse(await readFile(join(home, "passwords.json"), "utf8"));
-  const { uid, gid } = await stat(cluster);
-  const admin = `postgres://postgres:${superuser}@${new URL(server.url).host}/postgres`;
+  const { server, home, cluster, account, superuserUrl } = resources.use(await startOwnPostgres(folder));
+  const { uid, gid } = account;
+  const base = join(home, "base");
+  const archive = join(home, "archive");
   await mkdir(archive);
   await chown(archive, uid, gid);
   const query = async (statement: string): Promise<Record<string, string>> => {
-    const client = new Client({ connectionString: admin });
+    const client = new Client({ connectionString: superuserUrl });
     await client.connect();
     try {
       return (await client.query(statement)).rows[0];
@@ -61,7 +45,7 @@ export async function startArchivedCluster(): Promise<ArchivedCluster> {
   return {
     url: server.url,
     async baseBackup() {
-      const args = ["-d", admin, "-D", base, "--checkpoint=fast", "--no-sync"];
+      const args = ["-d", superuserUrl, "-D", base, "--checkpoint=fast", "--no-sync"];
       await promisify(execFile)("pg_basebackup", args, { cwd: home, uid, gid });
     },
     now: async () => (await query("select clock_timestamp()::text as now")).now ?? "",

@@ -84,8 +84,3 @@ const OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 export function errorCodeOfStatus(status: number): ErrorCode {
   return OF_STATUS[status] ?? (status < 500 ? "BAD_REQUEST" : "INTERNAL");
 }
-
-/** The rows of the table in docs/callers.md. */
-export function errorCodeRows(): string[] {
-  return Object.entries(ERROR_CODES).map(([code, [statuses, meaning]]) => `| \`${code}\` | ${statuses} | ${meaning} |`);
-}

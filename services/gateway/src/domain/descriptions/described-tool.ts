@@ -37,7 +37,8 @@ export function describedTool(
   const separated = (part: "args" | "result", schema: unknown) => {
     const base = pointerTo(name, part);
     const { definitions, ...rest } = separatedSchema(schema, base, (definition) => `${base}.${safeName(definition)}`);
-    return { ...rest, definitions: definitions.map(([of, one]) => [`${name}.${part}.${safeName(of)}`, one] as const) };
+    const named = definitions.map(([of, one]): [string, unknown] => [`${name}.${part}.${safeName(of)}`, one]);
+    return { ...rest, definitions: named };
   };
   const parameters = separated("args", parsed(tool.parametersJson));
   const args = asArguments(parameters.schema);
@@ -46,9 +47,7 @@ export function describedTool(
   const result = response === undefined ? ANY_RESULT : returned.schema;
   // [BLD-5] tool-runner has reduced the fixture to the declared arguments.
   const example = parsed(tool.argsFixtureJson) ?? exampleOf(args);
-  const definitions = [...parameters.definitions, ...returned.definitions].map(
-    ([definition, schema]): [string, unknown] => [definition, schema],
-  );
+  const definitions = [...parameters.definitions, ...returned.definitions];
   return { name, description, effect: effectOf(tool), args, result, definitions, example };
 }
 

@@ -23,9 +23,9 @@ import { type McpExchange, mcpServer } from "./mcp-server.ts";
 /** Never requested: the SDK needs some URL. */
 const REQUEST_URL = `http://gateway${MCP_PATH}`;
 /** Headers for the gateway itself, and those that describe the body, which has already been read. */
-const NOT_FORWARDED = new Set([
-  ...["authorization", "cookie", "content-length", "transfer-encoding", "connection", "host", "accept"],
-]);
+const NOT_FORWARDED = new Set(
+  "accept authorization connection content-length cookie host transfer-encoding".split(" "),
+);
 const ANY_WORKSPACE = "";
 
 declare module "fastify" {

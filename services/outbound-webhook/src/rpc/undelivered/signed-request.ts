@@ -1,4 +1,4 @@
-import { type DescMessage, fromJsonString, type MessageShape } from "@bufbuild/protobuf";
+import { type DescMessage, fromJson, type MessageShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import type { SignedRequest } from "@toolgate/gen/toolgate/outbound_webhook/v1/signed_pull_pb";
 import { principalKey } from "@toolgate/service-host/principal";
@@ -36,10 +36,10 @@ export async function openSigned<Desc extends DescMessage>(
 
 function parse<Desc extends DescMessage>(schema: Desc, body: Uint8Array): MessageShape<Desc> {
   try {
-    const text = Buffer.from(body).toString("utf8");
-    const request = fromJsonString(schema, text);
+    const members = JSON.parse(Buffer.from(body).toString("utf8"));
+    const request = fromJson(schema, members);
     // The path and the signature name the endpoint; these members belong to the request of a user.
-    if (OF_USERS.some((name) => Object.hasOwn(JSON.parse(text), name))) throw new SyntaxError("not for receivers");
+    if (OF_USERS.some((name) => Object.hasOwn(members, name))) throw new SyntaxError("not for receivers");
     return request;
   } catch {
     throw invalidArgument("body: must be JSON with the fields of this request");

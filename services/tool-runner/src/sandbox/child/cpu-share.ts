@@ -11,7 +11,7 @@ const US_PER_MS = 1_000;
 export class CpuShare {
   #share: number;
 
-  /** Of what the process has used so far, all of it in its start. */
+  /** The share that this process has had since it began to start: call it at the end of the start. */
   static ofStart(): CpuShare {
     const { user, system } = process.cpuUsage();
     return new CpuShare((user + system) / US_PER_MS / performance.now());
