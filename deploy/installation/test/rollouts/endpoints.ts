@@ -1,0 +1,71 @@
+import { rename, writeFile } from "node:fs/promises";
+import { pause } from "@toolgate/service-host/every";
+import type { Pod } from "./pod.ts";
+
+const PROBE_EVERY_MS = 500;
+
+/** The addresses behind the name of each process, as the control plane of Kubernetes maintains them. */
+export interface Endpoints extends AsyncDisposable {
+  /** A pod that is ready. */
+  add(pod: Pod): Promise<void>;
+  /** A pod that has been told to stop. */
+  remove(pod: Pod): Promise<void>;
+  /** The addresses of the pods of a process that may get new connections. */
+  of(process: string): readonly string[];
+  /** Pods that were not ready for a while although they had not been told to stop. */
+  readonly unready: readonly string[];
+}
+
+/** Writes the names that processes resolve into `file`, and asks each pod twice a second whether it is ready. */
+export async function startEndpoints(file: string): Promise<Endpoints> {
+  const pods = new Map<Pod, { ready: boolean }>();
+  const unready: string[] = [];
+  const stopping = new AbortController();
+  let writes = Promise.resolve();
+  const of = (process: string) =>
+    [...pods].filter(([pod, { ready }]) => ready && pod.process === process).map(([{ ip }]) => ip);
+  const write = () => {
+    writes = writes.then(async () => {
+      const processes = new Set([...pods.keys()].map(({ process }) => process));
+      const names = [...processes].map((process) => [nameOf(process), of(process)]);
+      await writeFile(`${file}.next`, JSON.stringify(Object.fromEntries(names)));
+      await rename(`${file}.next`, file);
+    });
+    return writes;
+  };
+  async function probe(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      for (const [pod, state] of pods) {
+        const ready = await pod.isReady();
+        // One that drains is not ready either, but its name may keep its address for a while.
+        if (ready === state.ready || !pods.has(pod) || pod.isTerminating) continue;
+        state.ready = ready;
+        if (!ready) unready.push(`${pod.process} ${pod.ip}`);
+        await write();
+      }
+      await pause(PROBE_EVERY_MS, stopping.signal);
+    }
+  }
+  await write();
+  const probing = probe();
+  return {
+    async add(pod) {
+      pods.set(pod, { ready: true });
+      await write();
+    },
+    async remove(pod) {
+      pods.delete(pod);
+      await write();
+    },
+    of,
+    unready,
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await probing;
+      await writes;
+    },
+  };
+}
+
+/** The name of a process, as its clients have it in the addresses of their peers. */
+export const nameOf = (process: string) => `${process}.rollouts.test`;

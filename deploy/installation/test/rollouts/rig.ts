@@ -1,0 +1,99 @@
+import { execFile } from "node:child_process";
+import { randomBytes, randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { provision } from "@toolgate/key-auth/operator/provision";
+import { loginTo } from "@toolgate/local/demo/management";
+import { installationSecrets } from "@toolgate/local/installation-secrets";
+import { loginsAt } from "@toolgate/local/logins";
+import { serviceEnvironment } from "@toolgate/local/topology";
+import { createPool, type Pool } from "@toolgate/postgres/pool";
+import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
+import { testNats, testRedis } from "@toolgate/testbed/servers";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { type ModelServer, startOpenAiServer } from "../../../../services/chat/test/model-servers/server.ts";
+import { roleUrls, SERVICES_WITH_SCHEMA } from "../../src/migrate.ts";
+import { type Cluster, openCluster, PROCESSES, type Version } from "./cluster.ts";
+import { startFrontDoor } from "./front-door.ts";
+import { prepareWork, type Work } from "./work.ts";
+
+/** This source tree. */
+export const THIS: Version = { name: "this version", root: fileURLToPath(new URL("../../../../", import.meta.url)) };
+const REPLICAS = 2;
+const GATEWAY_PORT = 8080;
+/** Room for the load of one workspace. */
+const SETTINGS = { DELIVERIES_PER_WORKSPACE: "40", DELIVERIES_PER_ENDPOINT: "20", SANDBOX_CHILDREN: "1" };
+const LOG_FILE = process.env.ROLLOUT_LOG;
+
+/** An installation of the split topology under test, with everything that its load needs. */
+export interface Rig extends AsyncDisposable {
+  cluster: Cluster;
+  /** What the processes have logged. */
+  lines: readonly string[];
+  pool: Pool;
+  receiver: TestReceiver;
+  model: ModelServer;
+  work: Work;
+  /** Brings the schemas up to this version. */
+  migrate(version: Version): Promise<void>;
+}
+
+/** Two replicas of every role, all of them of one version. */
+export async function openRig(version: Version = THIS, replicas = REPLICAS): Promise<Rig> {
+  await using resources = new AsyncDisposableStack();
+  const dataDir = await temporaryFolder();
+  const [nats, redis, receiver] = await Promise.all([testNats(), testRedis(), startReceiver({ tls: true })]);
+  for (const resource of [nats, redis, receiver]) resources.use(resource);
+  const model = resources.use(await startOpenAiServer());
+  const database = resources.use(await testDatabase());
+  const targetCaFile = join(dataDir, "receiver-ca.pem");
+  await writeFile(targetCaFile, receiver.ca ?? "");
+  const passwords = Object.fromEntries(SERVICES_WITH_SCHEMA.map((name) => [name, randomBytes(16).toString("hex")]));
+  const migrate = ({ root }: Version) => migrateWith(root, database.url, passwords);
+  await migrate(version);
+  const lines: string[] = [];
+  const log = (line: string) => {
+    const timed = `${new Date().toISOString()} ${line}`;
+    lines.push(timed);
+    if (LOG_FILE) appendFileSync(LOG_FILE, `${timed}\n`);
+  };
+  const { serviceKeys } = await installationSecrets(dataDir);
+  const env = await serviceEnvironment({
+    databaseUrl: database.url,
+    natsUrl: nats.url,
+    redisUrl: redis.url,
+    port: 0,
+    dataDir,
+    allowedTargets: [new URL(receiver.url).host, new URL(model.baseUrl).host],
+    targetCaFile,
+    env: SETTINGS,
+    log,
+  });
+  const logins = loginsAt({ nats: nats.urls, redis: redis.urls, postgres: roleUrls(database.url, passwords) });
+  const cluster = resources.use(await openCluster({ env, serviceKeys, logins, dataDir, log }));
+  for (const process of PROCESSES) await cluster.scale(process, replicas, version);
+  const door = resources.use(await startFrontDoor(() => cluster.endpoints.of("gateway"), GATEWAY_PORT));
+  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 3, applicationName: "test" }), (owned) =>
+    owned.end(),
+  );
+  const account = { workspace: `w-${randomUUID().slice(0, 8)}`, email: "admin@example.test", password: "a password" };
+  await provision(pool, { ...account, role: "admin" });
+  const manage = await loginTo(door.url, account);
+  if (!manage) throw new Error("the administrator cannot log in");
+  const work = await prepareWork({ baseUrl: door.url, manage, account, receiver, model });
+  const owned = resources.move();
+  return { cluster, lines, pool, receiver, model, work, migrate, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** In a process of its own, because each version has its own packages. */
+async function migrateWith(root: string, url: string, passwords: Record<string, string>): Promise<void> {
+  const module = JSON.stringify(join(root, "deploy/installation/src/migrate.ts"));
+  const program = `import { migrateAll } from ${module}; await migrateAll(process.env.URL, JSON.parse(process.env.PASSWORDS));`;
+  await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+    env: { URL: url, PASSWORDS: JSON.stringify(passwords) },
+  });
+}
