@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults recovery fuzz attack sbom gen format bench bench-large clean clean-data chart clients image-test
+.PHONY: help setup run watch debug test check unit integration faults chat-faults recovery rollouts fuzz attack sbom gen format bench bench-large clean clean-data chart clients image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -71,6 +71,10 @@ chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answer
 recovery: export RECOVERY := 1
 recovery: setup ## Loses Redis, NATS and both, restores a dump, and PostgreSQL to a moment, and uses everything afterwards
 	@exec vitest run --no-file-parallelism deploy/installation/test/recovery
+
+rollouts: export ROLLOUTS := 1
+rollouts: setup ## Restarts every role under load, scales workers, upgrades from the previous version, and counts (7 min; ROLLOUT_FROM)
+	@exec vitest run --no-file-parallelism deploy/installation/test/rollouts
 
 chart: setup ## Lints and renders the Helm chart with every profile and checks what it makes
 	@exec vitest run deploy/chart

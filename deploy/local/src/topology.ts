@@ -94,6 +94,8 @@ export async function serviceEnvironment(settings: TopologySettings): Promise<Re
     SEALING_KEYS: sealingKeys,
     ALLOWED_TARGETS: settings.allowedTargets.join(","),
     TARGET_CA_FILE: settings.targetCaFile ?? receiverCaFile(settings.dataDir),
+    // Nobody waits for a stop of `make run`.
+    DRAIN_IDLE_MS: "0",
     CHAT_FILES: join(settings.dataDir, "chat-files"),
     // The demo workspace's data is in a server on this machine.
     ALLOWED_DATA_SOURCES: "127.0.0.0/8,::1/128",

@@ -196,6 +196,7 @@ export const SERVICES = {
       { name: "TRUSTED_PROXIES", meaning: "reverse proxies whose X-Forwarded headers are trusted" },
       { name: "REQUEST_TIMEOUT_MS", meaning: "a request that is not complete by then is cut" },
       { name: "DRAIN_MS", meaning: "how long a stopping gateway waits for calls" },
+      { name: "DRAIN_IDLE_MS", meaning: "how long it leaves idle connections open" },
       { name: "CHAT_STREAMS_PER_USER", meaning: "open chat streams and waiting messages of a user, per gateway" },
       { name: "CHAT_STREAMS_PER_WORKSPACE", meaning: "the same of a workspace" },
     ],

@@ -15,6 +15,8 @@ export interface Config extends NeedSettings<(typeof NEEDS)[number]> {
   requestTimeoutMs: number;
   /** How long a stopping gateway waits for the calls under way. */
   drainMs: number;
+  /** How much of it idle connections stay open, so that their clients can close them after a response. */
+  drainIdleMs: number;
   /** Where callers reach the gateway, such as https://api.example.com; empty: as each request was addressed. */
   publicUrl: string;
   chatSlots: SlotLimits;
@@ -30,6 +32,7 @@ export function readConfig(env: Env): Config {
     trustedProxies: reader.list("TRUSTED_PROXIES"),
     requestTimeoutMs: reader.integer("REQUEST_TIMEOUT_MS", { fallback: 30_000, min: 100, max: 600_000 }),
     drainMs: reader.integer("DRAIN_MS", { fallback: 40_000, min: 0, max: 600_000 }),
+    drainIdleMs: reader.integer("DRAIN_IDLE_MS", { fallback: 3_000, min: 0, max: 60_000 }),
     publicUrl: reader.text("PUBLIC_URL", ""),
     chatSlots: {
       perUser: reader.integer("CHAT_STREAMS_PER_USER", { fallback: SLOT_LIMITS.perUser, min: 1, max: 1_000_000 }),

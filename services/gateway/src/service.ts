@@ -6,6 +6,7 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { createRunTool, createVerifyKey } from "./clients/hot-calls.ts";
 import { createReceiveHook } from "./clients/inbound-hook.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
+import { letClientsLeave } from "./http/leaving.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createUsageRecorder } from "./http/tools/tool-call.ts";
 import { createWorkspaceTurns } from "./http/workspace-turns.ts";
@@ -32,6 +33,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
   };
   const receiveHook = createReceiveHook(peers.call(ReceiveService.method.receive));
   const app = await createHttpServer({ ...config, calls, receiveHook, peers, log });
+  const leave = letClientsLeave(app.server);
   await app.listen({ host: config.host, port: config.port });
   // Closing waits for the calls under way and closes idle connections.
   resources.defer(() => app.close());
@@ -45,6 +47,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     },
     async drain() {
       const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs);
+      await leave(Math.min(config.drainIdleMs, config.drainMs));
       await app.close().finally(() => clearTimeout(cut));
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -84,6 +84,7 @@ export async function startReceiveRig({
       requestTimeoutMs: 30_000,
       workspaceBytesPerSecond: 1024 ** 3,
       drainMs: 1_000,
+      drainIdleMs: 0,
       publicUrl: "",
       chatSlots: { perUser: 20, perWorkspace: 2_000 },
     };

@@ -30,14 +30,18 @@ async function lookupSoon(name: string, options: any): Promise<unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: the callback may come second, in place of the options.
 function lookupWithCallback(name: string, ...rest: any[]): void {
   const found = addressesOf(name);
-  // @ts-expect-error: passed on as they came.
-  if (!found) return lookup(name, ...rest);
+  if (!found) {
+    // @ts-expect-error: passed on as they came.
+    lookup(name, ...rest);
+    return;
+  }
   const done = rest.at(-1);
   const all = rest.length > 1 && rest[0]?.all;
   process.nextTick(() => {
     const [first] = found;
-    if (!first) return done(notFound(name));
-    return all ? done(null, found) : done(null, first.address, first.family);
+    if (!first) done(notFound(name));
+    else if (all) done(null, found);
+    else done(null, first.address, first.family);
   });
 }
 

@@ -26,7 +26,12 @@ export const THIS: Version = { name: "this version", root: fileURLToPath(new URL
 const REPLICAS = 2;
 const GATEWAY_PORT = 8080;
 /** Room for the load of one workspace. */
-const SETTINGS = { DELIVERIES_PER_WORKSPACE: "40", DELIVERIES_PER_ENDPOINT: "20", SANDBOX_CHILDREN: "1" };
+const SETTINGS = {
+  DELIVERIES_PER_WORKSPACE: "40",
+  DELIVERIES_PER_ENDPOINT: "20",
+  SANDBOX_CHILDREN: "1",
+  DRAIN_IDLE_MS: "3000",
+};
 const LOG_FILE = process.env.ROLLOUT_LOG;
 
 /** An installation of the split topology under test, with everything that its load needs. */

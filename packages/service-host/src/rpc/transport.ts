@@ -25,6 +25,12 @@ export const MAX_SESSION_MEMORY_MB = 512;
 const RPC_TIMEOUT_MS = 15_000;
 /** Longer than any unary call may take. */
 const OLD_CONNECTION_MS = 60_000;
+/** A server that takes longer to accept a connection is passed over while there are others. */
+const CONNECT_WITHIN_MS = 1_000;
+/** How long it is passed over. */
+const AVOID_MS = 1_000;
+/** How often a call may meet a server that stops. */
+const MAX_REFUSALS = 3;
 
 /** The interceptors of every server, outermost first: request, measure, errors, then access. */
 export function serverInterceptors(log: Logger, authentication: Authentication): Interceptor[] {
@@ -36,24 +42,57 @@ export type TokenFor = (method: DescMethod) => string | Promise<string>;
 
 /**
  * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by
- * commas, take turns.
+ * commas, take turns; a unary call passes over those that accept no connection. A unary call that a stopping server has
+ * refused unseen is sent again.
  * There are no keepalive pings: in connect-node they can end the process when they meet a destroyed session (connect-es
  * #1795). Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the
  * old one may be dead; calls under way on the old one have a minute to end.
  */
 export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ProcessTls): Transport {
-  const transports = baseUrls.split(",").map((baseUrl) => transportTo(baseUrl.trim(), tokenFor, tls));
+  const servers = baseUrls.split(",").map((baseUrl) => serverAt(baseUrl.trim(), tokenFor, tls));
   let turn = 0;
-  const next = () => transports[turn++ % transports.length] as Transport;
+  const next = () => servers[turn++ % servers.length] as Server;
+  async function nextReachable(): Promise<Server> {
+    const first = next();
+    if (servers.length === 1 || (await first.isReachable())) return first;
+    for (const other of servers) if (other !== first && (await other.isReachable())) return other;
+    return first;
+  }
   return {
-    unary: (...call) => next().unary(...call),
+    async unary(...call) {
+      for (let refusals = 0; ; refusals += 1) {
+        const server = await nextReachable();
+        try {
+          return await server.unary(...call);
+        } catch (error) {
+          if (refusals >= MAX_REFUSALS || !isRefusedUnseen(error)) throw error;
+        }
+      }
+    },
     stream: (...call) => next().stream(...call),
   };
 }
 
-function transportTo(baseUrl: string, tokenFor: TokenFor, tls: ProcessTls | undefined): Transport {
+interface Server extends Transport {
+  /** Whether it accepts connections; opens one if there is none, and remembers a failure for a second. */
+  isReachable(): Promise<boolean>;
+}
+
+/** The stream came after the server's GOAWAY: HTTP/2 promises that nothing has been done with it (RFC 9113, 8.7). */
+function isRefusedUnseen(error: unknown): boolean {
+  return ConnectError.from(error).rawMessage.includes("NGHTTP2_REFUSED_STREAM");
+}
+
+function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ProcessTls | undefined): Server {
   let current = connectionTo(baseUrl, tokenFor, tls);
+  let avoidedUntilMs = 0;
   return {
+    async isReachable() {
+      if (performance.now() < avoidedUntilMs) return false;
+      const isOpen = await opensSoon(current.session);
+      if (!isOpen) avoidedUntilMs = performance.now() + AVOID_MS;
+      return isOpen;
+    },
     async unary(...call) {
       const used = current;
       try {
@@ -68,6 +107,16 @@ function transportTo(baseUrl: string, tokenFor: TokenFor, tls: ProcessTls | unde
     },
     stream: (...call) => current.transport.stream(...call),
   };
+}
+
+function opensSoon(session: Http2SessionManager): Promise<boolean> {
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, CONNECT_WITHIN_MS, false);
+    void session.connect().then((state) => {
+      clearTimeout(late);
+      resolve(state !== "error");
+    });
+  });
 }
 
 /** Connects with its first call. */

@@ -1,0 +1,27 @@
+import type { Server } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const CHECK_EVERY_MS = 50;
+
+/**
+ * Lets clients leave that keep their connections: from the call of the returned function on, each connection ends with its next
+ * response, whose `connection: close` says so. Resolves when no connection is left, or after `withinMs`. A server that closes
+ * idle connections immediately cuts those on which a request is on its way, and its client cannot know whether it was handled.
+ */
+export function letClientsLeave(server: Server): (withinMs: number) => Promise<void> {
+  let isLeaving = false;
+  server.prependListener("request", (_request, response) => {
+    if (isLeaving) response.shouldKeepAlive = false;
+  });
+  return async (withinMs) => {
+    isLeaving = true;
+    const end = performance.now() + withinMs;
+    while (performance.now() < end && (await connectionsOf(server)) > 0) await sleep(CHECK_EVERY_MS);
+  };
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });
+}
