@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults recovery rollouts fuzz attack sbom gen format bench bench-large clean clean-data chart clients image-test
+.PHONY: help setup run watch debug test check unit integration faults chat-faults recovery rollouts fuzz attack sbom gen format bench bench-large clean clean-data chart clients cluster image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -78,6 +78,9 @@ rollouts: setup ## Restarts every role under load, scales workers, upgrades from
 
 chart: setup ## Lints and renders the Helm chart with every profile and checks what it makes
 	@exec vitest run deploy/chart
+
+cluster: setup ## Installs the Helm chart on a real control plane with simulated nodes (needs Go, and long the first time)
+	@exec node deploy/cluster/src/main.ts $(FILES)
 
 image-test: setup ## Runs every role from the file tree of a built image (IMAGE_ROOT; as root), see docs/kubernetes.md
 	@exec vitest run deploy/installation/test/image
