@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, readlink, symlink } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, readlink, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
@@ -12,6 +12,8 @@ import type { Version } from "./cluster.ts";
 const PREVIOUS = process.env.ROLLOUT_FROM ?? "fe30c5dff81d9ea9072cb9073a0926c13a52cac5";
 const WORKSPACE_FOLDERS = ["packages", "services", "deploy"];
 const SCOPE = "@toolgate";
+/** A sandbox child sees only the folders of these, and so no other folder to which they could be links. */
+const OF_SANDBOX = ["isolated-vm", "node-gyp-build"];
 
 type Lock = { packages: Record<string, { version?: string; dev?: boolean; link?: boolean }> };
 
@@ -51,7 +53,11 @@ export async function checkOutPrevious({ root }: Version): Promise<Version> {
 /** Links to the same packages, but to the workspaces of the folder itself. */
 async function linkPackages(from: string, to: string): Promise<void> {
   await mkdir(join(to, SCOPE), { recursive: true });
-  for (const name of await namesIn(from)) if (name !== SCOPE) await symlink(join(from, name), join(to, name));
+  for (const name of await namesIn(from)) {
+    if (name === SCOPE) continue;
+    if (OF_SANDBOX.includes(name)) await cp(join(from, name), join(to, name), { recursive: true });
+    else await symlink(join(from, name), join(to, name));
+  }
   for (const name of await namesIn(join(from, SCOPE)))
     await symlink(await readlink(join(from, SCOPE, name)), join(to, SCOPE, name));
 }
