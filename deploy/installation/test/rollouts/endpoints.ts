@@ -2,7 +2,9 @@ import { rename, writeFile } from "node:fs/promises";
 import { pause } from "@toolgate/service-host/every";
 import type { Pod } from "./pod.ts";
 
-const PROBE_EVERY_MS = 500;
+/** As in the chart, a pod that is not ready twice in a row gets no new connections; the chart asks every 5 s. */
+const PROBE_EVERY_MS = 2_000;
+const FAILURE_THRESHOLD = 2;
 
 /** The addresses behind the name of each process, as the control plane of Kubernetes maintains them. */
 export interface Endpoints extends AsyncDisposable {
@@ -16,14 +18,16 @@ export interface Endpoints extends AsyncDisposable {
   readonly unready: readonly string[];
 }
 
-/** Writes the names that processes resolve into `file`, and asks each pod twice a second whether it is ready. */
+/** Writes the names that processes resolve into `file`, and asks each pod every 2 s whether it is ready. */
 export async function startEndpoints(file: string): Promise<Endpoints> {
-  const pods = new Map<Pod, { ready: boolean }>();
+  const pods = new Map<Pod, { failures: number }>();
   const unready: string[] = [];
   const stopping = new AbortController();
   let writes = Promise.resolve();
   const of = (process: string) =>
-    [...pods].filter(([pod, { ready }]) => ready && pod.process === process).map(([{ ip }]) => ip);
+    [...pods]
+      .filter(([pod, { failures }]) => failures < FAILURE_THRESHOLD && pod.process === process)
+      .map(([{ ip }]) => ip);
   const write = () => {
     writes = writes.then(async () => {
       const processes = new Set([...pods.keys()].map(({ process }) => process));
@@ -38,9 +42,9 @@ export async function startEndpoints(file: string): Promise<Endpoints> {
       for (const [pod, state] of pods) {
         const ready = await pod.isReady();
         // One that drains is not ready either, but its name may keep its address for a while.
-        if (ready === state.ready || !pods.has(pod) || pod.isTerminating) continue;
-        state.ready = ready;
-        if (!ready) unready.push(`${pod.process} ${pod.ip}`);
+        if (pod.isTerminating || !pods.has(pod) || (ready && state.failures === 0)) continue;
+        state.failures = ready ? 0 : state.failures + 1;
+        if (state.failures === FAILURE_THRESHOLD) unready.push(`${pod.process} ${pod.ip}`);
         await write();
       }
       await pause(PROBE_EVERY_MS, stopping.signal);
@@ -50,7 +54,7 @@ export async function startEndpoints(file: string): Promise<Endpoints> {
   const probing = probe();
   return {
     async add(pod) {
-      pods.set(pod, { ready: true });
+      pods.set(pod, { failures: 0 });
       await write();
     },
     async remove(pod) {
