@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "./config.ts";
+import { readSandboxConfig } from "./sandbox-config.ts";
 
 const ENV = {
   DATABASE_URL: "postgres://127.0.0.1/x",
@@ -35,6 +36,16 @@ test("[TOOL-2] sandbox processes are reached with https if this process has cert
   expect(readConfig({ ...at("https://sandbox:7006"), ...files }).sandbox?.urls).toBe("https://sandbox:7006");
   expect(() => readConfig(at("https://sandbox:7006"))).toThrow("SANDBOX_URL must be http URLs, unless");
   expect(() => readConfig({ ...at("https://a:1,http://b:1"), ...files })).toThrow("SANDBOX_URL must be https URLs");
+});
+
+test("[TOOL-2] a sandbox process admits one token, or two while the token is being rotated", () => {
+  const [one, two] = ["0".repeat(64), "a".repeat(64)];
+  const hashesIn = (SANDBOX_TOKEN_HASH: string) => readSandboxConfig({ SANDBOX_TOKEN_HASH }).tokenHashes;
+  expect(hashesIn(one)).toEqual([one]);
+  expect(hashesIn(`${one}, ${two}`)).toEqual([one, two]);
+  for (const wrong of [`${one},${two},${one}`, `${one},`.repeat(3), `${one},${"A".repeat(64)}`, `${one} ${two}`, ","])
+    expect(() => hashesIn(wrong), wrong).toThrow("SANDBOX_TOKEN_HASH must be the SHA-256 of the token");
+  expect(() => hashesIn("")).toThrow("SANDBOX_TOKEN_HASH is missing");
 });
 
 test("[TOOL-2] by default the sandbox has one child per core, minus one for this process", () => {

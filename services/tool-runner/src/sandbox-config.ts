@@ -7,6 +7,8 @@ const ROLES = Object.keys(SERVICES["tool-runner"].roles) as ProcessRole[];
 /** Whoever guesses the token may run code in the sandbox. */
 const MIN_TOKEN_CHARACTERS = 32;
 const HASH = /^[0-9a-f]{64}$/u;
+/** The present one, and the previous or the next one. */
+const MAX_TOKENS = 2;
 
 /** The sandbox processes of a tool-runner. */
 export interface SandboxClient {
@@ -20,8 +22,8 @@ export interface SandboxConfig {
   /** Address that it binds. */
   host: string;
   port: number;
-  /** SHA-256 of the token, in hexadecimal digits. */
-  tokenHash: string;
+  /** SHA-256 of each token that is admitted, in hexadecimal digits: two while the token is being rotated. */
+  tokenHashes: readonly string[];
   requireIsolation: boolean;
 }
 
@@ -32,16 +34,24 @@ export function readRole(env: Env): ProcessRole {
 
 export function readSandboxConfig(env: Env): SandboxConfig {
   return read(env, (reader) => {
-    const tokenHash = reader.text("SANDBOX_TOKEN_HASH");
-    if (tokenHash !== "" && !HASH.test(tokenHash))
-      reader.fail("SANDBOX_TOKEN_HASH must be the SHA-256 of the token, as 64 hexadecimal digits");
+    const tokenHashes = readTokenHashes(reader);
     return {
       host: reader.text("BIND_HOST", "127.0.0.1"),
       port: reader.integer("RPC_PORT", { fallback: 0, min: 0, max: 65_535 }),
-      tokenHash,
+      tokenHashes,
       requireIsolation: readRequireIsolation(reader),
     };
   });
+}
+
+function readTokenHashes(reader: EnvReader): readonly string[] {
+  if (reader.text("SANDBOX_TOKEN_HASH") === "") return [];
+  const hashes = reader.list("SANDBOX_TOKEN_HASH");
+  if (hashes.length === 0 || hashes.length > MAX_TOKENS || !hashes.every((hash) => HASH.test(hash)))
+    reader.fail(
+      "SANDBOX_TOKEN_HASH must be the SHA-256 of the token, as 64 hexadecimal digits, or two of them, separated by a comma",
+    );
+  return hashes;
 }
 
 /** Undefined when this process runs the children itself. */

@@ -47,7 +47,7 @@ export function secretsIn(env: Env): string[] {
     [...(env[name] ?? "").matchAll(PASSWORD)].map(([, found = ""]) => found),
   );
   const sealing = (env.SEALING_KEYS ?? "").split(",").map((key) => key.replace(/^\s*\d+:/, "").trim());
-  const others = SECRETS.flatMap((name) => env[name] ?? []);
+  const others = SECRETS.flatMap((name) => (env[name] ?? "").split(",").map((part) => part.trim()));
   return [...passwords, ...passwords.map(decoded), ...sealing, ...others];
 }
 

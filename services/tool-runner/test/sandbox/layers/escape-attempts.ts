@@ -73,7 +73,7 @@ const folder = await mkdtemp(join(tmpdir(), "escape-"));
 const secretFile = join(folder, "secret");
 await writeFile(secretFile, "secret");
 const tokenHash = createHash("sha256").update("the token").digest("hex");
-const server = await startSandboxServer({ host: "127.0.0.1", port: 0, tokenHash, isolation });
+const server = await startSandboxServer({ host: "127.0.0.1", port: 0, tokenHashes: [tokenHash], isolation });
 
 /** What a program within the layers writes, and how it ends. */
 async function run(

@@ -238,6 +238,23 @@ describe("a sandbox process", { timeout: 150_000 }, () => {
     expect(isAlive(role.pid)).toBe(true);
   });
 
+  it("[TOOL-2] a token is rotated without a run that fails: a sandbox process admits the old one and the new one", async () => {
+    const [old, next] = [TOKEN, `${TOKEN}-next`];
+    await using both = await startSandboxRole(`${next},${old}`);
+    await using before = createSandboxPool({ children: 1, spawn: spawnAt([both], old), log: { warn: () => {} } });
+    await using after = createSandboxPool({ children: 1, spawn: spawnAt([both], next), log: { warn: () => {} } });
+    expect(await Promise.all([before, after].map((pool) => resultOf(pool, handler("return 1"))))).toEqual([1, 1]);
+    await using only = await startSandboxRole(next);
+    const refused = createSandboxPool({
+      children: 1,
+      spawn: spawnAt([only], old),
+      limits: { startPatienceMs: 1_500 },
+      log: { warn: () => {} },
+    });
+    await using _ = refused;
+    expect((await runSource(refused, handler("return 1"))).kind).toBe("overloaded");
+  });
+
   it("[TOOL-2] has no secret in its environment, and its children have neither an environment nor its connections", async () => {
     await using role = await startSandboxRole();
     await using pool = openPool([role]);

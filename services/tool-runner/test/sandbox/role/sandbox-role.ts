@@ -10,6 +10,8 @@ import { isAlive } from "../sandbox-harness.ts";
 
 export const TOKEN = "a-token-of-tests-with-enough-characters";
 
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
 /** A process with the role sandbox, started as an operator starts it. */
 export type SandboxRole = AsyncDisposable & {
   readonly url: string;
@@ -17,12 +19,13 @@ export type SandboxRole = AsyncDisposable & {
   readonly pid: number;
 };
 
-export async function startSandboxRole(token = TOKEN, tls: Record<string, string> = {}): Promise<SandboxRole> {
+/** With several tokens, separated by commas, it admits each of them. */
+export async function startSandboxRole(tokens = TOKEN, tls: Record<string, string> = {}): Promise<SandboxRole> {
   const main = join(import.meta.dirname, "../../../src/main.ts");
   const env = {
     ROLES: "sandbox",
     NODE_ENV: "test",
-    SANDBOX_TOKEN_HASH: createHash("sha256").update(token).digest("hex"),
+    SANDBOX_TOKEN_HASH: tokens.split(",").map(sha256).join(", "),
     ...tls,
   };
   const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "inherit"] });

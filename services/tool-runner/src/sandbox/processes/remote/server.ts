@@ -11,8 +11,8 @@ type SandboxServerOptions = {
   host: string;
   /** 0 picks a free one. */
   port: number;
-  /** SHA-256 of the token, in hexadecimal digits: this process does not know the token itself. */
-  tokenHash: string;
+  /** SHA-256 of each token that is admitted, in hexadecimal digits: this process does not know the tokens themselves. */
+  tokenHashes: readonly string[];
   isolation: Isolation;
   /** Absent: without encryption. */
   tls?: ProcessTls | undefined;
@@ -32,7 +32,7 @@ const BEARER = "Bearer ";
 /** Serves children to tool-runners that have the token: one connection for each child. */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
   const { host, port, isolation, tls } = options;
-  const expected = Buffer.from(options.tokenHash, "hex");
+  const expected = options.tokenHashes.map((hash) => Buffer.from(hash, "hex"));
   const children = new Set<ServedChild>();
   const idle = Promise.withResolvers<void>();
   let draining = false;
@@ -89,7 +89,8 @@ export async function startSandboxServer(options: SandboxServerOptions): Promise
   };
 }
 
-function isToken(header: string | undefined, expected: Buffer): boolean {
+function isToken(header: string | undefined, expected: readonly Buffer[]): boolean {
   if (!header?.startsWith(BEARER)) return false;
-  return timingSafeEqual(createHash("sha256").update(header.slice(BEARER.length)).digest(), expected);
+  const hash = createHash("sha256").update(header.slice(BEARER.length)).digest();
+  return expected.some((one) => timingSafeEqual(hash, one));
 }
