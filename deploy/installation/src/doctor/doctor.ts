@@ -1,4 +1,5 @@
 import type { Env } from "@toolgate/service-host/env";
+import { checkCertificates } from "./certificates.ts";
 import { createClocks } from "./clocks.ts";
 import { CHECKS, createFindings, type Finding, type Findings, messageOf } from "./finding.ts";
 import { type Installation, installationOf, secretsIn } from "./installation.ts";
@@ -7,6 +8,7 @@ import { checkPostgres } from "./postgres.ts";
 import { checkProcesses } from "./processes.ts";
 import { checkRedis } from "./redis.ts";
 import { checkSettings } from "./settings.ts";
+import { SUPPORTED, type Supported } from "./versions.ts";
 
 /** How often it looks at what may pass, such as a server that is restarting. */
 const LOOKS = 3;
@@ -14,13 +16,14 @@ const MAY_PASS: readonly Finding["check"][] = ["servers", "clocks", "streams", "
 
 /**
  * Examines the installation that this environment describes, in which `LOGINS` and all settings are those of the services.
- * Changes nothing. Returns what is wrong each time that it looks, in the order in which it should be put right.
+ * Changes nothing. Returns what is wrong each time that it looks, in the order in which it should be put right. `supported`
+ * has the oldest versions of the servers that are no problem.
  */
-export async function examine(env: Env, now: () => number = Date.now): Promise<Finding[]> {
-  let findings = await look(env, now);
+export async function examine(env: Env, now = Date.now, supported = SUPPORTED): Promise<Finding[]> {
+  let findings = await look(env, now, supported);
   for (let looks = 1; looks < LOOKS && findings.some(mayPass); looks += 1) {
     const before = new Set(findings.map(keyOf));
-    findings = (await look(env, now)).filter((finding) => before.has(keyOf(finding)));
+    findings = (await look(env, now, supported)).filter((finding) => before.has(keyOf(finding)));
   }
   return findings;
 }
@@ -34,7 +37,7 @@ function keyOf({ check, problem }: Finding): string {
   return `${check} ${problem.replace(/\d+ (?:s|messages) /g, "")}`;
 }
 
-async function look(env: Env, now: () => number): Promise<Finding[]> {
+async function look(env: Env, now: () => number, supported: Supported): Promise<Finding[]> {
   let installation: Installation;
   try {
     installation = installationOf(env);
@@ -53,9 +56,10 @@ async function look(env: Env, now: () => number): Promise<Finding[]> {
   const clocks = createClocks(now, findings);
   await checkSettings(installation, findings);
   await Promise.all([
-    checkPostgres(installation, clocks, findings),
-    checkRedis(installation, clocks, findings),
-    checkNats(installation, findings),
+    checkPostgres(installation, clocks, supported, findings),
+    checkRedis(installation, clocks, supported, findings),
+    checkNats(installation, supported, findings),
+    checkCertificates(installation, now, findings),
     checkProcesses(installation, clocks, findings),
   ]);
   return findings.list();

@@ -9,6 +9,7 @@ export interface Finding {
 export const CHECKS = [
   "settings",
   "servers",
+  "certificates",
   "clocks",
   "schema",
   "permissions",

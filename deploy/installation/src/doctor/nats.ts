@@ -5,18 +5,26 @@ import { isStreamName, streamFaults } from "@toolgate/event-bus/streams";
 import { jetStreamOf } from "@toolgate/service-registry/server-users";
 import { type Findings, messageOf, RESPONSE_MS } from "./finding.ts";
 import type { Installation, Member } from "./installation.ts";
+import { checkVersion, type Supported } from "./versions.ts";
 
 const LOGINS = "Run logins-main.ts again, copy nats-users.conf to the server and reload it: docs/operators.md, Logins.";
 
-export async function checkNats(installation: Installation, findings: Findings): Promise<void> {
+export async function checkNats(installation: Installation, supported: Supported, findings: Findings): Promise<void> {
   const looked = new Set<string>();
   await Promise.all(
-    installation.members.filter(({ env }) => env.NATS_URL).map((member) => checkMember(member, looked, findings)),
+    installation.members
+      .filter(({ env }) => env.NATS_URL)
+      .map((member) => checkMember(member, looked, supported, findings)),
   );
 }
 
 /** `looked` has the streams and consumers that another member takes care of. */
-async function checkMember(member: Member, looked: Set<string>, findings: Findings): Promise<void> {
+async function checkMember(
+  member: Member,
+  looked: Set<string>,
+  supported: Supported,
+  findings: Findings,
+): Promise<void> {
   const { name } = member.user;
   let bus: Bus;
   try {
@@ -35,6 +43,7 @@ async function checkMember(member: Member, looked: Set<string>, findings: Findin
     return;
   }
   await using _ = bus;
+  checkVersion("NATS", bus.nc.info?.version, supported, findings);
   try {
     const { refused, readsEverything } = await permissionsOf(bus, member.user.nats);
     for (const subject of refused) findings.add("permissions", `${name} may not use ${subject} in NATS`, LOGINS);

@@ -8,11 +8,17 @@ import { checkData } from "./data.ts";
 import { type Findings, messageOf, RESPONSE_MS } from "./finding.ts";
 import type { Installation, Member } from "./installation.ts";
 import { checkPartitions } from "./retention.ts";
+import { checkVersion, type Supported } from "./versions.ts";
 
 const MIGRATE = "Run deploy/installation/src/migrate-main.ts, with LOGINS, as the administrator of the database.";
 
 /** Each service's database, with the service's own login. */
-export async function checkPostgres(installation: Installation, clocks: Clocks, findings: Findings): Promise<void> {
+export async function checkPostgres(
+  installation: Installation,
+  clocks: Clocks,
+  supported: Supported,
+  findings: Findings,
+): Promise<void> {
   const members = installation.members.filter(({ needs, env }) => needs.includes("postgres") && env.DATABASE_URL);
   for (const member of members) {
     const { name } = member.user;
@@ -24,6 +30,8 @@ export async function checkPostgres(installation: Installation, clocks: Clocks, 
     });
     try {
       if (!(await canConnect(pool, name, clocks, findings))) continue;
+      const { rows } = await pool.query("show server_version");
+      checkVersion("PostgreSQL", rows[0].server_version, supported, findings);
       await checkMember(pool, member, findings);
     } catch (error) {
       findings.add("permissions", `PostgreSQL refuses ${name} a query: ${messageOf(error)}`, MIGRATE);

@@ -1,7 +1,9 @@
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
+import type { Env } from "@toolgate/service-host/env";
 import type { Clocks } from "./clocks.ts";
 import { type Findings, messageOf, RESPONSE_MS } from "./finding.ts";
 import type { Installation, Member } from "./installation.ts";
+import { checkVersion, type Supported } from "./versions.ts";
 
 type Redis = ReturnType<typeof connectRedis>;
 
@@ -10,12 +12,22 @@ const FOREIGN_KEY = "doctor:probe";
 const LOGINS =
   "Run logins-main.ts again, copy redis-users.conf to the server and restart it: docs/operators.md, Logins.";
 
-export async function checkRedis(installation: Installation, clocks: Clocks, findings: Findings): Promise<void> {
+export async function checkRedis(
+  installation: Installation,
+  clocks: Clocks,
+  supported: Supported,
+  findings: Findings,
+): Promise<void> {
   const members = installation.members.filter(({ needs, env }) => needs.includes("redis") && env.REDIS_URL);
-  await Promise.all(members.map((member) => checkMember(member, clocks, findings)));
+  await Promise.all(members.map((member) => checkMember(member, clocks, supported, findings)));
 }
 
-async function checkMember({ user, env }: Member, clocks: Clocks, findings: Findings): Promise<void> {
+async function checkMember(
+  { user, env }: Member,
+  clocks: Clocks,
+  supported: Supported,
+  findings: Findings,
+): Promise<void> {
   const { name, redisKeys } = user;
   let redis: Redis | undefined;
   try {
@@ -43,7 +55,10 @@ async function checkMember({ user, env }: Member, clocks: Clocks, findings: Find
   try {
     await checkClock(redis, clocks);
     await checkKeys(redis, name, redisKeys, findings);
-    await checkMemory(redis, findings);
+    const value = valuesIn(await redis.info());
+    checkVersion("Redis", value("redis_version"), supported, findings);
+    checkMemory(value, findings);
+    if (isProduction(env)) checkDisk(value, findings);
   } catch (error) {
     findings.add("permissions", `Redis refuses ${name} a command: ${messageOf(error)}`, LOGINS);
   } finally {
@@ -81,9 +96,25 @@ async function checkKeys(redis: Redis, name: string, patterns: readonly string[]
     );
 }
 
-async function checkMemory(redis: Redis, findings: Findings): Promise<void> {
-  const info = await redis.info("memory");
-  const value = (field: string) => new RegExp(`^${field}:(.*)$`, "m").exec(info)?.[1]?.trim();
+type Values = (field: string) => string | undefined;
+
+const valuesIn =
+  (info: string): Values =>
+  (field) =>
+    new RegExp(`^${field}:(.*)$`, "m").exec(info)?.[1]?.trim();
+
+const isProduction = ({ NODE_ENV }: Env) => (NODE_ENV || "production") === "production";
+
+function checkDisk(value: Values, findings: Findings): void {
+  if (value("aof_enabled") !== "0") return;
+  findings.add(
+    "servers",
+    "Redis keeps nothing on disk (appendonly is off): after a restart all limits begin again",
+    "Set appendonly to yes in redis.conf and, on the server that runs, with CONFIG SET appendonly yes.",
+  );
+}
+
+function checkMemory(value: Values, findings: Findings): void {
   const policy = value("maxmemory_policy") ?? "noeviction";
   if (policy === "noeviction" || Number(value("maxmemory") ?? 0) === 0) return;
   findings.add(

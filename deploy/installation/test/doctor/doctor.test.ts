@@ -6,11 +6,13 @@ import { promisify } from "node:util";
 import { connectBus } from "@toolgate/event-bus/connect";
 import { ensureStreams } from "@toolgate/event-bus/streams";
 import { freePort } from "@toolgate/local-servers/ports";
+import { PROGRAMS } from "@toolgate/local-servers/programs";
 import { newServiceKey } from "@toolgate/service-host/identity/service-keys";
 import { testNats } from "@toolgate/testbed/servers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { secretsIn } from "../../src/doctor/installation.ts";
+import { SUPPORTED } from "../../src/doctor/versions.ts";
 import { change, DATABASE_FAULTS } from "./database-faults.ts";
 import { type DoctorRig, startDoctorRig } from "./rig.ts";
 
@@ -38,7 +40,7 @@ test("a healthy installation has no problems, and the doctor ends with exit code
   const LOGINS = await rig.folderOf(rig.logins());
   const { code, output } = await doctor({ ...rig.env, LOGINS });
   expect(output).toBe(
-    "No problems found (checked: settings, servers, clocks, schema, permissions, streams, retention, data, processes).\n",
+    "No problems found (checked: settings, servers, certificates, clocks, schema, permissions, streams, retention, data, processes).\n",
   );
   expect(code).toBe(0);
 });
@@ -194,6 +196,36 @@ test("the doctor names a stream that differs, and a Redis that drops keys", asyn
     "servers: Redis drops keys when its memory is full (maxmemory-policy allkeys-lru), and limits count wrong then",
     "streams: the stream RECORDS has max_age 3600000000000 instead of 604800000000000",
   ]);
+});
+
+test("the doctor names a Redis that keeps nothing on disk, in production", async () => {
+  const redis = new Redis(rig.toolgate.redis.url);
+  const off = "servers: Redis keeps nothing on disk (appendonly is off): after a restart all limits begin again";
+  const inProduction = { env: { NODE_ENV: "production" } };
+  expect(await problems(inProduction)).not.toContain(off);
+  await redis.config("SET", "appendonly", "no");
+  const found = await problems(inProduction);
+  const outside = await problems();
+  await redis.config("SET", "appendonly", "yes");
+  redis.disconnect();
+  expect(found).toContain(off);
+  expect(outside).toEqual([]);
+});
+
+test("the doctor names servers that are older than supported", async () => {
+  const found = await problems({ supported: { PostgreSQL: "99.0", NATS: "99.1", Redis: "99.2" } });
+  expect(found.toSorted()).toEqual([
+    expect.stringMatching(/^servers: NATS is version \d\S*, and Toolgate needs 99\.1 or newer$/),
+    expect.stringMatching(/^servers: PostgreSQL is version \d.*, and Toolgate needs 99\.0 or newer$/),
+    expect.stringMatching(/^servers: Redis is version \d\S*, and Toolgate needs 99\.2 or newer$/),
+  ]);
+  const minimum = ({ major, minor }: { major: number; minor: number }) => `${major}.${minor}`;
+  const { postgres, nats, redis } = PROGRAMS;
+  expect(SUPPORTED).toEqual({
+    PostgreSQL: minimum(postgres.minimum),
+    NATS: minimum(nats.minimum),
+    Redis: minimum(redis.minimum),
+  });
 });
 
 test("the doctor names streams and consumers that do not exist or that nobody reads", async () => {

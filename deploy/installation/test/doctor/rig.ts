@@ -6,9 +6,17 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect } from "vitest";
 import { examine } from "../../src/doctor/doctor.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
+import type { Supported } from "../../src/doctor/versions.ts";
 import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 
 type Logins = Record<string, Record<string, string>>;
+
+interface Changed {
+  env?: Record<string, string>;
+  logins?: Logins;
+  aheadMs?: number;
+  supported?: Supported;
+}
 
 /** An installation of one process per service, and the settings with which the doctor examines it. */
 export interface DoctorRig extends AsyncDisposable {
@@ -16,8 +24,8 @@ export interface DoctorRig extends AsyncDisposable {
   env: Record<string, string>;
   /** A copy, to be changed. */
   logins(): Logins;
-  /** Examines the installation with other variables, logins or time. */
-  examine(changed?: { env?: Record<string, string>; logins?: Logins; aheadMs?: number }): Promise<Finding[]>;
+  /** Examines the installation with other variables, logins, time or supported versions. */
+  examine(changed?: Changed): Promise<Finding[]>;
   /** The folder for `LOGINS` with these logins. */
   folderOf(logins: Logins): Promise<string>;
 }
@@ -52,7 +60,7 @@ export async function startDoctorRig(): Promise<DoctorRig> {
   }
   const examineWith: DoctorRig["examine"] = async (changed = {}) => {
     const LOGINS = await folderOf(changed.logins ?? own);
-    return examine({ ...env, LOGINS, ...changed.env }, () => Date.now() + (changed.aheadMs ?? 0));
+    return examine({ ...env, LOGINS, ...changed.env }, () => Date.now() + (changed.aheadMs ?? 0), changed.supported);
   };
   // Consumers begin in the background.
   await eventually(async () => expect(await examineWith()).toEqual([]), { deadlineMs: 60_000, everyMs: 500 });
