@@ -5,6 +5,8 @@ import type { Bus } from "./connect.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
 const MAX_NOTICES_PER_BATCH = 200;
+/** A batch of messages with small events can have tens of thousands; the broker takes 1 MiB. */
+const MAX_EVENTS_PER_NOTICE = 10_000;
 /**
  * If the settled notices of all listeners of an event arrive within this time, its row is deleted without being
  * updated first.
@@ -24,8 +26,11 @@ export interface SettledNotice {
 export function announceSettled(bus: Bus, subject: string, { listener, eventIds }: SettledNotice): void {
   if (eventIds.length === 0 || bus.nc.isClosed() || bus.nc.isDraining()) return;
   const source = subject.slice("events.".length);
-  const notice = create(EventsSettledSchema, { eventIds, listener });
-  bus.nc.publish(`settled.${source}`, toBinary(EventsSettledSchema, notice));
+  for (let start = 0; start < eventIds.length; start += MAX_EVENTS_PER_NOTICE) {
+    const part = eventIds.slice(start, start + MAX_EVENTS_PER_NOTICE);
+    const notice = create(EventsSettledSchema, { eventIds: part, listener });
+    bus.nc.publish(`settled.${source}`, toBinary(EventsSettledSchema, notice));
+  }
 }
 
 interface SettledNoticesOptions {

@@ -82,6 +82,15 @@ test("settled notices that reach two replicas at the same time leave no event be
   expect(rig.errors).toEqual([]);
 });
 
+test("settled notices of more events than one message can have settle all of them", async () => {
+  await using rig = await outboxRig([ONE]);
+  const { length } = await Promise.all(ids("", 50).map((id) => rig.outbox.add(event(id))));
+  const unknown = Array.from({ length: 40_000 }, (_, index) => `evt_${String(index).padStart(32, "0")}`);
+  announceSettled(rig.bus, `events.${SOURCE}`, settled(ONE, [...unknown, ...ids("", length)]));
+  await eventually(async () => expect(await rig.rows()).toEqual([]));
+  expect(rig.errors).toEqual([]);
+});
+
 test("a listener added by an upgrade gets the waiting events, and a removed one delays none", async () => {
   await using rig = await outboxRig([ONE, OTHER]);
   rig.receive(true);
