@@ -59,6 +59,12 @@ export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>)
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const RETRY_WAIT_MS = 50;
 
+interface DurablePublish {
+  headers?: MsgHdrs;
+  /** The broker drops a message whose id it has received within the last two minutes. Default: a random one. */
+  messageId?: string;
+}
+
 /**
  * Publishes one message and waits until the broker has written it. Repeats it under the same message id when the
  * connection is lost; creates the stream again after a wipe. Rejects with the last failure after `deadlineMs`, and
@@ -69,9 +75,9 @@ export function publishDurably(
   subject: string,
   data: Uint8Array,
   deadlineMs = DEADLINE_MS,
-  headers?: MsgHdrs,
+  options: DurablePublish = {},
 ): Promise<void> {
-  return publishUntil(bus, subject, data, performance.now() + deadlineMs, headers);
+  return publishUntil(bus, subject, data, performance.now() + deadlineMs, options);
 }
 
 async function publishUntil(
@@ -79,9 +85,9 @@ async function publishUntil(
   subject: string,
   data: Uint8Array,
   deadlineAtMs: number,
-  headers?: MsgHdrs,
+  { headers, messageId = randomUUID() }: DurablePublish = {},
 ): Promise<void> {
-  const options = { msgID: randomUUID(), ...(headers && { headers }) };
+  const options = { msgID: messageId, ...(headers && { headers }) };
   for (;;) {
     const leftMs = deadlineAtMs - performance.now();
     const timeout = Math.max(1, Math.min(ATTEMPT_TIMEOUT_MS, Math.ceil(leftMs)));

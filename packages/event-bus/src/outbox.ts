@@ -65,7 +65,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const { pool, schema, bus, source, listeners = EVENT_LISTENERS, onError } = options;
   const required = requiredListeners(source, listeners);
   const publish = (rows: OutboxRow[], headers?: MsgHdrs) =>
-    publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS, headers);
+    publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS, headers && { headers });
   const publishing = new Set<Promise<void>>();
   const group = createGroupCommit<OutboxRow>({
     maxItems: MAX_EVENTS_PER_BATCH,

@@ -23,6 +23,8 @@ export type Behaviour = {
   readonly body?: string | Uint8Array;
   /** Waits before the status line. */
   readonly delayMs?: number;
+  /** Waits for this before the status line. */
+  readonly after?: Promise<void>;
   /** Sends the body in pieces; without a `body` it sends `x` forever. */
   readonly drip?: { readonly bytes: number; readonly everyMs: number };
   /** Stops responding: before the status line, or after the headers. */
@@ -35,6 +37,7 @@ export type Behaviour = {
 export async function play(behaviour: Behaviour, response: ServerResponse, gone: AbortSignal): Promise<void> {
   const { status = 200, headers = {}, delayMs = 0, hang, close, drip } = behaviour;
   if (delayMs > 0) await sleep(delayMs, undefined, { signal: gone });
+  await behaviour.after;
   if (hang === "before-status") return;
   if (close === "before-status") return void response.destroy();
   response.writeHead(status, headers);

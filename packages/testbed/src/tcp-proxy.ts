@@ -10,6 +10,10 @@ interface TcpProxy extends AsyncDisposable {
   loseResponses(): void;
   /** The connections made so far stay open but pass nothing on; new ones work. */
   freeze(): void;
+  /**
+   * From the next piece with this text on, everything that clients send is lost. Resolves when that begins.
+   */
+  loseRequestsFrom(text: string): Promise<void>;
   /** Closes the connections made so far; new ones work. */
   cut(): void;
 }
@@ -21,6 +25,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let connections = 0;
   let losing = false;
+  let losesRequest = (_data: Buffer) => false;
   const server = createServer((client) => {
     connections += 1;
     const upstream = connect(Number(targetPort), hostname);
@@ -33,7 +38,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
         upstream.destroy();
       });
     }
-    client.pipe(upstream);
+    client.on("data", (data) => {
+      if (!losesRequest(data)) upstream.write(data);
+    });
     upstream.on("data", (data) => {
       if (!losing) client.write(data);
     });
@@ -53,7 +60,17 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       losing = true;
     },
     freeze() {
-      for (const socket of sockets) socket.unpipe().pause();
+      for (const socket of sockets) socket.pause();
+    },
+    loseRequestsFrom(text) {
+      const { promise: begun, resolve } = Promise.withResolvers<void>();
+      let found = false;
+      losesRequest = (data) => {
+        found ||= data.includes(text);
+        if (found) resolve();
+        return found;
+      };
+      return begun;
     },
     cut,
     async [Symbol.asyncDispose]() {

@@ -106,6 +106,15 @@ export declare type Attempt = Message<"toolgate.events.v1.Attempt"> & {
    * @generated from field: string tracestate = 11;
    */
   tracestate: string;
+
+  /**
+   * Not 0: there is nothing to send. A worker hands the delivery back with this value as given_back_not_after_ms. Such a
+   * message has the id of the one in which a dispatcher should have sent the delivery, so the broker drops it if that
+   * was sent. Its not_after_ms is 0, which makes workers of earlier versions ignore it.
+   *
+   * @generated from field: uint64 hand_back_not_after_ms = 12;
+   */
+  handBackNotAfterMs: bigint;
 };
 
 /**

@@ -19,6 +19,11 @@ export interface FairQueue {
    * longer than this and for longer than usual. Undefined: only a failed attempt makes a member suspect.
    */
   suspectAfterMs?: number;
+  /**
+   * Claimed items are sent on in messages of at most this many, whose ids are in the column `message_id`, which such a
+   * queue's items have in addition. Undefined: a claim notes no messages.
+   */
+  itemsPerMessage?: number;
 }
 
 /** A member becomes suspect when it has held a slot for this many times its usual time. */

@@ -8,7 +8,7 @@ interface ClaimRequest {
   leaseUntil: Date;
   /** Groups to claim from; at most this many times `perGroup` items are claimed. */
   maxGroups: number;
-  /** Parameters of the caller's select, from $3 on. */
+  /** Parameters of the caller's select, from $3 on; the first one is the id of the claim in a queue with `itemsPerMessage`. */
   values?: readonly unknown[];
 }
 
@@ -17,7 +17,7 @@ interface ClaimRequest {
  * waiting longest first, and lease the oldest due items of their members within the caps. The first statement returns
  * the number of `groups` locked; if that is `maxGroups`, there may be more. The second one is `with <parts> <select>`,
  * where the caller's select (or further parts, separated by commas) reads `claimed (item_id, group_id, member_id,
- * attempt, due_at, created_at)`. The cost grows with groups and members, not with the backlog. A crash of the database
+ * attempt, due_at, created_at)`, and `message_id` in a queue with `itemsPerMessage`. The cost grows with groups and members, not with the backlog. A crash of the database
  * may undo its last claims, whose items are then claimed a second time.
  */
 export function prepareClaim(
@@ -79,6 +79,7 @@ from (
 function claimParts(queue: FairQueue): string {
   const { tables } = queue;
   const { perGroup, perMember, perSuspect, suspectPerGroup } = fullCaps(queue.caps);
+  const message = messageColumn(queue);
   return `-- The locked groups.
 held as materialized (
   select g.group_id, g.in_flight as group_in_flight, g.turn_at
@@ -125,7 +126,7 @@ items as materialized (
 ),
 -- The oldest due items of each group, as many as it has free slots.
 claimed as materialized (
-  select placed.item_id, placed.group_id, placed.member_id, placed.attempt, placed.due_at, placed.created_at
+  select placed.item_id, placed.group_id, placed.member_id, placed.attempt, placed.due_at, placed.created_at${message.selected}
   from (
     select items.*, row_number() over (partition by group_id order by due_at, item_id) as turn
     from items where offered and due_at <= $1
@@ -134,7 +135,7 @@ claimed as materialized (
   where placed.turn <= ${perGroup} - held.group_in_flight
 ),
 leased as (
-  update ${tables}_item q set lease_until = $2::timestamptz
+  update ${tables}_item q set lease_until = $2::timestamptz${message.written}
   from claimed where q.item_id = claimed.item_id
 ),
 -- What the claim changes in each member: its slots, and when its next item is due.
@@ -180,4 +181,16 @@ groups_updated as (
     ready_at = case when after.in_flight >= ${perGroup} then 'infinity' else greatest(after.turn_at, after.ready_at) end
   from groups_after after where g.group_id = after.group_id
 )`;
+}
+
+/** The id of the message in which each claimed item is sent on: the claim's id and a number. */
+function messageColumn({ itemsPerMessage }: FairQueue): { selected: string; written: string } {
+  if (itemsPerMessage === undefined) return { selected: "", written: "" };
+  if (!Number.isInteger(itemsPerMessage) || itemsPerMessage < 1)
+    throw new RangeError("itemsPerMessage must be a whole number from 1");
+  return {
+    selected: `,
+    $3::text || '.' || (row_number() over () - 1) / ${itemsPerMessage} as message_id`,
+    written: ", message_id = claimed.message_id",
+  };
 }

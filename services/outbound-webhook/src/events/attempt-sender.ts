@@ -9,12 +9,17 @@ import { sealingContext } from "../domain/endpoint.ts";
 import { ATTEMPT_DEADLINE_MS } from "../domain/outcome.ts";
 import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 
-/** One worker takes a whole message: moderate sizes spread the work, and stay below the broker's limit. */
-const MAX_ATTEMPTS_PER_MESSAGE = 16;
-const MAX_BODY_BYTES_PER_MESSAGE = 512 * 1024;
+/** An attempt with a larger body is sent in a message of its own, so that messages stay below the broker's limit. */
+const MAX_SHARED_BODY_BYTES = 32 * 1024;
 const DEADLINE_MS = 5_000;
 /** Time to report the result: between the deadline of an attempt and the end of its lease. */
 const REPORT_MARGIN_MS = 5_000;
+
+/** Attempts that are sent together. A message of the same id is sent only once. */
+export interface AttemptMessage {
+  messageId: string;
+  attempts: Attempt[];
+}
 
 /** The attempts that did not reach the broker, and the reason. */
 interface SendFailure {
@@ -25,7 +30,7 @@ interface SendFailure {
 /**
  * Sends attempts to the workers. Resolves with those that did not reach the broker; the others must not be sent again.
  */
-export type SendAttempts = (attempts: Attempt[]) => Promise<SendFailure[]>;
+export type SendAttempts = (messages: AttemptMessage[]) => Promise<SendFailure[]>;
 
 /** Everything that a worker needs for one attempt, with a signature for the current time. */
 export function prepareAttempt(
@@ -45,12 +50,17 @@ export function prepareAttempt(
     // Toolgate's own come last, so that none can be replaced.
     headers: { ...custom, ...requestHeaders({ ...delivery, secret, now }) },
     body,
-    notAfterMs: BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - REPORT_MARGIN_MS),
+    notAfterMs: notAfterOf(leaseUntil),
     workspaceId,
     signedAtSeconds: BigInt(signingTime(now)),
     traceparent: delivery.traceparent ?? "",
     tracestate: delivery.tracestate ?? "",
   });
+}
+
+/** Until when an attempt may be started, so that its result comes before its lease ends. */
+export function notAfterOf(leaseUntil: Date): bigint {
+  return BigInt(leaseUntil.getTime() - ATTEMPT_DEADLINE_MS - REPORT_MARGIN_MS);
 }
 
 /** The end of an attempt's lease, computed from the message that its worker got. */
@@ -59,34 +69,26 @@ export function leaseOf(notAfterMs: bigint): Date {
 }
 
 export function createAttemptSender(bus: Bus): SendAttempts {
-  return async (attempts) => {
-    const outcomes = await Promise.all(splitAttempts(attempts).map((part) => sendPart(bus, part)));
+  return async (messages) => {
+    const outcomes = await Promise.all(messages.map((message) => sendMessage(bus, message)));
     return outcomes.filter((outcome) => outcome !== undefined);
   };
 }
 
-async function sendPart(bus: Bus, attempts: Attempt[]): Promise<SendFailure | undefined> {
+async function sendMessage(bus: Bus, { messageId, attempts }: AttemptMessage): Promise<SendFailure | undefined> {
   try {
     const message = toBinary(AttemptBatchSchema, create(AttemptBatchSchema, { attempts }));
-    await publishDurably(bus, "attempts.send", message, DEADLINE_MS);
+    await publishDurably(bus, "attempts.send", message, DEADLINE_MS, { messageId });
     return undefined;
   } catch (error) {
     return { attempts, error };
   }
 }
 
-/** Splits attempts into messages. */
-export function splitAttempts(attempts: readonly Attempt[]): Attempt[][] {
-  const parts: Attempt[][] = [];
-  let bytes = 0;
-  for (const attempt of attempts) {
-    const last = parts.at(-1);
-    bytes += attempt.body.length;
-    if (last && last.length < MAX_ATTEMPTS_PER_MESSAGE && bytes <= MAX_BODY_BYTES_PER_MESSAGE) last.push(attempt);
-    else {
-      parts.push([attempt]);
-      bytes = attempt.body.length;
-    }
-  }
-  return parts;
+/** The id of the message in which a claimed delivery is sent; `messageId` is what its claim noted. */
+export function messageIdOf(
+  { messageId, deliveryId }: Pick<ClaimedDelivery, "messageId" | "deliveryId">,
+  bodyBytes: number,
+): string {
+  return bodyBytes > MAX_SHARED_BODY_BYTES ? `${messageId}.${deliveryId}` : messageId;
 }

@@ -4,7 +4,7 @@ import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
-import { prepareAttempt, type SendAttempts } from "./attempt-sender.ts";
+import { messageIdOf, prepareAttempt, type SendAttempts } from "./attempt-sender.ts";
 
 export interface DispatcherOptions {
   store: ClaimStore;
@@ -84,11 +84,15 @@ async function sendOrHandBack(
   leaseUntil: Date,
   { send, secretBox, store, onError }: DispatcherOptions,
 ): Promise<void> {
-  const attempts: Attempt[] = [];
+  const messages = new Map<string, Attempt[]>();
   const unsignable: ClaimedDelivery[] = [];
   for (const delivery of deliveries) {
     try {
-      attempts.push(prepareAttempt(delivery, secretBox, now, leaseUntil));
+      const attempt = prepareAttempt(delivery, secretBox, now, leaseUntil);
+      const messageId = messageIdOf(delivery, delivery.body.length);
+      const together = messages.get(messageId);
+      if (together) together.push(attempt);
+      else messages.set(messageId, [attempt]);
     } catch (error) {
       // The installation failed, not the endpoint, so this does not count as an attempt, but the slot is freed.
       onError(error);
@@ -99,7 +103,7 @@ async function sendOrHandBack(
     const again = new Date(now.getTime() + UNSIGNABLE_WAIT_MS);
     await store.handBack(unsignable, leaseUntil, again).catch(onError);
   }
-  const failures = await send(attempts);
+  const failures = await send([...messages].map(([messageId, attempts]) => ({ messageId, attempts })));
   if (failures.length === 0) return;
   for (const { error } of failures) onError(error);
   const notSent = new Set(failures.flatMap((failure) => failure.attempts.map((attempt) => attempt.deliveryId)));

@@ -13,6 +13,7 @@ import { DISPATCH } from "../events/dispatch-subject.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
+import { createUnsentSweep } from "../events/unsent-deliveries.ts";
 import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
 
@@ -35,8 +36,10 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   const applyResults = createApplyResults(queuePool, queue);
   const store = createClaimStore(queuePool, queue);
   const send = createAttemptSender(bus);
+  const sweepUnsent = createUnsentSweep({ store, bus, send, now });
   const sweep = async () => {
     if ((await store.expireLeases(now())) > 0) wakeUp.signal();
+    await sweepUnsent();
   };
   const producers: Loop[] = [
     (signal) =>

@@ -66,10 +66,14 @@ async function sendAttempt(
 
 /**
  * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it; only the
- * database can tell.
+ * database can tell. Or a dispatcher asks for it, because nobody has sent the attempt.
  */
-export function handedBack({ deliveryId, workspaceId, notAfterMs }: Attempt): AttemptResult {
-  return create(AttemptResultSchema, { deliveryId, workspaceId, givenBackNotAfterMs: notAfterMs });
+export function handedBack({ deliveryId, workspaceId, notAfterMs, handBackNotAfterMs }: Attempt): AttemptResult {
+  return create(AttemptResultSchema, {
+    deliveryId,
+    workspaceId,
+    givenBackNotAfterMs: handBackNotAfterMs || notAfterMs,
+  });
 }
 
 type ResultFields = MessageInitShape<typeof AttemptResultSchema>;

@@ -76,7 +76,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     let tooLate = false;
     const result = await semaphore(() => {
       onBegin();
-      if (redelivered && !known.has(one)) return handedBack(one);
+      if (one.handBackNotAfterMs !== 0n || (redelivered && !known.has(one))) return handedBack(one);
       return known.once(one, async () => {
         tooLate = isTooLate(one, options.now());
         return tooLate ? undefined : runAttempt(one, options);

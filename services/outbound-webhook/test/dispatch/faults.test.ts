@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import type { ChildProcess } from "node:child_process";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { createWakeUp } from "@toolgate/event-bus/wake-up";
 import { type Attempt, AttemptResultBatchSchema } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
@@ -7,15 +6,14 @@ import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/deliv
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
-import { identityEnv } from "@toolgate/testbed/service-identity";
 import { afterEach, describe, expect, it } from "vitest";
 import { runDispatcher } from "../../src/events/dispatcher.ts";
 import { createApplyResults } from "../../src/store/deliveries/apply-results.ts";
 import { createClaimStore } from "../../src/store/deliveries/claim.ts";
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
+import { spawnService } from "./service-process.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 /** More than a lease. */
 const LATER_MS = 60_000;
 const WORKSPACES = 30;
@@ -36,39 +34,9 @@ describe("faults", { timeout: TEST_MS }, () => {
     await rig[Symbol.asyncDispose]();
   });
 
-  /** A separate process, to be killed. */
-  async function spawnService(roles: string): Promise<ChildProcess> {
-    const { core, targetCaFile, natsUrl } = rig.config;
-    const withDatabase = roles !== "worker" && {
-      DATABASE_URL: core?.databaseUrl,
-      SEALING_KEYS: `1:${Buffer.alloc(32, 7).toString("base64")}`,
-    };
-    const child = spawn(process.execPath, [MAIN], {
-      env: {
-        NODE_ENV: "test",
-        NATS_URL: natsUrl,
-        ROLES: roles,
-        ALLOWED_TARGETS: "127.0.0.1",
-        TARGET_CA_FILE: targetCaFile,
-        // Nobody calls it: no email is sent.
-        KEY_AUTH_URL: "http://127.0.0.1:9",
-        ...identityEnv("outbound-webhook"),
-        ...withDatabase,
-      },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+  async function spawn(roles: string): Promise<ChildProcess> {
+    const child = await spawnService(rig, roles);
     children.push(child);
-    let output = "";
-    child.stdout?.on("data", (chunk) => {
-      output += chunk;
-    });
-    await eventually(
-      () => {
-        if (child.exitCode !== null) throw new Error(output);
-        return output.includes('"started"');
-      },
-      { deadlineMs: LONG_MS },
-    );
     return child;
   }
 
@@ -108,7 +76,7 @@ describe("faults", { timeout: TEST_MS }, () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
     rig.receiver.behave(() => ({ delayMs: 10 }));
     await fill();
-    const child = await spawnService("dispatcher,worker");
+    const child = await spawn("dispatcher,worker");
     await eventually(() => rig.receiver.requests.length > EVENTS / 4, { everyMs: 2, deadlineMs: LONG_MS });
     child.kill("SIGKILL");
     rig.clock.advance(LATER_MS);
@@ -152,7 +120,7 @@ describe("faults", { timeout: TEST_MS }, () => {
 
   it("[OUT] a worker needs no database and no secret, and reports each result while another attempt still hangs", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out", "dispatcher"]] });
-    await spawnService("worker");
+    await spawn("worker");
     rig.receiver.behave((request) => (request.path === "/hung" ? { hang: "before-status" } : {}));
     await rig.register("w", "/hung");
     await rig.register("w", "/fine");
@@ -168,7 +136,7 @@ describe("faults", { timeout: TEST_MS }, () => {
 
   it("[OUT-57] an attempt that a killed worker had reported is not made again", async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out", "dispatcher"]] });
-    const child = await spawnService("worker");
+    const child = await spawn("worker");
     rig.receiver.behave((request) => (request.path === "/slow" ? { hang: "before-status" } : {}));
     await rig.register("w", "/slow");
     await rig.register("w", "/fine");
@@ -236,7 +204,8 @@ describe("faults", { timeout: TEST_MS }, () => {
       store: createClaimStore(pool, QUEUE),
       applyResults: createApplyResults(pool, QUEUE),
       secretBox: createSecretBox({ keys: sealingKeys }),
-      async send(attempts) {
+      async send(messages) {
+        const attempts = messages.flatMap((message) => message.attempts);
         return sent.push(attempts) < 3 ? [{ attempts, error: new Error("no broker") }] : [];
       },
       wakeUp: createWakeUp(),

@@ -21,7 +21,7 @@ test("[FAIR-5] a workspace that was served for 20 s goes behind one that waits, 
   /** One turn of the next workspace, whose attempts end immediately. */
   async function serve(now: Date): Promise<string> {
     const leaseUntil = new Date(now.getTime() + LEASE_MS);
-    const [, claimed] = await pipelined(pool, claimFirst({ now, leaseUntil, maxGroups: 1 }));
+    const [, claimed] = await pipelined(pool, claimFirst({ now, leaseUntil, maxGroups: 1, values: ["claim"] }));
     const rows = claimed?.rows ?? [];
     const ended = rows.map(({ item_id: deliveryId, group_id: workspaceId, attempt: number }) => ({
       deliveryId,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
@@ -21,9 +22,17 @@ export interface ClaimedDelivery {
   secret: Buffer;
   /** Sealed; null when the endpoint has none. */
   customHeaders: Buffer | null;
+  /** Of the message in which its attempt is sent; see `messageIdOf`. */
+  messageId: string;
   body: Buffer;
   /** False when it must not be sent any more: the endpoint was deactivated or deleted, or the body has expired. */
   wanted: boolean;
+}
+
+/** A leased delivery. Whether its dispatcher has sent it is not known here. */
+export interface LeasedDelivery extends Pick<ClaimedDelivery, "deliveryId" | "workspaceId" | "messageId"> {
+  leaseUntil: Date;
+  bodyBytes: number;
 }
 
 interface Claim {
@@ -43,6 +52,11 @@ export interface ClaimStore {
     leaseUntil: Date,
     failingUntil?: Date,
   ): Promise<void>;
+  /**
+   * The deliveries whose lease ends after `after` and until `until`, the earliest ones first. When there are too many,
+   * the list ends with a whole lease, and `full` is true.
+   */
+  leased(after: Date, until: Date): Promise<{ deliveries: LeasedDelivery[]; full: boolean }>;
   /** Hands deliveries whose lease has expired back to the queue. Resolves with how many. */
   expireLeases(now: Date): Promise<number>;
 }
@@ -50,6 +64,7 @@ export interface ClaimStore {
 /** Bounds the memory of one claim to this many times 5 bodies. */
 const MAX_GROUPS_PER_CLAIM = 40;
 const ITEMS_PER_EXPIRY = 500;
+const LEASED_PER_PAGE = 500;
 /**
  * Extra time after the lease, so that after a pause of this service or the database, results that have arrived are
  * applied before deliveries are repeated.
@@ -59,17 +74,31 @@ const RESULTS_FIRST_MS = 3_000;
 const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "workspaceId",
   claimed.member_id as "endpointId", claimed.attempt as number, d.event_type as "eventType", event.hop,
   event.traceparent, event.tracestate, e.url, e.secret, e.sealed_headers as "customHeaders",
+  claimed.message_id as "messageId",
   event.body, coalesce(e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null, false) as wanted
 from claimed
 left join outbound_webhook.delivery d on d.created_at = claimed.created_at and d.id = claimed.item_id
 left join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
 left join outbound_webhook.endpoint e on e.id = claimed.member_id`;
 
+/** A delivery without a body is not sent; nor was its message noted if an earlier version claimed it. */
+const LEASED = `select q.item_id as "deliveryId", q.group_id as "workspaceId", q.message_id as "messageId",
+  q.lease_until as "leaseUntil", octet_length(event.body) as "bodyBytes"
+from outbound_webhook.queue_item q
+join outbound_webhook.delivery d on d.created_at = q.created_at and d.id = q.item_id
+join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id
+where q.lease_until > $1 and q.lease_until <= $2 and q.message_id is not null and event.body is not null
+order by q.lease_until
+fetch first ${LEASED_PER_PAGE} rows with ties`;
+
 export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
   const claim = prepareClaim(queue, { name: "claim_deliveries", text: SELECT });
   return {
     async claim(now, leaseUntil) {
-      const [locked, claimed] = await pipelined(pool, claim({ now, leaseUntil, maxGroups: MAX_GROUPS_PER_CLAIM }));
+      const [locked, claimed] = await pipelined(
+        pool,
+        claim({ now, leaseUntil, maxGroups: MAX_GROUPS_PER_CLAIM, values: [randomUUID()] }),
+      );
       const deliveries: ClaimedDelivery[] = claimed?.rows ?? [];
       const groups: number = locked?.rows[0].groups ?? 0;
       // A claim that finds nothing has still updated the due times of the groups that it locked; other groups may be
@@ -80,6 +109,11 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
     async handBack(deliveries, leaseUntil, failingUntil) {
       const items = deliveries.map((delivery) => ({ itemId: delivery.deliveryId, groupId: delivery.workspaceId }));
       await pipelined(pool, undoClaimStatements(queue, items, leaseUntil, failingUntil));
+    },
+    async leased(after, until) {
+      const [found] = await pipelined(pool, [{ name: "leased_deliveries", text: LEASED, values: [after, until] }]);
+      const deliveries: LeasedDelivery[] = found?.rows ?? [];
+      return { deliveries, full: deliveries.length >= LEASED_PER_PAGE };
     },
     async expireLeases(now) {
       const [found] = await pipelined(pool, [expiredGroups(queue.tables, now, ITEMS_PER_EXPIRY)]);
