@@ -7,8 +7,8 @@ import { type ConnectionFailure, classifyFailure, type Truncated } from "./resul
 export const MAX_INTERIM_RESPONSES = 8;
 const FIRST_ALLOCATION_BYTES = 1_024;
 
-/** The bounds of one exchange, in bytes. */
-type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number };
+/** The bounds of one exchange, in bytes; and how many milliseconds the body may take after the headers. */
+type ExchangeLimits = { maxHeaderBytes: number; maxBodyBytes: number; bodyDeadlineMs?: number | undefined };
 
 /** How one request over one connection ended without a response; `firstByteMs` counts from handing it over. */
 export type FailedExchange = { firstByteMs: number | null } & (
@@ -34,7 +34,7 @@ export function exchange(
   stop: Stop,
 ): Promise<ExchangeOutcome> {
   return new Promise((resolve) => {
-    const reader = new ResponseReader(connection, limits.maxBodyBytes, (outcome) => {
+    const reader = new ResponseReader(connection, limits, (outcome) => {
       stop.onFire = undefined;
       resolve(outcome);
     });
@@ -82,10 +82,13 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   #settled = false;
   #interim = 0;
   #head: ResponseHead | undefined;
+  readonly #bodyDeadlineMs: number | undefined;
+  #bodyTimer: NodeJS.Timeout | undefined;
 
-  constructor(connection: Connection, maxBodyBytes: number, settle: (outcome: ExchangeOutcome) => void) {
+  constructor(connection: Connection, limits: ExchangeLimits, settle: (outcome: ExchangeOutcome) => void) {
     this.#connection = connection;
-    this.#body = new BodyCollector(maxBodyBytes);
+    this.#body = new BodyCollector(limits.maxBodyBytes);
+    this.#bodyDeadlineMs = limits.bodyDeadlineMs;
     this.#settle = settle;
   }
 
@@ -103,8 +106,11 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status >= 200) this.#head = { status, headers: headers as Record<string, string | string[]> };
-    else if (++this.#interim > MAX_INTERIM_RESPONSES) this.#fail("protocol", controller);
+    if (status >= 200) {
+      this.#head = { status, headers: headers as Record<string, string | string[]> };
+      if (this.#bodyDeadlineMs !== undefined)
+        this.#bodyTimer = setTimeout(() => this.stop("deadline"), this.#bodyDeadlineMs);
+    } else if (++this.#interim > MAX_INTERIM_RESPONSES) this.#fail("protocol", controller);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -144,6 +150,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
 
   #end(outcome: ExchangeOutcome): void {
     this.#settled = true;
+    clearTimeout(this.#bodyTimer);
     this.#settle(outcome);
   }
 }

@@ -9,6 +9,8 @@ import { TimingLog } from "./timing-log.ts";
 export type SendRequest = RequestBasics & {
   /** Wall-clock milliseconds for everything: DNS, connect, TLS, send, headers, body. */
   deadlineMs: number;
+  /** Milliseconds that the body may take after the headers; then it is cut, as at the deadline. Default: no limit. */
+  bodyDeadlineMs?: number;
   /** Body bytes after which reading stops. */
   maxResponseBytes: number;
 };
@@ -16,7 +18,11 @@ export type SendRequest = RequestBasics & {
 /** One send from URL rules to result. Never rejects. */
 export async function send(context: ReachContext, request: SendRequest, stop: Stop): Promise<SafeFetchResult> {
   const log = new TimingLog();
-  const limits = { maxHeaderBytes: context.connectionLimits.maxHeaderBytes, maxBodyBytes: request.maxResponseBytes };
+  const limits = {
+    maxHeaderBytes: context.connectionLimits.maxHeaderBytes,
+    maxBodyBytes: request.maxResponseBytes,
+    bodyDeadlineMs: request.bodyDeadlineMs,
+  };
   const reached = await reach(context, request, stop, log, (connection, dispatch) =>
     exchange(connection, dispatch, limits, stop),
   );

@@ -112,3 +112,21 @@ test.concurrent.each([
   expect(await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, changes))).toMatchObject(expected);
   await eventually(() => receiver.open.size === 0);
 });
+
+test.each([
+  ["body bytes", `${HEAD}content-length: 9999\r\n\r\n`, "z"],
+  ["chunks", CHUNKED, "1\r\nz\r\n"],
+])(
+  "[OUT-34] the time for a body ends a response that drips %s long before the deadline",
+  async (_title, head, text) => {
+    await using receiver = await rawReceiver(dripping(head, text));
+    await using safeFetch = loopbackFetch();
+    const changes = { reuseKey: "k", deadlineMs: 600_000, bodyDeadlineMs: 100 };
+    expect(await safeFetch.send(post(`http://127.0.0.1:${receiver.port}/`, changes))).toMatchObject({
+      kind: "response",
+      status: 200,
+      truncated: "deadline",
+    });
+    await eventually(() => receiver.open.size === 0);
+  },
+);

@@ -234,6 +234,13 @@ export declare type AttemptResult = Message<"toolgate.events.v1.AttemptResult"> 
    * @generated from field: uint64 given_back_not_after_ms = 15;
    */
   givenBackNotAfterMs: bigint;
+
+  /**
+   * The receiver was still sending its response's body when the time for it had ended.
+   *
+   * @generated from field: bool body_cut = 16;
+   */
+  bodyCut: boolean;
 };
 
 /**

@@ -574,7 +574,7 @@ export declare type GetEndpointBacklogResponse = Message<"toolgate.outbound_webh
   nextDueAt?: Timestamp | undefined;
 
   /**
-   * The last attempt failed: the endpoint shares a few slots with other failing endpoints.
+   * The last attempt failed, or its response dripped: the endpoint shares a few slots with other failing endpoints.
    *
    * @generated from field: bool failing = 6;
    */

@@ -11,6 +11,12 @@ export const MAX_ATTEMPTS = RETRY_WAITS_MS.length + 1;
 /** Time for one attempt, from the DNS lookup to the response headers. [OUT-34] */
 export const ATTEMPT_DEADLINE_MS = 10 * SECOND_MS;
 
+/**
+ * Time for the response body after the headers, which have decided the outcome; of the body only the beginning is kept. So
+ * an endpoint that drips its responses does not hold its slots for 10 s.
+ */
+export const BODY_DEADLINE_MS = SECOND_MS;
+
 /** How much of a response is read. [OUT-14] */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
 

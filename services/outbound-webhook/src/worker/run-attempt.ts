@@ -4,7 +4,7 @@ import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { SafeFetchResult, Timings } from "@toolgate/safe-fetch/result";
 import { attemptDuration } from "@toolgate/telemetry/instruments";
 import { inSpanOf, SpanKind } from "@toolgate/telemetry/trace";
-import { MAX_RESPONSE_BYTES } from "../domain/outcome.ts";
+import { BODY_DEADLINE_MS, MAX_RESPONSE_BYTES } from "../domain/outcome.ts";
 import { responseText } from "../domain/response-text.ts";
 
 const STATUS_CLASS = 100;
@@ -45,6 +45,7 @@ async function sendAttempt(
     headers: attempt.headers,
     body: attempt.body,
     deadlineMs: attemptDeadlineMs,
+    bodyDeadlineMs: BODY_DEADLINE_MS,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     reuseKey: String(attempt.endpointId),
     // Without this, a kept connection that the receiver has closed would delay the delivery by a minute. [OUT-57]
@@ -92,7 +93,11 @@ function timingsOf(timings: Timings): ResultFields {
 function resultFieldsOf(result: Exclude<SafeFetchResult, { kind: "aborted" }>): ResultFields {
   switch (result.kind) {
     case "response":
-      return { responseCode: result.status, response: responseText(result.body) };
+      return {
+        responseCode: result.status,
+        response: responseText(result.body),
+        bodyCut: result.truncated === "deadline",
+      };
     case "refused":
       return { error: result.reason };
     case "timeout":

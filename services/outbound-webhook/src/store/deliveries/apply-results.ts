@@ -24,6 +24,8 @@ export interface AttemptRecord extends Outcome {
   connectMs: number;
   tlsMs: number;
   firstByteMs: number;
+  /** The endpoint sends its responses so slowly that it counts as failing in the queue, although the attempt may have succeeded. */
+  bodyCut: boolean;
 }
 
 /** Ends a claimed delivery without an attempt. */
@@ -62,11 +64,11 @@ function applyText(queue: FairQueue): string {
   return `with input as (
   select "deliveryId" as delivery_id, number, verdict, error, "retryAt" as retry_at, "startedAt" as started_at,
     "signedAt" as signed_at, "endedAt" as ended_at, "responseCode" as response_code, "durationMs" as duration_ms, response,
-    address, "dnsMs" as dns_ms, "connectMs" as connect_ms, "tlsMs" as tls_ms, "firstByteMs" as first_byte_ms
+    address, "dnsMs" as dns_ms, "connectMs" as connect_ms, "tlsMs" as tls_ms, "firstByteMs" as first_byte_ms, "bodyCut" as body_cut
   from json_to_recordset($1::json) as given ("deliveryId" uuid, number integer, verdict text, error text,
     "retryAt" timestamptz, "startedAt" timestamptz, "signedAt" timestamptz, "endedAt" timestamptz,
     "responseCode" integer, "durationMs" integer, response text, address text, "dnsMs" integer, "connectMs" integer,
-    "tlsMs" integer, "firstByteMs" integer)
+    "tlsMs" integer, "firstByteMs" integer, "bodyCut" boolean)
 ),
 
 -- The new state of each record's delivery, without the records that do not count.
@@ -142,7 +144,7 @@ endpoints_written as (
 settled as materialized (
   select delivery_id as item_id, group_id, member_id, in_flight, number + 1 as next_attempt,
     case when status = 'retrying' then retry_at end as next_due,
-    case when verdict <> 'cancelled' then verdict = 'failed' end as failing, ended_at as settled_at,
+    case when verdict <> 'cancelled' then verdict = 'failed' or body_cut end as failing, ended_at as settled_at,
     $2::timestamptz as freed_at
   from decided
 ),
