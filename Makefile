@@ -85,8 +85,9 @@ cluster: setup ## Installs the Helm chart on a real control plane with simulated
 image-test: setup ## Runs every role from the file tree of a built image (IMAGE_ROOT; as root), see docs/kubernetes.md
 	@exec vitest run deploy/installation/test/image
 
-clients: setup ## Generates clients from an OpenAPI document with orval and openapi-typescript, and calls tools with them
+clients: setup ## Calls tools with clients that four generators make from an OpenAPI document (one needs Python)
 	@test -d deploy/clients/node_modules || npm ci --prefix deploy/clients
+	@sh deploy/clients/install-python.sh
 	@exec vitest run deploy/installation/test/clients
 
 sbom: setup ## Writes what Toolgate consists of, as CycloneDX and as a list of licences, to .data/sbom
