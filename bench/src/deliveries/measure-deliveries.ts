@@ -5,7 +5,7 @@ import type { EventTarget } from "./messages.ts";
 import { greet, type Pace, type Saturated, type Steady, saturate, sendSteadily } from "./traffic.ts";
 
 /** Endpoints, and the pace at which latency is measured: a third of the target rate, where there is one. */
-type Size = EndpointCounts & { perSecond: number };
+type Size = DeliverySize & { perSecond: number };
 
 const SIZES: readonly Size[] = [
   { endpoints: 1, workspaces: 1, perSecond: 100 },
@@ -13,7 +13,7 @@ const SIZES: readonly Size[] = [
   { endpoints: 1_000, workspaces: 100, perSecond: 500 },
 ];
 
-export type SizeFigures = EndpointCounts & {
+export type SizeFigures = DeliverySize & {
   full: Saturated;
   third: Steady;
   /** Transactions of the whole installation in PostgreSQL per delivery at the full rate. */
@@ -76,7 +76,7 @@ async function measureSize(settings: DeliveriesSettings, size: Size, set: Endpoi
 
 const HANGING_SHARE = 0.1;
 
-export type HangingFigures = EndpointCounts & {
+export type HangingFigures = DeliverySize & {
   hangingEndpoints: number;
   hungRequests: number;
   /** The same endpoints and pace with all of them responding. */
@@ -93,7 +93,7 @@ const ONSET_MS = 12_000;
 /** Healthy endpoints while others never respond, at the pace of `third`. */
 async function measureHanging(
   { traffic, seconds, log }: DeliveriesSettings,
-  { endpoints, workspaces, third: quiet }: EndpointCounts & { third: Steady },
+  { endpoints, workspaces, third: quiet }: DeliverySize & { third: Steady },
   set: EndpointSet,
 ): Promise<HangingFigures> {
   const { publisher, receiver } = traffic;
@@ -119,7 +119,7 @@ async function measureHanging(
 type EndpointSet = { targets: EventTarget[]; paths: string[] };
 
 /** How many endpoints, in how many workspaces. */
-type EndpointCounts = { endpoints: number; workspaces: number };
+export type DeliverySize = { endpoints: number; workspaces: number };
 
 const CONCURRENT_REQUESTS = 8;
 /** As many as there are database connections: each occupies one while a password is hashed. */
@@ -129,10 +129,10 @@ const CONCURRENT_WORKSPACES = 2;
  * Registers endpoints over the management API. Neighbours in the list belong to different workspaces, so that events
  * taken in turn load all workspaces evenly.
  */
-async function registerEndpoints(
+export async function registerEndpoints(
   installation: BenchInstallation,
   receiverUrl: string,
-  { endpoints, workspaces }: EndpointCounts,
+  { endpoints, workspaces }: DeliverySize,
 ): Promise<EndpointSet> {
   const names = Array.from({ length: workspaces }, (_, index) => `hooks-${endpoints}-${index}`);
   const ids = await pLimit(CONCURRENT_WORKSPACES).map(names, (name) => installation.addWorkspace(name));

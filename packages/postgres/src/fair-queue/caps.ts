@@ -27,7 +27,7 @@ export interface FairQueue {
 }
 
 /** A member becomes suspect when it has held a slot for this many times its usual time. */
-const SUSPECT_AFTER_USUALS = 4;
+export const SUSPECT_AFTER_USUALS = 4;
 
 /** The caps with their defaults, and the number of slots that one suspect member may hold. */
 export function fullCaps({ perGroup, perMember, suspectPerGroup }: QueueCaps): Required<QueueCaps> & {

@@ -81,7 +81,8 @@ groups_settled as (
 )`;
 }
 
-const MAX_USUAL_MS = 60_000;
+/** Bound of `usual_ms`. */
+export const MAX_USUAL_MS = 60_000;
 
 /** A moving average with weight 1/4 for the newest value. The first one counts in full. */
 function usualAfter(usualMs: string, held: string): string {

@@ -13,7 +13,7 @@ import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
 const MAX_SHARED_BODY_BYTES = 32 * 1024;
 const DEADLINE_MS = 5_000;
 /** Time to report the result: between the deadline of an attempt and the end of its lease. */
-const REPORT_MARGIN_MS = 5_000;
+export const REPORT_MARGIN_MS = 5_000;
 
 /** Attempts that are sent together. A message of the same id is sent only once. */
 export interface AttemptMessage {

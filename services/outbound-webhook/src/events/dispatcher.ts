@@ -20,13 +20,13 @@ export interface DispatcherOptions {
 /** A delivery without a result after this time is tried again, under the same number. */
 export const LEASE_MS = 45_000;
 /** [FAIR-1] Polls for due work, in case a wake-up was lost. */
-const POLL_MS = 2_000;
+export const POLL_MS = 2_000;
 const RETRY_WAIT_MS = 250;
 /**
  * A claim costs much more than an item, so under load the dispatcher lets several items become due before it claims. The
  * first claim after a pause does not wait.
  */
-const BETWEEN_CLAIMS_MS = 4;
+export const BETWEEN_CLAIMS_MS = 4;
 /** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 

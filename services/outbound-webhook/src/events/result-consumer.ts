@@ -20,7 +20,7 @@ interface ResultConsumerOptions {
   onError: (error: unknown) => void;
 }
 
-const MESSAGES_PER_BATCH = 64;
+export const MESSAGES_PER_BATCH = 64;
 const ACK_WAIT_MS = 6_000;
 const MAX_ACK_PENDING = 4_096;
 

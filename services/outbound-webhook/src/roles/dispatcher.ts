@@ -17,7 +17,7 @@ import { createUnsentSweep } from "../events/unsent-deliveries.ts";
 import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
 
-const SWEEP_EVERY_MS = 2_000;
+export const SWEEP_EVERY_MS = 2_000;
 
 export interface DispatcherOptions {
   config: Pick<Config, "mail">;

@@ -38,7 +38,7 @@ const ACK_WAIT_MS = 9_000;
 const MAX_MESSAGES_AHEAD = 8;
 const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
 const MAX_ACK_PENDING = 20_000;
-const RESULTS_PER_MESSAGE = 128;
+export const RESULTS_PER_MESSAGE = 128;
 /** Bound for the other fields of a result. */
 const RESULT_FRAME_BYTES = 400;
 /** UTF-8 bytes per UTF-16 unit. */
@@ -139,7 +139,7 @@ async function waitForShare({ shares, signal }: WorkerOptions, { workspaceId, bo
   }
 }
 
-function messagesAhead(concurrency: number): number {
+export function messagesAhead(concurrency: number): number {
   return Math.min(MAX_MESSAGES_AHEAD, Math.max(1, Math.floor(concurrency / ATTEMPTS_PER_MESSAGE_AHEAD)));
 }
 

@@ -62,14 +62,14 @@ export interface ClaimStore {
 }
 
 /** Bounds the memory of one claim to this many times 5 bodies. */
-const MAX_GROUPS_PER_CLAIM = 40;
-const ITEMS_PER_EXPIRY = 500;
+export const MAX_GROUPS_PER_CLAIM = 40;
+export const ITEMS_PER_EXPIRY = 500;
 const LEASED_PER_PAGE = 500;
 /**
  * Extra time after the lease, so that after a pause of this service or the database, results that have arrived are
  * applied before deliveries are repeated.
  */
-const RESULTS_FIRST_MS = 3_000;
+export const RESULTS_FIRST_MS = 3_000;
 
 const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "workspaceId",
   claimed.member_id as "endpointId", claimed.attempt as number, d.event_type as "eventType", event.hop,
