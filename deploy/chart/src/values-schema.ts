@@ -142,7 +142,15 @@ export function valuesSchema(): Schema {
         rules: closed({ enabled: flag, labels: texts, runbooks: { type: "string", pattern: "/$" } }),
         dashboards: closed({ enabled: flag, labels: texts }),
       }),
-      tests: closed({ enabled: flag, keySecret: text, tool: text, arguments: anything }),
+      tests: closed({
+        enabled: flag,
+        keySecret: text,
+        userSecret: text,
+        workspace: text,
+        webhook: flag,
+        tool: text,
+        arguments: anything,
+      }),
     }),
   };
 }

@@ -10,7 +10,7 @@ import { CHART } from "../src/paths.ts";
 let toolgate: RunningToolgate;
 beforeAll(async () => {
   toolgate = await runToolgate("single");
-  await toolgate.saveTool("echo", ECHO);
+  await toolgate.saveTool("echo", { ...ECHO, webhook_event: true });
 });
 afterAll(() => toolgate[Symbol.asyncDispose]());
 
@@ -28,6 +28,18 @@ test("the script of helm test succeeds on an installation that works, with a key
   const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
   const env = { GATEWAY_URL, API_KEY: secret, TOOL: "echo", ARGUMENTS: '{"text":"hi"}' };
   expect(await runScript(env)).toContain("passed: a call of the tool echo succeeds");
+});
+
+test("with a Manager's login the script creates a key, calls a tool, sees its webhook delivered and revokes the key", async () => {
+  const { email: EMAIL, password: PASSWORD, workspace: WORKSPACE } = toolgate.account;
+  const login = { GATEWAY_URL: toolgate.baseUrl, EMAIL, PASSWORD, WORKSPACE };
+  const env = { ...login, WEBHOOK: "true", TOOL: "echo", ARGUMENTS: '{"text":"hi"}' };
+  await toolgate.createEndpoint(["tool.completed"]);
+  const said = await runScript(env);
+  expect(said).toContain("passed: its webhook is delivered");
+  expect(said).toContain("passed: the key is refused once it is revoked");
+  expect(toolgate.receiver.requests).toHaveLength(1);
+  await expect(runScript({ ...env, PASSWORD: "wrong" })).rejects.toThrow(/Login: 401 instead of 200/);
 });
 
 test("the script fails when a call fails, and when there is no gateway", async () => {

@@ -86,7 +86,10 @@ function knownSecrets({ manifests, values }: Rendered, fullname: string): Record
     ? deployments.map(({ metadata }) => metadata.name.replace(fullname, secret))
     : [secret ?? ""];
   const certificates = names.map((name) => [name, ["tls.crt", "tls.key", "ca.crt"]] as const);
-  const test = values.tests?.keySecret ? [[values.tests.keySecret, ["API_KEY"]] as const] : [];
+  const test = [
+    ...(values.tests?.keySecret ? [[values.tests.keySecret, ["API_KEY"]] as const] : []),
+    ...(values.tests?.userSecret ? [[values.tests.userSecret, ["EMAIL", "PASSWORD"]] as const] : []),
+  ];
   return Object.fromEntries([...known, ...given, ...fetched, ...certificates, ...test]);
 }
 
