@@ -21,7 +21,8 @@ const AFTER_FAULTS = [
   "Requests that failed",
   "Gaps of live events",
 ];
-const PATIENCE = { deadlineMs: 60_000, everyMs: 500 };
+const PATIENCE = { deadlineMs: 240_000, everyMs: 500 };
+const DEADLINE_MS = 400_000;
 
 const missing = await whyNoPrometheus();
 if (missing !== undefined) test.skip(`not run: the dashboards on metrics of an installation (${missing})`, () => {});
@@ -47,6 +48,7 @@ test.runIf(missing === undefined)(
     expect(panels.length).toBeGreaterThan(100);
     expect(toolgate.opsUrls.length).toBeGreaterThan(5);
   },
+  DEADLINE_MS,
 );
 
 const file = (path: string) => fileURLToPath(new URL(path, CHART));

@@ -33,12 +33,12 @@ export interface Prometheus extends AsyncDisposable {
   query(expression: string): Promise<Sample[]>;
 }
 
-/** A Prometheus that reads the targets every second and evaluates the rules of the file as often. */
+/** A Prometheus that reads the targets every two seconds and evaluates the rules of the file as often. */
 export async function startPrometheus(targets: readonly Target[], rulesFile: string): Promise<Prometheus> {
   const folder = await temporaryFolder();
   const configFile = join(folder, "prometheus.yaml");
   const configuration = {
-    global: { scrape_interval: "1s", scrape_timeout: "1s", evaluation_interval: "1s" },
+    global: { scrape_interval: "2s", scrape_timeout: "2s", evaluation_interval: "2s" },
     rule_files: [rulesFile],
     scrape_configs: [
       {
@@ -74,6 +74,6 @@ export async function startPrometheus(targets: readonly Target[], rulesFile: str
       await ended;
     },
   };
-  await eventually(() => fetch(`${url}/-/ready`).then(({ ok }) => ok), { deadlineMs: 30_000, everyMs: 100 });
+  await eventually(() => fetch(`${url}/-/ready`).then(({ ok }) => ok), { deadlineMs: 60_000, everyMs: 100 });
   return prometheus;
 }
