@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults recovery rollouts fuzz attack sbom gen format bench bench-large simulate clean clean-data chart clients cluster image-test
+.PHONY: help setup run watch debug test check unit integration faults chat-faults recovery rollouts fuzz attack sbom gen format bench bench-hostile bench-large simulate clean clean-data chart clients cluster image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -44,6 +44,9 @@ format: setup ## Formats the code and applies safe lint fixes
 
 bench: setup ## Measures throughput and latency next to peers, writes bench/RESULTS.md
 	@exec node bench/run.ts
+
+bench-hostile: setup ## Prints how long deliveries take while other endpoints of the workspace hang, drip and flood
+	@exec node bench/hostile-endpoints.ts
 
 bench-large: setup ## Measures management on tables of 10 million rows, writes bench/LARGE-TABLES.md (10 GB of disk)
 	@exec node bench/run.ts --only large

@@ -114,7 +114,13 @@ async function untilReceived({ receiver, signal }: Traffic, wanted: number): Pro
   }
 }
 
-type StartedReceiver = { process: Traffic["receiver"]; host: string; url: string; caFile: string };
+type StartedReceiver = {
+  process: Traffic["receiver"];
+  host: string;
+  url: string;
+  caFile: string;
+  certificate: ReceiverArgument;
+};
 
 /** The customers' side; its certificate's authority is written to a file for the installation to trust. */
 export async function startReceiver(
@@ -128,7 +134,7 @@ export async function startReceiver(
   const entry = new URL("./receiver.ts", import.meta.url);
   const started = await startBenchProcess<{ port: number }, ReceiverOrder, ReceiverAnswer>(entry, { argument, signal });
   const host = `127.0.0.1:${started.ready.port}`;
-  return { process: resources.use(started), host, url: `https://${host}`, caFile };
+  return { process: resources.use(started), host, url: `https://${host}`, caFile, certificate: argument };
 }
 
 export async function startTraffic(
