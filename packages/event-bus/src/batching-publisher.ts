@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors, type MsgHdrs } from "@nats-io/transport-node";
 import { recordsWaiting } from "@toolgate/telemetry/instruments";
-import { type Bus, unlessDisconnected } from "./connect.ts";
+import type { Bus } from "./connect.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { ensureStream, isStreamNotFound, streamOf } from "./streams.ts";
 
@@ -87,12 +87,12 @@ async function publishUntil(
   deadlineAtMs: number,
   { headers, messageId = randomUUID() }: DurablePublish = {},
 ): Promise<void> {
-  const options = { msgID: messageId, ...(headers && { headers }) };
+  const message = { subject, data, id: messageId, headers };
   for (;;) {
     const leftMs = deadlineAtMs - performance.now();
     const timeout = Math.max(1, Math.min(ATTEMPT_TIMEOUT_MS, Math.ceil(leftMs)));
     try {
-      await unlessDisconnected(bus, () => bus.js.publish(subject, data, { ...options, timeout }));
+      await bus.store(message, timeout);
       return;
     } catch (error) {
       if (isFinal(error) || bus.nc.isClosed() || performance.now() + RETRY_WAIT_MS >= deadlineAtMs) throw error;
@@ -105,10 +105,7 @@ async function publishUntil(
 
 /** No stream stores the subject: the broker was wiped, or its JetStream is not up yet, which looks the same. */
 function streamIsMissing(error: unknown): boolean {
-  return (
-    isStreamNotFound(error) ||
-    (error instanceof Error && error.cause instanceof errors.RequestError && error.cause.isNoResponders())
-  );
+  return isStreamNotFound(error) || error instanceof errors.NoRespondersError;
 }
 
 function isFinal(error: unknown): boolean {

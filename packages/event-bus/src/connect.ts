@@ -1,14 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ConnectionOptions as ConnectOptions, checkServerIdentity } from "node:tls";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { type ConnectionOptions, connect, type NatsConnection, type TlsOptions } from "@nats-io/transport-node";
+import {
+  type ConnectionOptions,
+  connect,
+  type NatsConnection,
+  PermissionViolationError,
+  type Status,
+  type TlsOptions,
+} from "@nats-io/transport-node";
 import { inboxOf } from "@toolgate/service-registry/inbox";
+import { type StoredMessage, StoredPublishes } from "./stored-publishes.ts";
 
 /** A connection to NATS that survives restarts of the server. */
 export interface Bus extends AsyncDisposable {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
+  /** Resolves once a stream has the message; rejects if it refuses it, the connection breaks, or after `timeoutMs`. */
+  store(message: StoredMessage, timeoutMs: number): Promise<void>;
   /** Copies of each message that the broker keeps in streams created from here. */
   readonly streamReplicas: number;
   /** How many times the connection has broken so far. */
@@ -53,8 +63,9 @@ const INBOX_NAME = /^[\w-]+$/;
  */
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const { servers, caFile = "", name, log, streamReplicas = 1, apiTimeoutMs = API_TIMEOUT_MS } = options;
+  const addresses = addressesOf(servers, caFile);
   const nc = await connect({
-    ...addressesOf(servers, caFile),
+    ...addresses,
     name,
     maxReconnectAttempts: -1,
     ignoreAuthErrorAbort: true,
@@ -69,6 +80,8 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   });
   const disconnectListeners = new Set<() => void>();
   const reconnectListeners = new Set<() => void>();
+  const publishes = new StoredPublishes(nc, addresses.inboxPrefix);
+  disconnectListeners.add(() => publishes.rejectAll(connectionBroke()));
   let connected = true;
   let breaks = 0;
   function setConnected(state: boolean): void {
@@ -77,10 +90,11 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     for (const listener of state ? reconnectListeners : disconnectListeners) listener();
   }
   void watch(nc, (status) => {
-    if (status === "disconnect" || status === "reconnect") {
-      log?.(`event bus: ${status}`);
-      setConnected(status === "reconnect");
-    }
+    if (status.type === "error" && status.error instanceof PermissionViolationError)
+      publishes.rejectRefused(status.error);
+    if (status.type !== "disconnect" && status.type !== "reconnect") return;
+    log?.(`event bus: ${status.type}`);
+    setConnected(status.type === "reconnect");
   });
   void nc.closed().then(() => {
     setConnected(false);
@@ -90,6 +104,10 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     nc,
     js: jetstream(nc),
     jsm: await jetstreamManager(nc, { checkAPI: false, timeout: apiTimeoutMs }),
+    async store(message, timeoutMs) {
+      if (!connected) throw notConnected();
+      await publishes.publish(message, timeoutMs);
+    },
     streamReplicas,
     get breaks() {
       return breaks;
@@ -123,9 +141,9 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
  * Settles like the response, or rejects as soon as the connection breaks, because the response will never come then.
  */
 export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>): Promise<T> {
-  if (!bus.isConnected()) throw new Error("not connected to the broker");
+  if (!bus.isConnected()) throw notConnected();
   const { promise: broken, reject } = Promise.withResolvers<never>();
-  const off = bus.onDisconnect(() => reject(new Error("the connection to the broker broke")));
+  const off = bus.onDisconnect(() => reject(connectionBroke()));
   const response = request();
   try {
     return await Promise.race([response, broken]);
@@ -133,6 +151,14 @@ export async function unlessDisconnected<T>(bus: Bus, request: () => Promise<T>)
     off();
     response.catch(() => {});
   }
+}
+
+function notConnected(): Error {
+  return new Error("not connected to the broker");
+}
+
+function connectionBroke(): Error {
+  return new Error("the connection to the broker broke");
 }
 
 /** The client takes credentials separately from the addresses; those of the first address that has any apply to all. */
@@ -175,6 +201,6 @@ function hostsOf(servers: string): string {
   return hosts.join(", ");
 }
 
-async function watch(nc: NatsConnection, tell: (status: string) => void): Promise<void> {
-  for await (const status of nc.status()) tell(status.type);
+async function watch(nc: NatsConnection, tell: (status: Status) => void): Promise<void> {
+  for await (const status of nc.status()) tell(status);
 }
