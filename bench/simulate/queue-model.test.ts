@@ -7,11 +7,11 @@ import { createPipelinePool, pipelined } from "@toolgate/postgres/fair-queue/pip
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import { fairQueueTables } from "@toolgate/postgres/fair-queue/tables";
 import { createPool } from "@toolgate/postgres/pool";
+import { type Random, seededRandom } from "@toolgate/testbed/random";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { expect, test } from "vitest";
 import { QueueModel, type Settlement } from "./queue-model.ts";
 import type { Item } from "./queue-state.ts";
-import { type Random, seededRandom } from "./random.ts";
 
 const QUEUE: FairQueue = {
   tables: "work.queue",

@@ -1,16 +1,17 @@
 import { ATTEMPT_DEADLINE_MS } from "@toolgate/outbound-webhook/domain/outcome";
 import { deliveryQueue } from "@toolgate/outbound-webhook/store/queue";
+import { seededRandom } from "@toolgate/testbed/random";
 import { type LatencySummary, summarise } from "../src/statistics.ts";
 import { Stream } from "./broker.ts";
 import { Clock, Processors } from "./clock.ts";
 import { SimulatedDispatcher } from "./dispatcher.ts";
+import { exponential, logNormal } from "./distributions.ts";
 import { jainsIndex } from "./fairness.ts";
 import { SimulatedFanOut } from "./fan-out.ts";
 import { Leases } from "./leases.ts";
 import type { Send, Sent } from "./messages.ts";
 import { QueueModel } from "./queue-model.ts";
 import type { Item } from "./queue-state.ts";
-import { exponential, logNormal, seededRandom } from "./random.ts";
 import { COSTS, type Costs, type Demand, type Installation } from "./settings.ts";
 import { SimulatedWorker } from "./worker.ts";
 

@@ -1,5 +1,5 @@
+import { type Random, seededRandom } from "@toolgate/testbed/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Random, seededRandom } from "../faults/random.ts";
 import { type EventStream, expectDense, type SentEvent, textOf } from "./client.ts";
 import type { ChatFrontDoor } from "./front-door.ts";
 import { LAST_WORD, openStories, type Storyteller } from "./storyteller.ts";

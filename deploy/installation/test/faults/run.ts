@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
+import type { Random } from "@toolgate/testbed/random";
 import type { RunningToolgate } from "../running-toolgate.ts";
 import { readEvent, readLogs } from "./evidence.ts";
 import { type Load, type LoadedCall, type Phase, startLoad, TOOLS } from "./load.ts";
-import type { Random } from "./random.ts";
 import { type Fault, missingFromLogs } from "./tally.ts";
 import type { Victim } from "./victims.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
+import { type Random, shuffled } from "@toolgate/testbed/random";
 import type { TestServer } from "@toolgate/testbed/servers";
 import type { RunningToolgate } from "../running-toolgate.ts";
-import { type Random, shuffled } from "./random.ts";
 import { type BlockedTable, whileWritesWait } from "./slow-writes.ts";
 
 /** A part of an installation that is killed and comes back. */

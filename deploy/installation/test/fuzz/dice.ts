@@ -1,4 +1,4 @@
-import { seededRandom } from "../faults/random.ts";
+import { seededRandom } from "@toolgate/testbed/random";
 
 /** Random choices. The same seed and case make the same ones, so that a failed case can be repeated alone. */
 export interface Dice {

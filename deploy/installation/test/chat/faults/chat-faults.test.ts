@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
+import { seededRandom } from "@toolgate/testbed/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { plain, type RecordedRequest } from "../../../../../services/chat/test/model-servers/script.ts";
 import { type ModelServer, startOpenAiServer } from "../../../../../services/chat/test/model-servers/server.ts";
-import { seededRandom } from "../../faults/random.ts";
 import { killedProcess, server, type Victim } from "../../faults/victims.ts";
 import { type ChatFrontDoor, openChat } from "../front-door.ts";
 import { type ReadAnswer, readLikeEventSource, readWithClient } from "./answers.ts";

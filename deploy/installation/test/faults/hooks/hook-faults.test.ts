@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@toolgate/testbed/eventually";
+import { seededRandom, shuffled } from "@toolgate/testbed/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHook } from "../../hooks/hooks.ts";
 import { type RunningToolgate, runToolgate } from "../../running-toolgate.ts";
-import { seededRandom, shuffled } from "../random.ts";
 import { hookVictimsAtRandom, hookVictimsAtWorst } from "../victims.ts";
 import { renderHookReport } from "./report.ts";
 import { type Senders, type SentCall, startSenders } from "./senders.ts";
