@@ -80,7 +80,8 @@ interface Server extends Transport {
 
 /** The stream came after the server's GOAWAY: HTTP/2 promises that nothing has been done with it (RFC 9113, 8.7). */
 function isRefusedUnseen(error: unknown): boolean {
-  return ConnectError.from(error).rawMessage.includes("NGHTTP2_REFUSED_STREAM");
+  const { code, rawMessage } = ConnectError.from(error);
+  return code === Code.Internal && rawMessage.includes("NGHTTP2_REFUSED_STREAM");
 }
 
 function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ProcessTls | undefined): Server {
