@@ -108,7 +108,7 @@ const POLL_MS = 20;
 const WRITTEN_DEADLINE_MS = 60_000;
 
 /** Loads one variant for a while. Log lines that it writes afterwards count as its cost. */
-async function measureWindow(
+export async function measureWindow(
   variant: Variant,
   order: WindowOrder,
   { generator, signal }: { generator: Generator; signal: AbortSignal },

@@ -102,7 +102,7 @@ async function runHooks(options: Options, control: RunControl, installation: Ben
   return await measureHooks({ installation, peer, generators, signal, log, ...options });
 }
 
-async function startGenerator(resources: AsyncDisposableStack, signal: AbortSignal): Promise<Generator> {
+export async function startGenerator(resources: AsyncDisposableStack, signal: AbortSignal): Promise<Generator> {
   const entry = new URL("../load/generator.ts", import.meta.url);
   return resources.use(await startBenchProcess<object, LoadOrder, LoadResult>(entry, { signal }));
 }
