@@ -1,10 +1,10 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { listenForStop } from "@toolgate/local/stopping";
 import { runParts } from "./src/installation/run-parts.ts";
 import { openWorkFolder } from "./src/installation/work-folder.ts";
 import { REPORTS, readOptions } from "./src/options.ts";
-import { describeMachine, renderReport } from "./src/report/render-report.ts";
+import { describeMachine, type Results, renderReport } from "./src/report/render-report.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const { stop } = listenForStop(process, () => performance.now());
@@ -20,13 +20,21 @@ try {
   const figures = await runParts(options, { dataDir: folder.path, profileDir, signal: stop, log });
   const tookSeconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
   const run = { date: startedAt.toISOString(), command: ["node bench/run.ts", ...args].join(" "), tookSeconds };
-  const { seconds, rounds } = options;
-  const results = { run, machine, options: { seconds, rounds }, figures };
+  const { seconds, rounds, parts } = options;
+  const written = REPORTS.find((report) =>
+    options.update ? parts.isSubsetOf(report.parts) : parts.symmetricDifference(report.parts).size === 0,
+  );
+  const json = written && file(`${written.name.toLowerCase()}.json`);
+  let results: Results = { run, machine, options: { seconds, rounds }, figures };
+  if (json && options.update) {
+    const earlier: Results = JSON.parse(await readFile(json, "utf8"));
+    const updates = [...(earlier.updates ?? []), { ...run, parts: [...parts] }];
+    results = { ...earlier, updates, figures: { ...earlier.figures, ...figures } };
+  }
   const report = renderReport(results);
-  // A run of only some parts of a report prints its results and writes nothing.
-  const written = REPORTS.find(({ parts }) => parts.symmetricDifference(options.parts).size === 0);
-  if (written) {
-    await writeFile(file(`${written.name.toLowerCase()}.json`), `${JSON.stringify(results, null, 2)}\n`);
+  // A run of only some parts of a report prints its results and writes nothing, unless it is an update.
+  if (json) {
+    await writeFile(json, `${JSON.stringify(results, null, 2)}\n`);
     await writeFile(file(`${written.name}.md`), report);
   }
   process.stdout.write(report);

@@ -16,6 +16,8 @@ export type Options = {
   rounds: number;
   /** Leaves CPU profiles of the services in .data/bench-profile, for a viewer such as Chrome's. */
   profile: boolean;
+  /** Replaces the figures of these parts in their report, and leaves the others as they are. */
+  update: boolean;
   /** Only the noisy neighbours whose name matches this pattern. */
   attack: string;
 };
@@ -25,7 +27,7 @@ const DEFAULT_ROUNDS = 3;
 const MAX_SECONDS = 120;
 const MAX_ROUNDS = 20;
 
-export const USAGE = `node bench/run.ts [--only ${PARTS.join("|")}] [--seconds N] [--rounds N] [--attack PATTERN] [--profile]`;
+export const USAGE = `node bench/run.ts [--only ${PARTS.join("|")}] [--seconds N] [--rounds N] [--attack PATTERN] [--profile] [--update]`;
 
 /** Throws a one-line error that says how to call it. `--only` may be repeated. */
 export function readOptions(args: string[]): Options {
@@ -37,6 +39,7 @@ export function readOptions(args: string[]): Options {
       rounds: { type: "string" },
       attack: { type: "string", default: "" },
       profile: { type: "boolean", default: false },
+      update: { type: "boolean", default: false },
     },
   });
   return {
@@ -44,6 +47,7 @@ export function readOptions(args: string[]): Options {
     seconds: toNumber("seconds", values.seconds, DEFAULT_SECONDS, MAX_SECONDS),
     rounds: toNumber("rounds", values.rounds, DEFAULT_ROUNDS, MAX_ROUNDS),
     profile: values.profile,
+    update: values.update,
     attack: values.attack,
   };
 }

@@ -45,7 +45,7 @@ export type HooksSettings = {
 /** What is compared takes turns, with this many windows each, so that the machine's noise affects all alike. */
 export const WINDOWS = 4;
 export const WINDOW_MS = 2_600;
-export const PACED_WARM_UP_MS = 500;
+export const PACED_WARM_UP_MS = 2_000;
 
 export function together(perSecond: number, windows: readonly PacedWindow[]): PacedHooks {
   const sum = (of: "refused" | "notRun") => windows.reduce((total, window) => total + window[of], 0);

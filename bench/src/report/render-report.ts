@@ -10,9 +10,14 @@ import { renderCallStream, renderDeliveries, renderLargeTables } from "./section
 import { figure, foreignProcessors } from "./table.ts";
 import { renderTargets } from "./targets.ts";
 
+type Run = { date: string; command: string; tookSeconds: number };
+
 export type Results = {
-  run: { date: string; command: string; tookSeconds: number };
+  run: Run;
+  /** Later runs of single parts, whose figures have replaced the earlier ones. */
+  updates?: (Run & { parts: string[] })[];
   machine: ReturnType<typeof describeMachine>;
+  options: { seconds: number; rounds: number };
   figures: Figures;
 };
 
@@ -32,13 +37,16 @@ export function describeMachine() {
   };
 }
 
-export function renderReport({ run, machine, figures }: Results): string {
+export function renderReport({ run, updates = [], machine, figures }: Results): string {
   const { cores, cpu, memoryGib, kernel, node, loadBefore } = machine;
   const versions = Object.entries({ Node: node, ...figures.versions }).map(([name, version]) => `${name} ${version}`);
   const sections = [
     "# Benchmark results",
     [
       `- Run: ${run.date}, \`${run.command}\`, ${run.tookSeconds} s`,
+      ...updates.map(
+        (one) => `- Measured again, ${one.parts.join(", ")}: ${one.date}, \`${one.command}\`, ${one.tookSeconds} s`,
+      ),
       `- Machine: ${cores} cores (${cpu}), ${memoryGib} GiB of memory, Linux ${kernel}, load before the run ${figure(loadBefore, 2)}`,
       `- Versions: ${versions.join(", ")}`,
       `- Raw figures: \`${figures.largeTables ? "large-tables" : "results"}.json\``,
