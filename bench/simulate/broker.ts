@@ -1,6 +1,8 @@
 import type { Clock, Processors } from "./clock.ts";
 import type { Costs } from "./settings.ts";
 
+const COMPACT_AFTER = 1_024;
+
 /** A stream of messages that several consumers share. Who asked first gets the next one. */
 export class Stream<T> {
   readonly #messages: T[][] = [];
@@ -42,5 +44,3 @@ export class Stream<T> {
     this.#askers.push(wake);
   }
 }
-
-const COMPACT_AFTER = 1_024;

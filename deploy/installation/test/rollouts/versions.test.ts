@@ -32,22 +32,22 @@ describe.runIf(reason === undefined)("a rollout from the previous version under 
 
   test("role by role in the documented order, nothing fails, and the previous version works on the new schema", async () => {
     for (const process of DOCUMENTED_ORDER) await rig.cluster.roll(process, THIS);
-    await served(load);
-    const damage = await countDamage(rig, load);
-    const failedCalls = withoutKnownFaults(rig, damage.failedCalls);
-    console.log(`${summary(rig, load)}; ${damage.failedCalls.length - failedCalls.length} known faults`);
-    expect({ ...damage, failedCalls }).toEqual(NO_DAMAGE);
+    await expectNoDamage(rig, load);
   }, 600_000);
 
   test("all roles at the same time, as helm does it, nothing fails", async () => {
     await Promise.all(PROCESSES.map((process) => rig.cluster.roll(process, THIS)));
-    await served(load);
-    const damage = await countDamage(rig, load);
-    const failedCalls = withoutKnownFaults(rig, damage.failedCalls);
-    console.log(`${summary(rig, load)}; ${damage.failedCalls.length - failedCalls.length} known faults`);
-    expect({ ...damage, failedCalls }).toEqual(NO_DAMAGE);
+    await expectNoDamage(rig, load);
   }, 600_000);
 });
+
+async function expectNoDamage(rig: Rig, load: Load): Promise<void> {
+  await served(load);
+  const damage = await countDamage(rig, load);
+  const failedCalls = withoutKnownFaults(rig, damage.failedCalls);
+  console.log(`${summary(rig, load)}; ${damage.failedCalls.length - failedCalls.length} known faults`);
+  expect({ ...damage, failedCalls }).toEqual(NO_DAMAGE);
+}
 
 /**
  * Without the failures that are faults of the previous version's gateways: they do not send a management call again that a

@@ -8,7 +8,7 @@ interface ClaimRequest {
   leaseUntil: Date;
   /** Groups to claim from; at most this many times `perGroup` items are claimed. */
   maxGroups: number;
-  /** Parameters of the caller's select, from $3 on; the first one is the id of the claim in a queue with `itemsPerMessage`. */
+  /** Parameters of the caller's select, from $3 on. In a queue with `itemsPerMessage` the first one is the claim's id. */
   values?: readonly unknown[];
 }
 
@@ -17,8 +17,8 @@ interface ClaimRequest {
  * waiting longest first, and lease the oldest due items of their members within the caps. The first statement returns
  * the number of `groups` locked; if that is `maxGroups`, there may be more. The second one is `with <parts> <select>`,
  * where the caller's select (or further parts, separated by commas) reads `claimed (item_id, group_id, member_id,
- * attempt, due_at, created_at)`, and `message_id` in a queue with `itemsPerMessage`. The cost grows with groups and members, not with the backlog. A crash of the database
- * may undo its last claims, whose items are then claimed a second time.
+ * attempt, due_at, created_at)`, and `message_id` in a queue with `itemsPerMessage`. The cost grows with groups and
+ * members, not with the backlog. A crash of the database may undo its last claims, whose items are then claimed a second time.
  */
 export function prepareClaim(
   queue: FairQueue,
