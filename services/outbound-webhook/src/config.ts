@@ -6,6 +6,9 @@ import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/service
 import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
 
 const NAME = "outbound-webhook";
+const MAX_SLOTS = 1_000;
+/** What a workspace may choose for its endpoints if the operator does not say. */
+const MAX_CHOSEN_SLOTS = 5;
 
 export type ProcessRole = ProcessRoleOf<typeof NAME>;
 export const ROLES = Object.keys(SERVICES[NAME].roles) as ProcessRole[];
@@ -53,10 +56,20 @@ function readRoles(reader: EnvReader): ProcessRole[] {
 function readCore(reader: EnvReader): CoreConfig {
   return {
     ...readNeeds(reader, NAME, ["postgres", "sealing-keys"]),
-    caps: {
-      perGroup: reader.integer("DELIVERIES_PER_WORKSPACE", { fallback: 5, min: 1, max: 1_000 }),
-      perMember: reader.integer("DELIVERIES_PER_ENDPOINT", { fallback: 2, min: 1, max: 1_000 }),
-      suspectPerGroup: reader.integer("FAILING_DELIVERIES_PER_WORKSPACE", { fallback: 2, min: 1, max: 1_000 }),
-    },
+    caps: readCaps(reader),
+  };
+}
+
+function readCaps(reader: EnvReader): QueueCaps {
+  const perMember = reader.integer("DELIVERIES_PER_ENDPOINT", { fallback: 2, min: 1, max: MAX_SLOTS });
+  return {
+    perGroup: reader.integer("DELIVERIES_PER_WORKSPACE", { fallback: 5, min: 1, max: MAX_SLOTS }),
+    perMember,
+    maxPerMember: reader.integer("MAX_DELIVERIES_PER_ENDPOINT", {
+      fallback: Math.max(MAX_CHOSEN_SLOTS, perMember),
+      min: perMember,
+      max: MAX_SLOTS,
+    }),
+    suspectPerGroup: reader.integer("FAILING_DELIVERIES_PER_WORKSPACE", { fallback: 2, min: 1, max: MAX_SLOTS }),
   };
 }

@@ -3,6 +3,12 @@ export interface QueueCaps {
   perGroup: number;
   /** Undefined: one member may use all slots of its group. */
   perMember?: number;
+  /**
+   * A group may choose another `perMember`, up to this number: in the column `per_member` of its row, which such a queue
+   * has in addition (null: `perMember`). Slots beyond `perMember` are the last to be given, and only to members that have
+   * succeeded before. Undefined: groups cannot choose.
+   */
+  maxPerMember?: number;
   /** How many of the `perGroup` slots all suspect members may hold together, one each. Undefined: no limit. */
   suspectPerGroup?: number;
 }
@@ -30,18 +36,20 @@ export interface FairQueue {
 export const SUSPECT_AFTER_USUALS = 4;
 
 /** The caps with their defaults, and the number of slots that one suspect member may hold. */
-export function fullCaps({ perGroup, perMember, suspectPerGroup }: QueueCaps): Required<QueueCaps> & {
+export function fullCaps({ perGroup, perMember, maxPerMember, suspectPerGroup }: QueueCaps): Required<QueueCaps> & {
   perSuspect: number;
 } {
   const caps = {
     perGroup,
     perMember: perMember ?? perGroup,
+    maxPerMember: maxPerMember ?? perMember ?? perGroup,
     suspectPerGroup: suspectPerGroup ?? perGroup,
     perSuspect: suspectPerGroup === undefined ? (perMember ?? perGroup) : 1,
   };
   for (const [name, cap] of Object.entries(caps)) {
     if (!Number.isInteger(cap) || cap < 1) throw new RangeError(`the cap ${name} must be a whole number from 1`);
   }
+  if (caps.maxPerMember < caps.perMember) throw new RangeError("the cap maxPerMember must not be below perMember");
   return caps;
 }
 
@@ -58,12 +66,22 @@ export function isSuspect({ suspectAfterMs }: Pick<FairQueue, "suspectAfterMs">,
 }
 
 /**
+ * An SQL expression: how many slots a member may hold. Expects the member's columns and `suspect` without prefix, and the
+ * group's column `per_member` if groups may choose.
+ */
+export function allowedSlots({ caps }: Pick<FairQueue, "caps">): string {
+  const { perMember, maxPerMember, perSuspect } = fullCaps(caps);
+  if (caps.maxPerMember === undefined) return `case when suspect then ${perSuspect} else ${perMember} end`;
+  return `case when suspect then ${perSuspect}
+    else least(coalesce(per_member, ${perMember}), case when usual_ms > 0 then ${maxPerMember} else ${perMember} end) end`;
+}
+
+/**
  * An SQL expression: when a group may next be claimed from, which is when the first of its members with a free slot is
- * due. Expects rows `member` (in_flight, suspect, ready_at) and the number `suspect_in_flight` of their group.
+ * due. Expects rows `member` (in_flight, allowed, suspect, ready_at) and the number `suspect_in_flight` of their group.
  */
 export function earliestOfMembers(queue: FairQueue): string {
-  const { perMember, perSuspect, suspectPerGroup } = fullCaps(queue.caps);
-  return `coalesce(min(member.ready_at) filter (where case when member.suspect
-      then member.in_flight < ${perSuspect} and suspect_in_flight < ${suspectPerGroup}
-      else member.in_flight < ${perMember} end), 'infinity')`;
+  const { suspectPerGroup } = fullCaps(queue.caps);
+  return `coalesce(min(member.ready_at) filter (where member.in_flight < member.allowed
+      and (member.suspect is not true or suspect_in_flight < ${suspectPerGroup})), 'infinity')`;
 }

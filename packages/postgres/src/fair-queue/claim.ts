@@ -1,4 +1,4 @@
-import { earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
+import { allowedSlots, earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
 
@@ -78,40 +78,43 @@ from (
  */
 function claimParts(queue: FairQueue): string {
   const { tables } = queue;
-  const { perGroup, perMember, perSuspect, suspectPerGroup } = fullCaps(queue.caps);
+  const { perGroup, perMember, suspectPerGroup } = fullCaps(queue.caps);
   const message = messageColumn(queue);
+  const chosen = queue.caps.maxPerMember === undefined ? "" : ", g.per_member";
   return `-- The locked groups.
 held as materialized (
-  select g.group_id, g.in_flight as group_in_flight, g.turn_at
+  select g.group_id, g.in_flight as group_in_flight, g.turn_at${chosen}
   from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
   join ${tables}_group g on g.group_id = due.group_id
 ),
 -- Their members: the free slots of each, and the slots that suspect members hold together.
 members as materialized (
-  select member.*, case when suspect then ${perSuspect} else ${perMember} end - in_flight as slots,
+  select member.*, ${allowedSlots(queue)} as allowed,
     coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0)::integer as suspect_in_flight
   from (
-    select m.*, held.group_in_flight, ${isSuspect(queue, "$1::timestamptz")} as suspect
+    select m.*, held.group_in_flight${chosen && ", held.per_member"}, ${isSuspect(queue, "$1::timestamptz")} as suspect
     from held join ${tables}_member m on m.group_id = held.group_id
   ) member
 ),
--- The members that may get a slot now: in each group as many as it has free slots, those waiting longest first.
+-- The members that may get a slot now: in each group as many as it has free slots, those waiting longest first. Members
+-- that hold the usual number of slots already come last.
 candidates as (
-  select group_id, member_id, slots
+  select group_id, member_id, in_flight, allowed - in_flight as slots
   from (
-    select group_id, member_id, slots, suspect,
+    select group_id, member_id, in_flight, allowed, suspect,
       case when suspect then least(group_in_flight + ${suspectPerGroup} - suspect_in_flight, ${perGroup})
         else ${perGroup} end - group_in_flight as places,
       row_number() over (partition by group_id, suspect
-        order by case when suspect then progress_at end nulls first, ready_at, member_id) as place
+        order by in_flight >= ${perMember}, case when suspect then progress_at end nulls first, ready_at, member_id) as place
     from members
-    where ready_at <= $1 and slots > 0 and group_in_flight < ${perGroup}
+    where ready_at <= $1 and in_flight < allowed and group_in_flight < ${perGroup}
   ) ranked
   where place <= places
 ),
 -- Their oldest items: one for each slot, and one more, which tells when the member is due again.
 items as materialized (
-  select c.group_id, c.member_id, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered
+  select c.group_id, c.member_id, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered,
+    c.in_flight + i.place > ${perMember} as beyond_usual
   from candidates c
   left join lateral (
     select q.*, row_number() over (order by q.due_at, q.item_id) as place
@@ -124,11 +127,11 @@ items as materialized (
     ) q
   ) i on true
 ),
--- The oldest due items of each group, as many as it has free slots.
+-- The oldest due items of each group, as many as it has free slots, first those in their members' usual slots.
 claimed as materialized (
   select placed.item_id, placed.group_id, placed.member_id, placed.attempt, placed.due_at, placed.created_at${message.selected}
   from (
-    select items.*, row_number() over (partition by group_id order by due_at, item_id) as turn
+    select items.*, row_number() over (partition by group_id order by beyond_usual, due_at, item_id) as turn
     from items where offered and due_at <= $1
   ) placed
   join held on held.group_id = placed.group_id
@@ -149,7 +152,7 @@ read_members as (
   group by items.group_id, items.member_id
 ),
 members_after as materialized (
-  select m.group_id, m.member_id, m.suspect, m.in_flight + coalesce(l.taken, 0) as in_flight,
+  select m.group_id, m.member_id, m.suspect, m.allowed, m.in_flight + coalesce(l.taken, 0) as in_flight,
     coalesce(l.ready_at, m.ready_at) as ready_at, m.in_flight as before, l.taken > 0 or l.ready_at <> m.ready_at as changed
   from members m
   left join read_members l on l.group_id = m.group_id and l.member_id = m.member_id

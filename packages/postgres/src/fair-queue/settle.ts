@@ -1,4 +1,4 @@
-import { earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
+import { allowedSlots, earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
 import { lockGroups } from "./lock.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
@@ -20,6 +20,7 @@ import { assertTablesName } from "./tables.ts";
 export function settleParts(queue: FairQueue): string {
   const { tables } = queue;
   const { perGroup } = fullCaps(queue.caps);
+  const chosen = queue.caps.maxPerMember !== undefined;
   return `-- Finished items are deleted, the others wait until they are due again.
 items_finished as (
   delete from ${tables}_item q using settled
@@ -39,9 +40,9 @@ freed as (
 ),
 -- All members of these groups after the change: a group's next due time depends on all of them.
 members_settled as materialized (
-  select member.*, ${isSuspect(queue, "now")} as suspect
-  from (
-    select m.group_id, m.member_id, freed.items is not null as changed, touched.now,
+  select member.*, ${allowedSlots(queue)} as allowed
+  from (select member.*, ${isSuspect(queue, "now")} as suspect from (
+    select m.group_id, m.member_id, freed.items is not null as changed, touched.now,${chosen ? " g.per_member," : ""}
       m.in_flight - coalesce(freed.items, 0) as in_flight,
       coalesce(freed.failing, m.failing) as failing,
       least(m.ready_at, freed.next_due) as ready_at,
@@ -49,9 +50,14 @@ members_settled as materialized (
       case when freed.items > 0 and not freed.failing then ${usualAfter("m.usual_ms", "freed.freed_at - m.progress_at")}
         else m.usual_ms end as usual_ms
     from (select group_id, max(freed_at) as now from settled group by group_id) touched
-    join ${tables}_member m on m.group_id = touched.group_id
+    join ${tables}_member m on m.group_id = touched.group_id${
+      chosen
+        ? `
+    join ${tables}_group g on g.group_id = touched.group_id`
+        : ""
+    }
     left join freed on freed.group_id = m.group_id and freed.member_id = m.member_id
-  ) member
+  ) member) member
 ),
 members_written as (
   update ${tables}_member m

@@ -56,6 +56,8 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
   const plain = createPool({ url: database.url, maxConnections: 2, applicationName: "rig" });
   await plain.query("create schema work");
   await plain.query(fairQueueTables("work.queue"));
+  if (queue.caps.maxPerMember !== undefined)
+    await plain.query("alter table work.queue_group add column per_member integer");
   const own = createPipelinePool({ url: database.url, maxConnections: 4, applicationName: "rig-queue" });
   return {
     pool: own,

@@ -4,6 +4,10 @@ import { fullCaps, type QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 export interface Slots {
   endpoint: number;
   workspace: number;
+  /** What the workspace has chosen for each endpoint; null: the default. */
+  chosen: number | null;
+  /** Whether an attempt to this endpoint has ever succeeded. */
+  succeeded: boolean;
   /** The last attempt to this endpoint failed. */
   failing: boolean;
   /** The last attempt to the endpoint failed, or one takes unusually long. */
@@ -22,8 +26,9 @@ export type Waiting =
 
 /** Why an endpoint gets no slot now. The most specific reason wins. */
 export function fullCapOf(slots: Slots, caps: QueueCaps): FullCap {
-  const { perGroup, perMember, perSuspect, suspectPerGroup } = fullCaps(caps);
-  if (slots.endpoint >= (slots.suspect ? perSuspect : perMember)) return "endpoint";
+  const { perGroup, perMember, maxPerMember, perSuspect, suspectPerGroup } = fullCaps(caps);
+  const ordinary = Math.min(slots.chosen ?? perMember, slots.succeeded ? maxPerMember : perMember);
+  if (slots.endpoint >= (slots.suspect ? perSuspect : ordinary)) return "endpoint";
   if (slots.suspect && slots.suspectEndpoints >= suspectPerGroup) return "suspect-endpoints";
   if (slots.workspace >= perGroup) return "workspace";
   return "none";

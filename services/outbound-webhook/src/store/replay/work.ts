@@ -77,7 +77,7 @@ export async function workUnderLock(db: Queryable, queue: FairQueue, replay: Rep
   const own = Object.groupBy(ownDeliveries, (delivery) => replayOutcomeOf(delivery, replay));
   const { open = [], again = [], delivered = [], failed = [], cancelled = [] } = own;
   const waiting = cancelled.filter((delivery) => delivery.waiting);
-  const room = replay.state === "running" && endpoint.active ? roomFor(open, replay, queue) : 0;
+  const room = replay.state === "running" && endpoint.active ? roomFor(open, replay, slotsOf(endpoint, queue)) : 0;
   const repeated = again.slice(0, room);
   const reading = !replay.walked && room > repeated.length;
   const rows = reading ? nextRows : [];
@@ -122,9 +122,14 @@ function replayOutcomeOf(
   return status === "cancelled" && state === "running" && stillWanted ? "again" : "cancelled";
 }
 
+function slotsOf({ chosenSlots }: { chosenSlots: number | null }, queue: FairQueue): number {
+  const { perMember, maxPerMember } = fullCaps(queue.caps);
+  return Math.min(chosenSlots ?? perMember, maxPerMember);
+}
+
 /** How many deliveries may be made now. */
-function roomFor(open: readonly OwnDelivery[], { ratePerSecond }: ReplayJob, queue: FairQueue): number {
-  const maxDue = Math.min(DUE_PER_SLOT * fullCaps(queue.caps).perMember, ratePerSecond);
+function roomFor(open: readonly OwnDelivery[], { ratePerSecond }: ReplayJob, slots: number): number {
+  const maxDue = Math.min(DUE_PER_SLOT * slots, ratePerSecond);
   const due = open.filter((delivery) => delivery.due).length;
   return Math.max(0, Math.min(maxDue - due, MAX_RETRYING - (open.length - due)));
 }
