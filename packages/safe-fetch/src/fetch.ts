@@ -10,6 +10,7 @@ import type { SendRequest } from "./send.ts";
 import { send } from "./send.ts";
 import { createSystemResolver } from "./system-resolver.ts";
 import type { TargetScheme } from "./target-url.ts";
+import { TlsSessions } from "./tls-sessions.ts";
 
 /** Largest header block of a response, in bytes. */
 const MAX_RESPONSE_HEADER_BYTES = 16_384;
@@ -66,6 +67,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
       options.tls === undefined ? {} : { ca: [...getCACertificates(), ...[options.tls.ca].flat()] },
     ),
     kept,
+    sessions: new TlsSessions(),
     connectionLimits: {
       maxHeaderBytes: options.maxResponseHeaderBytes ?? MAX_RESPONSE_HEADER_BYTES,
       idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,

@@ -11,6 +11,7 @@ export class IdleConnections implements Disposable {
   readonly #limits: KeepLimits;
   readonly #byKey = new Map<string, Connection[]>();
   #count = 0;
+  #disposed = false;
 
   constructor(limits: KeepLimits) {
     this.#limits = limits;
@@ -41,7 +42,7 @@ export class IdleConnections implements Disposable {
   put(key: string, connection: Connection): void {
     if (!connection.isOpen()) return;
     const idle = this.#byKey.get(key) ?? [];
-    if (idle.length >= this.#limits.maxIdlePerKey) {
+    if (this.#disposed || idle.length >= this.#limits.maxIdlePerKey) {
       connection.close();
       return;
     }
@@ -53,8 +54,9 @@ export class IdleConnections implements Disposable {
     if (this.#count > this.#limits.maxIdle) this.#closeOldest();
   }
 
-  /** Closes all idle connections. */
+  /** Closes all idle connections, and those that come later. */
   [Symbol.dispose](): void {
+    this.#disposed = true;
     while (this.#count > 0) this.#closeOldest();
   }
 

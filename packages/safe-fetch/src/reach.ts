@@ -14,6 +14,7 @@ import type { FetchFailure } from "./result.ts";
 import type { TargetRules, TargetUrl } from "./target-url.ts";
 import { parseTargetUrl } from "./target-url.ts";
 import type { TimingLog } from "./timing-log.ts";
+import type { TlsSessions } from "./tls-sessions.ts";
 
 /** How many kept connections one request may find closed before it opens its own. */
 const MAX_STALE_CONNECTIONS = 3;
@@ -43,6 +44,7 @@ export type ReachContext = {
   allowList: AllowList;
   secureContext: SecureContext;
   kept: IdleConnections;
+  sessions: TlsSessions;
   connectionLimits: ConnectionLimits;
 };
 
@@ -96,14 +98,15 @@ async function exchangeWith<Outcome extends { kind: string; firstByteMs: number 
   const key = reuseKey === undefined ? undefined : `${target.url.origin} ${reuseKey}`;
   for (let attempt = 0; ; attempt++) {
     const kept = key === undefined || attempt >= MAX_STALE_CONNECTIONS ? undefined : context.kept.take(key, addresses);
-    const connection = kept ?? (await open(context, target, addresses, stop, log));
+    const connection = kept ?? (await open(context, target, addresses, key, stop, log));
     if (!(connection instanceof Connection)) return connection;
     log.timings.address = connection.address;
     log.timings.reused = kept !== undefined;
 
     const release: Release = (reusable) => {
-      if (reusable && key !== undefined && !connection.isSending()) context.kept.put(key, connection);
-      else connection.close();
+      if (!reusable || key === undefined) connection.close();
+      else if (!connection.isSending()) context.kept.put(key, connection);
+      else setImmediate(keepUnlessSending, context.kept, key, connection);
     };
     const outcome = await exchange(connection, toDispatch(request, target), release);
     log.timings.firstByteMs = outcome.firstByteMs;
@@ -112,14 +115,25 @@ async function exchangeWith<Outcome extends { kind: string; firstByteMs: number 
   }
 }
 
+/**
+ * On a busy machine a response is often read before Node has reported that the request is sent. It has when the next turn of
+ * the event loop begins, unless the response really came too early: then the connection cannot be used again.
+ */
+function keepUnlessSending(kept: IdleConnections, key: string, connection: Connection): void {
+  if (connection.isSending()) connection.close();
+  else kept.put(key, connection);
+}
+
 async function open(
   context: ReachContext,
   target: TargetUrl,
   addresses: readonly string[],
+  sessionKey: string | undefined,
   stop: Stop,
   log: TimingLog,
 ): Promise<Connection | FetchFailure> {
-  const outcome = await connectPinned(target, addresses, context.secureContext, stop);
+  const { secureContext, sessions } = context;
+  const outcome = await connectPinned(target, addresses, { secureContext, sessions, sessionKey }, stop);
   log.timings.address = outcome.address;
   log.timings.connectMs = outcome.connectMs;
   log.timings.tlsMs = outcome.tlsMs;

@@ -20,8 +20,12 @@ export function httpReceiver(listener: RequestListener, host = "127.0.0.1"): Pro
 }
 
 /** An HTTPS server with a given certificate. */
-export function httpsReceiver(listener: RequestListener, pem: { key: string; cert: string }): Promise<Receiver> {
-  return listen(createHttpsServer({ ...pem, keepAliveTimeout: 60_000 }, listener), "127.0.0.1");
+export function httpsReceiver(
+  listener: RequestListener,
+  pem: { key: string; cert: string },
+  port = 0,
+): Promise<Receiver> {
+  return listen(createHttpsServer({ ...pem, keepAliveTimeout: 60_000 }, listener), "127.0.0.1", port);
 }
 
 /** A certificate for these names (self-signed, so it is its own authority), and its key. */
@@ -87,7 +91,7 @@ export function floodWith(head: string, filler: string | Buffer): Flood & { onSo
   };
 }
 
-async function listen(server: Server, host: string): Promise<Receiver> {
+async function listen(server: Server, host: string, port = 0): Promise<Receiver> {
   const open = new Set<Socket>();
   let opened = 0;
   server.on("connection", (socket: Socket) => {
@@ -96,7 +100,7 @@ async function listen(server: Server, host: string): Promise<Receiver> {
     socket.on("error", () => undefined);
     socket.on("close", () => open.delete(socket));
   });
-  server.listen(0, host);
+  server.listen(port, host);
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
