@@ -116,7 +116,7 @@ async function measureHanging(
 }
 
 /** Endpoints, each of which subscribes to a type of its own, and the paths of their URLs. */
-type EndpointSet = { targets: EventTarget[]; paths: string[] };
+export type EndpointSet = { targets: EventTarget[]; paths: string[] };
 
 /** How many endpoints, in how many workspaces. */
 export type DeliverySize = { endpoints: number; workspaces: number };

@@ -38,7 +38,12 @@ const LEAD_MS = 2_000;
 const DRAIN_MS = 60_000;
 
 /** Maintains a bounded backlog of events and counts what arrives. Ends when the backlog has been delivered. */
-export async function saturate(traffic: Traffic, backlog: number, measureMs: number): Promise<Saturated> {
+export async function saturate(
+  traffic: Traffic,
+  backlog: number,
+  measureMs: number,
+  leadMs = LEAD_MS,
+): Promise<Saturated> {
   const { publisher, receiver, signal } = traffic;
   const first = await receiver.ask({ kind: "count" });
   let outstanding = 0;
@@ -54,7 +59,7 @@ export async function saturate(traffic: Traffic, backlog: number, measureMs: num
       await sleep(POLL_MS, undefined, { signal });
     }
   };
-  await feedFor(LEAD_MS);
+  await feedFor(leadMs);
   using meter = startMeter(traffic.groups);
   const begin = await receiver.ask({ kind: "count" });
   await feedFor(measureMs);

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectBus } from "@toolgate/event-bus/connect";
 import { migrateAll } from "@toolgate/installation/migrate";
@@ -24,6 +25,8 @@ type InstallationSettings = {
   receiver: { host: string; caFile: string } | undefined;
   /** Folder for CPU profiles of the services' processes, written when they end. */
   profileDir?: string | undefined;
+  /** Folder of another checkout whose services are started instead, with the same migrations; single topology only. */
+  checkout?: string | undefined;
   log: (line: string) => void;
   signal: AbortSignal;
 };
@@ -43,7 +46,8 @@ export type BenchInstallation = AsyncDisposable & {
 
 export const MAIN_WORKSPACE = "bench";
 const EMAIL = "admin@bench.example";
-const SINGLE_ENTRY = fileURLToPath(new URL("../../../deploy/installation/src/main.ts", import.meta.url));
+const CHECKOUT = fileURLToPath(new URL("../../..", import.meta.url));
+const SINGLE_ENTRY = "deploy/installation/src/main.ts";
 
 export async function startInstallation(
   kind: TopologyKind,
@@ -71,7 +75,7 @@ export async function startInstallation(
   signal.throwIfAborted();
   const services =
     kind === "single"
-      ? await startSingleProcess(env, log)
+      ? await startSingleProcess(env, join(settings.checkout ?? CHECKOUT, SINGLE_ENTRY), log)
       : await startSplit({
           env,
           serviceKeys: (await installationSecrets(dataDir)).serviceKeys,
@@ -109,11 +113,11 @@ export async function startInstallation(
 }
 
 /** The single topology in a process of its own, so that nothing else runs on its event loop. */
-async function startSingleProcess(env: Record<string, string>, log: (line: string) => void) {
+async function startSingleProcess(env: Record<string, string>, entry: string, log: (line: string) => void) {
   const opsPort = await freePort();
   const service = await startServiceProcess({
     name: "toolgate",
-    entry: SINGLE_ENTRY,
+    entry,
     env: { ...env, OPS_PORT: String(opsPort) },
     ready: () => isReady(opsPort),
     log,
