@@ -9,7 +9,7 @@ import type { Version } from "./cluster.ts";
  * The version from which the mixed rollout starts. Choose the last release; before the first one, a commit before the latest
  * migrations (ROLLOUT_FROM).
  */
-const PREVIOUS = process.env.ROLLOUT_FROM ?? "fe30c5dff81d9ea9072cb9073a0926c13a52cac5";
+const PREVIOUS = process.env.ROLLOUT_FROM ?? "9c825d8a6883ee08b4a9769283d344d8f03e896d";
 const WORKSPACE_FOLDERS = ["packages", "services", "deploy"];
 const SCOPE = "@toolgate";
 /** A sandbox child sees only the folders of these, and so no other folder to which they could be links. */

@@ -37,8 +37,6 @@ const LOG_FILE = process.env.ROLLOUT_LOG;
 /** An installation of the split topology under test, with everything that its load needs. */
 export interface Rig extends AsyncDisposable {
   cluster: Cluster;
-  /** What the processes have logged. */
-  lines: readonly string[];
   pool: Pool;
   receiver: TestReceiver;
   model: ModelServer;
@@ -60,11 +58,8 @@ export async function openRig(version: Version = THIS, replicas = REPLICAS): Pro
   const passwords = Object.fromEntries(SERVICES_WITH_SCHEMA.map((name) => [name, randomBytes(16).toString("hex")]));
   const migrate = ({ root }: Version) => migrateWith(root, database.url, passwords);
   await migrate(version);
-  const lines: string[] = [];
   const log = (line: string) => {
-    const timed = `${new Date().toISOString()} ${line}`;
-    lines.push(timed);
-    if (LOG_FILE) appendFileSync(LOG_FILE, `${timed}\n`);
+    if (LOG_FILE) appendFileSync(LOG_FILE, `${new Date().toISOString()} ${line}\n`);
   };
   const { serviceKeys } = await installationSecrets(dataDir);
   const env = await serviceEnvironment({
@@ -91,7 +86,7 @@ export async function openRig(version: Version = THIS, replicas = REPLICAS): Pro
   if (!manage) throw new Error("the administrator cannot log in");
   const work = await prepareWork({ baseUrl: door.url, manage, account, receiver, model });
   const owned = resources.move();
-  return { cluster, lines, pool, receiver, model, work, migrate, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { cluster, pool, receiver, model, work, migrate, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** In a process of its own, because each version has its own packages. */

@@ -14,7 +14,6 @@ if (reason !== undefined) test.skip(`not run: a rollout from the previous versio
 const DOCUMENTED_ORDER = ["key-auth", ...PROCESSES.filter((name) => name !== "key-auth")];
 /** Of each kind, with each mixture of versions. */
 const ROUNDS = 3;
-const SECOND_MS = 1_000;
 
 describe.runIf(reason === undefined)("a rollout from the previous version under load", () => {
   let rig: Rig;
@@ -44,31 +43,8 @@ describe.runIf(reason === undefined)("a rollout from the previous version under 
 async function expectNoDamage(rig: Rig, load: Load): Promise<void> {
   await served(load);
   const damage = await countDamage(rig, load);
-  const failedCalls = withoutKnownFaults(rig, damage.failedCalls);
-  console.log(`${summary(rig, load)}; ${damage.failedCalls.length - failedCalls.length} known faults`);
-  expect({ ...damage, failedCalls }).toEqual(NO_DAMAGE);
-}
-
-/**
- * Without the failures that are faults of the previous version's gateways: they do not send a management call again that a
- * stopping process has refused unseen, which is in their log, and when they stop they close idle connections on which a
- * request may be on its way. Remove this with the first previous version that has neither.
- */
-function withoutKnownFaults({ lines }: Rig, failures: readonly string[]): string[] {
-  const ofGateways = lines.filter((line) => /gateway \S+ previous version/.test(line));
-  return failures.filter((failure) => {
-    const [, requestId = "none"] = /request id ([\w-]+)/.exec(failure) ?? [];
-    const isRefused = ofGateways.some((line) => line.includes(requestId) && line.includes("NGHTTP2_REFUSED_STREAM"));
-    const [from = "", to = ""] = failure.match(/\S+Z/g) ?? [];
-    const isStopped = (line: string) => line.endsWith("SIGTERM") && isBetween(line, from, to);
-    return !isRefused && !(failure.includes("fetch failed") && ofGateways.some(isStopped));
-  });
-}
-
-/** Whether the time with which the line begins is between two others, or within a second of them. */
-function isBetween(line: string, from: string, to: string): boolean {
-  const time = Date.parse(line.slice(0, line.indexOf(" ")));
-  return time >= Date.parse(from) - SECOND_MS && time <= Date.parse(to) + SECOND_MS;
+  console.log(summary(rig, load));
+  expect(damage).toEqual(NO_DAMAGE);
 }
 
 /** Waits until more work of each kind has been done. */
