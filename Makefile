@@ -75,7 +75,7 @@ chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answer
 	@exec vitest run deploy/installation/test/chat/faults
 
 recovery: export RECOVERY := 1
-recovery: setup ## Loses Redis, NATS and both, restores a dump, and PostgreSQL to a moment, and uses everything afterwards
+recovery: setup ## Loses Redis, NATS, both, and each server of a NATS cluster, restores a dump, and PostgreSQL to a moment, and uses everything afterwards
 	@exec vitest run --no-file-parallelism deploy/installation/test/recovery
 
 rollouts: export ROLLOUTS := 1

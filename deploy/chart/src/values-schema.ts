@@ -20,6 +20,8 @@ const closed = (properties: Readonly<Record<string, Schema>>, more: Schema = {})
 
 /** A variable's value; numbers and flags may be written without quotes. */
 const settingValue: Schema = { $ref: "#/definitions/setting" };
+/** Settings on which all processes must agree, so that none has its own, and the values that they may have. */
+const OF_ALL: Readonly<Record<string, Schema>> = { NATS_STREAM_REPLICAS: { enum: [1, 3, 5, "1", "3", "5"] } };
 /** What many processes have in common, so that the file stays short. */
 const definitions: Readonly<Record<string, Schema>> = {
   setting: { type: ["string", "integer", "boolean"] },
@@ -32,7 +34,9 @@ const definitions: Readonly<Record<string, Schema>> = {
 export function valuesSchema(): Schema {
   const split = splitProcesses();
   const processes = Object.entries({ ...split, toolgate: singleProcess() });
-  const settings = (names: readonly string[]) => closed(Object.fromEntries(names.map((name) => [name, settingValue])));
+  const settings = (names: readonly string[]) =>
+    closed(Object.fromEntries(names.map((name) => [name, OF_ALL[name] ?? settingValue])));
+  const own = (names: readonly string[]) => settings(names.filter((name) => !OF_ALL[name]));
   const all = [...new Set(processes.flatMap(([, { settings }]) => settings))].toSorted();
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -56,7 +60,7 @@ export function valuesSchema(): Schema {
       processDefaults: processValues(closed({}), false),
       processes: closed(
         Object.fromEntries(
-          processes.map(([name, facts]) => [name, processValues(settings(facts.settings), "queue" in facts)]),
+          processes.map(([name, facts]) => [name, processValues(own(facts.settings), "queue" in facts)]),
         ),
       ),
       pod: closed({

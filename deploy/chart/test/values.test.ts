@@ -14,6 +14,12 @@ const REFUSED: readonly [why: string, set: string[], message: RegExp][] = [
     ['processes.gateway={"settings":{"WORKER_CONCURRENCY":1}}'],
     /WORKER_CONCURRENCY is not allowed/,
   ],
+  ["copies that NATS does not keep", ["settings.NATS_STREAM_REPLICAS=2"], /NATS_STREAM_REPLICAS must be one of/],
+  [
+    "copies for one process",
+    ['processes.gateway={"settings":{"NATS_STREAM_REPLICAS":3}}'],
+    /NATS_STREAM_REPLICAS is not allowed/,
+  ],
   ["a setting for development", ['settings={"ALLOWED_TARGETS":"10.0.0.0/8"}'], /ALLOWED_TARGETS is not allowed/],
   ["a secret as a setting", ['settings={"SEALING_KEYS":"1:x"}'], /SEALING_KEYS is not allowed/],
   ["a wrong type", ['processes.gateway={"replicas":"many"}'], /processes\.gateway\.replicas: Invalid type/],

@@ -66,6 +66,8 @@ export interface RunningToolgate extends AsyncDisposable {
 export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   /** Use a separate PostgreSQL cluster, which the test may kill. */
   ownPostgres?: boolean;
+  /** Services use this NATS, such as a cluster, instead of the server `nats`. */
+  otherNats?: Pick<TestServer, "url" | "urls">;
   /** The names of processes in the logs of fault tests. */
   log?: (line: string) => void;
   /** The gateway's port in the split topology; default: a free one. */
@@ -95,12 +97,12 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   await writeFile(targetCaFile, receiver.ca ?? "");
   const passwords = Object.fromEntries(SERVICES_WITH_SCHEMA.map((name) => [name, randomBytes(16).toString("hex")]));
   await migrateAll(database.url, passwords);
-  const { log = () => {} } = setup;
+  const { log = () => {}, otherNats = nats } = setup;
   const settings = {
     databaseUrl: database.url,
-    natsUrl: nats.url,
+    natsUrl: otherNats.url,
     redisUrl: redis.url,
-    logins: loginsAt({ nats: nats.urls, redis: redis.urls, postgres: roleUrls(database.url, passwords) }),
+    logins: loginsAt({ nats: otherNats.urls, redis: redis.urls, postgres: roleUrls(database.url, passwords) }),
     port: 0,
     dataDir,
     allowedTargets: [new URL(receiver.url).host, ...(setup.allowedTargets ?? [])],

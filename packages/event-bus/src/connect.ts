@@ -19,7 +19,7 @@ export interface Bus extends AsyncDisposable {
   readonly jsm: JetStreamManager;
   /** Resolves once a stream has the message; rejects if it refuses it, the connection breaks, or after `timeoutMs`. */
   store(message: StoredMessage, timeoutMs: number): Promise<void>;
-  /** Copies of each message that the broker keeps in streams created from here. */
+  /** Copies of each message, on as many servers of the broker, in streams that are created from here. */
   readonly streamReplicas: number;
   /** How many times the connection has broken so far. */
   readonly breaks: number;
@@ -42,7 +42,7 @@ interface BusOptions {
   /** Shown in the server's list of connections. */
   name: string;
   log?: (message: string) => void;
-  /** Copies of each message that the broker keeps in streams created from here. Default 1. */
+  /** See `Bus`. Default 1. */
   streamReplicas?: number;
   /** Longest wait for a response of JetStream's API. Default 2 s. */
   apiTimeoutMs?: number;

@@ -49,10 +49,10 @@ export type StreamName = keyof typeof STREAMS;
 
 /**
  * Creates one stream if it is missing (a new or a wiped broker), and replaces one that an earlier version created with
- * another retention, which the broker cannot change; the outboxes publish its events again. `replicas` is the broker's
- * copies of each message. Rejects within seconds while the broker is down.
+ * another retention, which the broker cannot change; the outboxes publish its events again. A new stream has the copies that
+ * the bus asks for. Rejects within seconds while the broker is down.
  */
-export async function ensureStream(bus: Bus, name: StreamName, replicas = bus.streamReplicas): Promise<void> {
+export async function ensureStream(bus: Bus, name: StreamName): Promise<void> {
   const found = await unlessDisconnected(bus, () => bus.jsm.streams.info(name)).catch(undefinedIfMissing);
   const { subjects, retention, discard, maxBytes, maxAgeMs } = STREAMS[name];
   if (found?.config.retention === retention) return;
@@ -65,7 +65,7 @@ export async function ensureStream(bus: Bus, name: StreamName, replicas = bus.st
     discard,
     max_bytes: maxBytes,
     max_age: maxAgeMs * MS_IN_NS,
-    num_replicas: replicas,
+    num_replicas: bus.streamReplicas,
   };
   await unlessDisconnected(bus, () => bus.jsm.streams.add(config));
 }
@@ -106,8 +106,8 @@ export function isStreamNotFound(error: unknown): boolean {
 }
 
 /** Creates all streams that are missing. Safe to repeat and to run on several replicas at the same time. */
-export async function ensureStreams(bus: Bus, replicas = bus.streamReplicas): Promise<void> {
-  for (const name of Object.keys(STREAMS) as StreamName[]) await ensureStream(bus, name, replicas);
+export async function ensureStreams(bus: Bus): Promise<void> {
+  for (const name of Object.keys(STREAMS) as StreamName[]) await ensureStream(bus, name);
 }
 
 /** The stream that stores a subject. Throws when no stream stores it. */

@@ -20,6 +20,9 @@ type Settings = {
   readonly signal?: AbortSignal;
 };
 
+/** The ports on loopback at which the servers of a cluster reach each other. */
+type NatsCluster = { readonly own: number; readonly all: readonly number[] };
+
 type Passwords = Readonly<Record<string, string>>;
 
 /** What differs between servers that are started with a configuration file. */
@@ -35,7 +38,8 @@ type Configured = {
  * killed server loses nothing; a machine that loses power may lose what was not yet flushed to the disk: one second
  * from 2.10 on, while 2.9 has no setting for it.
  */
-export function startNats(settings: Settings): Promise<LocalServer> {
+export function startNats(settings: Settings & { readonly cluster?: NatsCluster }): Promise<LocalServer> {
+  const { cluster } = settings;
   return startConfigured(settings, {
     name: "nats",
     configuration: (port, folder, pidFile, passwords) => [
@@ -47,6 +51,7 @@ export function startNats(settings: Settings): Promise<LocalServer> {
       `  max_memory_store: ${MAX_MEMORY_STORE}`,
       ...(reaches(settings.binary.version, SYNC_INTERVAL_SINCE) ? ["  sync_interval: 1s"] : []),
       "}",
+      ...(cluster ? clusterLines(cluster) : []),
       ...natsAuthorization(settings.users, passwords),
     ],
     arguments: (configFile) => ["--config", configFile],
@@ -55,6 +60,11 @@ export function startNats(settings: Settings): Promise<LocalServer> {
       return response.includes(`"server_name":"${natsName(folder)}"`) && response.includes('"jetstream":true');
     },
   });
+}
+
+function clusterLines({ own, all }: NatsCluster): string[] {
+  const routes = all.map((port) => `nats://127.0.0.1:${port}`);
+  return [`cluster { name: toolgate, listen: "127.0.0.1:${own}", routes: ${JSON.stringify(routes)} }`];
 }
 
 /** Starts redis-server on loopback with an append-only file, flushed to the disk every second, and no eviction. */
@@ -112,7 +122,7 @@ async function startConfigured({ binary, folder: wanted, ports, users, signal }:
   );
 }
 
-// The server's name, which it sends to every client, shows which server responds.
-function natsName(folder: string): string {
+/** The server's name, which it sends to every client, shows which server responds. */
+export function natsName(folder: string): string {
   return `toolgate-${createHash("sha256").update(folder).digest("hex").slice(0, NAME_HASH_LENGTH)}`;
 }

@@ -42,7 +42,8 @@ const WORKSPACE_EPOCHS = "toolgate:epoch:workspace:*";
 
 /**
  * The one list of logins: NATS' permissions, Redis' access list and the tests are made from it. Nobody may read a stream
- * directly or replace it, except that outbound-webhook creates streams anew when a version changes their kind.
+ * directly or replace it, except that outbound-webhook creates streams anew when a version changes their kind, and raises
+ * the number of their copies.
  */
 export const SERVER_USERS: readonly ServerUser[] = [
   {
@@ -102,7 +103,10 @@ export const SERVER_USERS: readonly ServerUser[] = [
     nats: {
       publish: [
         ...AUDIT,
-        ...["RECORDS", "EVENTS", "ATTEMPTS"].map((name) => `$JS.API.STREAM.DELETE.${name}`),
+        ...["RECORDS", "EVENTS", "ATTEMPTS"].flatMap((name) => [
+          `$JS.API.STREAM.DELETE.${name}`,
+          `$JS.API.STREAM.UPDATE.${name}`,
+        ]),
         ...consumer("EVENTS", "outbound-webhook-fan-out", "events.>"),
         "settled.*",
         "attempts.*",
@@ -136,6 +140,7 @@ export function serverUserOf(service: ServiceName, role?: string): ServerUser {
 }
 
 const STREAM_SUBJECT = /^\$JS\.API\.STREAM\.INFO\.(.+)$/;
+const UPDATE_SUBJECT = /^\$JS\.API\.STREAM\.UPDATE\.(.+)$/;
 const CONSUMER_SUBJECT = /^\$JS\.API\.CONSUMER\.CREATE\.([^.]+)\.([^.]+)\.(.+)$/;
 
 /** A consumer of JetStream that a service shares among its processes. */
@@ -145,14 +150,15 @@ export interface DurableConsumer {
   readonly filter: string;
 }
 
-/** The streams that a user works with, and its consumers. */
-export function jetStreamOf({ nats }: ServerUser): { streams: string[]; consumers: DurableConsumer[] } {
+/** The streams that a user works with, those whose settings it may change, and its consumers. */
+export function jetStreamOf({ nats }: ServerUser): { streams: string[]; kept: string[]; consumers: DurableConsumer[] } {
   const streams = nats.publish.flatMap((subject) => STREAM_SUBJECT.exec(subject)?.[1] ?? []);
+  const kept = nats.publish.flatMap((subject) => UPDATE_SUBJECT.exec(subject)?.[1] ?? []);
   const consumers = nats.publish.flatMap((subject) => {
     const [, stream, durable, filter] = CONSUMER_SUBJECT.exec(subject) ?? [];
     return stream && durable && filter ? [{ stream, durable, filter }] : [];
   });
-  return { streams: [...new Set(streams)], consumers };
+  return { streams: [...new Set(streams)], kept, consumers };
 }
 
 /** A user in the words of a server's configuration. */

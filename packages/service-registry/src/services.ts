@@ -240,7 +240,7 @@ const SERVERS_CA_FILE = "SERVERS_CA_FILE";
 export const NEED_VARIABLES: Readonly<Record<Need, readonly string[]>> = {
   postgres: ["DATABASE_URL", "DATABASE_CONNECTIONS", SERVERS_CA_FILE],
   redis: ["REDIS_URL", SERVERS_CA_FILE],
-  nats: ["NATS_URL", SERVERS_CA_FILE],
+  nats: ["NATS_URL", "NATS_STREAM_REPLICAS", SERVERS_CA_FILE],
   "sealing-keys": ["SEALING_KEYS"],
 };
 

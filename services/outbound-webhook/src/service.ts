@@ -6,6 +6,7 @@ import { openConnections } from "@toolgate/service-host/connections";
 import { runEvery } from "@toolgate/service-host/every";
 import { type Loops, startLoops } from "@toolgate/service-host/loops";
 import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-host/service";
+import { serverUserOf } from "@toolgate/service-registry/server-users";
 import { type Config, type CoreConfig, readConfig } from "./config.ts";
 import { type Context, createContext } from "./context.ts";
 import { ATTEMPT_DEADLINE_MS } from "./domain/outcome.ts";
@@ -35,7 +36,8 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const { resolver, attemptDeadlineMs = ATTEMPT_DEADLINE_MS } = overrides;
   const now = () => new Date(host.now());
   await using resources = new AsyncDisposableStack();
-  const { bus } = await openConnections({ name: NAME, needs: ["nats"], log }, config, resources);
+  const user = serverUserOf(NAME, config.core ? undefined : "worker");
+  const { bus } = await openConnections({ name: NAME, needs: ["nats"], log, user }, config, resources);
   // A worker alone may not create the others, and needs only its own.
   if (config.core) await ensureStreams(bus);
   else await ensureStream(bus, "ATTEMPTS");

@@ -258,6 +258,10 @@ test("the doctor names streams and consumers that do not exist or that nobody re
   await bus.js.publish("records.usage", "");
   const unread = await problems({ logins });
   expect(unread).toContain("streams: the consumer key-auth-usage of RECORDS is read by no process; 1 messages wait");
+  const few = await problems({ logins, env: { NATS_STREAM_REPLICAS: "3" } });
+  expect(few).toContain("settings: NATS_STREAM_REPLICAS is 3, but NATS has 1 server");
+  for (const name of ["ATTEMPTS", "EVENTS", "RECORDS"])
+    expect(few).toContain(`streams: the stream ${name} has 1 copy instead of 3`);
   // What the doctor tries out leaves nothing behind.
   expect((await bus.jsm.streams.info("RECORDS")).state.messages).toBe(1);
   expect((await bus.jsm.streams.info("EVENTS")).state.messages).toBe(0);
