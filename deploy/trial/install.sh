@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs a trial into the cluster of kubectl's current context, whose nodes have the image toolgate:0.1.0: PostgreSQL,
 # NATS and Redis that lose their data with their pods, the logins and Secrets, and the chart with its profile "small".
-# Needs kubectl, helm 4, openssl and Node 24. Passwords stay in FOLDER. More arguments go to helm.
+# Needs kubectl, helm 4, openssl and Node 24. Passwords stay in FOLDER, and no program gets one as an argument, which every
+# user of the machine could read. More arguments go to helm.
 set -eu
 umask 077
 cd "$(dirname "$0")/../.."
@@ -25,12 +26,14 @@ for file in "$FOLDER"/logins/*.env; do
   secret "toolgate-login-$(basename "$file" .env)" --from-env-file="$file"
 done
 secret toolgate-logins --from-file="$FOLDER/logins"
-SEALING_KEYS=1:$(kept sealing-key -base64)
-secret toolgate-sealing-keys --from-literal=SEALING_KEYS="$SEALING_KEYS"
+printf 'SEALING_KEYS=1:%s\n' "$(kept sealing-key -base64)" > "$FOLDER/sealing-keys.env"
+secret toolgate-sealing-keys --from-env-file="$FOLDER/sealing-keys.env"
 TOKEN=$(kept sandbox-token -hex)
 HASH=$(printf %s "$TOKEN" | openssl dgst -sha256 -r | cut -d ' ' -f 1)
-secret toolgate-sandbox-token --from-literal=SANDBOX_TOKEN="$TOKEN" --from-literal=SANDBOX_TOKEN_HASH="$HASH"
-secret trial-servers --from-literal=password="$PASSWORD" \
+printf 'SANDBOX_TOKEN=%s\nSANDBOX_TOKEN_HASH=%s\n' "$TOKEN" "$HASH" > "$FOLDER/sandbox-token.env"
+secret toolgate-sandbox-token --from-env-file="$FOLDER/sandbox-token.env"
+printf %s "$PASSWORD" > "$FOLDER/password"
+secret trial-servers --from-file="$FOLDER/password" \
   --from-file="$FOLDER/logins/nats-users.conf" --from-file="$FOLDER/logins/redis-users.conf"
 
 k apply --server-side --filename=deploy/trial/servers.yaml
