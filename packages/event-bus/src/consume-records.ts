@@ -17,15 +17,15 @@ interface ConsumeRecordsOptions<Item> extends RecordConsumer {
   write: (records: Item[]) => Promise<void>;
 }
 
-const MAX_MESSAGES = 64;
+const MAX_MESSAGES = 128;
 const ACK_WAIT_MS = 30_000;
 /** The broker has already stored the records, and larger batches cost Postgres far less. */
-const LINGER_MS = 25;
+const EVERY_MS = 100;
 const MAX_ACK_PENDING = 1_000;
 
 /**
- * `consumeBatches` with the limits for log records: up to 64 messages at a time, gathered for 25 ms, as nobody waits
- * for the write. Writing a record twice must have the same effect as once: after a restart of the broker or of a
+ * `consumeBatches` with the limits for log records: up to 128 messages at a time, and if they keep coming, every
+ * 100 ms, as nobody waits for the write. Writing a record twice must have the same effect as once: after a restart of the broker or of a
  * replica, unacknowledged records are delivered again immediately. A message is parked if Postgres always refuses
  * the data of its records.
  */
@@ -36,7 +36,7 @@ export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Prom
     stream: "RECORDS",
     maxMessages: MAX_MESSAGES,
     ackWaitMs: ACK_WAIT_MS,
-    lingerMs: LINGER_MS,
+    everyMs: EVERY_MS,
     maxAckPending: MAX_ACK_PENDING,
     remakeAfterBreak: true,
     parking: {

@@ -7,8 +7,11 @@ import { type BatchHandling, handleBatch } from "./handle-batch.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 
 export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
-  /** How long a batch waits for more messages after its first one; for work that nobody waits for. Default 0. */
-  lingerMs?: number;
+  /**
+   * Time between the beginnings of two batches, unless `maxMessages` are waiting; for work that nobody waits for. A message
+   * that comes after a pause is handled immediately. Default 0.
+   */
+  everyMs?: number;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
  * new one.
  */
 export async function consumeBatches(options: ConsumeBatchesOptions): Promise<void> {
-  const { bus, signal, maxMessages, ackWaitMs, lingerMs = 0 } = options;
+  const { bus, signal, maxMessages, ackWaitMs, everyMs = 0 } = options;
   const buffer = new MessageBuffer<HeldMessage>(maxMessages);
   const acknowledgements = new Acknowledgements();
   const consuming = consumeSessions(options, {
@@ -37,13 +40,11 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
   try {
+    let nextMs = 0;
     while (!signal.aborted) {
-      const batch = await buffer.take();
+      const batch = await buffer.take(nextMs);
       if (batch.length === 0) break;
-      if (lingerMs > 0) {
-        await sleep(lingerMs, undefined, { signal }).catch(() => {});
-        batch.push(...buffer.takeNow());
-      }
+      nextMs = performance.now() + everyMs;
       if (signal.aborted) for (const held of batch) void buffer.put(held);
       else await handleBatch(batch, options, acknowledgements);
     }

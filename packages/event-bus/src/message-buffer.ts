@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** Items that wait for one reader, which takes all of them together. */
 export class MessageBuffer<T> {
   readonly #capacity: number;
@@ -5,6 +7,7 @@ export class MessageBuffer<T> {
   #closed = false;
   #room = Promise.withResolvers<void>();
   #arrival = Promise.withResolvers<void>();
+  #full = new AbortController();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -14,24 +17,27 @@ export class MessageBuffer<T> {
   put(item: T): Promise<void> | undefined {
     this.#items.push(item);
     this.#arrival.resolve();
-    return this.#items.length >= this.#capacity && !this.#closed ? this.#room.promise : undefined;
+    if (this.#items.length < this.#capacity || this.#closed) return undefined;
+    this.#full.abort();
+    return this.#room.promise;
   }
 
-  /** Everything in the buffer as soon as there is something; nothing once it is closed and empty. */
-  async take(): Promise<T[]> {
+  /**
+   * Everything in the buffer as soon as there is something, but not before `fromMs`, on the clock of `performance.now`, unless
+   * the buffer is full; nothing once it is closed and empty.
+   */
+  async take(fromMs = 0): Promise<T[]> {
     while (this.#items.length === 0 && !this.#closed) {
       this.#arrival = Promise.withResolvers<void>();
       await this.#arrival.promise;
     }
-    return this.takeNow();
-  }
-
-  /** Everything in the buffer at this moment. */
-  takeNow(): T[] {
+    const waitMs = fromMs - performance.now();
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal: this.#full.signal }).catch(() => {});
     const items = this.#items;
     this.#items = [];
     this.#room.resolve();
     this.#room = Promise.withResolvers<void>();
+    if (!this.#closed) this.#full = new AbortController();
     return items;
   }
 
@@ -40,5 +46,6 @@ export class MessageBuffer<T> {
     this.#closed = true;
     this.#arrival.resolve();
     this.#room.resolve();
+    this.#full.abort();
   }
 }

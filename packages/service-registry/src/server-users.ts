@@ -77,7 +77,10 @@ export const SERVER_USERS: readonly ServerUser[] = [
       publish: [
         ...AUDIT,
         "records.execution",
+        "records.call",
+        "records.usage",
         ...consumer("RECORDS", "tool-runner-executions", "records.execution"),
+        ...consumer("RECORDS", "tool-runner-calls", "records.call"),
         "events.tool-runner",
         ...stream("EVENTS"),
       ],

@@ -8,7 +8,7 @@ import { createReceiveHook } from "./clients/inbound-hook.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { letClientsLeave } from "./http/leaving.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createUsageRecorder } from "./http/tools/tool-call.ts";
+import { createUsageRecorder } from "./http/tools/usage-record.ts";
 import { createWorkspaceTurns } from "./http/workspace-turns.ts";
 
 const NAME = "gateway";

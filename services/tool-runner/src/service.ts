@@ -7,6 +7,7 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { SERVICES } from "@toolgate/service-registry/services";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { createContext } from "./context.ts";
+import { consumeCallRecords } from "./events/call-records.ts";
 import { maintainPartitions } from "./events/daily-partitions.ts";
 import { consumeExecutionRecords } from "./events/execution-records.ts";
 import { createIdempotency } from "./execution/idempotency.ts";
@@ -43,6 +44,7 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const running = resources.use(
     startLoops({
       producers: [
+        (signal) => consumeCallRecords({ bus, pool, signal, onError: onError("call records") }),
         (signal) => consumeExecutionRecords({ bus, pool, signal, onError: onError("execution records") }),
         (signal) => runOutboxSweeper(outbox, signal, onError("outbox")),
         (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),

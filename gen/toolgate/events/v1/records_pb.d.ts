@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_toolgate_events_v1_records: GenFile;
 
 /**
- * Subject records.usage: calls made with a valid key, from the gateway to key-auth.
+ * Subject records.usage: calls made with a valid key, from the gateway and tool-runner to key-auth.
  *
  * @generated from message toolgate.events.v1.UsageBatch
  */
@@ -83,6 +83,14 @@ export declare type UsageRecord = Message<"toolgate.events.v1.UsageRecord"> & {
    * @generated from field: string request_id = 8;
    */
   requestId: string;
+
+  /**
+   * The gateway does not know whether tool-runner has recorded this call. If it has, under the same id, the status and the
+   * duration of this record replace those of that one.
+   *
+   * @generated from field: bool corrects = 9;
+   */
+  corrects: boolean;
 };
 
 /**
@@ -92,7 +100,47 @@ export declare type UsageRecord = Message<"toolgate.events.v1.UsageRecord"> & {
 export declare const UsageRecordSchema: GenMessage<UsageRecord>;
 
 /**
- * Subject records.execution: runs of tools, written by tool-runner to its own log.
+ * Subject records.call: calls by API key whose tool ran, one record for both logs. tool-runner writes the runs to its own log
+ * and passes the usage records on under records.usage.
+ *
+ * @generated from message toolgate.events.v1.CallRecordBatch
+ */
+export declare type CallRecordBatch = Message<"toolgate.events.v1.CallRecordBatch"> & {
+  /**
+   * @generated from field: repeated toolgate.events.v1.CallRecord records = 1;
+   */
+  records: CallRecord[];
+};
+
+/**
+ * Describes the message toolgate.events.v1.CallRecordBatch.
+ * Use `create(CallRecordBatchSchema)` to create a new message.
+ */
+export declare const CallRecordBatchSchema: GenMessage<CallRecordBatch>;
+
+/**
+ * @generated from message toolgate.events.v1.CallRecord
+ */
+export declare type CallRecord = Message<"toolgate.events.v1.CallRecord"> & {
+  /**
+   * @generated from field: toolgate.events.v1.UsageRecord usage = 1;
+   */
+  usage?: UsageRecord | undefined;
+
+  /**
+   * @generated from field: toolgate.events.v1.ExecutionRecord execution = 2;
+   */
+  execution?: ExecutionRecord | undefined;
+};
+
+/**
+ * Describes the message toolgate.events.v1.CallRecord.
+ * Use `create(CallRecordSchema)` to create a new message.
+ */
+export declare const CallRecordSchema: GenMessage<CallRecord>;
+
+/**
+ * Subject records.execution: all other runs of tools, written by tool-runner to its own log.
  *
  * @generated from message toolgate.events.v1.ExecutionBatch
  */

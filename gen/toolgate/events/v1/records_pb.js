@@ -8,7 +8,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file toolgate/events/v1/records.proto.
  */
 export const file_toolgate_events_v1_records = /*@__PURE__*/
-  fileDesc("CiB0b29sZ2F0ZS9ldmVudHMvdjEvcmVjb3Jkcy5wcm90bxISdG9vbGdhdGUuZXZlbnRzLnYxIj4KClVzYWdlQmF0Y2gSMAoHcmVjb3JkcxgBIAMoCzIfLnRvb2xnYXRlLmV2ZW50cy52MS5Vc2FnZVJlY29yZCKLAQoLVXNhZ2VSZWNvcmQSCgoCaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEgwKBHRvb2wYAyABKAkSDgoGc3RhdHVzGAQgASgNEhMKC2R1cmF0aW9uX21zGAUgASgNEgoKAmlwGAYgASgJEg0KBWF0X21zGAcgASgEEhIKCnJlcXVlc3RfaWQYCCABKAkiRgoORXhlY3V0aW9uQmF0Y2gSNAoHcmVjb3JkcxgBIAMoCzIjLnRvb2xnYXRlLmV2ZW50cy52MS5FeGVjdXRpb25SZWNvcmQi6QIKD0V4ZWN1dGlvblJlY29yZBIKCgJpZBgBIAEoCRIRCglwYXJlbnRfaWQYAiABKAkSFAoMd29ya3NwYWNlX2lkGAMgASgJEgwKBHRvb2wYBCABKAkSFAoMdG9vbF92ZXJzaW9uGAUgASgNEhIKCmVudHJ5X3R5cGUYBiABKAkSDwoHY2hhdF9pZBgHIAEoCRIRCgljYWxsZXJfaWQYCCABKAkSFQoNc3RhcnRlZF9hdF9tcxgJIAEoBBITCgtkdXJhdGlvbl9tcxgKIAEoDRIPCgdzdWNjZXNzGAsgASgIEg0KBWVycm9yGAwgASgJEhEKCWFyZ3NfanNvbhgNIAEoCRITCgtyZXN1bHRfanNvbhgOIAEoCRIRCglyZWFkX29ubHkYDyABKAgSFwoPaG9zdF9jYWxsc19qc29uGBAgASgJEhEKCWxvZ3NfanNvbhgRIAEoCRISCgpyZXF1ZXN0X2lkGBIgASgJYgZwcm90bzM");
+  fileDesc("CiB0b29sZ2F0ZS9ldmVudHMvdjEvcmVjb3Jkcy5wcm90bxISdG9vbGdhdGUuZXZlbnRzLnYxIj4KClVzYWdlQmF0Y2gSMAoHcmVjb3JkcxgBIAMoCzIfLnRvb2xnYXRlLmV2ZW50cy52MS5Vc2FnZVJlY29yZCKdAQoLVXNhZ2VSZWNvcmQSCgoCaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEgwKBHRvb2wYAyABKAkSDgoGc3RhdHVzGAQgASgNEhMKC2R1cmF0aW9uX21zGAUgASgNEgoKAmlwGAYgASgJEg0KBWF0X21zGAcgASgEEhIKCnJlcXVlc3RfaWQYCCABKAkSEAoIY29ycmVjdHMYCSABKAgiQgoPQ2FsbFJlY29yZEJhdGNoEi8KB3JlY29yZHMYASADKAsyHi50b29sZ2F0ZS5ldmVudHMudjEuQ2FsbFJlY29yZCJ0CgpDYWxsUmVjb3JkEi4KBXVzYWdlGAEgASgLMh8udG9vbGdhdGUuZXZlbnRzLnYxLlVzYWdlUmVjb3JkEjYKCWV4ZWN1dGlvbhgCIAEoCzIjLnRvb2xnYXRlLmV2ZW50cy52MS5FeGVjdXRpb25SZWNvcmQiRgoORXhlY3V0aW9uQmF0Y2gSNAoHcmVjb3JkcxgBIAMoCzIjLnRvb2xnYXRlLmV2ZW50cy52MS5FeGVjdXRpb25SZWNvcmQi6QIKD0V4ZWN1dGlvblJlY29yZBIKCgJpZBgBIAEoCRIRCglwYXJlbnRfaWQYAiABKAkSFAoMd29ya3NwYWNlX2lkGAMgASgJEgwKBHRvb2wYBCABKAkSFAoMdG9vbF92ZXJzaW9uGAUgASgNEhIKCmVudHJ5X3R5cGUYBiABKAkSDwoHY2hhdF9pZBgHIAEoCRIRCgljYWxsZXJfaWQYCCABKAkSFQoNc3RhcnRlZF9hdF9tcxgJIAEoBBITCgtkdXJhdGlvbl9tcxgKIAEoDRIPCgdzdWNjZXNzGAsgASgIEg0KBWVycm9yGAwgASgJEhEKCWFyZ3NfanNvbhgNIAEoCRITCgtyZXN1bHRfanNvbhgOIAEoCRIRCglyZWFkX29ubHkYDyABKAgSFwoPaG9zdF9jYWxsc19qc29uGBAgASgJEhEKCWxvZ3NfanNvbhgRIAEoCRISCgpyZXF1ZXN0X2lkGBIgASgJYgZwcm90bzM");
 
 /**
  * Describes the message toolgate.events.v1.UsageBatch.
@@ -25,16 +25,30 @@ export const UsageRecordSchema = /*@__PURE__*/
   messageDesc(file_toolgate_events_v1_records, 1);
 
 /**
+ * Describes the message toolgate.events.v1.CallRecordBatch.
+ * Use `create(CallRecordBatchSchema)` to create a new message.
+ */
+export const CallRecordBatchSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_events_v1_records, 2);
+
+/**
+ * Describes the message toolgate.events.v1.CallRecord.
+ * Use `create(CallRecordSchema)` to create a new message.
+ */
+export const CallRecordSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_events_v1_records, 3);
+
+/**
  * Describes the message toolgate.events.v1.ExecutionBatch.
  * Use `create(ExecutionBatchSchema)` to create a new message.
  */
 export const ExecutionBatchSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_events_v1_records, 2);
+  messageDesc(file_toolgate_events_v1_records, 4);
 
 /**
  * Describes the message toolgate.events.v1.ExecutionRecord.
  * Use `create(ExecutionRecordSchema)` to create a new message.
  */
 export const ExecutionRecordSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_events_v1_records, 3);
+  messageDesc(file_toolgate_events_v1_records, 5);
 

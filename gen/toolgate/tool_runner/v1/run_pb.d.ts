@@ -158,6 +158,14 @@ export declare type KeyCaller = Message<"toolgate.tool_runner.v1.KeyCaller"> & {
    * @generated from field: string grant = 5;
    */
   grant: string;
+
+  /**
+   * When the tool runs, tool-runner publishes the call's usage record together with the record of the run, and the response
+   * says usage_recorded. Absent: the caller publishes it.
+   *
+   * @generated from field: toolgate.tool_runner.v1.CallUsage usage = 6;
+   */
+  usage?: CallUsage | undefined;
 };
 
 /**
@@ -165,6 +173,52 @@ export declare type KeyCaller = Message<"toolgate.tool_runner.v1.KeyCaller"> & {
  * Use `create(KeyCallerSchema)` to create a new message.
  */
 export declare const KeyCallerSchema: GenMessage<KeyCaller>;
+
+/**
+ * What only the gateway knows of a call's usage record.
+ *
+ * @generated from message toolgate.tool_runner.v1.CallUsage
+ */
+export declare type CallUsage = Message<"toolgate.tool_runner.v1.CallUsage"> & {
+  /**
+   * The record's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Unix time in milliseconds of the call's arrival.
+   *
+   * @generated from field: uint64 at_ms = 2;
+   */
+  atMs: bigint;
+
+  /**
+   * Milliseconds since then.
+   *
+   * @generated from field: uint32 elapsed_ms = 3;
+   */
+  elapsedMs: number;
+
+  /**
+   * HTTP status of the response to a run that succeeds, and to one that fails.
+   *
+   * @generated from field: uint32 ok_status = 4;
+   */
+  okStatus: number;
+
+  /**
+   * @generated from field: uint32 failed_status = 5;
+   */
+  failedStatus: number;
+};
+
+/**
+ * Describes the message toolgate.tool_runner.v1.CallUsage.
+ * Use `create(CallUsageSchema)` to create a new message.
+ */
+export declare const CallUsageSchema: GenMessage<CallUsage>;
 
 /**
  * An assistant calls a tool in a chat. No flag has to release it.
@@ -468,6 +522,13 @@ export declare type RunResponse = Message<"toolgate.tool_runner.v1.RunResponse">
    * @generated from field: repeated string suppressed = 11;
    */
   suppressed: string[];
+
+  /**
+   * The call's usage record is stored. When a call with KeyCaller.usage fails, or ends as outcome_unknown, it may be stored.
+   *
+   * @generated from field: bool usage_recorded = 12;
+   */
+  usageRecorded: boolean;
 };
 
 /**

@@ -10,7 +10,7 @@ import { file_toolgate_options_v1_access } from "../../options/v1/access_pb.js";
  * Describes the file toolgate/tool_runner/v1/run.proto.
  */
 export const file_toolgate_tool_runner_v1_run = /*@__PURE__*/
-  fileDesc("CiF0b29sZ2F0ZS90b29sX3J1bm5lci92MS9ydW4ucHJvdG8SF3Rvb2xnYXRlLnRvb2xfcnVubmVyLnYxIp8ECgpSdW5SZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSFwoPd29ya3NwYWNlX2Vwb2NoGAMgASgEEgwKBHRvb2wYBCABKAkSDAoEYm9keRgFIAEoDBI2Cgpib2R5X2ZhdWx0GA0gASgLMiIudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVmlvbGF0aW9uEjEKA2tleRgGIAEoCzIiLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLktleUNhbGxlckgAEjMKBGNoYXQYCCABKAsyIy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5DaGF0Q2FsbGVySAASRgoOc2NoZWR1bGVkX3Rhc2sYCSABKAsyLC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TY2hlZHVsZWRUYXNrQ2FsbGVySAASPgoKcHVibGljX2FwaRgKIAEoCzIoLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlB1YmxpY0FwaUNhbGxlckgAEjMKBGhvb2sYCyABKAsyIy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5Ib29rQ2FsbGVySAASMwoEdGVzdBgMIAEoCzIjLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRlc3RDYWxsZXJIABIXCg9pZGVtcG90ZW5jeV9rZXkYByABKAlCCAoGY2FsbGVyIl0KCUtleUNhbGxlchIOCgZrZXlfaWQYASABKAkSEAoIa2V5X25hbWUYAiABKAkSCgoCaXAYAyABKAkSEwoLdG9vbF9saXN0ZWQYBCABKAgSDQoFZ3JhbnQYBSABKAkiYwoKQ2hhdENhbGxlchIPCgdjaGF0X2lkGAEgASgJEhEKCWNhbGxlcl9pZBgCIAEoCRIRCgl0ZXN0X21vZGUYAyABKAgSCwoDaG9wGAQgASgNEhEKCXJlYWRfb25seRgFIAEoCCJXChNTY2hlZHVsZWRUYXNrQ2FsbGVyEg8KB2NoYXRfaWQYASABKAkSDwoHdGFza19pZBgCIAEoCRIRCgl0ZXN0X21vZGUYAyABKAgSCwoDaG9wGAQgASgNIkgKD1B1YmxpY0FwaUNhbGxlchIPCgdjaGF0X2lkGAEgASgJEhEKCWNhbGxlcl9pZBgCIAEoCRIRCgl0ZXN0X21vZGUYAyABKAgipgEKCkhvb2tDYWxsZXISDwoHY2hhdF9pZBgBIAEoCRIPCgdob29rX2lkGAIgASgJEhEKCWhvb2tfbmFtZRgDIAEoCRITCgtkZWxpdmVyeV9pZBgEIAEoCRITCgtleHRlcm5hbF9pZBgFIAEoCRITCgtyZWNlaXZlZF9hdBgGIAEoCRIRCgl0ZXN0X21vZGUYByABKAgSEQoJZnJvbV9mb3JtGAggASgIIlYKClRlc3RDYWxsZXISDwoHY2hhdF9pZBgBIAEoCRIRCgljYWxsZXJfaWQYAiABKAkSEQoJdGVzdF9tb2RlGAMgASgIEhEKCXByaW5jaXBhbBgEIAEoCSKmBAoLUnVuUmVzcG9uc2USFAoMZXhlY3V0aW9uX2lkGAEgASgJEhMKC2R1cmF0aW9uX21zGAIgASgNEhUKC3Jlc3VsdF9qc29uGAMgASgMSAASOwoLdW5hdmFpbGFibGUYBCABKAsyJC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5VbmF2YWlsYWJsZUgAEkYKEWludmFsaWRfYXJndW1lbnRzGAUgASgLMikudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuSW52YWxpZEFyZ3VtZW50c0gAEjoKC3Rvb2xfZmFpbGVkGAYgASgLMiMudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVG9vbEZhaWxlZEgAEkwKFGlkZW1wb3RlbmN5X21pc21hdGNoGAcgASgLMiwudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuSWRlbXBvdGVuY3lNaXNtYXRjaEgAElEKF2lkZW1wb3RlbmN5X2luX3Byb2dyZXNzGAggASgLMi4udG9vbGdhdGUudG9vbF9ydW5uZXIudjEuSWRlbXBvdGVuY3lJblByb2dyZXNzSAASQgoPb3V0Y29tZV91bmtub3duGAogASgLMicudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuT3V0Y29tZVVua25vd25IABIQCghyZXBsYXllZBgJIAEoCBISCgpzdXBwcmVzc2VkGAsgAygJQgkKB291dGNvbWUiDQoLVW5hdmFpbGFibGUiSgoQSW52YWxpZEFyZ3VtZW50cxI2Cgp2aW9sYXRpb25zGAEgAygLMiIudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVmlvbGF0aW9uIjkKCVZpb2xhdGlvbhINCgVmaWVsZBgBIAEoCRIMCgRydWxlGAIgASgJEg8KB21lc3NhZ2UYAyABKAkiGwoKVG9vbEZhaWxlZBINCgVlcnJvchgBIAEoCSIVChNJZGVtcG90ZW5jeU1pc21hdGNoIhcKFUlkZW1wb3RlbmN5SW5Qcm9ncmVzcyIQCg5PdXRjb21lVW5rbm93bjKKAgoKUnVuU2VydmljZRJ5CgNSdW4SIy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5SdW5SZXF1ZXN0GiQudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuUnVuUmVzcG9uc2UiJ4i1GAGStRgHZ2F0ZXdheZK1GARjaGF0krUYDGluYm91bmQtaG9vaxKAAQoIUnVuQ2FsbHMSIi50b29sZ2F0ZS5jYWxsX3N0cmVhbS52MS5DYWxsQmF0Y2gaIy50b29sZ2F0ZS5jYWxsX3N0cmVhbS52MS5SZXBseUJhdGNoIieItRgBkrUYB2dhdGV3YXmStRgEY2hhdJK1GAxpbmJvdW5kLWhvb2soATABYgZwcm90bzM", [file_toolgate_call_stream_v1_call_stream, file_toolgate_options_v1_access]);
+  fileDesc("CiF0b29sZ2F0ZS90b29sX3J1bm5lci92MS9ydW4ucHJvdG8SF3Rvb2xnYXRlLnRvb2xfcnVubmVyLnYxIp8ECgpSdW5SZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSFwoPd29ya3NwYWNlX2Vwb2NoGAMgASgEEgwKBHRvb2wYBCABKAkSDAoEYm9keRgFIAEoDBI2Cgpib2R5X2ZhdWx0GA0gASgLMiIudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVmlvbGF0aW9uEjEKA2tleRgGIAEoCzIiLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLktleUNhbGxlckgAEjMKBGNoYXQYCCABKAsyIy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5DaGF0Q2FsbGVySAASRgoOc2NoZWR1bGVkX3Rhc2sYCSABKAsyLC50b29sZ2F0ZS50b29sX3J1bm5lci52MS5TY2hlZHVsZWRUYXNrQ2FsbGVySAASPgoKcHVibGljX2FwaRgKIAEoCzIoLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlB1YmxpY0FwaUNhbGxlckgAEjMKBGhvb2sYCyABKAsyIy50b29sZ2F0ZS50b29sX3J1bm5lci52MS5Ib29rQ2FsbGVySAASMwoEdGVzdBgMIAEoCzIjLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRlc3RDYWxsZXJIABIXCg9pZGVtcG90ZW5jeV9rZXkYByABKAlCCAoGY2FsbGVyIpABCglLZXlDYWxsZXISDgoGa2V5X2lkGAEgASgJEhAKCGtleV9uYW1lGAIgASgJEgoKAmlwGAMgASgJEhMKC3Rvb2xfbGlzdGVkGAQgASgIEg0KBWdyYW50GAUgASgJEjEKBXVzYWdlGAYgASgLMiIudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuQ2FsbFVzYWdlImQKCUNhbGxVc2FnZRIKCgJpZBgBIAEoCRINCgVhdF9tcxgCIAEoBBISCgplbGFwc2VkX21zGAMgASgNEhEKCW9rX3N0YXR1cxgEIAEoDRIVCg1mYWlsZWRfc3RhdHVzGAUgASgNImMKCkNoYXRDYWxsZXISDwoHY2hhdF9pZBgBIAEoCRIRCgljYWxsZXJfaWQYAiABKAkSEQoJdGVzdF9tb2RlGAMgASgIEgsKA2hvcBgEIAEoDRIRCglyZWFkX29ubHkYBSABKAgiVwoTU2NoZWR1bGVkVGFza0NhbGxlchIPCgdjaGF0X2lkGAEgASgJEg8KB3Rhc2tfaWQYAiABKAkSEQoJdGVzdF9tb2RlGAMgASgIEgsKA2hvcBgEIAEoDSJICg9QdWJsaWNBcGlDYWxsZXISDwoHY2hhdF9pZBgBIAEoCRIRCgljYWxsZXJfaWQYAiABKAkSEQoJdGVzdF9tb2RlGAMgASgIIqYBCgpIb29rQ2FsbGVyEg8KB2NoYXRfaWQYASABKAkSDwoHaG9va19pZBgCIAEoCRIRCglob29rX25hbWUYAyABKAkSEwoLZGVsaXZlcnlfaWQYBCABKAkSEwoLZXh0ZXJuYWxfaWQYBSABKAkSEwoLcmVjZWl2ZWRfYXQYBiABKAkSEQoJdGVzdF9tb2RlGAcgASgIEhEKCWZyb21fZm9ybRgIIAEoCCJWCgpUZXN0Q2FsbGVyEg8KB2NoYXRfaWQYASABKAkSEQoJY2FsbGVyX2lkGAIgASgJEhEKCXRlc3RfbW9kZRgDIAEoCBIRCglwcmluY2lwYWwYBCABKAkivgQKC1J1blJlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRITCgtkdXJhdGlvbl9tcxgCIAEoDRIVCgtyZXN1bHRfanNvbhgDIAEoDEgAEjsKC3VuYXZhaWxhYmxlGAQgASgLMiQudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuVW5hdmFpbGFibGVIABJGChFpbnZhbGlkX2FyZ3VtZW50cxgFIAEoCzIpLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLkludmFsaWRBcmd1bWVudHNIABI6Cgt0b29sX2ZhaWxlZBgGIAEoCzIjLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlRvb2xGYWlsZWRIABJMChRpZGVtcG90ZW5jeV9taXNtYXRjaBgHIAEoCzIsLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLklkZW1wb3RlbmN5TWlzbWF0Y2hIABJRChdpZGVtcG90ZW5jeV9pbl9wcm9ncmVzcxgIIAEoCzIuLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLklkZW1wb3RlbmN5SW5Qcm9ncmVzc0gAEkIKD291dGNvbWVfdW5rbm93bhgKIAEoCzInLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLk91dGNvbWVVbmtub3duSAASEAoIcmVwbGF5ZWQYCSABKAgSEgoKc3VwcHJlc3NlZBgLIAMoCRIWCg51c2FnZV9yZWNvcmRlZBgMIAEoCEIJCgdvdXRjb21lIg0KC1VuYXZhaWxhYmxlIkoKEEludmFsaWRBcmd1bWVudHMSNgoKdmlvbGF0aW9ucxgBIAMoCzIiLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlZpb2xhdGlvbiI5CglWaW9sYXRpb24SDQoFZmllbGQYASABKAkSDAoEcnVsZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIhsKClRvb2xGYWlsZWQSDQoFZXJyb3IYASABKAkiFQoTSWRlbXBvdGVuY3lNaXNtYXRjaCIXChVJZGVtcG90ZW5jeUluUHJvZ3Jlc3MiEAoOT3V0Y29tZVVua25vd24yigIKClJ1blNlcnZpY2USeQoDUnVuEiMudG9vbGdhdGUudG9vbF9ydW5uZXIudjEuUnVuUmVxdWVzdBokLnRvb2xnYXRlLnRvb2xfcnVubmVyLnYxLlJ1blJlc3BvbnNlIieItRgBkrUYB2dhdGV3YXmStRgEY2hhdJK1GAxpbmJvdW5kLWhvb2sSgAEKCFJ1bkNhbGxzEiIudG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuQ2FsbEJhdGNoGiMudG9vbGdhdGUuY2FsbF9zdHJlYW0udjEuUmVwbHlCYXRjaCIniLUYAZK1GAdnYXRld2F5krUYBGNoYXSStRgMaW5ib3VuZC1ob29rKAEwAWIGcHJvdG8z", [file_toolgate_call_stream_v1_call_stream, file_toolgate_options_v1_access]);
 
 /**
  * Describes the message toolgate.tool_runner.v1.RunRequest.
@@ -27,95 +27,102 @@ export const KeyCallerSchema = /*@__PURE__*/
   messageDesc(file_toolgate_tool_runner_v1_run, 1);
 
 /**
+ * Describes the message toolgate.tool_runner.v1.CallUsage.
+ * Use `create(CallUsageSchema)` to create a new message.
+ */
+export const CallUsageSchema = /*@__PURE__*/
+  messageDesc(file_toolgate_tool_runner_v1_run, 2);
+
+/**
  * Describes the message toolgate.tool_runner.v1.ChatCaller.
  * Use `create(ChatCallerSchema)` to create a new message.
  */
 export const ChatCallerSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 2);
+  messageDesc(file_toolgate_tool_runner_v1_run, 3);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ScheduledTaskCaller.
  * Use `create(ScheduledTaskCallerSchema)` to create a new message.
  */
 export const ScheduledTaskCallerSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 3);
+  messageDesc(file_toolgate_tool_runner_v1_run, 4);
 
 /**
  * Describes the message toolgate.tool_runner.v1.PublicApiCaller.
  * Use `create(PublicApiCallerSchema)` to create a new message.
  */
 export const PublicApiCallerSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 4);
+  messageDesc(file_toolgate_tool_runner_v1_run, 5);
 
 /**
  * Describes the message toolgate.tool_runner.v1.HookCaller.
  * Use `create(HookCallerSchema)` to create a new message.
  */
 export const HookCallerSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 5);
+  messageDesc(file_toolgate_tool_runner_v1_run, 6);
 
 /**
  * Describes the message toolgate.tool_runner.v1.TestCaller.
  * Use `create(TestCallerSchema)` to create a new message.
  */
 export const TestCallerSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 6);
+  messageDesc(file_toolgate_tool_runner_v1_run, 7);
 
 /**
  * Describes the message toolgate.tool_runner.v1.RunResponse.
  * Use `create(RunResponseSchema)` to create a new message.
  */
 export const RunResponseSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 7);
+  messageDesc(file_toolgate_tool_runner_v1_run, 8);
 
 /**
  * Describes the message toolgate.tool_runner.v1.Unavailable.
  * Use `create(UnavailableSchema)` to create a new message.
  */
 export const UnavailableSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 8);
+  messageDesc(file_toolgate_tool_runner_v1_run, 9);
 
 /**
  * Describes the message toolgate.tool_runner.v1.InvalidArguments.
  * Use `create(InvalidArgumentsSchema)` to create a new message.
  */
 export const InvalidArgumentsSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 9);
+  messageDesc(file_toolgate_tool_runner_v1_run, 10);
 
 /**
  * Describes the message toolgate.tool_runner.v1.Violation.
  * Use `create(ViolationSchema)` to create a new message.
  */
 export const ViolationSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 10);
+  messageDesc(file_toolgate_tool_runner_v1_run, 11);
 
 /**
  * Describes the message toolgate.tool_runner.v1.ToolFailed.
  * Use `create(ToolFailedSchema)` to create a new message.
  */
 export const ToolFailedSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 11);
+  messageDesc(file_toolgate_tool_runner_v1_run, 12);
 
 /**
  * Describes the message toolgate.tool_runner.v1.IdempotencyMismatch.
  * Use `create(IdempotencyMismatchSchema)` to create a new message.
  */
 export const IdempotencyMismatchSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 12);
+  messageDesc(file_toolgate_tool_runner_v1_run, 13);
 
 /**
  * Describes the message toolgate.tool_runner.v1.IdempotencyInProgress.
  * Use `create(IdempotencyInProgressSchema)` to create a new message.
  */
 export const IdempotencyInProgressSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 13);
+  messageDesc(file_toolgate_tool_runner_v1_run, 14);
 
 /**
  * Describes the message toolgate.tool_runner.v1.OutcomeUnknown.
  * Use `create(OutcomeUnknownSchema)` to create a new message.
  */
 export const OutcomeUnknownSchema = /*@__PURE__*/
-  messageDesc(file_toolgate_tool_runner_v1_run, 14);
+  messageDesc(file_toolgate_tool_runner_v1_run, 15);
 
 /**
  * Runs tools. The hot path of every tool call.

@@ -38,7 +38,14 @@ async function sent(run: Partial<ToolRun>): Promise<RunRequest> {
     requests.push(request);
     return create(RunResponseSchema);
   });
-  const defaults = { tool: "echo", body: Buffer.from("{}"), bodyFault: undefined, ip: "", idempotencyKey: "key-1" };
+  const defaults = {
+    tool: "echo",
+    body: Buffer.from("{}"),
+    bodyFault: undefined,
+    ip: "",
+    idempotencyKey: "key-1",
+    usage: {},
+  };
   await runTool(create(KeyVerdictSchema, { keyId: "k" }), { ...defaults, ...run });
   return requests[0] as RunRequest;
 }

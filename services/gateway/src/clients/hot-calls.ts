@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { hashSecret } from "@toolgate/api-key/secret";
 import {
@@ -8,6 +8,7 @@ import {
   type VerifyResponse,
 } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import {
+  type CallUsageSchema,
   KeyCallerSchema,
   type RunRequest,
   RunRequestSchema,
@@ -50,6 +51,8 @@ export interface ToolRun {
   ip: string;
   /** Empty if the call has none. */
   idempotencyKey: string;
+  /** For the usage record, which tool-runner publishes if the tool runs. */
+  usage: MessageInitShape<typeof CallUsageSchema>;
 }
 
 /** Runs a tool for a verified key. */
@@ -59,13 +62,14 @@ export type RunTool = (verdict: KeyVerdict, call: ToolRun) => Promise<RunRespons
 const UNUSABLE_BODY = Buffer.from("\0");
 
 export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
-  return (verdict, { tool, body, bodyFault, ip, idempotencyKey }) => {
+  return (verdict, { tool, body, bodyFault, ip, idempotencyKey, usage }) => {
     const caller = create(KeyCallerSchema, {
       keyId: verdict.keyId,
       keyName: verdict.keyName,
       ip,
       toolListed: verdict.toolListed,
       grant: verdict.grant,
+      usage,
     });
     // Postgres cannot store NUL. U+FFFD is safe: no tool name contains it.
     const request = create(RunRequestSchema, {

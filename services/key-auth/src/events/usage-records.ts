@@ -2,12 +2,12 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
 import { UsageBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { SERVICES } from "@toolgate/service-registry/services";
-import { insertUsage } from "../store/usage.ts";
+import { correctUsage, insertUsage } from "../store/usage.ts";
 
 /** A call that arrives later than this is in the log and the totals, but not in the counts of the last day. */
 const COUNTED_FOR_MS = 86_400_000;
 
-/** Writes the usage records that gateways report. */
+/** Writes the usage records that gateways and tool-runner report. */
 export function consumeUsageRecords({ now, ...consumer }: RecordConsumer & { now: () => number }): Promise<void> {
   return consumeRecords({
     ...consumer,
@@ -15,6 +15,10 @@ export function consumeUsageRecords({ now, ...consumer }: RecordConsumer & { now
     durable: "key-auth-usage",
     filterSubject: "records.usage",
     decode: (data) => fromBinary(UsageBatchSchema, data).records,
-    write: (records) => insertUsage(consumer.pool, records, new Date(now() - COUNTED_FOR_MS)),
+    async write(records) {
+      await insertUsage(consumer.pool, records, new Date(now() - COUNTED_FOR_MS));
+      const corrections = records.filter(({ corrects }) => corrects);
+      if (corrections.length > 0) await correctUsage(consumer.pool, corrections);
+    },
   });
 }

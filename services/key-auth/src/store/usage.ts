@@ -54,6 +54,34 @@ export async function insertUsage(db: Queryable, records: UsageRecord[], counted
   });
 }
 
+/**
+ * [LOG-2] Writes what the client got over rows that were recorded too early. The calls stay counted. All replicas lock
+ * rows in the same order, so that they cannot deadlock.
+ */
+export async function correctUsage(db: Queryable, records: UsageRecord[]): Promise<void> {
+  const rows = records.map(({ id, atMs, status, durationMs }) => ({
+    id,
+    at_ms: Number(atMs),
+    status,
+    duration_ms: durationMs,
+  }));
+  await db.query({
+    name: "correct_usage",
+    text: `with correction as (
+             select id, to_timestamp(at_ms / 1000.0) as at, status, duration_ms
+             from json_to_recordset($1) as r (id uuid, at_ms bigint, status smallint, duration_ms integer)
+           ), locked as (
+             select logged.id, logged.at, correction.status, correction.duration_ms
+             from key_auth.api_key_requests logged join correction using (id, at)
+             order by logged.id for update of logged
+           )
+           update key_auth.api_key_requests logged
+           set status = locked.status, duration_ms = locked.duration_ms
+           from locked where logged.id = locked.id and logged.at = locked.at`,
+    values: [JSON.stringify(rows)],
+  });
+}
+
 interface CallRow {
   at: Date;
   tool: string;

@@ -4,7 +4,7 @@ import { ExecutionBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_p
 import { SERVICES } from "@toolgate/service-registry/services";
 import { insertExecutions } from "../store/executions.ts";
 
-/** Stores the runs of every replica. */
+/** Stores the runs that are not calls by key, of every replica. */
 export function consumeExecutionRecords(consumer: RecordConsumer): Promise<void> {
   return consumeRecords({
     ...consumer,

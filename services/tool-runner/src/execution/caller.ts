@@ -30,12 +30,13 @@ export function runScopeOf(
   caller: Caller,
   tool: LoadedTool,
   turn: RunScope["turn"],
-  nowMs: number,
+  { nowMs, receivedMs }: { nowMs: number; receivedMs: number },
 ): RunScope {
   const { workspaceId, workspace, workspaceEpoch: epoch } = request;
   const entryType = entryTypeOf(caller);
   const fromCaller = scopeFromCaller(caller, runsReadOnly(tool.definition, entryType), nowMs);
-  const given = { workspaceId, workspace, epoch, turn, dryRun: undefined, entryType, ...fromCaller };
+  const reportedCall = caller.case === "key" ? { caller: caller.value, receivedMs } : undefined;
+  const given = { workspaceId, workspace, epoch, turn, dryRun: undefined, reportedCall, entryType, ...fromCaller };
   return createRunScope(given, tool.definition.timeoutMs);
 }
 

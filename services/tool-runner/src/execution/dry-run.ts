@@ -52,6 +52,7 @@ export async function dryRun(
       turn,
       readOnly: runsReadOnly(tool.definition, "dry_run"),
       testMode: false,
+      reportedCall: undefined,
       dryRun: writes,
       entryType: "dry_run",
       chatId: `dry_run_${Math.floor(deps.now() / 1000)}_${randomBytes(CHAT_ID_RANDOM_BYTES).toString("hex")}`,

@@ -13,6 +13,7 @@ import { executionRecord, type Recorder, recordBytes } from "./record.ts";
 import { resultJson } from "./result-json.ts";
 import { type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
 import { WEIGHTS } from "./share.ts";
+import { usageRecord } from "./usage-record.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export interface ExecuteDependencies extends HostDependencies {
@@ -97,7 +98,10 @@ async function executeOnce(
   };
   const record = executionRecord(finished);
   scope.turn.charge(recordBytes(record) * WEIGHTS.record);
-  const recorded = deps.recorder.add(record);
+  // The gateway's response to a platform failure depends on more than the run, so the gateway records it.
+  const isReported = !parent && !failure.platformFailure;
+  const usage = isReported && scope.reportedCall ? usageRecord(scope.reportedCall, finished) : undefined;
+  const recorded = deps.recorder.add(record, usage);
   // The call awaits it later; until then a rejection must not count as unhandled.
   recorded.catch(() => {});
   scope.records.push(recorded);

@@ -1,32 +1,54 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { createBatchingPublisher } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
-import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import {
+  CallRecordBatchSchema,
   ExecutionBatchSchema,
   type ExecutionRecord,
   ExecutionRecordSchema,
+  type UsageRecord,
 } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import type { FinishedRun, RedactedJson } from "./run.ts";
 
-export type Recorder = GroupCommit<ExecutionRecord>;
+export interface Recorder extends AsyncDisposable {
+  /**
+   * Resolves once the broker has stored the record of a run, and with it the usage record of the call, if there is one.
+   */
+  add(execution: ExecutionRecord, usage?: UsageRecord): Promise<void>;
+}
 
 const FIXED_BYTES = 512;
+const USAGE_BYTES = 256;
 
 /** About as many as the record has when it is encoded. */
 export function recordBytes({ argsJson, resultJson, error, hostCallsJson, logsJson }: ExecutionRecord): number {
   return FIXED_BYTES + argsJson.length + resultJson.length + error.length + hostCallsJson.length + logsJson.length;
 }
 
-/** Publishes the records of one tick as one message; `add` resolves once the broker has stored it. */
+/** Publishes the records of one tick as one message, or as two if only some of them have usage records. */
 export function createRecorder(bus: Bus): Recorder {
-  return createBatchingPublisher({
-    bus,
-    subject: "records.execution",
-    sizeOf: recordBytes,
-    encode: (records) => toBinary(ExecutionBatchSchema, create(ExecutionBatchSchema, { records })),
-  });
+  const resources = new AsyncDisposableStack();
+  const runs = resources.use(
+    createBatchingPublisher<ExecutionRecord>({
+      bus,
+      subject: "records.execution",
+      sizeOf: recordBytes,
+      encode: (records) => toBinary(ExecutionBatchSchema, create(ExecutionBatchSchema, { records })),
+    }),
+  );
+  const calls = resources.use(
+    createBatchingPublisher<{ execution: ExecutionRecord; usage: UsageRecord }>({
+      bus,
+      subject: "records.call",
+      sizeOf: ({ execution }) => recordBytes(execution) + USAGE_BYTES,
+      encode: (records) => toBinary(CallRecordBatchSchema, create(CallRecordBatchSchema, { records })),
+    }),
+  );
+  return {
+    add: (execution, usage) => (usage ? calls.add({ execution, usage }) : runs.add(execution)),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }
 
 const MAX_LOGGED_CHARACTERS = 65_536;

@@ -25,7 +25,7 @@ export interface RunCallDependencies extends ExecuteDependencies {
 
 /**
  * One call from outside: checks release, body and arguments in this order, then runs the tool. Resolves once the
- * broker has stored the run's log record, and the run's event is committed. An idempotency key is claimed only by
+ * broker has stored the run's log record (for a call by key with the usage record), and the run's event is committed. An idempotency key is claimed only by
  * calls that reach the run. Rejects with `NotStarted` when nothing of the tool ran.
  */
 export async function runCall(
@@ -34,6 +34,7 @@ export async function runCall(
   caller: Caller,
   signal: () => AbortSignal,
 ): Promise<CallOutcome> {
+  const receivedMs = performance.now();
   // Before the tool is loaded, because the loading time would reveal that the tool exists.
   if (caller.case === "key" && !caller.value.toolListed) return { kind: "unavailable" };
   const request = caller.case === "chat" || caller.case === "hook" ? await withEpoch(deps, given) : given;
@@ -47,7 +48,7 @@ export async function runCall(
   if (!checked.ok) return { kind: "invalid", violations: checked.violations };
 
   return inTurn(deps, request, signal, (turn) =>
-    runInTurn(deps, request, caller, { tool, args: checked.args, turn, signal }),
+    runInTurn(deps, request, caller, { tool, args: checked.args, turn, signal, receivedMs }),
   );
 }
 
@@ -56,15 +57,17 @@ interface CallInTurn {
   args: Record<string, unknown>;
   turn: Turn;
   signal: () => AbortSignal;
+  /** performance.now() at which the call came. */
+  receivedMs: number;
 }
 
 async function runInTurn(
   deps: RunCallDependencies,
   request: RunRequest,
   caller: Caller,
-  { tool, args, turn, signal }: CallInTurn,
+  { tool, args, turn, signal, receivedMs }: CallInTurn,
 ): Promise<CallOutcome> {
-  const scope = runScopeOf(request, caller, tool, turn, deps.now());
+  const scope = runScopeOf(request, caller, tool, turn, { nowMs: deps.now(), receivedMs });
   const run = () => runOnce(deps, tool, args, scope);
   const { idempotencyKey, body } = request;
   if (idempotencyKey !== "" && caller.case === "key") {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { KeyCaller } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Turn } from "@toolgate/workspace-share/turn";
 import { v7 } from "uuid";
 import type { EntryType } from "../domain/definitions/release.ts";
@@ -11,6 +12,13 @@ export interface RecordedWrite {
   name: string;
   /** What would have been written; not redacted. */
   detail: unknown;
+}
+
+/** A call whose usage record is published together with the record of its run. */
+export interface ReportedCall {
+  caller: KeyCaller;
+  /** performance.now() at which the call came from the gateway. */
+  receivedMs: number;
 }
 
 /** What a run may do. A call from outside sets it up; every run inside the call shares it. */
@@ -44,6 +52,8 @@ export interface RunScope {
   turn: Pick<Turn, "charge">;
   /** Log records that are being published; the response waits until all are stored. */
   records: Promise<void>[];
+  /** Undefined when no usage record is needed, or the caller publishes it. */
+  reportedCall: ReportedCall | undefined;
 }
 
 const MAX_EVENTS_PER_CALL = 20;

@@ -44,7 +44,8 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
     const signal = () => context.signal;
     if (caller.case === "hook") return create(RunResponseSchema, await runForHook(deps, request, caller, signal));
     try {
-      return create(RunResponseSchema, fieldsOf(await runCall(deps, request, caller, signal)));
+      const outcome = await runCall(deps, request, caller, signal);
+      return create(RunResponseSchema, { ...fieldsOf(outcome), usageRecorded: isUsageRecorded(caller, outcome) });
     } catch (error) {
       if (error instanceof NoTurn) throw new ConnectError(error.message, Code.ResourceExhausted);
       throw error;
@@ -82,6 +83,12 @@ function rejectMalformed({ value }: Exclude<Caller, { case: "key" }>, idempotenc
       reject(`caller.${name}: at most ${MAX_CALLER_TEXT_CHARACTERS} characters, without NUL`);
     }
   }
+}
+
+/** A run that ended, and was this call's own, has left its usage record together with its own. */
+function isUsageRecorded(caller: Caller, outcome: CallOutcome): boolean {
+  const ran = outcome.kind === "ok" || outcome.kind === "failed";
+  return ran && !outcome.replayed && caller.case === "key" && caller.value.usage !== undefined;
 }
 
 function fieldsOf(

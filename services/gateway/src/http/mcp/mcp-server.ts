@@ -7,7 +7,9 @@ import { argumentsSchema, outputSchema } from "../../domain/descriptions/describ
 import { sorted } from "../../domain/descriptions/openapi.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } from "../../domain/responses.ts";
-import { logCall, refusalOf, runVerified, type VerifiedCall, verifyCall } from "../tools/tool-call.ts";
+import { runVerified } from "../tools/tool-call.ts";
+import { logCall } from "../tools/usage-record.ts";
+import { refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
 export interface McpExchange {

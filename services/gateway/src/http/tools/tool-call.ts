@@ -1,19 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { createBatchingPublisher } from "@toolgate/event-bus/batching-publisher";
-import type { Bus } from "@toolgate/event-bus/connect";
-import type { GroupCommit } from "@toolgate/event-bus/group-commit";
-import { UsageBatchSchema, type UsageRecord, UsageRecordSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { canonicalIp, shortIp } from "@toolgate/ip-address/ip-address";
+import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { refusals } from "@toolgate/telemetry/instruments";
-import { currentRequestId } from "@toolgate/telemetry/request";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ToolRun } from "../../clients/hot-calls.ts";
 import type { CallContext } from "../../context.ts";
-import { secondsUntilReset } from "../../domain/rate-limit-fields.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import {
   type ApiResponse,
@@ -34,8 +26,9 @@ import { dropLimitHeaders, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import { readBody } from "./request-body.ts";
+import { logCall, recordedBy, usageForRun } from "./usage-record.ts";
+import { refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
 
-const RECORD_BYTES = 256;
 /** Of a call that tool-runner did not start because of its workspace's share, after a wait of its own. */
 const RETRY_AFTER_S = 5;
 
@@ -116,75 +109,26 @@ async function renewed(
   return verifyKey(secret, { tool, count: false, clientIp: canonicalIp(ip) });
 }
 
-/** A call with a valid key, on its way to a response. */
-export interface VerifiedCall {
-  verdict: KeyVerdict;
-  tool: string;
-  ip: string;
-  arrivedAtMs: number;
-  started: number;
-}
-
-/** Verifies the key and counts the call. Undefined: the key is not valid. */
-export async function verifyCall(
-  { verifyKey, now }: CallContext,
-  { secret, tool, clientIp }: { secret: string | undefined; tool: string; clientIp: string },
-): Promise<VerifiedCall | undefined> {
-  const started = performance.now();
-  const arrivedAtMs = now();
-  if (secret === undefined) return undefined;
-  const verdict = await verifyKey(secret, { tool, count: true, clientIp: canonicalIp(clientIp) });
-  return verdict && { verdict, tool, ip: shortIp(clientIp), arrivedAtMs, started };
-}
-
-/** The response to a call over its limit or to a locked workspace; undefined when the tool may run. */
-export function refusalOf({ verdict, arrivedAtMs }: VerifiedCall): ApiResponse | undefined {
-  if (!verdict.admitted) return limitReached(secondsUntilReset(verdict, arrivedAtMs));
-  return verdict.workspaceLocked ? TOOL_UNAVAILABLE : undefined;
-}
-
 /** Calls tool-runner to run the tool. Never rejects. */
 export async function runVerified(
   { runTool, log }: CallContext,
-  { verdict, tool, ip }: VerifiedCall,
+  call: VerifiedCall,
   sent: Pick<ToolRun, "body" | "bodyFault" | "idempotencyKey">,
 ): Promise<ApiResponse> {
+  const { verdict, tool, ip, usage } = call;
   try {
-    const response = await runTool(verdict, { ...sent, tool, ip });
+    const response = await runTool(verdict, { ...sent, tool, ip, usage: usageForRun(call) });
+    usage.recorded = recordedBy(response);
     return response.replayed ? replayed(responseTo(response.outcome)) : responseTo(response.outcome);
   } catch (error) {
     if (error instanceof ConnectError && error.code === Code.ResourceExhausted) {
       refusals.add(1, { limiter: "workspace share" });
       return limitReached(RETRY_AFTER_S);
     }
+    usage.recorded = "perhaps";
     log.error({ err: error, keyId: verdict.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
     return INTERNAL_ERROR;
   }
-}
-
-/** [LOG-2] Sends the calls of one tick as one message; `add` resolves once the broker has written it. */
-export function createUsageRecorder(bus: Bus): GroupCommit<UsageRecord> {
-  return createBatchingPublisher({
-    bus,
-    subject: "records.usage",
-    sizeOf: (record) => RECORD_BYTES + record.tool.length,
-    encode: (records) => toBinary(UsageBatchSchema, create(UsageBatchSchema, { records })),
-  });
-}
-
-/** [LOG-2] Resolves once the broker has stored the usage record of the call. */
-export async function logCall({ usage }: CallContext, call: VerifiedCall, status: number): Promise<void> {
-  const record = create(UsageRecordSchema, {
-    id: randomUUID(),
-    keyId: call.verdict.keyId,
-    tool: loggedToolName(call.tool),
-    status,
-    durationMs: Math.round(performance.now() - call.started),
-    ip: call.ip,
-    atMs: BigInt(call.arrivedAtMs),
-    requestId: currentRequestId(),
-  });
-  await usage.add(record);
 }
 
 function responseTo(outcome: RunResponse["outcome"]): ApiResponse {
