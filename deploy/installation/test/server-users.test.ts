@@ -37,6 +37,7 @@ const SUBJECTS = [
   "records.usage",
   "records.audit",
   "records.execution",
+  "records.call",
   "events.tool-runner",
   "settled.tool-runner",
   "attempts.send",

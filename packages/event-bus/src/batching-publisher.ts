@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors, type MsgHdrs } from "@nats-io/transport-node";
 import { recordsWaiting } from "@toolgate/telemetry/instruments";
 import type { Bus } from "./connect.ts";
@@ -58,6 +59,8 @@ export function createBatchingPublisher<T>(options: BatchingPublisherOptions<T>)
 
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const RETRY_WAIT_MS = 50;
+/** A code of the broker. */
+const TOO_LARGE_FOR_STREAM = 10054;
 
 interface DurablePublish {
   headers?: MsgHdrs;
@@ -68,7 +71,7 @@ interface DurablePublish {
 /**
  * Publishes one message and waits until the broker has written it. Repeats it under the same message id when the
  * connection is lost; creates the stream again after a wipe. Rejects with the last failure after `deadlineMs`, and
- * immediately when repeating cannot help: the message is too large for the broker, or the bus is closed.
+ * immediately when repeating cannot help: the message is too large for the broker or its stream, or the bus is closed.
  */
 export function publishDurably(
   bus: Bus,
@@ -109,5 +112,6 @@ function streamIsMissing(error: unknown): boolean {
 }
 
 function isFinal(error: unknown): boolean {
+  if (error instanceof JetStreamApiError) return error.code === TOO_LARGE_FOR_STREAM;
   return error instanceof errors.InvalidArgumentError || error instanceof errors.InvalidSubjectError;
 }

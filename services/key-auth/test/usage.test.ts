@@ -92,6 +92,41 @@ describe("calls with status 200, 403 and 429 whose batch arrives several times",
   });
 });
 
+describe("a call that tool-runner recorded with 200, but whose client got 500", () => {
+  test.each(["before", "after", "with"])(
+    "[LOG-2] [KEY-12] is one row with 500, counted once, when the correction comes %s the record",
+    async (when) => {
+      await using nats = await testNats();
+      await using keyAuth = await runKeyAuth({ natsUrl: nats.url });
+      await using bus = await connectBus({ servers: nats.url, name: "test" });
+      const { key } = await keyAuth.keys().createKey({ name: "k" }, keyAuth.as("manager"));
+      const keyId = key?.id ?? "";
+      const early = usage(keyId, 200);
+      const correction = { ...early, status: 500, durationMs: 9, corrects: true };
+      const last = usage(keyId, 400);
+      const batches = {
+        before: [[correction], [early], [correction], [last]],
+        after: [[early], [correction], [early], [last]],
+        with: [[early, correction], [correction, early], [last]],
+      }[when];
+      for (const records of batches ?? []) {
+        await publishDurably(bus, "records.usage", toBinary(UsageBatchSchema, create(UsageBatchSchema, { records })));
+      }
+      await eventually(async () => {
+        const { rows } = await keyAuth.pool.query(
+          "select id, status, duration_ms from key_auth.api_key_requests order by status",
+        );
+        expect(rows).toEqual([
+          { id: last.id, status: 400, duration_ms: 7 },
+          { id: early.id, status: 500, duration_ms: 9 },
+        ]);
+      });
+      const { key: counted } = await keyAuth.keys().getKey({ keyId }, keyAuth.as("manager"));
+      expect(counted).toMatchObject({ callsTotal: 2n, callsLast24h: 2n });
+    },
+  );
+});
+
 test("[LOG-8] [LOG-9] calls are shown and kept for 90 times 24 hours, to the millisecond", async () => {
   const now = Date.parse("2026-11-21T12:34:56.789Z");
   await using keyAuth = await runKeyAuth({ now: () => now });

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { CallUsageSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startToolRunnerRig, type ToolCall, type ToolRunnerRig } from "./tool-runner-rig.ts";
@@ -52,6 +54,19 @@ describe("calls with an idempotency key", () => {
       client.release();
     };
   }
+
+  it("[LOG-2] only the call that ran says that its usage record is stored", async () => {
+    const usage = create(CallUsageSchema, { id: randomUUID(), atMs: BigInt(Date.now()), okStatus: 200 });
+    const [ran, failed] = [randomUUID(), randomUUID()];
+    expect(await call({ idempotencyKey: ran, usage })).toMatchObject({ usageRecorded: true, replayed: false });
+    expect(await call({ idempotencyKey: ran, usage })).toMatchObject({ usageRecorded: false, replayed: true });
+    const mismatch = await call({ idempotencyKey: ran, usage, args: { n: 2 } });
+    expect(mismatch).toMatchObject({ usageRecorded: false, outcome: { case: "idempotencyMismatch" } });
+    const failure = await call({ idempotencyKey: failed, usage, args: { fail: true } });
+    expect(failure).toMatchObject({ usageRecorded: true, outcome: { case: "toolFailed" } });
+    expect(await call({ idempotencyKey: randomUUID() })).toMatchObject({ usageRecorded: false });
+    expect(await runner.call({ tool: "nowhere", usage })).toMatchObject({ usageRecorded: false });
+  });
 
   it("[TOOL] a repeat gets the stored outcome, byte for byte, from every replica, without running, logging or reporting", async () => {
     const idempotencyKey = randomUUID();

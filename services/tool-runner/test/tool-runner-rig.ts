@@ -10,7 +10,12 @@ import { connectBus } from "@toolgate/event-bus/connect";
 import { ensureStreams } from "@toolgate/event-bus/streams";
 import { DataSourceService } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { ExecutionService } from "@toolgate/gen/toolgate/tool_runner/v1/execution_pb";
-import { type RunRequest, RunRequestSchema, type RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import {
+  type KeyCaller,
+  type RunRequest,
+  RunRequestSchema,
+  type RunResponse,
+} from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
@@ -42,6 +47,7 @@ export interface ToolCall {
   idempotencyKey?: string;
   replica?: number;
   listed?: boolean;
+  usage?: KeyCaller["usage"];
 }
 
 /** Real replicas of the service on real servers, with one workspace and its own database. */
@@ -133,7 +139,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
     };
   };
   const admin = as("admin");
-  const call = async ({ replica = 0, keyId = "1", listed = true, ...sent }: ToolCall) =>
+  const call = async ({ replica = 0, keyId = "1", listed = true, usage, ...sent }: ToolCall) =>
     (replicas[replica] as ToolRunner).hotCalls.run(
       create(RunRequestSchema, {
         workspaceId,
@@ -143,7 +149,7 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
         body: Buffer.from(sent.body ?? JSON.stringify({ args: sent.args ?? {} })),
         ...(sent.bodyFault && { bodyFault: sent.bodyFault }),
         caller: signedCaller(
-          { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed } },
+          { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed, usage } },
           { workspaceId, workspace: "acme", tool: sent.tool },
         ),
         idempotencyKey: sent.idempotencyKey ?? "",

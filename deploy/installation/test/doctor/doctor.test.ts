@@ -236,6 +236,7 @@ test("the doctor names streams and consumers that do not exist or that nobody re
     "key-auth-usage",
     "key-auth-audit",
     "tool-runner-executions",
+    "tool-runner-calls",
     "outbound-webhook-fan-out",
     "outbound-webhook-workers",
     "outbound-webhook-results",

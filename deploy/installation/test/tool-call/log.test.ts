@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { connectBus } from "@toolgate/event-bus/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { earlyInMinute, type RunningToolgate, type TopologyKind } from "../running-toolgate.ts";
@@ -10,13 +12,30 @@ interface LoggedCall {
   durationMs: number;
 }
 
+/** The statuses of a call by REST, by REST with an Idempotency-Key, and by MCP, where an error's code is its status. */
+async function callInEachWay(toolgate: RunningToolgate, tool: string, secret: string, args = {}): Promise<number[]> {
+  const post = (path: string, body: unknown, headers = {}) =>
+    toolgate.request(path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const path = `/api/v1/tools/${tool}`;
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } };
+  const [plain, idempotent, mcp] = await Promise.all([
+    post(path, { args }),
+    post(path, { args }, { "idempotency-key": randomUUID() }),
+    post("/mcp", message),
+  ]);
+  const isError = mcp.headers.get("x-error-code") === "INTERNAL";
+  return [plain.status, idempotent.status, isError ? 500 : mcp.status];
+}
+
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
   let toolgate: RunningToolgate;
   beforeAll(async () => {
     toolgate = await runWithEcho(kind);
   });
-  afterAll(() => toolgate[Symbol.asyncDispose]());
-
   afterAll(() => toolgate[Symbol.asyncDispose]());
 
   /** The usage log of a key, once it has that many calls. */
@@ -27,6 +46,20 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       });
       return calls.length === count && (calls as [LoggedCall, ...LoggedCall[]]);
     });
+
+  const rowsOf = (sql: string, keyId: string, count: number) =>
+    eventually(async () => {
+      const { rows } = await toolgate.pool.query(sql, [keyId]);
+      return rows.length === count && rows;
+    });
+  const usageRows = (keyId: string, count: number) =>
+    rowsOf("select * from key_auth.api_key_requests where key_id = $1 order by request_id", keyId, count);
+  const runsOf = (keyId: string, count: number) =>
+    rowsOf("select * from tool_runner.executions where caller_id = $1 order by request_id", keyId, count);
+  const totalOf = async (keyId: string) => {
+    const answer = await toolgate.manage<{ key: { callsTotal: string } }>("key_auth.v1.KeyService/GetKey", { keyId });
+    return answer.key.callsTotal;
+  };
 
   test("[TOOL-12] a tool that returns success false still gets status 200 with what it returned, also in the log", async () => {
     const handler = 'export default () => ({ success: false, error: "sold out", left: 0 });';
@@ -52,6 +85,62 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     const [{ durationMs }] = await callsOf(id, 1);
     expect(durationMs).toBeGreaterThanOrEqual(waitMs);
     expect(durationMs).toBeLessThanOrEqual(Math.ceil(tookMs));
+  });
+
+  describe("a call whose tool runs, by REST, by REST with an Idempotency-Key, and by MCP", () => {
+    const long = "x".repeat(5_000);
+
+    test("[LOG-2] [LOG-10] [KEY-12] is once in both logs, with the same request id", async () => {
+      await toolgate.saveTool("whole", { external_api: true, handler: "export default () => ({ success: true });" });
+      const { id, secret } = await toolgate.createKey({ name: "k", tools: ["whole"] });
+      expect(await callInEachWay(toolgate, "whole", secret)).toEqual([200, 200, 200]);
+      const usage = await usageRows(id, 3);
+      const runs = await runsOf(id, 3);
+      expect(usage.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(usage.map(({ request_id }) => request_id)).toEqual(runs.map(({ request_id }) => request_id));
+      expect(await totalOf(id)).toBe("3");
+    });
+
+    test("[LOG-2] [LOG-10] [ERR-18] gets a 500, also in the usage log, when the broker refuses the record of its run", async () => {
+      await toolgate.saveTool("refused", {
+        external_api: true,
+        parameters: { type: "object", properties: { text: { type: "string" } } },
+        handler: "export default () => ({ success: true });",
+      });
+      const { id, secret } = await toolgate.createKey({ name: "k", tools: ["refused"] });
+      await using bus = await connectBus({ servers: toolgate.nats.url, name: "test" });
+      const { max_msg_size } = (await bus.jsm.streams.info("RECORDS")).config;
+      await bus.jsm.streams.update("RECORDS", { max_msg_size: long.length });
+      try {
+        expect(await callInEachWay(toolgate, "refused", secret, { text: long })).toEqual([500, 500, 500]);
+      } finally {
+        await bus.jsm.streams.update("RECORDS", { max_msg_size });
+      }
+      expect((await usageRows(id, 3)).map(({ status }) => status)).toEqual([500, 500, 500]);
+      expect(await runsOf(id, 0)).toEqual([]);
+      expect(await totalOf(id)).toBe("3");
+    });
+
+    test("[LOG-2] [LOG-10] [ERR-18] gets a 500, also in the usage log, when only its event cannot be stored", async () => {
+      await toolgate.saveTool("unreported", {
+        external_api: true,
+        webhook_event: true,
+        handler: "export default () => ({ success: true });",
+      });
+      const { id, secret } = await toolgate.createKey({ name: "k", tools: ["unreported"] });
+      await toolgate.pool.query("alter table tool_runner.outbox rename to outbox_hidden");
+      try {
+        expect(await callInEachWay(toolgate, "unreported", secret)).toEqual([500, 500, 500]);
+      } finally {
+        await toolgate.pool.query("alter table tool_runner.outbox_hidden rename to outbox");
+      }
+      expect((await runsOf(id, 3)).map(({ success }) => success)).toEqual([true, true, true]);
+      // Each call is logged twice, and the correction may come first.
+      await eventually(async () => {
+        expect((await usageRows(id, 3)).map(({ status }) => status)).toEqual([500, 500, 500]);
+      });
+      expect(await totalOf(id)).toBe("3");
+    });
   });
 
   describe("after two valid, one invalid, one unavailable and one refused call of a key", () => {
@@ -103,10 +192,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
 
     test("[KEY-12] the key's total counts all calls except the refused one", async () => {
       await callsOf(id, 5);
-      const { key } = await toolgate.manage<{ key: { callsTotal: string } }>("key_auth.v1.KeyService/GetKey", {
-        keyId: id,
-      });
-      expect(key.callsTotal).toBe("4");
+      expect(await totalOf(id)).toBe("4");
     });
   });
 });

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { publishDurably } from "@toolgate/event-bus/batching-publisher";
+import { connectBus } from "@toolgate/event-bus/connect";
+import { ensureStreams } from "@toolgate/event-bus/streams";
+import { CallRecordBatchSchema, UsageBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
+import { migrate } from "@toolgate/postgres/migrate";
+import { createPool } from "@toolgate/postgres/pool";
+import { migrationsOf } from "@toolgate/service-registry/paths";
+import { eventually } from "@toolgate/testbed/eventually";
+import { testNats } from "@toolgate/testbed/servers";
+import { testDatabase } from "@toolgate/testbed/test-database";
+import { expect, test } from "vitest";
+import { consumeCallRecords } from "../src/events/call-records.ts";
+import { maintainPartitions } from "../src/events/daily-partitions.ts";
+
+function callRecord(run: { id?: string } = {}) {
+  const id = randomUUID();
+  return {
+    usage: { id, keyId: randomUUID(), tool: "echo", status: 200, atMs: BigInt(Date.now()), requestId: id },
+    execution: {
+      id: randomUUID(),
+      workspaceId: randomUUID(),
+      tool: "echo",
+      entryType: "api_key",
+      startedAtMs: BigInt(Date.now()),
+      success: true,
+      argsJson: "{}",
+      resultJson: "{}",
+      requestId: id,
+      ...run,
+    },
+  };
+}
+
+/** The consumer on real servers, once it is started. */
+async function consumerRig() {
+  await using resources = new AsyncDisposableStack();
+  const database = resources.use(await testDatabase());
+  const pool = resources.adopt(createPool({ url: database.url, maxConnections: 3, applicationName: "test" }), (owned) =>
+    owned.end(),
+  );
+  await migrate({ pool, ...migrationsOf("tool-runner") });
+  await maintainPartitions(pool, new Date());
+  const nats = resources.use(await testNats());
+  const bus = resources.use(await connectBus({ servers: nats.url, name: "test" }));
+  await ensureStreams(bus);
+  const errors: unknown[] = [];
+  const stopping = new AbortController();
+  const onError = (error: unknown) => errors.push(error);
+  const owned = resources.move();
+  return {
+    pool,
+    start() {
+      const consuming = consumeCallRecords({ bus, pool, signal: stopping.signal, onError });
+      owned.defer(async () => {
+        stopping.abort();
+        await consuming;
+      });
+    },
+    errors,
+    limitMessages: (max_msg_size: number) => bus.jsm.streams.update("RECORDS", { max_msg_size }),
+    publish: (...records: ReturnType<typeof callRecord>[]) =>
+      publishDurably(bus, "records.call", toBinary(CallRecordBatchSchema, create(CallRecordBatchSchema, { records }))),
+    /** Request ids of the runs in the log, and of the usage records that wait for key-auth, without repeats. */
+    async logged() {
+      const { rows } = await pool.query("select request_id from tool_runner.executions");
+      const { state } = await bus.jsm.streams.info("RECORDS", { subjects_filter: "records.usage" });
+      const usage = new Set<string>();
+      for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+        const message = await bus.jsm.streams.getMessage("RECORDS", { seq }).catch(() => null);
+        if (message?.subject !== "records.usage") continue;
+        for (const { requestId } of fromBinary(UsageBatchSchema, message.data).records) usage.add(requestId);
+      }
+      return { runs: rows.map((row) => row.request_id).sort(), usage: [...usage].sort() };
+    },
+    waiting: async () => (await bus.jsm.streams.info("RECORDS", { subjects_filter: "records.call" })).state.subjects,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+const idsOf = (...records: ReturnType<typeof callRecord>[]) => records.map(({ usage }) => usage.requestId).sort();
+
+test("[LOG-2] [LOG-10] a call's record is acknowledged only once its run is stored and its usage record is passed on", async () => {
+  await using rig = await consumerRig();
+  const calls = Array.from({ length: 20 }, () => callRecord());
+  await rig.publish(...calls);
+  // Now the broker refuses the message with their usage records.
+  await rig.limitMessages(200);
+  rig.start();
+  await eventually(() => rig.errors.length > 1);
+  expect(await rig.logged()).toEqual({ runs: idsOf(...calls), usage: [] });
+  expect(await rig.waiting()).toEqual({ "records.call": 1 });
+  await rig.limitMessages(-1);
+  await eventually(async () => {
+    expect(await rig.logged()).toEqual({ runs: idsOf(...calls), usage: idsOf(...calls) });
+    expect(await rig.waiting()).toBeUndefined();
+  });
+});
+
+test("[LOG-2] the usage records of calls go on although Postgres refuses the run of one of them, which is parked", async () => {
+  await using rig = await consumerRig();
+  rig.start();
+  const [good, bad] = [callRecord(), callRecord({ id: "no uuid" })];
+  await rig.publish(good);
+  await rig.publish(bad);
+  await eventually(async () => {
+    expect(await rig.logged()).toEqual({ runs: idsOf(good), usage: idsOf(good, bad) });
+    const { rows } = await rig.pool.query("select subject from tool_runner.parked_message");
+    expect(rows).toEqual([{ subject: "records.call" }]);
+  });
+});
