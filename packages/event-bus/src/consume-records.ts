@@ -24,9 +24,9 @@ const EVERY_MS = 100;
 const MAX_ACK_PENDING = 1_000;
 
 /**
- * `consumeBatches` with the limits for log records: up to 128 messages at a time, and if they keep coming, every
- * 100 ms, as nobody waits for the write. Writing a record twice must have the same effect as once: after a restart of the broker or of a
- * replica, unacknowledged records are delivered again immediately. A message is parked if Postgres always refuses
+ * `consumeBatches` with the limits for log records: up to 128 messages at a time, and if they keep coming, every 100 ms,
+ * as nobody waits for the write. Writing a record twice must have the same effect as once: after a restart of the broker
+ * or of a replica, unacknowledged records are delivered again immediately. A message is parked if Postgres always refuses
  * the data of its records.
  */
 export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Promise<void> {
