@@ -1,6 +1,6 @@
 # Every target works the second time and, once set up, without a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup run watch debug test check unit integration faults chat-faults recovery rollouts fuzz attack sbom gen format bench bench-hostile bench-large simulate clean clean-data chart clients cluster image-test
+.PHONY: help setup run watch debug test check unit integration faults silence chat-faults recovery rollouts fuzz attack sbom gen format bench bench-hostile bench-large simulate clean clean-data chart clients cluster image-test
 
 # The tools that setup fetched come first; a machine whose own node is new enough has no .tools/bin.
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
@@ -69,6 +69,11 @@ attack: export ATTACK_ROUNDS ?= 1
 attack: export ATTACK_REPORT ?= bench/ATTACKS.md
 attack: setup ## Attacks the sandbox, also over HTTP in both topologies, and counts what others lose and wait, writes bench/ATTACKS.md (ATTACK_ROUNDS)
 	@exec vitest run --no-file-parallelism installation/test/attacks attack-errors.test bombs.test compiler.test cpu.test kept-state.test memory.test escape.test
+
+silence: export SILENCE_REPORT ?= bench/SILENCES.md
+silence: export SILENCE_ROUNDS ?= 3
+silence: setup ## Kills each part under a steady load of deliveries and shows how long endpoints get nothing, writes bench/SILENCES.md (SILENCE_ROUNDS)
+	@exec vitest run deploy/installation/test/silence
 
 chat-faults: export CHAT_FAULT_ANSWERS ?= 200
 chat-faults: setup ## Kills workers, gateway and NATS during 200 streamed answers of chats (CHAT_FAULT_ANSWERS, FAULT_SEED)

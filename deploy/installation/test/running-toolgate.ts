@@ -2,13 +2,15 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { installationSecrets } from "@toolgate/local/installation-secrets";
 import { loginsAt } from "@toolgate/local/logins";
-import type { ServiceProcess } from "@toolgate/local/service-process";
-import { type SplitSettings, startSplit } from "@toolgate/local/split";
+import { isReady, type ServiceProcess, startServiceProcess } from "@toolgate/local/service-process";
+import { type SplitSettings, startSplit, type Topology } from "@toolgate/local/split";
 import { serviceEnvironment, startTopology } from "@toolgate/local/topology";
+import { freePort } from "@toolgate/local-servers/ports";
 import { createPool, type Pool } from "@toolgate/postgres/pool";
 import { type ServiceName, urlVariable } from "@toolgate/service-registry/services";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -16,6 +18,8 @@ import { startReceiver, type TestReceiver } from "@toolgate/testbed/receiver";
 import { type TestServer, testNats, testPostgres, testRedis } from "@toolgate/testbed/servers";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { migrateAll, roleUrls, SERVICES_WITH_SCHEMA } from "../src/migrate.ts";
+
+const SINGLE_ENTRY = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 export type TopologyKind = "single" | "split";
 
@@ -53,7 +57,7 @@ export interface RunningToolgate extends AsyncDisposable {
   env: Readonly<Record<string, string>>;
   /** What each user of the servers is given instead. */
   logins: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Only in the split topology. */
+  /** None in the single topology, unless it has a process of its own. */
   processes(): ServiceProcess[];
   saveTool(name: string, definition: Record<string, unknown>): Promise<void>;
   /** A key's id and secret. */
@@ -68,6 +72,8 @@ export interface Setup extends Pick<SplitSettings, "replicas" | "roles"> {
   ownPostgres?: boolean;
   /** Services use this NATS, such as a cluster, instead of the server `nats`. */
   otherNats?: Pick<TestServer, "url" | "urls">;
+  /** Run the single topology in a process of its own, which the test may kill. */
+  ownProcess?: boolean;
   /** The names of processes in the logs of fault tests. */
   log?: (line: string) => void;
   /** The gateway's port in the split topology; default: a free one. */
@@ -155,7 +161,14 @@ export async function runToolgate(kind: TopologyKind, setup: Setup = {}): Promis
   };
 }
 
-async function start(kind: TopologyKind, settings: Parameters<typeof startTopology>[1], setup: Setup) {
+type Started = Topology & Pick<RunningToolgate, "gatewayUrls" | "rpcUrls" | "serviceKeys" | "processes">;
+
+async function start(
+  kind: TopologyKind,
+  settings: Parameters<typeof startTopology>[1],
+  setup: Setup,
+): Promise<Started> {
+  if (kind === "single" && setup.ownProcess) return startSingleProcess(settings);
   if (kind === "single") {
     const single = await startTopology("single", settings);
     return {
@@ -179,6 +192,28 @@ async function start(kind: TopologyKind, settings: Parameters<typeof startTopolo
     ...(roles && { roles }),
   });
   return { ...split, serviceKeys };
+}
+
+async function startSingleProcess(settings: Parameters<typeof startTopology>[1]): Promise<Started> {
+  const [port, opsPort] = [await freePort(), await freePort()];
+  const service = await startServiceProcess({
+    name: "toolgate",
+    entry: SINGLE_ENTRY,
+    env: { ...(await serviceEnvironment({ ...settings, port })), OPS_PORT: String(opsPort) },
+    ready: () => isReady(opsPort),
+    log: settings.log,
+  });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  return {
+    baseUrl,
+    opsUrls: [`http://127.0.0.1:${opsPort}`],
+    gatewayUrls: [baseUrl],
+    rpcUrls: {},
+    serviceKeys: {},
+    stop: () => service.stop(),
+    pids: () => ({ [service.name]: service.pid }),
+    processes: () => [service],
+  };
 }
 
 /** What tests set up through the management API. */

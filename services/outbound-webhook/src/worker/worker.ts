@@ -28,12 +28,15 @@ export interface WorkerOptions {
   onError: (error: unknown) => void;
   /** Called with how many attempts of a message were too late to be made. */
   onTooLate: (attempts: number) => void;
-  /** Default 9 s. */
+  /** Default 7.5 s. */
   ackWaitMs?: number;
 }
 
-/** When a worker is silent for this long, its messages go to another one, which hands their attempts back. */
-const ACK_WAIT_MS = 9_000;
+/**
+ * When a worker is silent for this long, its messages go to another one, which hands their attempts back. Until then they hold slots,
+ * so an endpoint may get nothing: well below the 10 s that are allowed for that.
+ */
+const ACK_WAIT_MS = 7_500;
 /** Just enough to cover the time for fetching the next message. */
 const MAX_MESSAGES_AHEAD = 8;
 const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
