@@ -96,7 +96,7 @@ function victimsOf(toolgate: RunningToolgate): Victim[] {
   return [
     ...names.map((name) => killedProcess(toolgate, name, 1)),
     server("NATS", nats),
-    ...replicated.map((name) => ({ ...killedProcess(toolgate, name, 2), name: `both of ${name}` })),
+    ...replicated.map((name) => ({ ...killedProcess(toolgate, name, 2), name: `both ${name}s` })),
     server("Redis", redis),
     server("PostgreSQL", postgres),
   ];
