@@ -15,9 +15,10 @@ import type { Item } from "./queue-state.ts";
 
 const QUEUE: FairQueue = {
   tables: "work.queue",
-  caps: { perGroup: 5, perMember: 2, suspectPerGroup: 2 },
+  caps: { perGroup: 5, maxBorrowed: 5, perMember: 2, suspectPerGroup: 2 },
   turnMs: 20_000,
   suspectAfterMs: 100,
+  hangsAfterMs: 300,
 };
 const GROUPS = 6;
 const MEMBERS = 4;
@@ -80,6 +81,7 @@ async function startRealQueue() {
   const plain = createPool({ url: database.url, maxConnections: 1, applicationName: `rig-${randomUUID()}` });
   await plain.query("create schema work");
   await plain.query(fairQueueTables("work.queue"));
+  await plain.query("alter table work.queue_group add column slot_at timestamptz not null default '-infinity'");
   await plain.end();
   const options = { url: database.url, maxConnections: 2, applicationName: "rig-queue" };
   const pool = resources.adopt(createPipelinePool(options), (owned) => owned.end());

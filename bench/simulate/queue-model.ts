@@ -1,7 +1,7 @@
 import { type FairQueue, fullCaps, SUSPECT_AFTER_USUALS } from "@toolgate/postgres/fair-queue/caps";
 import { MAX_USUAL_MS } from "@toolgate/postgres/fair-queue/settle";
 import { Heap } from "./heap.ts";
-import { earliestOf, type Group, type Item, type Member, placesOf, type View } from "./queue-state.ts";
+import { borrowedOf, earliestOf, type Group, type Item, type Member, placesOf, type View } from "./queue-state.ts";
 
 export interface Settlement {
   item: Item;
@@ -32,8 +32,9 @@ export class QueueModel {
       const member = memberOf(group, item.member);
       member.waiting.push(item);
       member.readyMs = Math.min(member.readyMs, item.dueMs);
-      const readyMs = Math.max(group.turnMs, item.dueMs);
-      if (group.inFlight < this.#caps.perGroup && readyMs < group.readyMs) this.#setReady(group, readyMs);
+      const isFull = group.inFlight >= this.#caps.perGroup;
+      const readyMs = Math.max(group.turnMs, item.dueMs, isFull ? group.slotMs : item.dueMs);
+      if (readyMs < group.readyMs) this.#setReady(group, readyMs);
     }
   }
 
@@ -53,9 +54,8 @@ export class QueueModel {
   }
 
   #claimFrom(group: Group, nowMs: number): Item[] {
-    const { perGroup } = this.#caps;
-    const before = group.inFlight;
     const views = [...group.members.values()].map((member) => this.#viewOf(member, nowMs));
+    const free = this.#caps.perGroup + borrowedOf(views, this.#queue.caps) - group.inFlight;
     const offers = this.#candidates(group, views, nowMs).map(({ member, slots }) => {
       const read: Item[] = [];
       for (let count = 0; count <= slots; count += 1) {
@@ -68,7 +68,7 @@ export class QueueModel {
     const offered = offers.flatMap((offer) =>
       offer.read.slice(0, offer.slots).flatMap((item) => (item.dueMs <= nowMs ? [{ item, offer }] : [])),
     );
-    const claimed = offered.toSorted((a, b) => byDue(a.item, b.item)).slice(0, perGroup - before);
+    const claimed = offered.toSorted((a, b) => byDue(a.item, b.item)).slice(0, Math.max(0, free));
     for (const { offer } of claimed) offer.taken += 1;
     for (const { member, read, taken } of offers) {
       for (const item of read.slice(taken)) member.waiting.push(item);
@@ -100,20 +100,20 @@ export class QueueModel {
   }
 
   #viewOf(member: Member, nowMs: number): View {
-    const { suspectAfterMs } = this.#queue;
+    const { suspectAfterMs, hangsAfterMs } = this.#queue;
     const { inFlight, progressMs = nowMs } = member;
-    const suspect =
-      member.failing ||
-      (suspectAfterMs !== undefined &&
-        inFlight > 0 &&
-        progressMs < nowMs - Math.max(suspectAfterMs, SUSPECT_AFTER_USUALS * member.usualMs));
-    return { member, suspect, slots: (suspect ? this.#caps.perSuspect : this.#caps.perMember) - inFlight };
+    const isLate = (leastMs: number | undefined) =>
+      leastMs !== undefined && inFlight > 0 && progressMs < nowMs - patienceMs(member, leastMs);
+    const suspect = member.failing || isLate(suspectAfterMs);
+    const hanging = isLate(hangsAfterMs) && !member.failing && member.usualMs > 0;
+    return { member, suspect, hanging, slots: (suspect ? this.#caps.perSuspect : this.#caps.perMember) - inFlight };
   }
 
   #candidates(group: Group, views: readonly View[], nowMs: number): View[] {
-    if (group.inFlight >= this.#caps.perGroup) return [];
+    const borrowed = borrowedOf(views, this.#queue.caps);
+    if (group.inFlight >= this.#caps.perGroup + borrowed) return [];
     const due = views.filter(({ member, slots }) => member.readyMs <= nowMs && slots > 0);
-    const places = placesOf(group, views, this.#caps);
+    const places = placesOf(group, views, this.#caps, borrowed);
     const ordinary = due.filter(({ suspect }) => !suspect).toSorted((a, b) => byReady(a.member, b.member));
     const suspects = due
       .filter(({ suspect }) => suspect)
@@ -122,9 +122,22 @@ export class QueueModel {
   }
 
   #schedule(group: Group, views: readonly View[]): void {
-    const isFull = group.inFlight >= this.#caps.perGroup;
-    const earliestMs = earliestOf(views, this.#caps);
-    this.#setReady(group, isFull ? Number.POSITIVE_INFINITY : Math.max(group.turnMs, earliestMs));
+    const borrowed = borrowedOf(views, this.#queue.caps);
+    group.slotMs = this.#nextSlotMs(group, views, borrowed);
+    this.#setReady(group, Math.max(group.turnMs, earliestOf(views, this.#caps), group.slotMs));
+  }
+
+  /** When the group may next have a free slot. */
+  #nextSlotMs(group: Group, views: readonly View[], borrowed: number): number {
+    const { caps, hangsAfterMs = 0 } = this.#queue;
+    if (group.inFlight < this.#caps.perGroup + borrowed) return Number.NEGATIVE_INFINITY;
+    let nextMs = Number.POSITIVE_INFINITY;
+    if (borrowed >= (caps.maxBorrowed ?? 0)) return nextMs;
+    for (const { member, hanging } of views) {
+      if (hanging || member.failing || member.inFlight === 0 || member.usualMs === 0) continue;
+      nextMs = Math.min(nextMs, (member.progressMs ?? 0) + patienceMs(member, hangsAfterMs) + 1);
+    }
+    return nextMs;
   }
 
   #setReady(group: Group, readyMs: number): void {
@@ -142,6 +155,7 @@ export class QueueModel {
       inFlight: 0,
       turnMs: Number.NEGATIVE_INFINITY,
       readyMs: Number.POSITIVE_INFINITY,
+      slotMs: Number.NEGATIVE_INFINITY,
       listedMs: undefined,
     };
     this.#groups.set(id, group);
@@ -151,6 +165,11 @@ export class QueueModel {
 
 /** As in outbound-webhook's results: work that is due sooner wakes the dispatcher. */
 const WORK_SOON_MS = 1_000;
+
+/** How long a member may hold its slots before it is suspect or hangs. */
+function patienceMs({ usualMs }: Member, leastMs: number): number {
+  return Math.max(leastMs, SUSPECT_AFTER_USUALS * usualMs);
+}
 
 function settleMember(member: Member, freed: readonly Settlement[], nowMs: number): void {
   const failing = freed.findLast((settlement) => settlement.failing !== undefined)?.failing;

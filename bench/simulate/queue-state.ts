@@ -1,4 +1,5 @@
-import type { fullCaps } from "@toolgate/postgres/fair-queue/caps";
+import { slotsToBorrow } from "@toolgate/postgres/fair-queue/borrowing";
+import type { fullCaps, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import type { Heap } from "./heap.ts";
 
 /** A delivery in the queue. */
@@ -29,6 +30,8 @@ export interface Group {
   inFlight: number;
   turnMs: number;
   readyMs: number;
+  /** When it may next have a free slot. */
+  slotMs: number;
   /** The time under which it is in the list of due groups. */
   listedMs: number | undefined;
 }
@@ -37,6 +40,7 @@ export interface Group {
 export interface View {
   readonly member: Member;
   readonly suspect: boolean;
+  readonly hanging: boolean;
   readonly slots: number;
 }
 
@@ -48,9 +52,21 @@ function suspectInFlight(views: readonly View[]): number {
   return inFlight;
 }
 
+/** How many slots a group may borrow. */
+export function borrowedOf(views: readonly View[], caps: QueueCaps): number {
+  let inFlight = 0;
+  for (const { member, hanging } of views) if (hanging) inFlight += member.inFlight;
+  return slotsToBorrow(caps, suspectInFlight(views), inFlight);
+}
+
 /** How many ordinary and how many suspect members may get slots of a group. */
-export function placesOf(group: Group, views: readonly View[], caps: Caps): { ordinary: number; suspect: number } {
-  const free = caps.perGroup - group.inFlight;
+export function placesOf(
+  group: Group,
+  views: readonly View[],
+  caps: Caps,
+  borrowed: number,
+): { ordinary: number; suspect: number } {
+  const free = caps.perGroup + borrowed - group.inFlight;
   return { ordinary: free, suspect: Math.min(caps.suspectPerGroup - suspectInFlight(views), free) };
 }
 

@@ -19,7 +19,7 @@ export interface Installation {
   dispatchers: number;
   workers: number;
   workerConcurrency: number;
-  caps: { perGroup: number; perMember: number; suspectPerGroup: number };
+  caps: { perGroup: number; maxBorrowed: number; perMember: number; suspectPerGroup: number };
   /** A turn of a workspace; undefined: as in the product. */
   turnMs?: number;
   /**
@@ -49,7 +49,7 @@ export const DEFAULT_INSTALLATION: Installation = {
   workers: 1,
   workerConcurrency: 256,
   oneMachine: false,
-  caps: { perGroup: 5, perMember: 2, suspectPerGroup: 2 },
+  caps: { perGroup: 5, maxBorrowed: 5, perMember: 2, suspectPerGroup: 2 },
   databaseProcessors: 8,
   brokerProcessors: 2,
 };

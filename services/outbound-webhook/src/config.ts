@@ -62,8 +62,11 @@ function readCore(reader: EnvReader): CoreConfig {
 
 function readCaps(reader: EnvReader): QueueCaps {
   const perMember = reader.integer("DELIVERIES_PER_ENDPOINT", { fallback: 2, min: 1, max: MAX_SLOTS });
+  const perGroup = reader.integer("DELIVERIES_PER_WORKSPACE", { fallback: 5, min: 1, max: MAX_SLOTS });
   return {
-    perGroup: reader.integer("DELIVERIES_PER_WORKSPACE", { fallback: 5, min: 1, max: MAX_SLOTS }),
+    perGroup,
+    // Together at most twice the workspace's slots, so that what it can take of the workers stays bounded.
+    maxBorrowed: perGroup,
     perMember,
     maxPerMember: reader.integer("MAX_DELIVERIES_PER_ENDPOINT", {
       fallback: Math.max(MAX_CHOSEN_SLOTS, perMember),

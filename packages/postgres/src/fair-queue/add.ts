@@ -7,6 +7,12 @@ import { type FairQueue, fullCaps } from "./caps.ts";
 export function addParts(queue: FairQueue): string {
   const { tables } = queue;
   const { perGroup } = fullCaps(queue.caps);
+  // Without a free slot, a group that borrows may get one because its members hang.
+  const readyAt =
+    queue.caps.maxBorrowed === undefined
+      ? "greatest(g.turn_at, earliest.due_at)"
+      : `greatest(g.turn_at, earliest.due_at, case when g.in_flight >= ${perGroup} then g.slot_at end)`;
+  const hasSlot = queue.caps.maxBorrowed === undefined ? ` and g.in_flight < ${perGroup}` : "";
   return `items_added as (
   insert into ${tables}_item (item_id, group_id, member_id, created_at, due_at)
   select item_id, group_id, member_id, created_at, due_at from queued
@@ -18,9 +24,8 @@ members_added as (
   where m.ready_at > excluded.ready_at
 ),
 groups_added as (
-  update ${tables}_group g set ready_at = greatest(g.turn_at, earliest.due_at)
+  update ${tables}_group g set ready_at = ${readyAt}
   from (select group_id, min(due_at) as due_at from queued group by group_id) earliest
-  where g.group_id = earliest.group_id and g.in_flight < ${perGroup}
-    and g.ready_at > greatest(g.turn_at, earliest.due_at)
+  where g.group_id = earliest.group_id${hasSlot} and g.ready_at > ${readyAt}
 )`;
 }

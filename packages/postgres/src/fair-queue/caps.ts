@@ -11,6 +11,12 @@ export interface QueueCaps {
   maxPerMember?: number;
   /** How many of the `perGroup` slots all suspect members may hold together, one each. Undefined: no limit. */
   suspectPerGroup?: number;
+  /**
+   * A group whose members begin to hang *borrows* slots for its other members: one for each slot that members which have
+   * succeeded before hold for much longer than usual, not counting the first `suspectPerGroup`; at most this many beyond
+   * `perGroup`. Needs `hangsAfterMs`, and the column `slot_at` in the group's row. Undefined: none.
+   */
+  maxBorrowed?: number;
 }
 
 /** A queue: where its tables are, and its limits. */
@@ -26,6 +32,11 @@ export interface FairQueue {
    */
   suspectAfterMs?: number;
   /**
+   * A member that has succeeded before *hangs* when it has held its slots for longer than this, and for much longer than
+   * usual. Not less than `suspectAfterMs`. Undefined: none does.
+   */
+  hangsAfterMs?: number;
+  /**
    * Claimed items are sent on in messages of at most this many, whose ids are in the column `message_id`, which such a
    * queue's items have in addition. Undefined: a claim notes no messages.
    */
@@ -36,9 +47,12 @@ export interface FairQueue {
 export const SUSPECT_AFTER_USUALS = 4;
 
 /** The caps with their defaults, and the number of slots that one suspect member may hold. */
-export function fullCaps({ perGroup, perMember, maxPerMember, suspectPerGroup }: QueueCaps): Required<QueueCaps> & {
-  perSuspect: number;
-} {
+export function fullCaps({
+  perGroup,
+  perMember,
+  maxPerMember,
+  suspectPerGroup,
+}: QueueCaps): Required<Omit<QueueCaps, "maxBorrowed">> & { perSuspect: number } {
   const caps = {
     perGroup,
     perMember: perMember ?? perGroup,
@@ -59,10 +73,14 @@ export function fullCaps({ perGroup, perMember, maxPerMember, suspectPerGroup }:
  */
 export function isSuspect({ suspectAfterMs }: Pick<FairQueue, "suspectAfterMs">, now: string): string {
   if (suspectAfterMs === undefined) return "failing";
-  if (!Number.isInteger(suspectAfterMs) || suspectAfterMs < 1)
-    throw new RangeError("suspectAfterMs must be a whole number of milliseconds");
-  return `(failing or (in_flight > 0
-    and progress_at < ${now} - greatest(${suspectAfterMs}, ${SUSPECT_AFTER_USUALS} * usual_ms) * interval '1 millisecond'))`;
+  return `(failing or (in_flight > 0 and progress_at < ${now} - ${patience(suspectAfterMs)}))`;
+}
+
+/** An SQL expression: an interval of this length, or a multiple of the member's usual time if that is longer. */
+export function patience(leastMs: number): string {
+  if (!Number.isInteger(leastMs) || leastMs < 1)
+    throw new RangeError("suspectAfterMs and hangsAfterMs must be whole numbers of milliseconds");
+  return `greatest(${leastMs}, ${SUSPECT_AFTER_USUALS} * usual_ms) * interval '1 millisecond'`;
 }
 
 /**

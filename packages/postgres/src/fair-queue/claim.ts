@@ -1,3 +1,4 @@
+import { borrowColumns, borrowColumnsOf, groupTimes, isHanging, slotsToBorrowSql } from "./borrowing.ts";
 import { allowedSlots, earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
@@ -87,33 +88,36 @@ held as materialized (
   from unnest(current_setting('fair_queue.groups')::text[]) as due (group_id)
   join ${tables}_group g on g.group_id = due.group_id
 ),
--- Their members: the free slots of each, and the slots that suspect members hold together.
+-- Their members: the slots allowed for each, and those that suspect members and hanging ones hold together.
 members as materialized (
   select member.*, ${allowedSlots(queue)} as allowed,
-    coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0)::integer as suspect_in_flight
+    coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0)::integer as suspect_in_flight,
+    coalesce(sum(in_flight) filter (where hanging) over (partition by group_id), 0)::integer as hanging_in_flight
   from (
-    select m.*, held.group_in_flight${chosen && ", held.per_member"}, ${isSuspect(queue, "$1::timestamptz")} as suspect
+    select m.*, held.group_in_flight${chosen && ", held.per_member"}, ${isSuspect(queue, "$1::timestamptz")} as suspect,
+      ${isHanging(queue, "$1::timestamptz")} as hanging
     from held join ${tables}_member m on m.group_id = held.group_id
   ) member
 ),
 -- The members that may get a slot now: in each group as many as it has free slots, those waiting longest first. Members
 -- that hold the usual number of slots already come last.
 candidates as (
-  select group_id, member_id, in_flight, allowed - in_flight as slots
+  select group_id, member_id, in_flight, allowed - in_flight as slots, free
   from (
-    select group_id, member_id, in_flight, allowed, suspect,
-      case when suspect then least(group_in_flight + ${suspectPerGroup} - suspect_in_flight, ${perGroup})
-        else ${perGroup} end - group_in_flight as places,
+    select members.*, case when suspect then least(${suspectPerGroup} - suspect_in_flight, free) else free end as places,
       row_number() over (partition by group_id, suspect
         order by in_flight >= ${perMember}, case when suspect then progress_at end nulls first, ready_at, member_id) as place
-    from members
-    where ready_at <= $1 and in_flight < allowed and group_in_flight < ${perGroup}
+    from (
+      select members.*, ${perGroup} + ${slotsToBorrowSql(queue, "suspect_in_flight", "hanging_in_flight")} - group_in_flight as free
+      from members
+    ) members
+    where ready_at <= $1 and in_flight < allowed and free > 0
   ) ranked
   where place <= places
 ),
 -- Their oldest items: one for each slot, and one more, which tells when the member is due again.
 items as materialized (
-  select c.group_id, c.member_id, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered,
+  select c.group_id, c.member_id, c.free, i.item_id, i.attempt, i.due_at, i.created_at, i.place, i.place <= c.slots as offered,
     c.in_flight + i.place > ${perMember} as beyond_usual
   from candidates c
   left join lateral (
@@ -134,8 +138,7 @@ claimed as materialized (
     select items.*, row_number() over (partition by group_id order by beyond_usual, due_at, item_id) as turn
     from items where offered and due_at <= $1
   ) placed
-  join held on held.group_id = placed.group_id
-  where placed.turn <= ${perGroup} - held.group_in_flight
+  where placed.turn <= placed.free
 ),
 leased as (
   update ${tables}_item q set lease_until = $2::timestamptz${message.written}
@@ -152,14 +155,15 @@ read_members as (
   group by items.group_id, items.member_id
 ),
 members_after as materialized (
-  select m.group_id, m.member_id, m.suspect, m.allowed, m.in_flight + coalesce(l.taken, 0) as in_flight,
+  select m.group_id, m.member_id, m.suspect, m.hanging, m.failing, m.usual_ms, m.allowed,
+    case when m.in_flight = 0 and l.taken > 0 then $1 else m.progress_at end as progress_at, m.in_flight + coalesce(l.taken, 0) as in_flight,
     coalesce(l.ready_at, m.ready_at) as ready_at, m.in_flight as before, l.taken > 0 or l.ready_at <> m.ready_at as changed
   from members m
   left join read_members l on l.group_id = m.group_id and l.member_id = m.member_id
 ),
 members_updated as (
   update ${tables}_member m set in_flight = after.in_flight, ready_at = after.ready_at,
-    progress_at = case when after.before = 0 and after.in_flight > 0 then $1 else m.progress_at end
+    progress_at = after.progress_at
   from members_after after
   where after.changed and m.group_id = after.group_id and m.member_id = after.member_id
 ),
@@ -167,10 +171,10 @@ members_updated as (
 groups_after as (
   select held.group_id, held.group_in_flight + coalesce(earliest.taken, 0)::integer as in_flight,
     case when held.turn_at <= $1 - interval '${queue.turnMs} milliseconds' then $1 else held.turn_at end as turn_at,
-    coalesce(earliest.ready_at, 'infinity') as ready_at
+    coalesce(earliest.ready_at, 'infinity') as ready_at${borrowColumnsOf(queue)}
   from held
   left join (
-    select member.group_id, sum(member.in_flight - member.before) as taken, ${earliestOfMembers(queue)} as ready_at
+    select member.group_id, sum(member.in_flight - member.before) as taken, ${earliestOfMembers(queue)} as ready_at${borrowColumns(queue)}
     from (
       select members_after.*,
         coalesce(sum(in_flight) filter (where suspect) over (partition by group_id), 0) as suspect_in_flight
@@ -181,7 +185,7 @@ groups_after as (
 ),
 groups_updated as (
   update ${tables}_group g set in_flight = after.in_flight, turn_at = after.turn_at,
-    ready_at = case when after.in_flight >= ${perGroup} then 'infinity' else greatest(after.turn_at, after.ready_at) end
+    ${groupTimes(queue, "after.in_flight", "after.turn_at", "after")}
   from groups_after after where g.group_id = after.group_id
 )`;
 }

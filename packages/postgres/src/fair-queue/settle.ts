@@ -1,4 +1,5 @@
-import { allowedSlots, earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
+import { borrowColumns, groupTimes, isHanging } from "./borrowing.ts";
+import { allowedSlots, earliestOfMembers, type FairQueue, isSuspect } from "./caps.ts";
 import { lockGroups } from "./lock.ts";
 import type { Statement } from "./pipeline.ts";
 import { assertTablesName } from "./tables.ts";
@@ -19,8 +20,8 @@ import { assertTablesName } from "./tables.ts";
  */
 export function settleParts(queue: FairQueue): string {
   const { tables } = queue;
-  const { perGroup } = fullCaps(queue.caps);
   const chosen = queue.caps.maxPerMember !== undefined;
+  const withGroup = chosen ? `\n    join ${tables}_group g on g.group_id = touched.group_id` : "";
   return `-- Finished items are deleted, the others wait until they are due again.
 items_finished as (
   delete from ${tables}_item q using settled
@@ -41,7 +42,7 @@ freed as (
 -- All members of these groups after the change: a group's next due time depends on all of them.
 members_settled as materialized (
   select member.*, ${allowedSlots(queue)} as allowed
-  from (select member.*, ${isSuspect(queue, "now")} as suspect from (
+  from (select member.*, ${isSuspect(queue, "now")} as suspect, ${isHanging(queue, "now")} as hanging from (
     select m.group_id, m.member_id, freed.items is not null as changed, touched.now,${chosen ? " g.per_member," : ""}
       m.in_flight - coalesce(freed.items, 0) as in_flight,
       coalesce(freed.failing, m.failing) as failing,
@@ -50,12 +51,7 @@ members_settled as materialized (
       case when freed.items > 0 and not freed.failing then ${usualAfter("m.usual_ms", "freed.freed_at - m.progress_at")}
         else m.usual_ms end as usual_ms
     from (select group_id, max(freed_at) as now from settled group by group_id) touched
-    join ${tables}_member m on m.group_id = touched.group_id${
-      chosen
-        ? `
-    join ${tables}_group g on g.group_id = touched.group_id`
-        : ""
-    }
+    join ${tables}_member m on m.group_id = touched.group_id${withGroup}
     left join freed on freed.group_id = m.group_id and freed.member_id = m.member_id
   ) member) member
 ),
@@ -70,10 +66,9 @@ members_written as (
 groups_settled as (
   update ${tables}_group g
   set in_flight = g.in_flight - earliest.items,
-    ready_at = case when g.in_flight - earliest.items >= ${perGroup} then 'infinity'
-      else greatest(g.turn_at, earliest.ready_at) end
+    ${groupTimes(queue, "g.in_flight - earliest.items", "g.turn_at", "earliest")}
   from (
-    select member.group_id, ${earliestOfMembers(queue)} as ready_at,
+    select member.group_id, ${earliestOfMembers(queue)} as ready_at${borrowColumns(queue)},
       (select sum(items) from freed where freed.group_id = member.group_id)::integer as items
     from (
       select members_settled.*,

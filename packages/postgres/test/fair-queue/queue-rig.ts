@@ -58,6 +58,8 @@ export async function startQueueRig(queue = QUEUE): Promise<QueueRig> {
   await plain.query(fairQueueTables("work.queue"));
   if (queue.caps.maxPerMember !== undefined)
     await plain.query("alter table work.queue_group add column per_member integer");
+  if (queue.caps.maxBorrowed !== undefined)
+    await plain.query("alter table work.queue_group add column slot_at timestamptz not null default '-infinity'");
   const own = createPipelinePool({ url: database.url, maxConnections: 4, applicationName: "rig-queue" });
   return {
     pool: own,

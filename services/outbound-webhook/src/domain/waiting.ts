@@ -1,3 +1,4 @@
+import { slotsToBorrow } from "@toolgate/postgres/fair-queue/borrowing";
 import { fullCaps, type QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 
 /** Attempts under way to an endpoint and in its workspace. */
@@ -14,6 +15,8 @@ export interface Slots {
   suspect: boolean;
   /** Attempts to all suspect endpoints of the workspace. */
   suspectEndpoints: number;
+  /** Those of them that go to endpoints which have responded before and take unusually long now. */
+  hangingEndpoints: number;
 }
 
 export type FullCap = "endpoint" | "workspace" | "suspect-endpoints" | "none";
@@ -30,7 +33,8 @@ export function fullCapOf(slots: Slots, caps: QueueCaps): FullCap {
   const ordinary = Math.min(slots.chosen ?? perMember, slots.succeeded ? maxPerMember : perMember);
   if (slots.endpoint >= (slots.suspect ? perSuspect : ordinary)) return "endpoint";
   if (slots.suspect && slots.suspectEndpoints >= suspectPerGroup) return "suspect-endpoints";
-  if (slots.workspace >= perGroup) return "workspace";
+  const borrowed = slotsToBorrow(caps, slots.suspectEndpoints, slots.hangingEndpoints);
+  if (slots.workspace >= perGroup + borrowed) return "workspace";
   return "none";
 }
 

@@ -4,6 +4,7 @@ import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
+import { HANGS_AFTER_MS } from "../store/queue.ts";
 import { messageIdOf, prepareAttempt, type SendAttempts } from "./attempt-sender.ts";
 
 export interface DispatcherOptions {
@@ -21,6 +22,8 @@ export interface DispatcherOptions {
 export const LEASE_MS = 45_000;
 /** [FAIR-1] Polls for due work, in case a wake-up was lost. */
 export const POLL_MS = 2_000;
+/** The poll after a claim that found something: if endpoints hang, this is when others get slots in their place. */
+const FIRST_POLL_MS = HANGS_AFTER_MS + 10;
 const RETRY_WAIT_MS = 250;
 /**
  * A claim costs much more than an item, so under load the dispatcher lets several items become due before it claims. The
@@ -43,8 +46,8 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
     if (waitMs > 0) await sleep(waitMs);
     claimedAtMs = performance.now();
     try {
-      const more = await claimAndSend(options, sending);
-      if (!more) await wakeUp.wait(POLL_MS, signal);
+      const { found, more } = await claimAndSend(options, sending);
+      if (!more) await wakeUp.wait(found ? FIRST_POLL_MS : POLL_MS, signal);
     } catch (error) {
       onError(error);
       await wakeUp.wait(RETRY_WAIT_MS, signal);
@@ -53,8 +56,11 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   await Promise.all(sending);
 }
 
-/** Resolves with whether there may be more. */
-async function claimAndSend(options: DispatcherOptions, sending: Set<Promise<void>>): Promise<boolean> {
+/** Resolves with whether it found deliveries, and whether there may be more. */
+async function claimAndSend(
+  options: DispatcherOptions,
+  sending: Set<Promise<void>>,
+): Promise<{ found: boolean; more: boolean }> {
   const now = options.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const { deliveries, full } = await options.store.claim(now, leaseUntil);
@@ -75,7 +81,7 @@ async function claimAndSend(options: DispatcherOptions, sending: Set<Promise<voi
     sending.add(sent);
     void sent.finally(() => sending.delete(sent));
   }
-  return full;
+  return { found: deliveries.length > 0, more: full };
 }
 
 async function sendOrHandBack(

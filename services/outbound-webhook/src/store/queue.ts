@@ -12,6 +12,12 @@ export const ATTEMPTS_PER_MESSAGE = 16;
 /** The minimum: slow endpoints get a multiple of their usual time instead. */
 export const SUSPECT_AFTER_MS = 100;
 
+/**
+ * Long enough that a stall of the whole installation is not taken for endpoints that hang, or a workspace would get more slots
+ * than it should.
+ */
+export const HANGS_AFTER_MS = 1_000;
+
 /** The queue of deliveries: a group is a workspace, a member an endpoint. */
 export function deliveryQueue(caps: QueueCaps): FairQueue {
   return {
@@ -19,6 +25,7 @@ export function deliveryQueue(caps: QueueCaps): FairQueue {
     caps,
     turnMs: TURN_MS,
     suspectAfterMs: SUSPECT_AFTER_MS,
+    hangsAfterMs: HANGS_AFTER_MS,
     itemsPerMessage: ATTEMPTS_PER_MESSAGE,
   };
 }

@@ -3,8 +3,8 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
-/** More than the tests wait. */
-const HUNG_FOR_MS = 60_000;
+/** More than the tests wait, and less than a lease. */
+const HUNG_FOR_MS = 40_000;
 const WORKSPACE = "w";
 const ADMIN = { workspaceId: WORKSPACE, role: "admin" } as const;
 

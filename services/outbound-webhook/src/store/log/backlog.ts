@@ -1,8 +1,9 @@
+import { isHanging } from "@toolgate/postgres/fair-queue/borrowing";
 import { isSuspect } from "@toolgate/postgres/fair-queue/caps";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { Slots } from "../../domain/waiting.ts";
 import type { EndpointKey } from "../endpoint.ts";
-import { SCHEMA, SUSPECT_AFTER_MS } from "../queue.ts";
+import { HANGS_AFTER_MS, SCHEMA, SUSPECT_AFTER_MS } from "../queue.ts";
 
 /** Waiting deliveries are counted up to this number. */
 export const MAX_COUNTED = 10_000;
@@ -45,11 +46,13 @@ export function slotsOf(workspace: string, endpoint: string, now: string): strin
     'failing', coalesce(bool_or(failing) filter (where member_id = ${endpoint}), false),
     'suspect', coalesce(bool_or(suspect) filter (where member_id = ${endpoint}), false),
     'suspectEndpoints', coalesce(sum(in_flight) filter (where suspect), 0),
+    'hangingEndpoints', coalesce(sum(in_flight) filter (where hanging), 0),
     'succeeded', coalesce(bool_or(usual_ms > 0) filter (where member_id = ${endpoint}), false),
     'chosen', (select g.per_member from ${SCHEMA}.queue_group g where g.group_id = ${workspace}),
     'workspace', coalesce((select g.in_flight from ${SCHEMA}.queue_group g where g.group_id = ${workspace}), 0))
   from (
-    select member_id, in_flight, failing, usual_ms, ${isSuspect({ suspectAfterMs: SUSPECT_AFTER_MS }, now)} as suspect
+    select member_id, in_flight, failing, usual_ms, ${isSuspect({ suspectAfterMs: SUSPECT_AFTER_MS }, now)} as suspect,
+      ${isHanging({ hangsAfterMs: HANGS_AFTER_MS }, now)} as hanging
     from ${SCHEMA}.queue_member where group_id = ${workspace} and (in_flight > 0 or member_id = ${endpoint})
   ) of_workspace)`;
 }
