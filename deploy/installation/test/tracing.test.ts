@@ -1,5 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
+import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHook, post, type TestHook } from "./hooks/hooks.ts";
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "./otlp-receiver.ts";
 import { type RunningToolgate, runToolgate, type TopologyKind } from "./running-toolgate.ts";
 
@@ -16,6 +18,20 @@ const EXPECTED = [
   `${HTTP} > ${RUN} > run > run > outbox > fan-out`,
   `${HTTP} > ${RUN} > run > run > outbox > fan-out > attempt`,
 ];
+const RECEIVE = "toolgate.inbound_hook.v1.ReceiveService/Receive";
+const HOOK = "POST /api/v1/hooks/*";
+/** Its answer is kept for a while, so not every call asks. */
+const LOCKED = "toolgate.key_auth.v1.WorkspaceService/ListLockedWorkspaces";
+const EXPECTED_OF_HOOK = [
+  HOOK,
+  `${HOOK} > ${RECEIVE}`,
+  `${HOOK} > ${RECEIVE} > hook run`,
+  `${HOOK} > ${RECEIVE} > hook run > ${RUN}`,
+  `${HOOK} > ${RECEIVE} > hook run > ${RUN} > run`,
+  `${HOOK} > ${RECEIVE} > hook run > ${RUN} > run > outbox`,
+  `${HOOK} > ${RECEIVE} > hook run > ${RUN} > run > outbox > fan-out`,
+  `${HOOK} > ${RECEIVE} > hook run > ${RUN} > run > outbox > fan-out > attempt`,
+];
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 const PARENT_ID = "b7ad6b7169203331";
 
@@ -23,6 +39,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   let toolgate: RunningToolgate;
   let collector: OtlpReceiver;
   let secret: string;
+  let hook: TestHook;
   beforeAll(async () => {
     collector = await startOtlpReceiver();
     toolgate = await runToolgate(kind, {
@@ -44,6 +61,14 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       external_api_write: true,
       handler: 'export default async (args, ctx) => { await ctx.callTool("inner", {}); return { success: true }; };',
     });
+    await toolgate.saveTool("hooked", {
+      inbound_hook: true,
+      handler: `export default async (args, ctx) => {
+        await ctx.emitWebhook("order.added", {});
+        return { success: true };
+      };`,
+    });
+    hook = await createHook(toolgate, { format: "HOOK_FORMAT_NATIVE", target: { tool: "hooked" } });
     await toolgate.createEndpoint(["custom.*"]);
     ({ secret } = await toolgate.createKey({ name: "k", tools: ["outer"] }));
   });
@@ -73,6 +98,19 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     });
     expect(spans.find(({ name }) => name === HTTP)?.parentId).toBe(PARENT_ID);
     expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set(["vendor=1,other=2"]));
+  });
+
+  test("one trace leads from the call of a hook through its run to the attempt of the event that the run caused", async () => {
+    const traceId = TRACE_ID.replaceAll("0", "2");
+    const body = "{}";
+    const signature = sign(hook.secret, Math.floor(Date.now() / 1000), body);
+    const headers = { "x-service-signature": signature, traceparent: `00-${traceId}-${PARENT_ID}-01` };
+    expect((await post(toolgate, hook, { body, headers })).status).toBe(202);
+    await eventually(() => {
+      const received = collector.spans.filter((span) => span.traceId === traceId && span.name !== LOCKED);
+      expect(new Set(received.map((span) => path(span, received)))).toEqual(new Set(EXPECTED_OF_HOOK));
+      expect(received.length).toBe(EXPECTED_OF_HOOK.length);
+    });
   });
 
   test("a proxy's decision not to record applies to the whole trace, and a malformed traceparent starts a new one", async () => {

@@ -20,6 +20,7 @@ function newCall(call: Partial<AcceptedCall> & { names?: string[] } = {}): Accep
     contentType: "",
     headers: {},
     requestId: "",
+    trace: { traceparent: "", tracestate: "" },
     ...rest,
   };
 }

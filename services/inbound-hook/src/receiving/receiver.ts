@@ -1,6 +1,7 @@
 import { RefusalReason } from "@toolgate/gen/toolgate/inbound_hook/v1/receive_pb";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
+import { currentTrace } from "@toolgate/telemetry/trace";
 import { ID_HEADERS } from "@toolgate/webhook-signing/hook-headers";
 import { authenticate } from "../domain/call/authentication.ts";
 import { parseBody } from "../domain/call/body.ts";
@@ -90,6 +91,7 @@ async function accept(
     contentType,
     headers: idHeaders(call),
     requestId: call.requestId,
+    trace: currentTrace(),
   };
   const { deliveryId, isDuplicate } = await acceptors[hook.lane].accept(accepted, call.since);
   if (!isDuplicate) {

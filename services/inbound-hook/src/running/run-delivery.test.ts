@@ -23,6 +23,7 @@ const DELIVERY: ClaimedDelivery = {
     body: Buffer.from('{"a":1}'),
     contentType: "application/json",
     requestId: "request-1",
+    trace: { traceparent: "", tracestate: "" },
   },
 };
 

@@ -1,6 +1,6 @@
 import { hookRunsEnded, hookStartDelay } from "@toolgate/telemetry/instruments";
 import { runForRequest } from "@toolgate/telemetry/request";
-import { SpanKind, startSpan } from "@toolgate/telemetry/trace";
+import { SpanKind, spanOf, startSpan } from "@toolgate/telemetry/trace";
 import type { IsWorkspaceLocked } from "../clients/workspace-lock.ts";
 import { dataForTarget, TOO_LARGE } from "../domain/arguments/mapping.ts";
 import { parseBody } from "../domain/call/body.ts";
@@ -31,7 +31,10 @@ export function createRunDelivery(deps: RunDeliveryDependencies): RunDelivery {
   return async (delivery, stop) => {
     const { run } = delivery;
     if (!run) return recordOf(delivery, { number: 0, args: "", end: failed("") }, now());
-    const span = startSpan("hook run", undefined, { kind: SpanKind.CONSUMER, attributes: { "toolgate.lane": lane } });
+    const span = startSpan("hook run", spanOf(run.trace), {
+      kind: SpanKind.CONSUMER,
+      attributes: { "toolgate.lane": lane },
+    });
     const input = inputOf(run, lane);
     const work = () => startAndRun(deps, delivery, run, input, stop);
     const end = await runForRequest({ requestId: run.requestId, span: span?.spanContext() }, work).catch((error) => {

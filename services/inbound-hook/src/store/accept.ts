@@ -3,6 +3,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { makeAndLockGroups, unlockedGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
+import type { TraceContext } from "@toolgate/telemetry/trace";
 import type { Lane } from "./queue.ts";
 
 /** A verified hook call, to be stored as a hook delivery. */
@@ -21,6 +22,8 @@ export interface AcceptedCall {
   /** The headers with ids, and no others. */
   headers: Readonly<Record<string, string>>;
   requestId: string;
+  /** Of the call; its run continues it. */
+  trace: TraceContext;
 }
 
 export interface StoreLimits {
@@ -78,6 +81,8 @@ function valuesOf(calls: readonly AcceptedCall[]): unknown[] {
     calls.map((call) => call.contentType),
     calls.map((call) => JSON.stringify(call.headers)),
     calls.map((call) => call.requestId),
+    calls.map((call) => call.trace.traceparent),
+    calls.map((call) => call.trace.tracestate),
     keys.map(({ id }) => id),
     keys.map(({ hookId }) => hookId),
     keys.map(({ key }) => key),
@@ -85,11 +90,12 @@ function valuesOf(calls: readonly AcceptedCall[]): unknown[] {
 }
 
 const acceptText = (queue: FairQueue) => `with incoming as materialized (
-  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::text[], $9::text[])
-    as given (id, created_at, workspace_id, hook_id, external_id, body, content_type, headers, request_id)
+  select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::text[], $9::text[],
+    $10::text[], $11::text[])
+    as given (id, created_at, workspace_id, hook_id, external_id, body, content_type, headers, request_id, traceparent, tracestate)
 ),
 wanted as materialized (
-  select * from unnest($10::uuid[], $11::bigint[], $12::bytea[]) as given (delivery_id, hook_id, key)
+  select * from unnest($12::uuid[], $13::bigint[], $14::bytea[]) as given (delivery_id, hook_id, key)
 ),
 known as materialized (
   select distinct on (wanted.delivery_id) wanted.delivery_id as id, k.delivery_id as original
@@ -106,8 +112,10 @@ keys_added as (
 ),
 deliveries_added as (
   insert into inbound_hook.delivery
-    (created_at, id, workspace_id, hook_id, external_id, body, content_type, headers, request_id)
-  select created_at, id, workspace_id, hook_id, external_id, body, content_type, headers::jsonb, request_id from fresh
+    (created_at, id, workspace_id, hook_id, external_id, body, content_type, headers, request_id, traceparent, tracestate)
+  select created_at, id, workspace_id, hook_id, external_id, body, content_type, headers::jsonb, request_id, traceparent,
+    tracestate
+  from fresh
 ),
 queued as materialized (
   select id as item_id, workspace_id as group_id, hook_id as member_id, created_at as due_at, created_at from fresh

@@ -21,6 +21,7 @@ export function newCall(): AcceptedCall {
     contentType: "",
     headers: {},
     requestId: "",
+    trace: { traceparent: "", tracestate: "" },
   };
 }
 

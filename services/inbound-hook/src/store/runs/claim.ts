@@ -2,6 +2,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
+import type { TraceContext } from "@toolgate/telemetry/trace";
 import type { ArgumentSource } from "../../domain/arguments/mapping.ts";
 
 /** A hook delivery whose target may be started now, with everything that the start needs. */
@@ -35,6 +36,8 @@ export interface ClaimedRun {
   body: Buffer;
   contentType: string;
   requestId: string;
+  /** Of the call. */
+  trace: TraceContext;
 }
 
 interface Claim {
@@ -60,7 +63,8 @@ const RUN_PARTS = `,
 started as (
   update inbound_hook.delivery d set status = 'running', runs = d.runs + 1, duration_ms = 0, error = ''
   from claimed where d.created_at = claimed.created_at and d.id = claimed.item_id
-  returning d.created_at, d.id, d.hook_id, d.external_id, d.body, d.content_type, d.request_id, d.runs, d.requested_by,
+  returning d.created_at, d.id, d.hook_id, d.external_id, d.body, d.content_type, d.request_id, d.traceparent, d.tracestate, d.runs,
+    d.requested_by,
     'hook_' || d.hook_id || '_' || floor(extract(epoch from d.created_at))::bigint || '_'
       || left(md5(d.id::text || ' ' || d.runs), 12) as chat_id
 ),
@@ -73,6 +77,7 @@ runs_started as (
 select claimed.item_id as "deliveryId", claimed.created_at as "createdAt", claimed.group_id as "workspaceId",
   claimed.attempt, started.runs as number, started.chat_id as "chatId", started.external_id as "externalId",
   started.body, started.content_type as "contentType", started.request_id as "requestId",
+  started.traceparent, started.tracestate,
   h.id as "hookId", h.name, h.workspace, h.target_name as target, h.args_from as "from", h.pointers,
   h.id is null or h.deleted_at is not null as deleted
 from claimed
@@ -99,6 +104,7 @@ function toDelivery(claimId: string, row: any): ClaimedDelivery {
   const claimed = { claimId, deliveryId, createdAt, workspaceId, attempt };
   if (number === null) return { ...claimed, run: undefined };
   const { chatId, externalId, body, contentType, requestId, name, workspace, target, from, pointers, deleted } = row;
+  const trace = { traceparent: row.traceparent, tracestate: row.tracestate };
   const hook = { id: row.hookId, name, workspace, target, arguments: { from, pointers }, deleted };
-  return { ...claimed, run: { number, chatId, hook, externalId, body, contentType, requestId } };
+  return { ...claimed, run: { number, chatId, hook, externalId, body, contentType, requestId, trace } };
 }
