@@ -1,4 +1,5 @@
-import { messagesAhead, RESULTS_PER_MESSAGE } from "@toolgate/outbound-webhook/worker/worker";
+import { RESULTS_PER_MESSAGE } from "@toolgate/outbound-webhook/worker/result-batch";
+import { messagesAhead } from "@toolgate/outbound-webhook/worker/worker";
 import type { Stream } from "./broker.ts";
 import type { Clock, Processors } from "./clock.ts";
 import type { Send, Sent } from "./messages.ts";

@@ -12,7 +12,7 @@ import { type Context, createContext } from "./context.ts";
 import { ATTEMPT_DEADLINE_MS } from "./domain/outcome.ts";
 import { dispatcherLoops } from "./roles/dispatcher.ts";
 import { fanOutLoops } from "./roles/fan-out.ts";
-import { workerLoops } from "./roles/worker.ts";
+import { createWorker } from "./roles/worker.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { SCHEMA } from "./store/queue.ts";
 import { maintainPartitions } from "./store/retention.ts";
@@ -43,13 +43,18 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   else await ensureStream(bus, "ATTEMPTS");
   const context = await openContext(config, host, { bus, now, resolver }, resources);
   const roles: Loops[] = [];
+  const worker = config.roles.has("worker")
+    ? await createWorker(config, { bus, log, now, resolver, attemptDeadlineMs }, resources)
+    : undefined;
   if (context) {
     roles.push(maintenanceLoops(context, bus, host));
     if (config.roles.has("fan-out")) roles.push(fanOutLoops(context, bus, log));
-    if (config.roles.has("dispatcher")) roles.push(dispatcherLoops(context, { config, bus, log, peers }, resources));
+    if (config.roles.has("dispatcher")) {
+      const { makeAttempt } = worker ?? {};
+      roles.push(dispatcherLoops(context, { config, bus, log, peers, makeAttempt }, resources));
+    }
   }
-  if (config.roles.has("worker"))
-    roles.push(await workerLoops(config, { bus, log, now, resolver, attemptDeadlineMs }, resources));
+  if (worker) roles.push(worker.loops);
   const loops = {
     producers: roles.flatMap(({ producers }) => producers),
     consumers: roles.flatMap(({ consumers = [] }) => consumers),

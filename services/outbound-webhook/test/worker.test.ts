@@ -8,6 +8,7 @@ import { testNats } from "@toolgate/testbed/servers";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAttemptShares } from "../src/worker/attempt-shares.ts";
+import { createAttempts } from "../src/worker/make-attempts.ts";
 import { runWorker } from "../src/worker/worker.ts";
 
 const DONE: SafeFetchResult = { kind: "aborted" } as SafeFetchResult;
@@ -47,18 +48,22 @@ describe("a worker", () => {
     shares?: WorkspaceShares;
     result?: SafeFetchResult;
   }): void {
-    const { result = DONE, ...given } = options;
+    const { result = DONE, shares = createAttemptShares(1024 ** 3), ...given } = options;
     const send = async ({ url }: { url: string }) => {
       begun.push(url);
       await released;
       return result;
     };
+    const { concurrency } = options;
     const running = runWorker({
       bus,
-      safeFetch: { send },
-      shares: createAttemptShares(1024 ** 3),
-      attemptDeadlineMs: 10_000,
-      now: () => new Date(),
+      makeAttempt: createAttempts({
+        safeFetch: { send },
+        shares,
+        concurrency,
+        attemptDeadlineMs: 10_000,
+        now: () => new Date(),
+      }),
       signal: stopping.signal,
       onError: () => {},
       onTooLate: (count) => late.push(count),

@@ -22,7 +22,7 @@ export interface AttemptMessage {
 }
 
 /** The attempts that did not reach the broker, and the reason. */
-interface SendFailure {
+export interface SendFailure {
   attempts: Attempt[];
   error: unknown;
 }

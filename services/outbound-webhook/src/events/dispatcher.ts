@@ -5,13 +5,23 @@ import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
 import { HANGS_AFTER_MS } from "../store/queue.ts";
-import { messageIdOf, prepareAttempt, type SendAttempts } from "./attempt-sender.ts";
+import {
+  type AttemptMessage,
+  messageIdOf,
+  prepareAttempt,
+  type SendAttempts,
+  type SendFailure,
+} from "./attempt-sender.ts";
+import type { LocalAttempts } from "./local-attempts.ts";
+import { newClaimId } from "./local-messages.ts";
 
 export interface DispatcherOptions {
   store: ClaimStore;
   applyResults: ApplyResults;
   secretBox: Pick<SecretBox, "open">;
   send: SendAttempts;
+  /** Undefined when this process has no worker. */
+  local?: LocalAttempts | undefined;
   wakeUp: WakeUp;
   now: () => Date;
   signal: AbortSignal;
@@ -30,6 +40,8 @@ const RETRY_WAIT_MS = 250;
  * first claim after a pause does not wait.
  */
 export const BETWEEN_CLAIMS_MS = 4;
+/** After a claim that took longer, other dispatchers may soon have its deliveries handed back. */
+const MAX_LOCAL_CLAIM_MS = 1_000;
 /** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
@@ -63,7 +75,9 @@ async function claimAndSend(
 ): Promise<{ found: boolean; more: boolean }> {
   const now = options.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
-  const { deliveries, full } = await options.store.claim(now, leaseUntil);
+  const claimedAtMs = performance.now();
+  const local = options.local?.hasRoom() ? options.local : undefined;
+  const { deliveries, full } = await options.store.claim(now, leaseUntil, newClaimId(local !== undefined));
   const unwanted = deliveries.filter((delivery) => !delivery.wanted);
   const cancelled = unwanted.map(
     ({ deliveryId, workspaceId, number }): CancelRecord => ({
@@ -77,18 +91,26 @@ async function claimAndSend(
   if (cancelled.length > 0) await options.applyResults(cancelled, now);
   const wanted = deliveries.filter((delivery) => delivery.wanted);
   if (wanted.length > 0) {
-    const sent = sendOrHandBack(wanted, now, leaseUntil, options);
+    const sent = sendOrHandBack({ deliveries: wanted, now, leaseUntil, claimedAtMs, local }, options);
     sending.add(sent);
     void sent.finally(() => sending.delete(sent));
   }
   return { found: deliveries.length > 0, more: full };
 }
 
+interface Claimed {
+  deliveries: ClaimedDelivery[];
+  now: Date;
+  leaseUntil: Date;
+  /** On the clock of `performance.now`. */
+  claimedAtMs: number;
+  /** Where its attempts are to be made; undefined: by any worker. */
+  local: LocalAttempts | undefined;
+}
+
 async function sendOrHandBack(
-  deliveries: ClaimedDelivery[],
-  now: Date,
-  leaseUntil: Date,
-  { send, secretBox, store, onError }: DispatcherOptions,
+  { deliveries, now, leaseUntil, claimedAtMs, local }: Claimed,
+  { send, secretBox, store, signal, onError }: DispatcherOptions,
 ): Promise<void> {
   const messages = new Map<string, Attempt[]>();
   const unsignable: ClaimedDelivery[] = [];
@@ -109,10 +131,17 @@ async function sendOrHandBack(
     const again = new Date(now.getTime() + UNSIGNABLE_WAIT_MS);
     await store.handBack(unsignable, leaseUntil, again).catch(onError);
   }
-  const failures = await send([...messages].map(([messageId, attempts]) => ({ messageId, attempts })));
+  const all = [...messages].map(([messageId, attempts]) => ({ messageId, attempts }));
+  if (local && performance.now() - claimedAtMs <= MAX_LOCAL_CLAIM_MS) return local.make(all, claimedAtMs, signal);
+  const failures = local ? refuse(all) : await send(all);
   if (failures.length === 0) return;
   for (const { error } of failures) onError(error);
   const notSent = new Set(failures.flatMap((failure) => failure.attempts.map((attempt) => attempt.deliveryId)));
   const unsent = deliveries.filter((delivery) => notSent.has(delivery.deliveryId));
   await store.handBack(unsent, leaseUntil).catch(onError);
+}
+
+function refuse(messages: readonly AttemptMessage[]): SendFailure[] {
+  const error = new Error("a claim took too long, so that its deliveries are claimed again");
+  return messages.map(({ attempts }) => ({ attempts, error }));
 }

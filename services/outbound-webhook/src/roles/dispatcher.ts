@@ -7,43 +7,68 @@ import type { Loop, Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
 import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
+import { applyAttemptResults } from "../events/apply-attempt-results.ts";
 import { createAttemptSender } from "../events/attempt-sender.ts";
 import { deactivationNotices } from "../events/deactivation-notices.ts";
 import { DISPATCH } from "../events/dispatch-subject.ts";
 import { runDispatcher } from "../events/dispatcher.ts";
+import { createLocalAttempts, RESERVE_EVERY_MS } from "../events/local-attempts.ts";
 import { runReplays } from "../events/replay-loop.ts";
 import { runResultConsumer } from "../events/result-consumer.ts";
 import { createUnsentSweep } from "../events/unsent-deliveries.ts";
 import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
+import type { MakeAttempt } from "../worker/make-attempts.ts";
 
 export const SWEEP_EVERY_MS = 2_000;
 
 export interface DispatcherOptions {
-  config: Pick<Config, "mail">;
+  config: Pick<Config, "mail" | "workerConcurrency">;
   bus: Bus;
   log: Logger;
   peers: Pick<Peers, "transport">;
+  /** Of the worker in this process, if it has one. */
+  makeAttempt: MakeAttempt | undefined;
 }
 
 /** Claims due deliveries, sends their attempts to workers, and applies the results. */
 export function dispatcherLoops(context: Context, options: DispatcherOptions, resources: AsyncDisposableStack): Loops {
   const { pool, queuePool, queue, secretBox, replaySteps, replayWakeUp, announceWork, now } = context;
-  const { config, bus, log, peers } = options;
+  const { config, bus, log, peers, makeAttempt } = options;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const wakeUp = createWakeUp();
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
   const applyResults = createApplyResults(queuePool, queue);
   const store = createClaimStore(queuePool, queue);
   const send = createAttemptSender(bus);
-  const sweepUnsent = createUnsentSweep({ store, bus, send, now });
+  const results = { applyResults, handBack: store.handBack, onApplied: () => wakeUp.signal(), now };
+  const local =
+    makeAttempt &&
+    createLocalAttempts({
+      bus,
+      makeAttempt,
+      applyResults: (made) => applyAttemptResults(made, results),
+      concurrency: config.workerConcurrency,
+      onError: onError("attempts of this process"),
+    });
+  const sweepUnsent = createUnsentSweep({ store, bus, send, now, ...(local && { holds: local.holds }) });
   const sweep = async () => {
     if ((await store.expireLeases(now())) > 0) wakeUp.signal();
     await sweepUnsent();
   };
   const producers: Loop[] = [
     (signal) =>
-      runDispatcher({ store, applyResults, secretBox, send, wakeUp, now, signal, onError: onError("dispatcher") }),
+      runDispatcher({
+        store,
+        applyResults,
+        secretBox,
+        send,
+        local,
+        wakeUp,
+        now,
+        signal,
+        onError: onError("dispatcher"),
+      }),
     (signal) =>
       runReplays({
         steps: replaySteps,
@@ -60,17 +85,11 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
     const notice = { mail, peers, now, onError: onError("email about a deactivated endpoint") };
     producers.push(adminNoticeLoop(deactivationNotices(pool), notice, resources));
   } else log.warn("SMTP_URL is not set: emails about deactivated endpoints wait");
-  const consumers: Loop[] = [
-    (signal) =>
-      runResultConsumer({
-        bus,
-        applyResults,
-        handBack: store.handBack,
-        onApplied: () => wakeUp.signal(),
-        now,
-        signal,
-        onError: onError("results"),
-      }),
-  ];
+  const consumers: Loop[] = [(signal) => runResultConsumer({ bus, ...results, signal, onError: onError("results") })];
+  if (local) {
+    // Until the last of its attempts has ended.
+    const reserve = () => local.reserve();
+    consumers.push((signal) => runEvery(RESERVE_EVERY_MS, signal, reserve, onError("reservations")));
+  }
   return { producers, consumers };
 }

@@ -6,6 +6,7 @@ import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
 import { createAttemptShares } from "../worker/attempt-shares.ts";
+import { createAttempts, type MakeAttempt } from "../worker/make-attempts.ts";
 import { runWorker } from "../worker/worker.ts";
 
 /** Two for each of two thousand endpoints, because a handshake costs more than a delivery. */
@@ -19,12 +20,12 @@ export interface WorkerOptions {
   attemptDeadlineMs: number;
 }
 
-/** Makes the attempts that dispatchers send. */
-export async function workerLoops(
+/** Makes attempts: those that dispatchers send, and those of this process. */
+export async function createWorker(
   config: Config,
   { bus, log, now, resolver, attemptDeadlineMs }: WorkerOptions,
   resources: AsyncDisposableStack,
-): Promise<Loops> {
+): Promise<{ loops: Loops; makeAttempt: MakeAttempt }> {
   const { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency } = config;
   const shares = createAttemptShares(config.workspaceBytesPerSecond);
   const safeFetch = resources.use(
@@ -40,10 +41,9 @@ export async function workerLoops(
   const onError = (error: unknown) => log.error({ err: error }, "worker");
   const onTooLate = (attempts: number) =>
     log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clock skew");
-  return {
-    producers: [
-      (signal) =>
-        runWorker({ bus, safeFetch, shares, concurrency, attemptDeadlineMs, now, signal, onError, onTooLate }),
-    ],
+  const makeAttempt = createAttempts({ safeFetch, shares, concurrency, attemptDeadlineMs, now });
+  const loops = {
+    producers: [(signal: AbortSignal) => runWorker({ bus, makeAttempt, concurrency, signal, onError, onTooLate })],
   };
+  return { loops, makeAttempt };
 }

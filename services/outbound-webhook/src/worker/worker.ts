@@ -1,29 +1,16 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
 import { createBatchingPublisher } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { consumeMessages } from "@toolgate/event-bus/consume";
-import {
-  type Attempt,
-  AttemptBatchSchema,
-  type AttemptResult,
-  AttemptResultBatchSchema,
-} from "@toolgate/gen/toolgate/events/v1/attempt_pb";
-import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
-import pLimit from "p-limit";
-import { ATTEMPT_WEIGHT } from "./attempt-shares.ts";
-import { createKnownAttempts } from "./known-attempts.ts";
-import { handedBack, isTooLate, runAttempt } from "./run-attempt.ts";
+import { type Attempt, AttemptBatchSchema, type AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import type { MakeAttempt } from "./make-attempts.ts";
+import { encodeResults, REPORT_DEADLINE_MS, RESULTS_PER_MESSAGE, sizeOfResult } from "./result-batch.ts";
 
 export interface WorkerOptions {
   bus: Bus;
-  safeFetch: Pick<SafeFetch, "send">;
-  shares: WorkspaceShares;
+  makeAttempt: MakeAttempt;
   /** Simultaneous attempts. */
   concurrency: number;
-  /** Longest time for an attempt. */
-  attemptDeadlineMs: number;
-  now: () => Date;
   signal: AbortSignal;
   onError: (error: unknown) => void;
   /** Called with how many attempts of a message were too late to be made. */
@@ -41,13 +28,6 @@ const ACK_WAIT_MS = 7_500;
 const MAX_MESSAGES_AHEAD = 8;
 const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
 const MAX_ACK_PENDING = 20_000;
-export const RESULTS_PER_MESSAGE = 128;
-/** Bound for the other fields of a result. */
-const RESULT_FRAME_BYTES = 400;
-/** UTF-8 bytes per UTF-16 unit. */
-const MAX_BYTES_PER_UNIT = 3;
-const REPORT_DEADLINE_MS = 20_000;
-
 /** The part of a message from the broker that a worker needs. */
 interface Message {
   data: Uint8Array;
@@ -66,31 +46,17 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await using reports = createBatchingPublisher<AttemptResult>({
     bus,
     subject: "attempts.done",
-    encode: (results) => toBinary(AttemptResultBatchSchema, create(AttemptResultBatchSchema, { results })),
-    sizeOf: ({ response, error }) => RESULT_FRAME_BYTES + MAX_BYTES_PER_UNIT * (response.length + error.length),
+    encode: encodeResults,
+    sizeOf: sizeOfResult,
     maxItems: RESULTS_PER_MESSAGE,
     deadlineMs: REPORT_DEADLINE_MS,
   });
-  const semaphore = pLimit(concurrency);
-  const known = createKnownAttempts();
   const held = new Map<Message, Promise<void>>();
   /** Resolves with whether the attempt was too late. */
   async function attempt(one: Attempt, redelivered: boolean, onBegin: () => void): Promise<boolean> {
-    let tooLate = false;
-    const result = await semaphore(() => {
-      onBegin();
-      if (one.handBackNotAfterMs !== 0n || (redelivered && !known.has(one))) return handedBack(one);
-      return known.once(one, async () => {
-        tooLate = isTooLate(one, options.now());
-        return tooLate ? undefined : runAttempt(one, options);
-      });
-    });
-    if (result) {
-      // Those that are handed back have sent nothing.
-      if (result.givenBackNotAfterMs === 0n) await waitForShare(options, one);
-      await reports.add(result);
-    }
-    return tooLate;
+    const result = await options.makeAttempt(one, { redelivered, onBegin, signal });
+    if (typeof result === "object") await reports.add(result);
+    return result === "too late";
   }
   async function makeAll(message: Message, attempts: readonly Attempt[], onBegin: () => void): Promise<void> {
     const running = attempts.map((one) => attempt(one, message.redelivered, onBegin));
@@ -131,15 +97,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   });
   while (held.size > 0) await Promise.all(held.values());
   clearInterval(extendHeld);
-}
-
-/** Slows the deliveries of large bodies of one workspace down. A result is reported at the latest after 2 s, and immediately when the worker stops. */
-async function waitForShare({ shares, signal }: WorkerOptions, { workspaceId, body }: Attempt): Promise<void> {
-  try {
-    using _turn = await shares.begin(workspaceId, body.length * ATTEMPT_WEIGHT, () => signal);
-  } catch {
-    shares.charge(workspaceId, body.length * ATTEMPT_WEIGHT);
-  }
 }
 
 export function messagesAhead(concurrency: number): number {

@@ -42,7 +42,8 @@ interface Claim {
 }
 
 export interface ClaimStore {
-  claim(now: Date, leaseUntil: Date): Promise<Claim>;
+  /** @param claimId the beginning of the ids of the messages in which the deliveries are sent */
+  claim(now: Date, leaseUntil: Date, claimId?: string): Promise<Claim>;
   /**
    * Hands claimed deliveries back to the queue. With `failingUntil` they wait until then, and their endpoints count
    * as failing.
@@ -94,10 +95,10 @@ fetch first ${LEASED_PER_PAGE} rows with ties`;
 export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
   const claim = prepareClaim(queue, { name: "claim_deliveries", text: SELECT });
   return {
-    async claim(now, leaseUntil) {
+    async claim(now, leaseUntil, claimId = randomUUID()) {
       const [locked, claimed] = await pipelined(
         pool,
-        claim({ now, leaseUntil, maxGroups: MAX_GROUPS_PER_CLAIM, values: [randomUUID()] }),
+        claim({ now, leaseUntil, maxGroups: MAX_GROUPS_PER_CLAIM, values: [claimId] }),
       );
       const deliveries: ClaimedDelivery[] = claimed?.rows ?? [];
       const groups: number = locked?.rows[0].groups ?? 0;
