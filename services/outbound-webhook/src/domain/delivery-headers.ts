@@ -1,11 +1,12 @@
 import { sign, signStandard } from "@toolgate/webhook-signing/sign";
+import type { SigningKey } from "@toolgate/webhook-signing/signing-key";
 
 const USER_AGENT = "Service-Webhooks/1.0 (Toolgate)";
 
 interface SignedEvent {
   eventType: string;
   hop: number;
-  secret: string;
+  secret: string | SigningKey;
   body: Uint8Array;
   now: Date;
 }

@@ -5,9 +5,9 @@ import { type Attempt, AttemptBatchSchema, AttemptSchema } from "@toolgate/gen/t
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { headersContext } from "../domain/custom-headers.ts";
 import { requestHeaders, signingTime } from "../domain/delivery-headers.ts";
-import { sealingContext } from "../domain/endpoint.ts";
 import { ATTEMPT_DEADLINE_MS } from "../domain/outcome.ts";
 import type { ClaimedDelivery } from "../store/deliveries/claim.ts";
+import type { OpenSigningKey } from "./signing-keys.ts";
 
 /** An attempt with a larger body is sent in a message of its own, so that messages stay below the broker's limit. */
 const MAX_SHARED_BODY_BYTES = 32 * 1024;
@@ -35,13 +35,13 @@ export type SendAttempts = (messages: AttemptMessage[]) => Promise<SendFailure[]
 /** Everything that a worker needs for one attempt, with a signature for the current time. */
 export function prepareAttempt(
   delivery: ClaimedDelivery,
-  secretBox: Pick<SecretBox, "open">,
+  { secretBox, keyOf }: { secretBox: Pick<SecretBox, "open">; keyOf: OpenSigningKey },
   now: Date,
   leaseUntil: Date,
 ): Attempt {
   const { deliveryId, endpointId, number, url, body, workspaceId, customHeaders } = delivery;
   const custom = customHeaders ? JSON.parse(secretBox.open(customHeaders, headersContext(endpointId))) : {};
-  const secret = secretBox.open(delivery.secret, sealingContext(endpointId));
+  const secret = keyOf(delivery);
   return create(AttemptSchema, {
     deliveryId,
     endpointId: BigInt(endpointId),

@@ -14,6 +14,7 @@ import {
 } from "./attempt-sender.ts";
 import type { LocalAttempts } from "./local-attempts.ts";
 import { newClaimId } from "./local-messages.ts";
+import { createSigningKeys, type OpenSigningKey } from "./signing-keys.ts";
 
 export interface DispatcherOptions {
   store: ClaimStore;
@@ -51,6 +52,7 @@ const UNSIGNABLE_WAIT_MS = 60_000;
  */
 export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   const { wakeUp, signal, onError } = options;
+  const running = { ...options, keyOf: createSigningKeys(options.secretBox) };
   const sending = new Set<Promise<void>>();
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
@@ -58,7 +60,7 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
     if (waitMs > 0) await sleep(waitMs);
     claimedAtMs = performance.now();
     try {
-      const { found, more } = await claimAndSend(options, sending);
+      const { found, more } = await claimAndSend(running, sending);
       if (!more) await wakeUp.wait(found ? FIRST_POLL_MS : POLL_MS, signal);
     } catch (error) {
       onError(error);
@@ -68,9 +70,11 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   await Promise.all(sending);
 }
 
+type RunningDispatcher = DispatcherOptions & { keyOf: OpenSigningKey };
+
 /** Resolves with whether it found deliveries, and whether there may be more. */
 async function claimAndSend(
-  options: DispatcherOptions,
+  options: RunningDispatcher,
   sending: Set<Promise<void>>,
 ): Promise<{ found: boolean; more: boolean }> {
   const now = options.now();
@@ -110,13 +114,13 @@ interface Claimed {
 
 async function sendOrHandBack(
   { deliveries, now, leaseUntil, claimedAtMs, local }: Claimed,
-  { send, secretBox, store, signal, onError }: DispatcherOptions,
+  { send, secretBox, keyOf, store, signal, onError }: RunningDispatcher,
 ): Promise<void> {
   const messages = new Map<string, Attempt[]>();
   const unsignable: ClaimedDelivery[] = [];
   for (const delivery of deliveries) {
     try {
-      const attempt = prepareAttempt(delivery, secretBox, now, leaseUntil);
+      const attempt = prepareAttempt(delivery, { secretBox, keyOf }, now, leaseUntil);
       const messageId = messageIdOf(delivery, delivery.body.length);
       const together = messages.get(messageId);
       if (together) together.push(attempt);
