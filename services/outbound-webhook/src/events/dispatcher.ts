@@ -41,7 +41,7 @@ const RETRY_WAIT_MS = 250;
  * first claim after a pause does not wait.
  */
 export const BETWEEN_CLAIMS_MS = 4;
-/** After a claim that took longer, other dispatchers may soon have its deliveries handed back. */
+/** When a claim took longer, other dispatchers may soon have its deliveries handed back. The next claim's go to the broker. */
 const MAX_LOCAL_CLAIM_MS = 1_000;
 /** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
@@ -52,7 +52,7 @@ const UNSIGNABLE_WAIT_MS = 60_000;
  */
 export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   const { wakeUp, signal, onError } = options;
-  const running = { ...options, keyOf: createSigningKeys(options.secretBox) };
+  const running: RunningDispatcher = { ...options, keyOf: createSigningKeys(options.secretBox), claimTookMs: 0 };
   const sending = new Set<Promise<void>>();
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
@@ -70,18 +70,24 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   await Promise.all(sending);
 }
 
-type RunningDispatcher = DispatcherOptions & { keyOf: OpenSigningKey };
+type RunningDispatcher = DispatcherOptions & {
+  keyOf: OpenSigningKey;
+  /** How long the last claim took. */
+  claimTookMs: number;
+};
 
 /** Resolves with whether it found deliveries, and whether there may be more. */
 async function claimAndSend(
-  options: RunningDispatcher,
+  running: RunningDispatcher,
   sending: Set<Promise<void>>,
 ): Promise<{ found: boolean; more: boolean }> {
-  const now = options.now();
+  const now = running.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const claimedAtMs = performance.now();
-  const local = options.local?.hasRoom() ? options.local : undefined;
-  const { deliveries, full } = await options.store.claim(now, leaseUntil, newClaimId(local !== undefined));
+  const isFast = running.claimTookMs <= MAX_LOCAL_CLAIM_MS;
+  const local = isFast && running.local?.hasRoom() ? running.local : undefined;
+  const { deliveries, full } = await running.store.claim(now, leaseUntil, newClaimId(local !== undefined));
+  running.claimTookMs = performance.now() - claimedAtMs;
   const unwanted = deliveries.filter((delivery) => !delivery.wanted);
   const cancelled = unwanted.map(
     ({ deliveryId, workspaceId, number }): CancelRecord => ({
@@ -92,10 +98,10 @@ async function claimAndSend(
       verdict: "cancelled",
     }),
   );
-  if (cancelled.length > 0) await options.applyResults(cancelled, now);
+  if (cancelled.length > 0) await running.applyResults(cancelled, now);
   const wanted = deliveries.filter((delivery) => delivery.wanted);
   if (wanted.length > 0) {
-    const sent = sendOrHandBack({ deliveries: wanted, now, leaseUntil, claimedAtMs, local }, options);
+    const sent = sendOrHandBack({ deliveries: wanted, now, leaseUntil, claimedAtMs, local }, running);
     sending.add(sent);
     void sent.finally(() => sending.delete(sent));
   }
