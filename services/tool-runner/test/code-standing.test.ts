@@ -26,10 +26,12 @@ test("[TOOL-2] a workspace whose code harmed a child is kept apart for a day, on
     return rows.length === 1 && rows[0];
   });
   expect(harm).toEqual({ workspace_id: runner.workspaceId, reason: "cpu" });
+  // On a busy machine the first replica may have begun the bomb again, in such a child.
+  const ofFirst = new Set(childrenApart());
   // The second replica learns it from the database, as one that was started again would.
   await eventually(async () => {
     expect(await runner.resultOf({ tool: "other", replica: 1 })).toEqual({ ok: 1 });
-    return childrenApart().length === 1;
+    return childrenApart().some((pid) => !ofFirst.has(pid));
   });
   runner.clock.advance(DAY_MS);
   for (const pid of childrenApart()) process.kill(pid, "SIGKILL");
