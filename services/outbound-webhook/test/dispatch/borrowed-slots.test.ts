@@ -34,6 +34,14 @@ describe("slots that a workspace borrows while endpoints hang", () => {
     });
     await rig.pool.query("update outbound_webhook.queue_member set usual_ms = 1");
   };
+  /** How many slots of the workspace are in use, and how many of its endpoints have failed. */
+  const state = async () => {
+    const { rows } = await rig.pool.query(
+      `select sum(in_flight)::int as slots, count(*) filter (where failing)::int as failed
+       from outbound_webhook.queue_member where group_id = 'w'`,
+    );
+    return rows[0];
+  };
   const hang = (type: string) =>
     rig.receiver.behave(({ path }) => (path.startsWith(`/${type}`) ? { hang: "before-status" } : {}));
   const requestsFor = (type: string) => rig.receiver.requests.filter(({ path }) => path.startsWith(`/${type}`)).length;
@@ -47,6 +55,8 @@ describe("slots that a workspace borrows while endpoints hang", () => {
     await eventually(() => requestsFor("custom.hung") === 2 * SLOTS);
     await report("custom.fine", 20);
     await eventually(() => requestsFor("custom.fine") === 3 * 21);
+    // All of them hang on.
+    expect((await state()).failed).toBe(0);
     expect(requestsFor("custom.hung")).toBe(2 * SLOTS);
   });
 
@@ -56,6 +66,7 @@ describe("slots that a workspace borrows while endpoints hang", () => {
     hang("custom.hung");
     await report("custom.hung", 1);
     await eventually(() => requestsFor("custom.hung") === 15 + 2 * SLOTS);
+    expect(await state()).toEqual({ slots: 2 * SLOTS, failed: 0 });
     await rig.register("another", "/another");
     await report("custom.x", 20, "another");
     await eventually(() => rig.requestsTo("/another").length === 20);
