@@ -30,7 +30,8 @@ const SETTINGS = {
   DELIVERIES_PER_WORKSPACE: "40",
   DELIVERIES_PER_ENDPOINT: "20",
   SANDBOX_CHILDREN: "1",
-  DRAIN_IDLE_MS: "3000",
+  // Longer than a client here leaves a connection idle on a busy machine: docs/kubernetes.md says what happens otherwise.
+  DRAIN_IDLE_MS: "10000",
 };
 const LOG_FILE = process.env.ROLLOUT_LOG;
 
