@@ -47,6 +47,29 @@ class ConnectingClient extends pg.Client {
     // process would crash. The pool replaces the client, because it takes no more statements.
     this.on("error", () => {});
   }
+
+  // biome-ignore lint/suspicious/noExplicitAny: passes on what pg's overloads of `query` take and return.
+  override query(...args: any[]): any {
+    const [statement, values] = args;
+    const isOwn = typeof args.at(-1) === "function" || typeof statement?.submit === "function";
+    return isOwn ? Reflect.apply(super.query, this, args) : this.#promise(statement, values);
+  }
+
+  /**
+   * For such a statement pg itself assigns a callback to a property. V8 puts a function that is assigned to a property into
+   * the old generation at once, and what it refers to, parameters and rows, stays there until the next major collection.
+   */
+  async #promise(statement: string, values: unknown[]): Promise<pg.QueryResult> {
+    try {
+      return await new Promise((resolve, reject) => {
+        super.query(statement, values, (error, result) => (error ? reject(error) : resolve(result)));
+      });
+    } catch (error) {
+      // As pg does: a stack that leads to the caller instead of the socket.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw error;
+    }
+  }
 }
 
 /**

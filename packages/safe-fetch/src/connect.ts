@@ -62,7 +62,7 @@ function connectOne(
     const settle = (end: { kind: "connected" } | { kind: "failed"; error: unknown } | { kind: "stopped" }) => {
       if (settled) return;
       settled = true;
-      stop.onFire = undefined;
+      stop.onFire(undefined);
       const phases = {
         address,
         connectMs: tcpUpAt === undefined ? null : tcpUpAt - began,
@@ -75,7 +75,7 @@ function connectOne(
       }
       resolve({ ...phases, kind: "failed", failure: classifyFailure(end.error, tcpUpAt !== undefined) });
     };
-    stop.onFire = () => settle({ kind: "stopped" });
+    stop.onFire(() => settle({ kind: "stopped" }));
     socket.setNoDelay(true);
     socket.on("error", (error) => settle({ kind: "failed", error }));
     socket.once("connect", () => {

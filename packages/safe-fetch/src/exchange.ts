@@ -35,11 +35,11 @@ export function exchange(
 ): Promise<ExchangeOutcome> {
   return new Promise((resolve) => {
     const reader = new ResponseReader(connection, limits, (outcome) => {
-      stop.onFire = undefined;
+      stop.onFire(undefined);
       resolve(outcome);
     });
-    stop.onFire = () => reader.stop(stop.reason ?? "aborted");
-    if (stop.reason !== undefined) return stop.onFire();
+    stop.onFire(() => reader.stop(stop.reason ?? "aborted"));
+    if (stop.reason !== undefined) return reader.stop(stop.reason);
     connection.dispatch(request, reader, limits.maxHeaderBytes, limits.maxBodyBytes);
   });
 }
@@ -48,25 +48,33 @@ export function exchange(
 export type StopReason = "deadline" | "aborted";
 
 /**
- * Ends a send early: fired once, by the deadline or by the caller. Each step checks `reason` before it begins, and sets
- * `onFire` to cancel itself.
+ * Ends a send early: fired once, by the deadline or by the caller. Each step checks `reason` before it begins, and says
+ * with `onFire` how it is cancelled.
  */
 export class Stop {
   reason: StopReason | undefined = undefined;
-  onFire: (() => void) | undefined = undefined;
+  #cancel: (() => void) | undefined = undefined;
+
+  /**
+   * What `fire` does, in place of what it would have done before. Not a property for callers: V8 puts a function that is
+   * assigned to a property into the old generation at once, and the request and response that it refers to with it.
+   */
+  onFire(cancel: (() => void) | undefined): void {
+    this.#cancel = cancel;
+  }
 
   /** Ends the send; later calls change nothing. */
   fire(reason: StopReason): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
-    this.onFire?.();
+    this.#cancel?.();
   }
 
   /** The value of a step that cannot be cancelled, or undefined as soon as this fires. The step must not reject. */
   before<T>(step: Promise<T>): Promise<T | undefined> {
     if (this.reason !== undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      this.onFire = () => resolve(undefined);
+      this.onFire(() => resolve(undefined));
       void step.then(resolve);
     });
   }

@@ -50,7 +50,8 @@ export class IdleConnections implements Disposable {
     this.#byKey.set(key, idle);
     idle.push(connection);
     this.#count++;
-    connection.onClose = () => this.#remove(key, connection);
+    const remove = () => this.#remove(key, connection);
+    connection.onClose = remove;
     if (this.#count > this.#limits.maxIdle) this.#closeOldest();
   }
 

@@ -40,8 +40,8 @@ export function openExchange(
 ): Promise<OpenOutcome> {
   return new Promise((resolve) => {
     const reader = new BodyReader(connection, limits.maxBodyBytes, watch, resolve);
-    stop.onFire = () => reader.stop(stop.reason ?? "aborted");
-    if (stop.reason !== undefined) return stop.onFire();
+    stop.onFire(() => reader.stop(stop.reason ?? "aborted"));
+    if (stop.reason !== undefined) return reader.stop(stop.reason);
     connection.dispatch(request, reader, limits.maxHeaderBytes, limits.maxBodyBytes);
   });
 }

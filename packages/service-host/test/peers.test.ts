@@ -6,6 +6,7 @@ import {
   SessionService,
 } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { ListLockedWorkspacesResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { SERVICES } from "@toolgate/service-registry/services";
 import { testTokens } from "@toolgate/testbed/service-identity";
 import { expect, test } from "vitest";
@@ -25,6 +26,7 @@ function localPeers() {
 const HOT_CALLS = {
   verify: async () => create(VerifyResponseSchema),
   authorize: async () => create(AuthorizeResponseSchema, { userId: "7" }),
+  listLockedWorkspaces: async () => create(ListLockedWorkspacesResponseSchema),
 };
 
 function keyAuth(hotCalls: Service["hotCalls"] = HOT_CALLS): Service {

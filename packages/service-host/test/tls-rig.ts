@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type ConnectRouter, createClient } from "@connectrpc/connect";
 import { AuthorizeResponseSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyRequestSchema, VerifyResponseSchema, VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { ListLockedWorkspacesResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { type CertificateFiles, certificateFiles, type Issued } from "@toolgate/testbed/certificates";
 import { testTokens } from "@toolgate/testbed/service-identity";
 import { testAuthentication } from "@toolgate/testbed/transports";
@@ -43,6 +44,7 @@ export async function secureServer(tls: TestTls) {
     hotCalls: {
       verify: async () => create(VerifyResponseSchema),
       authorize: async () => create(AuthorizeResponseSchema),
+      listLockedWorkspaces: async () => create(ListLockedWorkspacesResponseSchema),
     },
     ready: async () => {},
     drain: async () => {},

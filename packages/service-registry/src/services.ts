@@ -85,6 +85,11 @@ export const SERVICES = {
     hotCalls: [
       { method: VerifyService.method.verify, stream: VerifyService.method.verifyCalls, timeoutMs: 5_000 },
       { method: SessionService.method.authorize, stream: VerifyService.method.authorizeCalls, timeoutMs: 5_000 },
+      {
+        method: WorkspaceService.method.listLockedWorkspaces,
+        stream: WorkspaceService.method.listLockedWorkspacesCalls,
+        timeoutMs: 3_000,
+      },
     ],
     schema: "key_auth",
     needs: ["postgres", "redis", "nats", "sealing-keys"],

@@ -71,7 +71,7 @@ interface ReceiverOptions {
   config: ReceiverConfig;
   redis: ReturnType<typeof connectRedis>;
   onError: (what: string) => (error: unknown) => void;
-  peers: Pick<Peers, "transport">;
+  peers: Pick<Peers, "call" | "transport">;
 }
 
 /** `resources` owns what it opens. */
@@ -81,7 +81,7 @@ export function createReceiverContext(
   resources: AsyncDisposableStack,
 ): ReceiverContext {
   const secretBox = createSecretBox({ keys: config.sealingKeys });
-  const isWorkspaceLocked = createIsWorkspaceLocked(peers.transport("key-auth"));
+  const isWorkspaceLocked = createIsWorkspaceLocked(peers);
   return {
     ...context,
     epochs: createEpochs(redis),

@@ -12,6 +12,10 @@ import { loadDeviceKey } from "./login/device-key.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type AuthorizeHandler, authorizeHandler } from "./rpc/sessions/authorize.ts";
 import { type VerifyHandler, verifyHandler } from "./rpc/verify.ts";
+import {
+  type ListLockedWorkspacesHandler,
+  listLockedWorkspacesHandler,
+} from "./rpc/workspaces/list-locked-workspaces.ts";
 
 const NAME = "key-auth";
 const DAILY_JOB_EVERY_MS = 3_600_000;
@@ -23,7 +27,11 @@ export interface Overrides {
 }
 
 export interface KeyAuth extends Service {
-  readonly hotCalls: { verify: VerifyHandler; authorize: AuthorizeHandler };
+  readonly hotCalls: {
+    verify: VerifyHandler;
+    authorize: AuthorizeHandler;
+    listLockedWorkspaces: ListLockedWorkspacesHandler;
+  };
 }
 
 export const service: ServiceDefinition<Config> = { name: NAME, readConfig, start };
@@ -49,7 +57,11 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   );
   const owned = resources.move();
   return {
-    hotCalls: { verify: verifyHandler(context), authorize: authorizeHandler(context) },
+    hotCalls: {
+      verify: verifyHandler(context),
+      authorize: authorizeHandler(context),
+      listLockedWorkspaces: listLockedWorkspacesHandler(context),
+    },
     routes: (router) => registerRoutes(router, context),
     principalKeys: () => context.tokens.keySet(),
     async ready() {

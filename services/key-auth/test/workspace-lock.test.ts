@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { Code, createClient } from "@connectrpc/connect";
-import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
-import { createLogger } from "@toolgate/service-host/logger";
-import { testTransport } from "@toolgate/testbed/transports";
+import { create } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { ListLockedWorkspacesRequestSchema } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { expect, test } from "vitest";
 import { type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 test("[IN-28] the lock of a workspace is read from the database, and one that does not exist is locked", async () => {
   await using keyAuth = await runKeyAuth();
   const [replica] = keyAuth.replicas as [RunningKeyAuth["replicas"][number]];
-  const log = createLogger({ service: "test", level: "silent" });
-  const workspaces = createClient(WorkspaceService, testTransport(replica.routes, log));
-  const isLocked = async (id: string) =>
-    (await workspaces.listLockedWorkspaces({ workspaceIds: [id] })).lockedIds.includes(id);
+  const call = { signal: new AbortController().signal, caller: "inbound-hook" };
+  const listLocked = async (workspaceIds: string[]) =>
+    (await replica.hotCalls.listLockedWorkspaces(create(ListLockedWorkspacesRequestSchema, { workspaceIds }), call))
+      .lockedIds;
+  const isLocked = async (id: string) => (await listLocked([id])).includes(id);
   const lock = (locked: boolean) =>
     keyAuth.pool.query("update key_auth.workspaces set locked = $2 where id = $1", [keyAuth.workspaceId, locked]);
 
@@ -22,9 +22,8 @@ test("[IN-28] the lock of a workspace is read from the database, and one that do
   await lock(false);
   expect(await isLocked(keyAuth.workspaceId)).toBe(false);
   for (const unknown of [randomUUID(), "", "not-an-id", "\0"]) expect(await isLocked(unknown)).toBe(true);
-  const workspaceIds = [randomUUID(), keyAuth.workspaceId, "x"];
-  const { lockedIds } = await workspaces.listLockedWorkspaces({ workspaceIds });
-  expect(lockedIds).toEqual([workspaceIds[0], "x"]);
-  const tooMany = { workspaceIds: Array.from({ length: 501 }, () => keyAuth.workspaceId) };
-  await expect(workspaces.listLockedWorkspaces(tooMany)).rejects.toMatchObject({ code: Code.InvalidArgument });
+  const unknown = randomUUID();
+  expect(await listLocked([unknown, keyAuth.workspaceId, "x"])).toEqual([unknown, "x"]);
+  const tooMany = Array.from({ length: 501 }, () => keyAuth.workspaceId);
+  await expect(listLocked(tooMany)).rejects.toMatchObject({ code: Code.InvalidArgument });
 });

@@ -191,6 +191,7 @@ describe("access", () => {
         ["RunService/Run", "RunService/RunCalls", "ToolService/CheckTools"].map((path) => `tool_runner.v1.${path}`),
         "tool_runner.v1.HookTargetService/CheckHookTarget",
         "key_auth.v1.WorkspaceService/ListLockedWorkspaces",
+        "key_auth.v1.WorkspaceService/ListLockedWorkspacesCalls",
         "inbound_hook.v1.ReceiveService/Receive",
         "inbound_hook.v1.ReceiveService/ReceiveCalls",
         "chat.v1.AssistantRunService/CheckAssistant",

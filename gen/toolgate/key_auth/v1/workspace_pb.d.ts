@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { CallBatchSchema, ReplyBatchSchema } from "../../call_stream/v1/call_stream_pb.js";
 
 /**
  * Describes the file toolgate/key_auth/v1/workspace.proto.
@@ -101,6 +102,16 @@ export declare const WorkspaceService: GenService<{
     methodKind: "unary";
     input: typeof ListLockedWorkspacesRequestSchema;
     output: typeof ListLockedWorkspacesResponseSchema;
+  },
+  /**
+   * The same call as frames on one long-lived stream.
+   *
+   * @generated from rpc toolgate.key_auth.v1.WorkspaceService.ListLockedWorkspacesCalls
+   */
+  listLockedWorkspacesCalls: {
+    methodKind: "bidi_streaming";
+    input: typeof CallBatchSchema;
+    output: typeof ReplyBatchSchema;
   },
 }>;
 

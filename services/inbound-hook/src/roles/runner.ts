@@ -32,7 +32,7 @@ export function runnerLoops(context: Context, options: RunnerOptions, resources:
   const { config, bus, log, peers } = options;
   const { queuePool, queues, now } = context;
   const redact = createRedactor();
-  const isWorkspaceLocked = createIsWorkspaceLocked(peers.transport("key-auth"));
+  const isWorkspaceLocked = createIsWorkspaceLocked(peers);
   const lane = (name: Lane, concurrency: number, runTarget: RunTarget): Loops => {
     const onError = (error: unknown) => log.error({ err: error, lane: name }, "hook run");
     const wakeUp = createWakeUp();

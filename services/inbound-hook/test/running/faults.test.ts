@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { neverSentError } from "@toolgate/call-stream/call";
+import { WorkspaceService } from "@toolgate/gen/toolgate/key_auth/v1/workspace_pb";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Peers } from "@toolgate/service-host/peers";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -26,20 +27,14 @@ afterAll(() => rig?.[Symbol.asyncDispose]());
 function faulty(real: Peers): Peers {
   return {
     stream: real.stream,
-    transport(service) {
-      const transport = real.transport(service);
-      return {
-        stream: transport.stream,
-        unary(...call) {
-          if (service !== "key-auth" || lockChecksToFail === 0) return transport.unary(...call);
-          lockChecksToFail -= 1;
-          return Promise.reject(new ConnectError("down", Code.Unavailable));
-        },
-      };
-    },
+    transport: real.transport,
     call(method) {
       const call = real.call(method);
       return async (request, options) => {
+        if ((method as unknown) === WorkspaceService.method.listLockedWorkspaces && lockChecksToFail > 0) {
+          lockChecksToFail -= 1;
+          throw new ConnectError("down", Code.Unavailable);
+        }
         const fault = (method as unknown) === RunService.method.run ? faults.shift() : undefined;
         if (fault === "never sent") throw neverSentError("no server is reachable", Code.Unavailable);
         if (fault === "not started") throw new ConnectError("the run did not start", Code.Aborted);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createLogger } from "@toolgate/service-host/logger";
 import { createReadiness } from "@toolgate/service-host/process/readiness";
+import { hotCallStreams } from "@toolgate/service-host/rpc/hot-calls";
 import { startRpcServer } from "@toolgate/service-host/rpc/rpc-server";
 import { eventually } from "@toolgate/testbed/eventually";
 import { identityEnv } from "@toolgate/testbed/service-identity";
@@ -31,14 +32,16 @@ const processes: ChildProcess[] = [];
 beforeAll(async () => {
   chat = resources.use(await startChat());
   rig = resources.use(await startRunRig({ chat: chat.transport, instances: [["receiver"]] }));
+  const log = createLogger({ service: "key-auth", level: "silent" });
+  const { signal: drainSignal } = new AbortController();
   const keyAuth = resources.use(
     await startRpcServer({
-      routes: (router) => rig.keyAuth.routes(router),
+      routes: hotCallStreams("key-auth", rig.keyAuth, { log, drainSignal }).routes,
       host: "127.0.0.1",
       port: 0,
       authentication: testAuthentication("key-auth"),
       readiness: createReadiness(async () => {}),
-      log: createLogger({ service: "key-auth", level: "silent" }),
+      log,
     }),
   );
   const databaseUrl = new URL(rig.config.databaseUrl);

@@ -20,11 +20,10 @@ import { getSession } from "./sessions/get-session.ts";
 import { login } from "./sessions/login.ts";
 import { logout } from "./sessions/logout.ts";
 import { listAdminEmails } from "./workspaces/list-admin-emails.ts";
-import { listLockedWorkspaces } from "./workspaces/list-locked-workspaces.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(SessionService, bind(context, { login, logout, changePassword, getSession, getKeySet }));
-  router.service(WorkspaceService, bind(context, { listAdminEmails, listLockedWorkspaces }));
+  router.service(WorkspaceService, bind(context, { listAdminEmails }));
   router.service(AuditService, bind(context, { listAuditEntries }));
   router.service(
     KeyService,

@@ -58,8 +58,11 @@ export class RunRegistry {
     this.#runsOfWorkspace.add(request.workspaceId, 1);
     this.#placement.add(run);
     if (request.signal === undefined) return;
-    run.onAbort = () => this.#stop(run, stopped("cancelled", "The caller left", run));
-    request.signal.addEventListener("abort", run.onAbort, { once: true });
+    // Not assigned where it is made: V8 puts a function that is assigned to a property into the old generation at once, and
+    // the run and its request would stay there until the next major collection.
+    const onAbort = () => this.#stop(run, stopped("cancelled", "The caller left", run));
+    run.onAbort = onAbort;
+    request.signal.addEventListener("abort", onAbort, { once: true });
   }
 
   /** Places waiting runs on children with room for them. */
