@@ -70,6 +70,8 @@ function connectOne(
       };
       if (end.kind === "connected") return resolve({ ...phases, kind: "connected", socket });
       socket.destroy();
+      // Perhaps the handshake failed, or did not end, because of the session.
+      if (tls.sessionKey !== undefined) tls.sessions.forget(tls.sessionKey);
       if (end.kind === "stopped") {
         return resolve({ ...phases, kind: "stopped", phase: tcpUpAt === undefined ? "connect" : "tls" });
       }
@@ -104,10 +106,6 @@ function openTls(
   if (sessionKey === undefined) return socket;
   keepSessions(socket, (session) => {
     sessions.put(sessionKey, session, socket.isSessionReused() ? kept?.checkedAtMs : undefined);
-  });
-  socket.once("error", () => {
-    // Perhaps the handshake failed because of the session.
-    if (kept && !socket.authorized) sessions.forget(sessionKey);
   });
   return socket;
 }

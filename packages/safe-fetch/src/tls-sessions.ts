@@ -1,7 +1,8 @@
 import { performance } from "node:perf_hooks";
 
-/** About 4 KB each. */
 const MAX_SESSIONS = 2_048;
+/** Most have 2 to 4 KB. The server chooses how large one is, so larger ones are not kept. */
+const MAX_SESSION_BYTES = 16_384;
 /** A session repeats the trust of the handshake that it is from, so certificates are checked again after this time. */
 const MAX_AGE_MS = 600_000;
 
@@ -29,6 +30,7 @@ export class TlsSessions {
   /** @param checkedAtMs when the certificate was checked; undefined: now */
   put(key: string, session: Buffer, checkedAtMs = this.#now()): void {
     this.#kept.delete(key);
+    if (session.byteLength > MAX_SESSION_BYTES) return;
     this.#kept.set(key, { session, checkedAtMs });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_SESSIONS && oldest !== undefined) this.#kept.delete(oldest);

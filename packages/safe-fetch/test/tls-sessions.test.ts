@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
@@ -54,6 +56,31 @@ test("[SSRF-6] a server that does not know the session has to show a valid certi
   expect(await safeFetch.send(request)).toMatchObject({ kind: "connection-error", code: "certificate" });
 });
 
+test("[OUT-33] a session with which the handshake never ends is not used again", async () => {
+  const certificate = await certificateFor(NAME);
+  const { receiver, resumed } = await closingReceiver(certificate);
+  await using _ = receiver;
+  let isSilent = false;
+  const proxy = createServer((socket) => {
+    socket.on("error", () => {});
+    if (isSilent) return socket.resume();
+    const onward = connect(receiver.port, "127.0.0.1").on("error", () => {});
+    return socket.pipe(onward).pipe(socket);
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  await using safeFetch = fetchFrom(certificate.cert);
+  const { port } = proxy.address() as AddressInfo;
+  const request = post(`https://${NAME}:${port}/`, { reuseKey: "a" });
+  await safeFetch.send(request);
+  await safeFetch.send(request);
+  isSilent = true;
+  expect((await safeFetch.send({ ...request, deadlineMs: 300 })).kind).not.toBe("response");
+  isSilent = false;
+  expect(await safeFetch.send(request)).toMatchObject({ kind: "response" });
+  proxy.close();
+  expect(resumed).toEqual([false, true, false]);
+});
+
 test("a session is used for at most ten minutes after the certificate was checked", () => {
   let now = 0;
   const sessions = new TlsSessions(() => now);
@@ -65,6 +92,14 @@ test("a session is used for at most ten minutes after the certificate was checke
   now = 600_000;
   expect(sessions.get("a")).toBeUndefined();
   expect(sessions.get("b")).toBeDefined();
+});
+
+test("a large session is not kept, whatever its server chooses", () => {
+  const sessions = new TlsSessions();
+  sessions.put("a", Buffer.alloc(16_384));
+  expect(sessions.get("a")).toBeDefined();
+  sessions.put("a", Buffer.alloc(16_385));
+  expect(sessions.get("a")).toBeUndefined();
 });
 
 test("only the newest 2,048 sessions are kept", () => {
