@@ -49,10 +49,8 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   if (context) {
     roles.push(maintenanceLoops(context, bus, host));
     if (config.roles.has("fan-out")) roles.push(fanOutLoops(context, bus, log));
-    if (config.roles.has("dispatcher")) {
-      const { makeAttempt } = worker ?? {};
-      roles.push(dispatcherLoops(context, { config, bus, log, peers, makeAttempt }, resources));
-    }
+    if (config.roles.has("dispatcher"))
+      roles.push(dispatcherLoops(context, { config, bus, log, peers, worker }, resources));
   }
   if (worker) roles.push(worker.loops);
   const loops = {

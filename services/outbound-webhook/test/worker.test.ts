@@ -7,8 +7,9 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createLocalAttempts } from "../src/events/local-attempts.ts";
 import { createAttemptShares } from "../src/worker/attempt-shares.ts";
-import { createAttempts } from "../src/worker/make-attempts.ts";
+import { type Attempts, createAttempts } from "../src/worker/make-attempts.ts";
 import { runWorker } from "../src/worker/worker.ts";
 
 const DONE: SafeFetchResult = { kind: "aborted" } as SafeFetchResult;
@@ -47,7 +48,7 @@ describe("a worker", () => {
     ackWaitMs?: number;
     shares?: WorkspaceShares;
     result?: SafeFetchResult;
-  }): void {
+  }): Attempts {
     const { result = DONE, shares = createAttemptShares(1024 ** 3), ...given } = options;
     const send = async ({ url }: { url: string }) => {
       begun.push(url);
@@ -55,15 +56,11 @@ describe("a worker", () => {
       return result;
     };
     const { concurrency } = options;
+    const now = () => new Date();
+    const attempts = createAttempts({ safeFetch: { send }, shares, concurrency, attemptDeadlineMs: 10_000, now });
     const running = runWorker({
       bus,
-      makeAttempt: createAttempts({
-        safeFetch: { send },
-        shares,
-        concurrency,
-        attemptDeadlineMs: 10_000,
-        now: () => new Date(),
-      }),
+      makeAttempt: attempts.make,
       signal: stopping.signal,
       onError: () => {},
       onTooLate: (count) => late.push(count),
@@ -74,6 +71,22 @@ describe("a worker", () => {
       release();
       await running;
     });
+    return attempts;
+  }
+
+  function seeHandedBack(): string[] {
+    const handedBack: string[] = [];
+    bus.nc.subscribe("attempts.done", {
+      callback(_error, message) {
+        for (const { deliveryId, number, givenBackNotAfterMs } of fromBinary(AttemptResultBatchSchema, message.data)
+          .results) {
+          expect(number).toBe(0);
+          expect(givenBackNotAfterMs).toBeGreaterThan(0n);
+          handedBack.push(deliveryId);
+        }
+      },
+    });
+    return handedBack;
   }
 
   async function publishLarge(workspaceId: string, ...ids: string[]): Promise<void> {
@@ -106,6 +119,36 @@ describe("a worker", () => {
     expect(num_ack_pending + num_pending).toBe(20);
   });
 
+  it("[FAIR] that makes as many attempts from the broker as it can has no room for those of its own process", async () => {
+    const attempts = start({ concurrency: 2 });
+    const local = createLocalAttempts({
+      bus,
+      attempts,
+      applyResults: async () => {},
+      concurrency: 2,
+      onError: () => {},
+      onTooLate: () => {},
+    });
+    expect(local.hasRoom()).toBe(true);
+    await publish("a", "b", "c");
+    await eventually(() => begun.length === 2);
+    expect(local.hasRoom()).toBe(false);
+    release();
+    await eventually(() => local.hasRoom());
+    expect(begun).toEqual(["a", "b", "c"]);
+  });
+
+  it("[OUT-57] that stops hands back the attempts that have not begun", async () => {
+    const handedBack = seeHandedBack();
+    start({ concurrency: 1 });
+    await publish("a", "b", "c");
+    await eventually(() => begun.length === 1);
+    stopping.abort();
+    release();
+    await eventually(() => handedBack.length === 2);
+    expect([begun, handedBack]).toEqual([["a"], ["b", "c"]]);
+  });
+
   it("[OUT-57] extends the ack deadline of its messages, so that no other worker makes their attempts", async () => {
     let told = 0;
     bus.nc.subscribe("$JS.ACK.ATTEMPTS.>", {
@@ -121,17 +164,7 @@ describe("a worker", () => {
   });
 
   it("[OUT-57] hands back attempts that another worker had before, because they may have been made", async () => {
-    const handedBack: string[] = [];
-    bus.nc.subscribe("attempts.done", {
-      callback(_error, message) {
-        for (const { deliveryId, number, givenBackNotAfterMs } of fromBinary(AttemptResultBatchSchema, message.data)
-          .results) {
-          expect(number).toBe(0);
-          expect(givenBackNotAfterMs).toBeGreaterThan(0n);
-          handedBack.push(deliveryId);
-        }
-      },
-    });
+    const handedBack = seeHandedBack();
     await bus.jsm.consumers.add("ATTEMPTS", {
       durable_name: "outbound-webhook-workers",
       filter_subject: "attempts.send",

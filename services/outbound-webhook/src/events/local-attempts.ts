@@ -3,26 +3,34 @@ import { publishDurably } from "@toolgate/event-bus/batching-publisher";
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
 import { AttemptBatchSchema, type AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
-import type { MakeAttempt } from "../worker/make-attempts.ts";
+import type { Attempts } from "../worker/make-attempts.ts";
 import { encodeResults, REPORT_DEADLINE_MS, RESULTS_PER_MESSAGE, sizeOfResult } from "../worker/result-batch.ts";
 import type { AttemptMessage } from "./attempt-sender.ts";
 import { RESERVATIONS, reservationId } from "./local-messages.ts";
 
 interface LocalAttemptsOptions {
   bus: Bus;
-  makeAttempt: MakeAttempt;
+  /** Shared with the worker of this process, which makes those that come from the broker. */
+  attempts: Attempts;
   /** Stores results, and wakes the dispatcher. */
   applyResults: (results: AttemptResult[]) => Promise<void>;
   /** As many attempts as the process makes at the same time. */
   concurrency: number;
   onError: (error: unknown) => void;
+  /** Called with how many attempts of a message were too late to be made. */
+  onTooLate: (attempts: number) => void;
+  /** Default: the clock of `performance.now`. */
+  nowMs?: () => number;
 }
 
 /** Attempts that a dispatcher makes with the worker of its own process, without the broker. */
 export interface LocalAttempts {
-  /** Whether to make the attempts of the next claim here. The broker keeps others until a worker is free. */
+  /**
+   * Whether to make the attempts of the next claim here. The broker keeps others until a worker is free. False while
+   * the reservation of a message is overdue: other dispatchers may have attempts that are not reserved handed back.
+   */
   hasRoom(): boolean;
-  /** Resolves when the results are stored, or the broker has them. `claimedAtMs` is on the clock of `performance.now`. */
+  /** Resolves when the results are stored, or the broker has them. `claimedAtMs` is on the clock of `nowMs`. */
   make(messages: readonly AttemptMessage[], claimedAtMs: number, signal: AbortSignal): Promise<void>;
   /** Whether some attempts of the message are still under way here. */
   holds(messageId: string): boolean;
@@ -37,12 +45,14 @@ interface Held {
 
 export const RESERVE_EVERY_MS = 500;
 const RESERVE_WITHIN_MS = 2_000;
+/** A reservation that is not made this long after it is due is overdue. */
+const RESERVED_LATE_MS = 2 * RESERVE_EVERY_MS;
 const MAX_RESULT_BYTES = 512 * 1024;
 /** While one batch waits for the disk, the next one is applied. */
 const BATCHES_AT_ONCE = 2;
 
 export function createLocalAttempts(options: LocalAttemptsOptions): LocalAttempts {
-  const { bus, makeAttempt, applyResults, concurrency, onError } = options;
+  const { bus, applyResults, concurrency, onError, onTooLate, nowMs = () => performance.now() } = options;
   const held = new Map<string, Held>();
   let underWay = 0;
 
@@ -69,9 +79,11 @@ export function createLocalAttempts(options: LocalAttemptsOptions): LocalAttempt
   ): Promise<void> {
     held.set(messageId, { claimedAtMs, reservations: 0 });
     underWay += attempts.length;
+    let tooLate = 0;
     const making = attempts.map(async (attempt) => {
       try {
-        const result = await makeAttempt(attempt, { redelivered: false, signal });
+        const result = await options.attempts.make(attempt, { redelivered: false, signal });
+        if (result === "too late") tooLate += 1;
         if (typeof result === "object") await reports.add(result);
       } catch (error) {
         onError(error);
@@ -81,29 +93,37 @@ export function createLocalAttempts(options: LocalAttemptsOptions): LocalAttempt
     });
     await Promise.all(making);
     held.delete(messageId);
+    if (tooLate > 0) onTooLate(tooLate);
+  }
+
+  function isOverdue({ claimedAtMs, reservations }: Held): boolean {
+    const next = RESERVATIONS[reservations];
+    return next !== undefined && nowMs() - claimedAtMs > next.reserveAfterMs + RESERVED_LATE_MS;
   }
 
   return {
-    hasRoom: () => underWay < concurrency,
+    hasRoom: () => underWay < concurrency && options.attempts.hasRoom() && ![...held.values()].some(isOverdue),
     async make(messages, claimedAtMs, signal) {
       await Promise.all(messages.map((message) => makeAll(message, claimedAtMs, signal)));
     },
     holds: (messageId) => held.has(messageId),
     async reserve() {
-      const nowMs = performance.now();
-      const reserving: Promise<void>[] = [];
-      for (const [messageId, one] of held) {
-        const next = RESERVATIONS[one.reservations];
-        if (next && nowMs - one.claimedAtMs >= next.reserveAfterMs) reserving.push(reserveOne(messageId, one));
-      }
-      await Promise.all(reserving);
+      await Promise.all([...held].map(([messageId, one]) => reserveOne(messageId, one)));
     },
   };
 
+  /** After an outage several reservations may be due, and dispatchers ask for all of them at once. */
   async function reserveOne(messageId: string, one: Held): Promise<void> {
+    const ageMs = nowMs() - one.claimedAtMs;
+    const due = RESERVATIONS.filter(({ reserveAfterMs }) => ageMs >= reserveAfterMs).length;
+    if (due <= one.reservations) return;
     const empty = toBinary(AttemptBatchSchema, create(AttemptBatchSchema));
-    const id = reservationId(messageId, one.reservations);
-    await publishDurably(bus, "attempts.send", empty, RESERVE_WITHIN_MS, { messageId: id });
-    one.reservations += 1;
+    const publishing: Promise<void>[] = [];
+    for (let index = one.reservations; index < due; index += 1) {
+      const id = reservationId(messageId, index);
+      publishing.push(publishDurably(bus, "attempts.send", empty, RESERVE_WITHIN_MS, { messageId: id }));
+    }
+    await Promise.all(publishing);
+    one.reservations = due;
   }
 }

@@ -30,6 +30,7 @@ export function createUnsentSweep(options: UnsentOptions): () => Promise<void> {
   const lookedUntil = RESERVATIONS.map(() => new Date(0));
   let { breaks } = bus;
   return async () => {
+    if (!bus.isConnected()) return;
     // After a break, those whose attempts are under way reserve them first.
     const broke = breaks !== bus.breaks;
     breaks = bus.breaks;

@@ -18,7 +18,7 @@ import { runResultConsumer } from "../events/result-consumer.ts";
 import { createUnsentSweep } from "../events/unsent-deliveries.ts";
 import { createApplyResults } from "../store/deliveries/apply-results.ts";
 import { createClaimStore } from "../store/deliveries/claim.ts";
-import type { MakeAttempt } from "../worker/make-attempts.ts";
+import type { LocalWorker } from "./worker.ts";
 
 export const SWEEP_EVERY_MS = 2_000;
 
@@ -28,13 +28,13 @@ export interface DispatcherOptions {
   log: Logger;
   peers: Pick<Peers, "transport">;
   /** Of the worker in this process, if it has one. */
-  makeAttempt: MakeAttempt | undefined;
+  worker: LocalWorker | undefined;
 }
 
 /** Claims due deliveries, sends their attempts to workers, and applies the results. */
 export function dispatcherLoops(context: Context, options: DispatcherOptions, resources: AsyncDisposableStack): Loops {
   const { pool, queuePool, queue, secretBox, replaySteps, replayWakeUp, announceWork, now } = context;
-  const { config, bus, log, peers, makeAttempt } = options;
+  const { config, bus, log, peers, worker } = options;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const wakeUp = createWakeUp();
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
@@ -43,10 +43,11 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
   const send = createAttemptSender(bus);
   const results = { applyResults, handBack: store.handBack, onApplied: () => wakeUp.signal(), now };
   const local =
-    makeAttempt &&
+    worker &&
     createLocalAttempts({
       bus,
-      makeAttempt,
+      attempts: worker.attempts,
+      onTooLate: worker.onTooLate,
       applyResults: (made) => applyAttemptResults(made, results),
       concurrency: config.workerConcurrency,
       onError: onError("attempts of this process"),

@@ -6,7 +6,7 @@ import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Config } from "../config.ts";
 import { createAttemptShares } from "../worker/attempt-shares.ts";
-import { createAttempts, type MakeAttempt } from "../worker/make-attempts.ts";
+import { type Attempts, createAttempts } from "../worker/make-attempts.ts";
 import { runWorker } from "../worker/worker.ts";
 
 /** Two for each of two thousand endpoints, because a handshake costs more than a delivery. */
@@ -20,12 +20,19 @@ export interface WorkerOptions {
   attemptDeadlineMs: number;
 }
 
+/** The parts of a worker that a dispatcher of the same process uses. */
+export interface LocalWorker {
+  attempts: Attempts;
+  /** Called with how many attempts of a message were too late to be made. */
+  onTooLate: (attempts: number) => void;
+}
+
 /** Makes attempts: those that dispatchers send, and those of this process. */
 export async function createWorker(
   config: Config,
   { bus, log, now, resolver, attemptDeadlineMs }: WorkerOptions,
   resources: AsyncDisposableStack,
-): Promise<{ loops: Loops; makeAttempt: MakeAttempt }> {
+): Promise<LocalWorker & { loops: Loops }> {
   const { allowedTargets, applicationHosts, targetCaFile, workerConcurrency: concurrency } = config;
   const shares = createAttemptShares(config.workspaceBytesPerSecond);
   const safeFetch = resources.use(
@@ -41,9 +48,8 @@ export async function createWorker(
   const onError = (error: unknown) => log.error({ err: error }, "worker");
   const onTooLate = (attempts: number) =>
     log.warn({ attempts }, "attempts arrived too late and were not made: too few workers, or clock skew");
-  const makeAttempt = createAttempts({ safeFetch, shares, concurrency, attemptDeadlineMs, now });
-  const loops = {
-    producers: [(signal: AbortSignal) => runWorker({ bus, makeAttempt, concurrency, signal, onError, onTooLate })],
-  };
-  return { loops, makeAttempt };
+  const attempts = createAttempts({ safeFetch, shares, concurrency, attemptDeadlineMs, now });
+  const run = (signal: AbortSignal) =>
+    runWorker({ bus, makeAttempt: attempts.make, concurrency, signal, onError, onTooLate });
+  return { loops: { producers: [run] }, attempts, onTooLate };
 }

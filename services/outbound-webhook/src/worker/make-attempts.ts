@@ -21,7 +21,7 @@ interface HowToMake {
   redelivered: boolean;
   /** Called when the attempt begins, after its wait for others. */
   onBegin?: () => void;
-  /** Ends the wait for the workspace's share. */
+  /** When it fires, attempts that have not begun are handed back, and none waits for its workspace's share. */
   signal: AbortSignal;
 }
 
@@ -29,14 +29,21 @@ interface HowToMake {
 export type MakeAttempt = (attempt: Attempt, how: HowToMake) => Promise<AttemptResult | "too late" | "aborted">;
 
 /** Makes the attempts of one process, whoever hands them to it. */
-export function createAttempts(options: AttemptsOptions): MakeAttempt {
+export interface Attempts {
+  make: MakeAttempt;
+  /** Whether another attempt would begin immediately. */
+  hasRoom(): boolean;
+}
+
+export function createAttempts(options: AttemptsOptions): Attempts {
   const semaphore = pLimit(options.concurrency);
   const known = createKnownAttempts();
-  return async (attempt, { redelivered, onBegin, signal }) => {
+  async function make(attempt: Attempt, { redelivered, onBegin, signal }: HowToMake) {
     let tooLate = false;
     const result = await semaphore(() => {
       onBegin?.();
-      if (attempt.handBackNotAfterMs !== 0n || (redelivered && !known.has(attempt))) return handedBack(attempt);
+      const unlessKnown = redelivered || signal.aborted;
+      if (attempt.handBackNotAfterMs !== 0n || (unlessKnown && !known.has(attempt))) return handedBack(attempt);
       return known.once(attempt, async () => {
         tooLate = isTooLate(attempt, options.now());
         return tooLate ? undefined : runAttempt(attempt, options);
@@ -46,7 +53,8 @@ export function createAttempts(options: AttemptsOptions): MakeAttempt {
     // Those that are handed back have sent nothing.
     if (result.givenBackNotAfterMs === 0n) await waitForShare(options.shares, attempt, signal);
     return result;
-  };
+  }
+  return { make, hasRoom: () => semaphore.activeCount + semaphore.pendingCount < options.concurrency };
 }
 
 /** Slows the deliveries of large bodies of one workspace down. A result is reported at the latest after 2 s, and immediately when the worker stops. */

@@ -67,7 +67,7 @@ async function sendAttempt(
 
 /**
  * [OUT-57] Hands an attempt back without making it: a worker that died had it before and may have made it; only the
- * database can tell. Or a dispatcher asks for it, because nobody has sent the attempt.
+ * database can tell. Or a dispatcher asks for it, because nobody has sent the attempt. Or this process stops.
  */
 export function handedBack({ deliveryId, workspaceId, notAfterMs, handBackNotAfterMs }: Attempt): AttemptResult {
   return create(AttemptResultSchema, {

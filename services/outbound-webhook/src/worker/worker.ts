@@ -38,8 +38,8 @@ interface Message {
 }
 
 /**
- * Makes attempts until the signal fires, then finishes and reports those that have begun. Each result is reported as
- * soon as it is known; a message is acknowledged when the broker has all its results.
+ * Makes attempts until the signal fires, then finishes and reports those that have begun, and hands back the others.
+ * Each result is reported as soon as it is known; a message is acknowledged when the broker has all its results.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { bus, concurrency, signal, onError, ackWaitMs = ACK_WAIT_MS } = options;

@@ -80,7 +80,8 @@ describe("attempts of the dispatcher's own process", { timeout: 180_000 }, () =>
     expect(deliveriesReceived()).toEqual(rows.flatMap(({ id }) => [id, id]));
   });
 
-  it("[OUT-57] are handed back by nobody as long as their process reserves their message", async () => {
+  /** Claims deliveries as local ones, for nobody. `sweepAt` makes a sweep that runs when their lease has that age. */
+  async function claimLocally() {
     await start("manager", "fan-out");
     await report();
     const { databaseUrl: url = "" } = rig.config.core ?? {};
@@ -96,15 +97,7 @@ describe("attempts of the dispatcher's own process", { timeout: 180_000 }, () =>
       "select message_id, item_id from outbound_webhook.queue_item where lease_until is not null",
     );
     const messageId: string = rows[0].message_id;
-    const end = Promise.withResolvers<"aborted">();
-    const local = createLocalAttempts({
-      bus: rig.bus,
-      makeAttempt: () => end.promise,
-      applyResults: async () => {},
-      concurrency: 1,
-      onError: () => {},
-    });
-    const attempts = [create(AttemptSchema, { deliveryId: rows[0].item_id })];
+    const deliveryIds: string[] = rows.map(({ item_id }) => item_id).toSorted();
     const sweepAt = (ageMs: number, holds?: (id: string) => boolean) =>
       createUnsentSweep({
         store,
@@ -112,30 +105,79 @@ describe("attempts of the dispatcher's own process", { timeout: 180_000 }, () =>
         send: createAttemptSender(rig.bus),
         now: () => new Date(now.getTime() + ageMs),
         ...(holds && { holds }),
-      })();
-    // The attempt began 5.5 s ago: two reservations are due.
-    const made = local.make([{ messageId, attempts }], performance.now() - 5_500, STOPPED);
-    expect([local.hasRoom(), local.holds(messageId)]).toEqual([false, true]);
-    await sweepAt(30_000, local.holds);
+      });
+    return { messageId, deliveryIds, sweepAt };
+  }
+
+  it("[OUT-57] are handed back by nobody as long as their process reserves their message", async () => {
+    const { messageId, deliveryIds, sweepAt } = await claimLocally();
+    const end = Promise.withResolvers<"aborted">();
+    let clockMs = 0;
+    const local = createLocalAttempts({
+      bus: rig.bus,
+      attempts: { make: () => end.promise, hasRoom: () => true },
+      applyResults: async () => {},
+      concurrency: 2,
+      onError: () => {},
+      onTooLate: () => {},
+      nowMs: () => clockMs,
+    });
+    const made = local.make([{ messageId, attempts: [create(AttemptSchema)] }], 0, STOPPED);
+    expect([local.hasRoom(), local.holds(messageId)]).toEqual([true, true]);
+    await sweepAt(30_000, local.holds)();
     expect(await storedMessages()).toBe(0);
-    await local.reserve();
-    await local.reserve();
+    // Two reservations are due, the first one for too long.
+    clockMs = 5_500;
+    expect(local.hasRoom()).toBe(false);
     await local.reserve();
     expect(await storedMessages()).toBe(2);
-    await sweepAt(12_000);
+    expect(local.hasRoom()).toBe(true);
+    await local.reserve();
+    await sweepAt(12_000)();
     expect(await storedMessages()).toBe(2);
     // Nobody has reserved it for the next time.
-    await sweepAt(14_000);
+    await sweepAt(14_000)();
     expect(await storedMessages()).toBe(3);
-    expect(
-      published
-        .at(-1)
-        ?.attempts.map(({ deliveryId }) => deliveryId)
-        .toSorted(),
-    ).toEqual(rows.map(({ item_id }) => item_id).toSorted());
+    const asked = published.at(-1)?.attempts.map(({ deliveryId }) => deliveryId);
+    expect(asked?.toSorted()).toEqual(deliveryIds);
     end.resolve("aborted");
     await made;
-    expect([local.hasRoom(), local.holds(messageId)]).toEqual([true, false]);
+    expect(local.holds(messageId)).toBe(false);
+  });
+
+  it("[OUT-57] that outlast an outage of the broker are reserved first, however long it was", async () => {
+    const { sweepAt } = await claimLocally();
+    const sweep = sweepAt(9_000);
+    await rig.nats.kill();
+    await eventually(() => !rig.bus.isConnected());
+    await sweep();
+    await rig.nats.restart();
+    await eventually(async () => rig.bus.isConnected() && (await storedMessages()) === 0);
+    await sweep();
+    expect(await storedMessages()).toBe(0);
+    await sweep();
+    expect(await storedMessages()).toBe(2);
+  });
+
+  it("[OUT] are counted when they were too late, once per message, and take up room until they end", async () => {
+    await start("manager");
+    const end = Promise.withResolvers<"too late">();
+    const late: number[] = [];
+    const local = createLocalAttempts({
+      bus: rig.bus,
+      attempts: { make: () => end.promise, hasRoom: () => true },
+      applyResults: async () => {},
+      concurrency: 2,
+      onError: () => {},
+      onTooLate: (count) => late.push(count),
+    });
+    const attempts = [create(AttemptSchema), create(AttemptSchema)];
+    const made = local.make([{ messageId: newClaimId(true), attempts }], performance.now(), STOPPED);
+    expect(local.hasRoom()).toBe(false);
+    end.resolve("too late");
+    await made;
+    expect(local.hasRoom()).toBe(true);
+    expect(late).toEqual([2]);
   });
 
   it("[OUT-57] have results that go to the broker when the database cannot store them", async () => {
@@ -147,10 +189,11 @@ describe("attempts of the dispatcher's own process", { timeout: 180_000 }, () =>
     const errors: unknown[] = [];
     const local = createLocalAttempts({
       bus: rig.bus,
-      makeAttempt: async ({ deliveryId }) => create(AttemptResultSchema, { deliveryId }),
+      attempts: { make: async ({ deliveryId }) => create(AttemptResultSchema, { deliveryId }), hasRoom: () => true },
       applyResults: () => Promise.reject(new Error("no database")),
       concurrency: 1,
       onError: (error) => errors.push(error),
+      onTooLate: () => {},
     });
     const attempts = [create(AttemptSchema, { deliveryId: "d" })];
     await local.make([{ messageId: newClaimId(true), attempts }], performance.now(), STOPPED);
