@@ -67,13 +67,19 @@ export async function toolgateVariant(installation: BenchInstallation): Promise<
     const key = { name: `Key ${index + 1}`, tools: [TOOL], limit: CALLS_PER_MINUTE };
     return (await manage<{ secret: string }>("key_auth.v1.KeyService/CreateKey", key)).secret;
   });
-  const records = async () => (await servers.bus.jsm.streams.info("RECORDS")).state;
+  // In this order, because what leaves CALLS may come into RECORDS.
+  const states = async () => {
+    const { state: calls } = await servers.bus.jsm.streams.info("CALLS");
+    const { state: records } = await servers.bus.jsm.streams.info("RECORDS");
+    return [calls, records] as const;
+  };
+  const sum = (figures: number[]) => figures.reduce((total, figure) => total + figure, 0);
   return {
     name: kind,
     target: { port, path: PATH, body: BODY, secrets },
     groups,
-    unwritten: async () => (await records()).messages,
-    logMessages: async () => (await records()).last_seq,
+    unwritten: async () => sum((await states()).map(({ messages }) => messages)),
+    logMessages: async () => sum((await states()).map(({ last_seq }) => last_seq)),
     written: async () => ({
       calls: await countRows(servers.pool, "key_auth.api_key_requests"),
       runs: await countRows(servers.pool, "tool_runner.executions"),

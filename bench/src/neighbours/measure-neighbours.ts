@@ -143,8 +143,9 @@ async function settle({ servers }: BenchInstallation, signal: AbortSignal): Prom
   const deadline = performance.now() + SETTLE_WITHIN_MS;
   while (performance.now() < deadline) {
     const { rows } = await servers.pool.query("select count(*)::integer as left from tool_runner.outbox");
-    const { state } = await servers.bus.jsm.streams.info("RECORDS");
-    if (rows[0].left === 0 && state.messages === 0) break;
+    const { state: calls } = await servers.bus.jsm.streams.info("CALLS");
+    const { state: records } = await servers.bus.jsm.streams.info("RECORDS");
+    if (rows[0].left === 0 && calls.messages === 0 && records.messages === 0) break;
     await sleep(POLL_MS, undefined, { signal });
   }
   await servers.pool

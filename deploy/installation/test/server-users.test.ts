@@ -37,7 +37,7 @@ const SUBJECTS = [
   "records.usage",
   "records.audit",
   "records.execution",
-  "records.call",
+  "calls.record",
   "events.tool-runner",
   "settled.tool-runner",
   "attempts.send",
@@ -47,6 +47,7 @@ const SUBJECTS = [
   "chat.events.1",
   "chat.stop",
   "$JS.API.STREAM.DELETE.RECORDS",
+  "$JS.API.STREAM.DELETE.CALLS",
   "$JS.API.STREAM.PURGE.EVENTS",
   "$JS.API.STREAM.MSG.GET.EVENTS",
   "$JS.API.DIRECT.GET.EVENTS",
@@ -57,6 +58,7 @@ const SUBJECTS = [
   "$JS.API.CONSUMER.CREATE.ATTEMPTS.outbound-webhook-workers.attempts.done",
   "$JS.API.CONSUMER.MSG.NEXT.EVENTS.outbound-webhook-fan-out",
   "$JS.API.CONSUMER.MSG.NEXT.RECORDS.key-auth-audit",
+  "$JS.API.CONSUMER.MSG.NEXT.CALLS.tool-runner-calls",
   "$SYS.REQ.SERVER.PING",
 ];
 

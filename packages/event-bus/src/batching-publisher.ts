@@ -66,6 +66,8 @@ interface DurablePublish {
   headers?: MsgHdrs;
   /** The broker drops a message whose id it has received within the last two minutes. Default: a random one. */
   messageId?: string;
+  /** False: rejects immediately, too, when the stream is full. Default true: waits for room. */
+  waitForRoom?: boolean;
 }
 
 /**
@@ -88,7 +90,7 @@ async function publishUntil(
   subject: string,
   data: Uint8Array,
   deadlineAtMs: number,
-  { headers, messageId = randomUUID() }: DurablePublish = {},
+  { headers, messageId = randomUUID(), waitForRoom = true }: DurablePublish = {},
 ): Promise<void> {
   const message = { subject, data, id: messageId, headers };
   for (;;) {
@@ -98,6 +100,7 @@ async function publishUntil(
       await bus.store(message, timeout);
       return;
     } catch (error) {
+      if (!waitForRoom && streamIsFull(error)) throw error;
       if (isFinal(error) || bus.nc.isClosed() || performance.now() + RETRY_WAIT_MS >= deadlineAtMs) throw error;
       if (streamIsMissing(error)) await ensureStream(bus, streamOf(subject)).catch(() => {});
       await bus.untilConnected(deadlineAtMs - performance.now() - RETRY_WAIT_MS);
@@ -109,6 +112,10 @@ async function publishUntil(
 /** No stream stores the subject: the broker was wiped, or its JetStream is not up yet, which looks the same. */
 function streamIsMissing(error: unknown): boolean {
   return isStreamNotFound(error) || error instanceof errors.NoRespondersError;
+}
+
+function streamIsFull(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.message.includes("maximum bytes exceeded");
 }
 
 function isFinal(error: unknown): boolean {

@@ -2,6 +2,7 @@ import { isDataError } from "@toolgate/postgres/data-error";
 import type { Pool } from "@toolgate/postgres/pool";
 import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
 import { parkMessages } from "./parked-messages.ts";
+import { streamOf } from "./streams.ts";
 
 /** What every consumer of records is given. */
 export type RecordConsumer = Pick<ConsumeBatchesOptions, "bus" | "signal" | "onError"> & { pool: Pool };
@@ -15,6 +16,8 @@ interface ConsumeRecordsOptions<Item> extends RecordConsumer {
   decode: (data: Uint8Array) => Item[];
   /** Writes records to Postgres; may see a record more than once. */
   write: (records: Item[]) => Promise<void>;
+  /** What is done with the records of a message before it is parked; until this succeeds, it is sent again. */
+  beforeParking?: (records: Item[]) => Promise<void>;
 }
 
 const MAX_MESSAGES = 128;
@@ -30,10 +33,10 @@ const MAX_ACK_PENDING = 1_000;
  * the data of its records.
  */
 export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Promise<void> {
-  const { pool, schema, decode, write, ...consumer } = options;
+  const { pool, schema, decode, write, beforeParking, ...consumer } = options;
   return consumeBatches({
     ...consumer,
-    stream: "RECORDS",
+    stream: streamOf(consumer.filterSubject),
     maxMessages: MAX_MESSAGES,
     ackWaitMs: ACK_WAIT_MS,
     everyMs: EVERY_MS,
@@ -41,7 +44,10 @@ export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Prom
     remakeAfterBreak: true,
     parking: {
       isPermanent: isDataError,
-      park: (message) => parkMessages(pool, schema, [message], new Date()),
+      async park(message) {
+        await beforeParking?.(decode(message.payload));
+        await parkMessages(pool, schema, [message], new Date());
+      },
     },
     handle: (messages) => write(messages.flatMap(({ data }) => decode(data))),
   });

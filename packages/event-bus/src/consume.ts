@@ -19,9 +19,9 @@ export interface ConsumeBatchesOptions extends ConsumeOptions, BatchHandling {
  * when `handle` resolves. When it rejects, its halves are handled separately, so that one bad message does not delay
  * the others; a single message that is refused is delivered again, after growing waits. If that happens with a
  * permanent error on its fifth delivery or later, it is parked: stored by `parking`, reported to `onError` as a
- * `ParkedMessageError` and not sent again. Ends when the signal fires, after the current batch, or when the bus is
- * closed. Survives restarts and wipes of the broker: a message of a lost stream is never acknowledged in place of a
- * new one.
+ * `ParkedMessageError` and not sent again. A batch refused with a `TryLaterError` is not split, and delivered again after
+ * such a wait. Ends when the signal fires, after the current batch, or when the bus is closed. Survives restarts and
+ * wipes of the broker: a message of a lost stream is never acknowledged in place of a new one.
  */
 export async function consumeBatches(options: ConsumeBatchesOptions): Promise<void> {
   const { bus, signal, maxMessages, ackWaitMs, everyMs = 0 } = options;

@@ -33,6 +33,14 @@ export class ParkedMessageError extends Error {
   }
 }
 
+/** Thrown by `handle` when the messages are not the reason: their parts are not tried, and all are sent again after a wait. */
+export class TryLaterError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = "TryLaterError";
+  }
+}
+
 const DELIVERIES_BEFORE_PARKING = 5;
 const REDELIVER_WAIT_MS = 250;
 const MAX_REDELIVER_WAIT_MS = 5_000;
@@ -55,6 +63,12 @@ export async function handleBatch(
     try {
       await handle(part.map((held) => held.message));
     } catch (error) {
+      if (error instanceof TryLaterError) {
+        failedAlone = MAX_FAILED_ALONE;
+        onError(error);
+        for (const held of part) sendLater(held);
+        return;
+      }
       const [first] = part;
       if (part.length === 1 && first) return refuse(first, error);
       if (part.length === batch.length) onError(error);
@@ -83,6 +97,11 @@ export async function handleBatch(
       }
     }
     onError(error);
+    sendLater(held);
+  }
+
+  function sendLater(held: HeldMessage): void {
+    const { deliveryCount } = held.message.info;
     const waitMs = Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
     acknowledgements.reply(held, (message) => message.nak(waitMs));
   }

@@ -27,7 +27,12 @@ const WORK_QUEUE = { retention: RetentionPolicy.Workqueue, discard: DiscardPolic
  * A broker that crashed may keep acknowledged messages without ever delivering them again (seen with 2.9.10).
  * `maxAgeMs` removes them; no message that is still needed gets that old.
  */
-const STREAMS: Readonly<Record<"RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings>> = {
+const STREAMS: Readonly<Record<"CALLS" | "RECORDS" | "EVENTS" | "ATTEMPTS", StreamSettings>> = {
+  /**
+   * Call records on their way to Postgres. Not part of RECORDS, into which their consumer publishes: a full stream from which
+   * a message goes only after another has come would stay full.
+   */
+  CALLS: { ...WORK_QUEUE, subjects: ["calls.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /** Usage, execution and audit records on their way to Postgres. */
   RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /**

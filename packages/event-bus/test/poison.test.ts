@@ -1,6 +1,6 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { ParkedMessageError } from "../src/handle-batch.ts";
+import { ParkedMessageError, TryLaterError } from "../src/handle-batch.ts";
 import type { ParkedMessage } from "../src/parked-messages.ts";
 import { consumeRig, DURABLE, SUBJECT } from "./consume-rig.ts";
 
@@ -101,4 +101,28 @@ test("while everything fails, a batch costs few attempts, not one for each messa
   expect(sizes.filter((size) => size === 1).length).toBeLessThanOrEqual(2);
   expect(sizes.length).toBeLessThanOrEqual(12);
   expect(await rig.left()).toBeGreaterThanOrEqual(sizes[0] ?? Number.NaN);
+});
+
+test("a batch that is to be tried later is not split, and is handled once the reason is gone", async () => {
+  await using rig = await consumeRig();
+  const payloads = Array.from({ length: 30 }, (_, index) => `text-${index}`);
+  await rig.publish(...payloads);
+  const refused: string[] = [];
+  const handled: string[] = [];
+  let isFull = true;
+  void rig.consume({
+    async handle(messages) {
+      const texts = messages.map((message) => `${message.string()}, delivery ${message.info.deliveryCount}`);
+      if (!isFull) return void handled.push(...messages.map((message) => message.string()));
+      refused.push(...texts);
+      throw new TryLaterError("another stream is full", new Error("maximum bytes exceeded"));
+    },
+  });
+  await eventually(() => refused.some((text) => text.endsWith("delivery 3")));
+  isFull = false;
+  await eventually(async () => expect(await rig.left()).toBe(0));
+  expect(handled.toSorted()).toEqual(payloads.toSorted());
+  // No delivery of a message was tried more than once.
+  expect(new Set(refused).size).toBe(refused.length);
+  expect(rig.errors.every((error) => error instanceof TryLaterError)).toBe(true);
 });

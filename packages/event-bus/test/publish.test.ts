@@ -203,5 +203,6 @@ test("closing sends what was published just before", async () => {
 
 test("a subject that no stream stores is refused", () => {
   expect(streamOf("events.tool-runner")).toBe("EVENTS");
+  expect(streamOf("calls.record")).toBe("CALLS");
   expect(() => streamOf("eventsx.a")).toThrow("no stream stores");
 });

@@ -8,7 +8,7 @@ import { consumeBatches } from "../src/consume.ts";
 import { ensureReplicas, knownServers, replicaFaults } from "../src/stream-replicas.ts";
 import { ensureStreams, streamFaults } from "../src/streams.ts";
 
-const ALL = ["RECORDS", "EVENTS", "ATTEMPTS"] as const;
+const ALL = ["RECORDS", "CALLS", "EVENTS", "ATTEMPTS"] as const;
 const PATIENCE = { deadlineMs: 60_000, everyMs: 100 };
 const encode = (text: string) => new TextEncoder().encode(text);
 

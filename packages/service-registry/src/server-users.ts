@@ -77,10 +77,10 @@ export const SERVER_USERS: readonly ServerUser[] = [
       publish: [
         ...AUDIT,
         "records.execution",
-        "records.call",
+        "calls.record",
         "records.usage",
         ...consumer("RECORDS", "tool-runner-executions", "records.execution"),
-        ...consumer("RECORDS", "tool-runner-calls", "records.call"),
+        ...consumer("CALLS", "tool-runner-calls", "calls.record"),
         "events.tool-runner",
         ...stream("EVENTS"),
       ],
@@ -106,7 +106,8 @@ export const SERVER_USERS: readonly ServerUser[] = [
     nats: {
       publish: [
         ...AUDIT,
-        ...["RECORDS", "EVENTS", "ATTEMPTS"].flatMap((name) => [
+        ...stream("CALLS"),
+        ...["CALLS", "RECORDS", "EVENTS", "ATTEMPTS"].flatMap((name) => [
           `$JS.API.STREAM.DELETE.${name}`,
           `$JS.API.STREAM.UPDATE.${name}`,
         ]),

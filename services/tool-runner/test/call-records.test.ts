@@ -59,22 +59,23 @@ async function consumerRig() {
       });
     },
     errors,
+    bus,
     limitMessages: (max_msg_size: number) => bus.jsm.streams.update("RECORDS", { max_msg_size }),
     publish: (...records: ReturnType<typeof callRecord>[]) =>
-      publishDurably(bus, "records.call", toBinary(CallRecordBatchSchema, create(CallRecordBatchSchema, { records }))),
-    /** Request ids of the runs in the log, and of the usage records that wait for key-auth, without repeats. */
+      publishDurably(bus, "calls.record", toBinary(CallRecordBatchSchema, create(CallRecordBatchSchema, { records }))),
+    /** Request ids of the runs in the log, and of the usage records that wait for key-auth. */
     async logged() {
       const { rows } = await pool.query("select request_id from tool_runner.executions");
       const { state } = await bus.jsm.streams.info("RECORDS", { subjects_filter: "records.usage" });
-      const usage = new Set<string>();
+      const usage: string[] = [];
       for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
         const message = await bus.jsm.streams.getMessage("RECORDS", { seq }).catch(() => null);
         if (message?.subject !== "records.usage") continue;
-        for (const { requestId } of fromBinary(UsageBatchSchema, message.data).records) usage.add(requestId);
+        for (const { requestId } of fromBinary(UsageBatchSchema, message.data).records) usage.push(requestId);
       }
-      return { runs: rows.map((row) => row.request_id).sort(), usage: [...usage].sort() };
+      return { runs: rows.map((row) => row.request_id).sort(), usage: usage.sort() };
     },
-    waiting: async () => (await bus.jsm.streams.info("RECORDS", { subjects_filter: "records.call" })).state.subjects,
+    waiting: async () => (await bus.jsm.streams.info("CALLS")).state.messages,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -90,11 +91,11 @@ test("[LOG-2] [LOG-10] a call's record is acknowledged only once its run is stor
   rig.start();
   await eventually(() => rig.errors.length > 1);
   expect(await rig.logged()).toEqual({ runs: idsOf(...calls), usage: [] });
-  expect(await rig.waiting()).toEqual({ "records.call": 1 });
+  expect(await rig.waiting()).toBe(1);
   await rig.limitMessages(-1);
   await eventually(async () => {
     expect(await rig.logged()).toEqual({ runs: idsOf(...calls), usage: idsOf(...calls) });
-    expect(await rig.waiting()).toBeUndefined();
+    expect(await rig.waiting()).toBe(0);
   });
 });
 
@@ -107,6 +108,58 @@ test("[LOG-2] the usage records of calls go on although Postgres refuses the run
   await eventually(async () => {
     expect(await rig.logged()).toEqual({ runs: idsOf(good), usage: idsOf(good, bad) });
     const { rows } = await rig.pool.query("select subject from tool_runner.parked_message");
-    expect(rows).toEqual([{ subject: "records.call" }]);
+    expect(rows).toEqual([{ subject: "calls.record" }]);
   });
+});
+
+test("[LOG-2] [LOG-10] while runs cannot be stored for a while, no usage record is passed on; then each call is in both logs once", async () => {
+  await using rig = await consumerRig();
+  const calls = Array.from({ length: 60 }, () => callRecord());
+  for (const call of calls) await rig.publish(call);
+  // Not a fault of the data, so that nothing is parked.
+  await rig.pool.query("alter table tool_runner.executions rename to executions_away");
+  rig.start();
+  await eventually(() => rig.errors.length > 12);
+  const { state } = await rig.bus.jsm.streams.info("RECORDS");
+  expect(state.last_seq).toBe(0);
+  expect(await rig.waiting()).toBe(60);
+  await rig.pool.query("alter table tool_runner.executions_away rename to executions");
+  await eventually(async () => expect(await rig.waiting()).toBe(0));
+  expect(await rig.logged()).toEqual({ runs: idsOf(...calls), usage: idsOf(...calls) });
+});
+
+test("[LOG-10] usage records that are passed on again are dropped by the broker", async () => {
+  await using rig = await consumerRig();
+  rig.start();
+  const call = callRecord();
+  for (const last_seq of [1, 2]) {
+    await rig.publish(call);
+    await eventually(async () => {
+      expect((await rig.bus.jsm.streams.info("CALLS")).state).toMatchObject({ last_seq, messages: 0 });
+    });
+  }
+  expect(await rig.logged()).toEqual({ runs: idsOf(call), usage: idsOf(call) });
+});
+
+test("[LOG-2] [LOG-10] call records stay in their stream while RECORDS is full, and are passed on once it has room", async () => {
+  await using rig = await consumerRig();
+  await publishDurably(rig.bus, "records.audit", new Uint8Array(4_000));
+  await rig.bus.jsm.streams.update("RECORDS", { max_bytes: 4_200 });
+  const calls = Array.from({ length: 20 }, () => callRecord());
+  for (const call of calls) await rig.publish(call);
+  rig.start();
+  await eventually(() => rig.errors.length > 1);
+  expect(rig.errors.map((error) => (error as Error).cause).map(String)).toContainEqual(
+    expect.stringContaining("maximum bytes exceeded"),
+  );
+  const later = callRecord();
+  await rig.publish(later);
+  expect(await rig.waiting()).toBe(21);
+  const full = await rig.logged();
+  expect(full.usage).toEqual([]);
+  // RECORDS empties without any help of the consumer of call records.
+  await rig.bus.jsm.streams.deleteMessage("RECORDS", 1);
+  await rig.bus.jsm.streams.update("RECORDS", { max_bytes: 1024 ** 2 });
+  await eventually(async () => expect(await rig.waiting()).toBe(0));
+  expect(await rig.logged()).toEqual({ runs: idsOf(...calls, later), usage: idsOf(...calls, later) });
 });

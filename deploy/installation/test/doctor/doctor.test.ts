@@ -243,7 +243,7 @@ test("the doctor names streams and consumers that do not exist or that nobody re
   ];
   const without = await problems({ logins });
   expect(without.filter((problem) => problem.includes("the stream")).toSorted()).toEqual(
-    ["ATTEMPTS", "EVENTS", "RECORDS"].map((name) => `streams: the stream ${name} does not exist`),
+    ["ATTEMPTS", "CALLS", "EVENTS", "RECORDS"].map((name) => `streams: the stream ${name} does not exist`),
   );
   for (const durable of durables)
     expect(without).toContainEqual(
@@ -261,7 +261,7 @@ test("the doctor names streams and consumers that do not exist or that nobody re
   expect(unread).toContain("streams: the consumer key-auth-usage of RECORDS is read by no process; 1 messages wait");
   const few = await problems({ logins, env: { NATS_STREAM_REPLICAS: "3" } });
   expect(few).toContain("settings: NATS_STREAM_REPLICAS is 3, but NATS has 1 server");
-  for (const name of ["ATTEMPTS", "EVENTS", "RECORDS"])
+  for (const name of ["ATTEMPTS", "CALLS", "EVENTS", "RECORDS"])
     expect(few).toContain(`streams: the stream ${name} has 1 copy instead of 3`);
   // What the doctor tries out leaves nothing behind.
   expect((await bus.jsm.streams.info("RECORDS")).state.messages).toBe(1);

@@ -17,7 +17,7 @@ import { type RunningToolgate, runToolgate } from "../running-toolgate.ts";
 const isAsked = process.env.RECOVERY === "1";
 if (!isAsked) test.skip("not run: the loss of servers of a NATS cluster (make recovery)", () => {});
 
-const STREAMS: readonly StreamName[] = ["RECORDS", "EVENTS", "ATTEMPTS"];
+const STREAMS: readonly StreamName[] = ["CALLS", "RECORDS", "EVENTS", "ATTEMPTS"];
 const PATIENCE = { deadlineMs: 120_000, everyMs: 250 };
 const SEED = 11;
 

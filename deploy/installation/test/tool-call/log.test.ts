@@ -109,12 +109,12 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       });
       const { id, secret } = await toolgate.createKey({ name: "k", tools: ["refused"] });
       await using bus = await connectBus({ servers: toolgate.nats.url, name: "test" });
-      const { max_msg_size } = (await bus.jsm.streams.info("RECORDS")).config;
-      await bus.jsm.streams.update("RECORDS", { max_msg_size: long.length });
+      const { max_msg_size } = (await bus.jsm.streams.info("CALLS")).config;
+      await bus.jsm.streams.update("CALLS", { max_msg_size: long.length });
       try {
         expect(await callInEachWay(toolgate, "refused", secret, { text: long })).toEqual([500, 500, 500]);
       } finally {
-        await bus.jsm.streams.update("RECORDS", { max_msg_size });
+        await bus.jsm.streams.update("CALLS", { max_msg_size });
       }
       expect((await usageRows(id, 3)).map(({ status }) => status)).toEqual([500, 500, 500]);
       expect(await runsOf(id, 0)).toEqual([]);

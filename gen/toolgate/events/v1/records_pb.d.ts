@@ -100,7 +100,7 @@ export declare type UsageRecord = Message<"toolgate.events.v1.UsageRecord"> & {
 export declare const UsageRecordSchema: GenMessage<UsageRecord>;
 
 /**
- * Subject records.call: calls by API key whose tool ran, one record for both logs. tool-runner writes the runs to its own log
+ * Subject calls.record: calls by API key whose tool ran, one record for both logs. tool-runner writes the runs to its own log
  * and passes the usage records on under records.usage.
  *
  * @generated from message toolgate.events.v1.CallRecordBatch

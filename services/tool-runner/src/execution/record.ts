@@ -40,7 +40,7 @@ export function createRecorder(bus: Bus): Recorder {
   const calls = resources.use(
     createBatchingPublisher<{ execution: ExecutionRecord; usage: UsageRecord }>({
       bus,
-      subject: "records.call",
+      subject: "calls.record",
       sizeOf: ({ execution }) => recordBytes(execution) + USAGE_BYTES,
       encode: (records) => toBinary(CallRecordBatchSchema, create(CallRecordBatchSchema, { records })),
     }),
