@@ -125,7 +125,9 @@ export async function openCluster(settings: ClusterSettings): Promise<Cluster> {
     },
     badEnds() {
       const ended = pods.filter((pod) => !stopped.has(pod) && pod.end !== undefined);
-      return [...badEnds, ...ended.map((pod) => `${pod.process} ${pod.version} ended by itself: ${pod.end}`)];
+      const describe = ({ process, version, end, lastTroubles }: Pod) =>
+        [`${process} ${version} ended by itself: ${end}`, ...lastTroubles].join("\n");
+      return [...badEnds, ...ended.map(describe)];
     },
     async [Symbol.asyncDispose]() {
       for (const name of [...PROCESSES].reverse())

@@ -4,6 +4,8 @@ import { startChild, untilReady } from "@toolgate/local-servers/child";
 
 const START_DEADLINE_MS = 120_000;
 const PROBE_DEADLINE_MS = 10_000;
+const LAST_TROUBLES = 5;
+const MAX_LINE_CHARS = 2_000;
 const EXIT_WITH_PARENT = new URL("../../../local/src/exit-with-parent.ts", import.meta.url).href;
 const NAME_SERVICE = new URL("name-service.ts", import.meta.url).href;
 
@@ -33,6 +35,8 @@ export interface Pod extends Pick<PodSettings, "process" | "version" | "ip"> {
   terminate(): Promise<string>;
   /** Undefined while it runs. */
   readonly end: string | undefined;
+  /** What it wrote last, warnings and errors only. */
+  readonly lastTroubles: readonly string[];
 }
 
 /** Starts it and waits until it is ready. */
@@ -43,8 +47,15 @@ export async function startPod({ entry, env, opsPort, graceMs, log, ...names }: 
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const label = `${names.process} ${names.ip} ${names.version}`;
+  const lastTroubles: string[] = [];
   for (const output of [child.process.stdout, child.process.stderr]) {
-    if (output) createInterface({ input: output }).on("line", (line) => log(`${label}: ${line}`));
+    if (!output) continue;
+    createInterface({ input: output }).on("line", (line) => {
+      log(`${label}: ${line}`);
+      if (line.includes('"level":"info"')) return;
+      lastTroubles.push(line.slice(0, MAX_LINE_CHARS));
+      if (lastTroubles.length > LAST_TROUBLES) lastTroubles.shift();
+    });
   }
   let end: string | undefined;
   void child.ended.then((how) => {
@@ -73,6 +84,7 @@ export async function startPod({ entry, env, opsPort, graceMs, log, ...names }: 
     get end() {
       return end;
     },
+    lastTroubles,
   };
 }
 
