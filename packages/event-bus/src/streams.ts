@@ -32,9 +32,9 @@ const STREAMS: Readonly<Record<"CALLS" | "RECORDS" | "EVENTS" | "ATTEMPTS", Stre
    * Call records on their way to Postgres. Not part of RECORDS, into which their consumer publishes: a full stream from which
    * a message goes only after another has come would stay full.
    */
-  CALLS: { ...WORK_QUEUE, subjects: ["calls.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
+  CALLS: { ...WORK_QUEUE, subjects: ["calls.>"], maxBytes: 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /** Usage, execution and audit records on their way to Postgres. */
-  RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 2 * 1024 ** 3, maxAgeMs: 7 * DAY_MS },
+  RECORDS: { ...WORK_QUEUE, subjects: ["records.>"], maxBytes: 1024 ** 3, maxAgeMs: 7 * DAY_MS },
   /**
    * Events on their way to their listeners, each with its own consumer. The stream never blocks: when full it
    * drops the oldest events, which their outbox publishes again to the listeners that lack them.
