@@ -51,7 +51,7 @@ export type PeerStream<I, O> = (
 ) => AsyncIterable<O>;
 
 /** A hot call. Takes at most the time in the registry; the caller may allow less. Rejects as a `Call` does. */
-export type PeerCall<I, O> = (request: I, options?: Partial<CallOptions>) => Promise<O>;
+type PeerCall<I, O> = (request: I, options?: Partial<CallOptions>) => Promise<O>;
 
 /** Base URLs by service, several for one service separated by commas. */
 export type PeerUrls = Partial<Record<ServiceName, string>>;

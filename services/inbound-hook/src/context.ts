@@ -9,7 +9,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
 import type { Peers } from "@toolgate/service-host/peers";
 import { createTargets, type Targets } from "./clients/targets.ts";
-import { createIsWorkspaceLocked, type IsWorkspaceLocked } from "./clients/workspace-lock.ts";
+import { type IsWorkspaceLocked, lockCheckOfCalls } from "./clients/workspace-lock.ts";
 import type { Config, ReceiverConfig } from "./config.ts";
 import type { ActivityLog } from "./receiving/activity-log.ts";
 import { openReceiver } from "./receiving/open-receiver.ts";
@@ -71,7 +71,7 @@ interface ReceiverOptions {
   config: ReceiverConfig;
   redis: ReturnType<typeof connectRedis>;
   onError: (what: string) => (error: unknown) => void;
-  peers: Pick<Peers, "call" | "transport">;
+  peers: Pick<Peers, "transport">;
 }
 
 /** `resources` owns what it opens. */
@@ -81,7 +81,7 @@ export function createReceiverContext(
   resources: AsyncDisposableStack,
 ): ReceiverContext {
   const secretBox = createSecretBox({ keys: config.sealingKeys });
-  const isWorkspaceLocked = createIsWorkspaceLocked(peers);
+  const isWorkspaceLocked = lockCheckOfCalls(peers.transport("key-auth"));
   return {
     ...context,
     epochs: createEpochs(redis),

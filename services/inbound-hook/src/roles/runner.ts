@@ -5,7 +5,7 @@ import { createRedactor } from "@toolgate/redaction/redactor";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
-import { createIsWorkspaceLocked } from "../clients/workspace-lock.ts";
+import { lockCheckOfRuns } from "../clients/workspace-lock.ts";
 import type { RunnerConfig } from "../config.ts";
 import type { Context } from "../context.ts";
 import { laneLoops } from "../running/lane.ts";
@@ -32,7 +32,7 @@ export function runnerLoops(context: Context, options: RunnerOptions, resources:
   const { config, bus, log, peers } = options;
   const { queuePool, queues, now } = context;
   const redact = createRedactor();
-  const isWorkspaceLocked = createIsWorkspaceLocked(peers);
+  const isWorkspaceLocked = lockCheckOfRuns(peers);
   const lane = (name: Lane, concurrency: number, runTarget: RunTarget): Loops => {
     const onError = (error: unknown) => log.error({ err: error, lane: name }, "hook run");
     const wakeUp = createWakeUp();
