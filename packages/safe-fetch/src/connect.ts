@@ -29,8 +29,8 @@ type ConnectOutcome = { address: string | null; connectMs: number | null; tlsMs:
 
 /**
  * Connects to exactly one of the checked addresses, never by name, and completes TLS with the name of the target:
- * SNI and the certificate check use it, validation is always on; a resumed session was validated under the same key. The next address is tried only when TCP itself
- * fails. [SSRF-6]
+ * SNI and the certificate check use it, validation is always on; a resumed session was validated under the same key. The
+ * next address is tried only when TCP itself fails. [SSRF-6]
  */
 export async function connectPinned(
   target: Pick<TargetUrl, "url" | "host" | "port">,

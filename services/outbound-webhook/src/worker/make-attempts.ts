@@ -57,7 +57,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   return { make, hasRoom: () => semaphore.activeCount + semaphore.pendingCount < options.concurrency };
 }
 
-/** Slows the deliveries of large bodies of one workspace down. A result is reported at the latest after 2 s, and immediately when the worker stops. */
+/**
+ * Slows the deliveries of large bodies of one workspace down. A result is reported at the latest after 2 s, and immediately
+ * when the worker stops.
+ */
 async function waitForShare(
   shares: WorkspaceShares,
   { workspaceId, body }: Attempt,

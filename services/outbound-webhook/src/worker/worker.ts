@@ -20,14 +20,15 @@ export interface WorkerOptions {
 }
 
 /**
- * When a worker is silent for this long, its messages go to another one, which hands their attempts back. Until then they hold slots,
- * so an endpoint may get nothing: well below the 10 s that are allowed for that.
+ * When a worker is silent for this long, its messages go to another one, which hands their attempts back. Until then they
+ * hold slots, so an endpoint may get nothing: well below the 10 s that are allowed for that.
  */
 const ACK_WAIT_MS = 7_500;
 /** Just enough to cover the time for fetching the next message. */
 const MAX_MESSAGES_AHEAD = 8;
 const ATTEMPTS_PER_MESSAGE_AHEAD = 32;
 const MAX_ACK_PENDING = 20_000;
+
 /** The part of a message from the broker that a worker needs. */
 interface Message {
   data: Uint8Array;

@@ -25,8 +25,8 @@ export interface RunCallDependencies extends ExecuteDependencies {
 
 /**
  * One call from outside: checks release, body and arguments in this order, then runs the tool. Resolves once the
- * broker has stored the run's log record (for a call by key with the usage record), and the run's event is committed. An idempotency key is claimed only by
- * calls that reach the run. Rejects with `NotStarted` when nothing of the tool ran.
+ * broker has stored the run's log record (for a call by key with the usage record), and the run's event is committed. An
+ * idempotency key is claimed only by calls that reach the run. Rejects with `NotStarted` when nothing of the tool ran.
  */
 export async function runCall(
   deps: RunCallDependencies,
