@@ -73,6 +73,8 @@ export function createForeignPool(
   const running = new Set<Promise<unknown>>();
   return {
     async run<T>(limits: RunLimits, work: (client: ForeignClient) => Promise<T>) {
+      // Before there is a promise that nobody would wait for: its rejection would end the process.
+      limits.signal.throwIfAborted();
       const { promise: result, resolve, reject } = Promise.withResolvers<T>();
       const run = limit(() => runOn(pool, limits, work, resolve)).catch(reject);
       running.add(run);
@@ -133,8 +135,8 @@ async function borrow(pool: pg.Pool, signal: AbortSignal): Promise<ForeignClient
   throw signal.reason;
 }
 
+/** The signal has not aborted yet. */
 async function unlessAborted<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
-  if (signal.aborted) throw signal.reason;
   const ended = new AbortController();
   const aborted = once(signal, "abort", { signal: ended.signal }).then(() => Promise.reject(signal.reason));
   try {

@@ -1,6 +1,7 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { createForeignPool } from "@toolgate/postgres/foreign-pool";
 import { startHostilePostgres } from "@toolgate/testbed/hostile-postgres";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const ROUND_TRIPS = 20;
 const LIMITS = { maxBytes: 1_000 };
@@ -36,4 +37,29 @@ test("a run that is cancelled while it waits for a connection opens none", async
   expect(server.connections).toBe(2);
   await pool.end();
   await later.end();
+});
+
+test("a run that is cancelled before it begins does not end the process", async () => {
+  await using server = await startHostilePostgres();
+  const pool = createForeignPool(
+    {
+      address: "127.0.0.1",
+      port: server.port,
+      user: "user",
+      password: "password",
+      database: "database",
+      tls: undefined,
+    },
+    { maxConnections: 1, applicationName: "test" },
+  );
+  const unhandled: unknown[] = [];
+  const record = (error: unknown) => unhandled.push(error);
+  process.on("unhandledRejection", record);
+  onTestFinished(() => void process.off("unhandledRejection", record));
+  const signal = AbortSignal.abort(new Error("too late"));
+  await expect(pool.run({ ...LIMITS, signal }, (client) => client.query("select 1"))).rejects.toThrow("too late");
+  await pool.end();
+  // Rejections count as unhandled at the end of a turn.
+  await turn();
+  expect(unhandled).toEqual([]);
 });

@@ -45,7 +45,7 @@ interface TransactionOptions {
   sendBefore?: number;
   /**
    * Called with the results as soon as there are all, while the commit is under way: it may still fail, or be undone by a
-   * crash. Only for what need not be undone then.
+   * crash. Only for what need not be undone then. What it throws is thrown after the commit.
    */
   onResults?: (results: pg.QueryResult[]) => void;
 }
@@ -75,11 +75,15 @@ export function pipelined(
     const running = statements.map((statement) => client.query(statement));
     const ended = client.query(unlockEarly ? COMMIT_UNLOCKING_EARLY : "commit");
     stream.uncork();
-    if (onResults) Promise.all(running).then(onResults, () => {});
+    const told = onResults && Promise.all(running).then(onResults);
+    // When a statement fails, this is the same failure.
+    told?.catch(() => {});
     const outcomes = await Promise.allSettled([begun, ...running, ended]);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
-    if (!failed)
+    if (!failed) {
+      await told;
       return outcomes.slice(1, -1).map((outcome) => (outcome as PromiseFulfilledResult<pg.QueryResult>).value);
+    }
     if (!(failed.reason instanceof pg.DatabaseError)) discard(failed.reason);
     throw failed.reason;
   });
