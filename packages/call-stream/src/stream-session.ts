@@ -10,7 +10,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { GrpcTransportOptions } from "@connectrpc/connect-node";
 import { FLOW_WINDOW_BYTES, KEEPALIVE_TICK_MS, SILENT_TICKS_UNTIL_LOST, SILENT_TICKS_UNTIL_PROBE } from "./limits.ts";
 
-type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
+/** What opens the streams of a gRPC transport. */
+export type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
 
 /** Opens a socket to the server, such as one of TLS. */
 export type ConnectSocket = () => Duplex;
@@ -40,7 +41,7 @@ export class StreamSession implements SessionManager, Disposable {
     options: Omit<ClientSessionRequestOptions, "signal">,
   ): Promise<ClientHttp2Stream> {
     this.#session ??= this.#connect();
-    await connected(this.#session);
+    await untilConnected(this.#session);
     return this.#session.request({ ...headers, ":method": method, ":path": path }, options);
   }
 
@@ -83,7 +84,8 @@ export class StreamSession implements SessionManager, Disposable {
   }
 }
 
-function connected(session: ClientHttp2Session): Promise<void> {
+/** Rejects with why the session could not connect. */
+export function untilConnected(session: ClientHttp2Session): Promise<void> {
   if (!session.connecting) return Promise.resolve();
   return new Promise((resolve, reject) => {
     session.once("connect", () => resolve());

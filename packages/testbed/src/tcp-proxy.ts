@@ -16,6 +16,8 @@ interface TcpProxy extends AsyncDisposable {
   loseRequestsFrom(text: string): Promise<void>;
   /** Closes the connections made so far; new ones work. */
   cut(): void;
+  /** Breaks the connections made so far, so that clients get ECONNRESET; new ones work. */
+  reset(): void;
 }
 
 /** Listens on loopback in front of the server at `targetUrl`. */
@@ -73,6 +75,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       return begun;
     },
     cut,
+    reset() {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       cut();

@@ -1,7 +1,8 @@
 import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@toolgate/gen/grpc/health/v1/health_pb";
 import type { ProcessTls } from "../tls/process-tls.ts";
+import { Http2Connections } from "./http2-connections.ts";
 
 /** What a process says of itself. */
 interface Probed {
@@ -16,13 +17,9 @@ interface Probed {
  */
 export async function probeRpcServer(address: string, timeoutMs: number, tls?: ProcessTls): Promise<Probed> {
   const baseUrl = new URL(address).origin;
-  const session = new Http2SessionManager(
-    baseUrl,
-    undefined,
-    tls && { createConnection: () => tls.connectHttp2(address) },
-  );
+  const connections = new Http2Connections(baseUrl, tls && (() => tls.connectHttp2(address)));
   try {
-    const transport = createGrpcTransport({ baseUrl, sessionManager: session });
+    const transport = createGrpcTransport({ baseUrl, sessionManager: connections });
     let nowMs: number | undefined;
     const { status } = await createClient(Health, transport).check(
       { service: "" },
@@ -35,7 +32,7 @@ export async function probeRpcServer(address: string, timeoutMs: number, tls?: P
     );
     return { isReady: status === Status.SERVING, nowMs };
   } finally {
-    session.abort();
+    connections.abort();
   }
 }
 

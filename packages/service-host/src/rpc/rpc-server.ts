@@ -12,9 +12,10 @@ import { listen } from "../process/listen.ts";
 import type { Readiness } from "../process/readiness.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
 import { healthService } from "./health.ts";
+import { MAX_SESSION_MEMORY_MB } from "./http2-connections.ts";
 import { followStreams } from "./open-streams.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
-import { MAX_MESSAGE_BYTES, MAX_SESSION_MEMORY_MB, MAX_STREAMS, serverInterceptors } from "./transport.ts";
+import { MAX_MESSAGE_BYTES, MAX_STREAMS, serverInterceptors } from "./transport.ts";
 
 interface RpcServerOptions {
   routes: (router: ConnectRouter) => void;

@@ -7,21 +7,20 @@ import {
   type Interceptor,
   type Transport,
 } from "@connectrpc/connect";
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import { type Authentication, accessInterceptor, assertAccessDeclared, callerInterceptor } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import type { CallerReader } from "../identity/service-token.ts";
 import type { Logger } from "../logger.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
+import { Http2Connections } from "./http2-connections.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
 /** The largest message between services: a tool call's body or result, and its frame. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** Simultaneous streams on one connection: more than a gateway has client connections. */
 export const MAX_STREAMS = 25_000;
-/** Node refuses new streams on a connection that uses more. */
-export const MAX_SESSION_MEMORY_MB = 512;
 const RPC_TIMEOUT_MS = 15_000;
 /** Longer than any unary call may take. */
 const OLD_CONNECTION_MS = 60_000;
@@ -40,15 +39,16 @@ export function serverInterceptors(log: Logger, authentication: Authentication):
 /** What a client proves with which service it belongs to. */
 export type TokenFor = (method: DescMethod) => string | Promise<string>;
 
+type ConnectTls = Pick<ProcessTls, "connectHttp2">;
+
 /**
  * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by
  * commas, take turns; a unary call passes over those that accept no connection. A unary call that a stopping server has
  * refused unseen is sent again.
- * There are no keepalive pings: in connect-node they can end the process when they meet a destroyed session (connect-es
- * #1795). Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the
+ * There are no keepalive pings. Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the
  * old one may be dead; calls under way on the old one have a minute to end.
  */
-export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ProcessTls): Transport {
+export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ConnectTls): Transport {
   const servers = baseUrls.split(",").map((baseUrl) => serverAt(baseUrl.trim(), tokenFor, tls));
   let turn = 0;
   const next = () => servers[turn++ % servers.length] as Server;
@@ -84,13 +84,13 @@ function isRefusedUnseen(error: unknown): boolean {
   return code === Code.Internal && rawMessage.includes("NGHTTP2_REFUSED_STREAM");
 }
 
-function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ProcessTls | undefined): Server {
+function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ConnectTls | undefined): Server {
   let current = connectionTo(baseUrl, tokenFor, tls);
   let avoidedUntilMs = 0;
   return {
     async isReachable() {
       if (performance.now() < avoidedUntilMs) return false;
-      const isOpen = await opensSoon(current.session);
+      const isOpen = await opensSoon(current.connections);
       if (!isOpen) avoidedUntilMs = performance.now() + AVOID_MS;
       return isOpen;
     },
@@ -101,7 +101,7 @@ function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ProcessTls | undefin
       } catch (error) {
         if (used === current && ConnectError.from(error).code === Code.DeadlineExceeded) {
           current = connectionTo(baseUrl, tokenFor, tls);
-          setTimeout(() => used.session.abort(), OLD_CONNECTION_MS).unref();
+          setTimeout(() => used.connections.abort(), OLD_CONNECTION_MS).unref();
         }
         throw error;
       }
@@ -110,13 +110,17 @@ function serverAt(baseUrl: string, tokenFor: TokenFor, tls: ProcessTls | undefin
   };
 }
 
-function opensSoon(session: Http2SessionManager): Promise<boolean> {
+function opensSoon(connections: Http2Connections): Promise<boolean> {
   return new Promise((resolve) => {
     const late = setTimeout(resolve, CONNECT_WITHIN_MS, false);
-    void session.connect().then((state) => {
+    const settle = (isOpen: boolean) => {
       clearTimeout(late);
-      resolve(state !== "error");
-    });
+      resolve(isOpen);
+    };
+    connections.connect().then(
+      () => settle(true),
+      () => settle(false),
+    );
   });
 }
 
@@ -124,22 +128,19 @@ function opensSoon(session: Http2SessionManager): Promise<boolean> {
 function connectionTo(
   baseUrl: string,
   tokenFor: TokenFor,
-  tls: ProcessTls | undefined,
-): { transport: Transport; session: Http2SessionManager } {
-  const session = new Http2SessionManager(baseUrl, undefined, {
-    maxSessionMemory: MAX_SESSION_MEMORY_MB,
-    ...(tls && { createConnection: () => tls.connectHttp2(baseUrl) }),
-  });
+  tls: ConnectTls | undefined,
+): { transport: Transport; connections: Http2Connections } {
+  const connections = new Http2Connections(baseUrl, tls && (() => tls.connectHttp2(baseUrl)));
   const transport = createGrpcTransport({
     baseUrl,
-    sessionManager: session,
+    sessionManager: connections,
     interceptors: [callerInterceptor(tokenFor), sendRequest],
     acceptCompression: [],
     defaultTimeoutMs: RPC_TIMEOUT_MS,
     readMaxBytes: MAX_MESSAGE_BYTES,
     writeMaxBytes: MAX_MESSAGE_BYTES,
   });
-  return { transport, session };
+  return { transport, connections };
 }
 
 /** Tokens that only code of this process can send are the names of the services. */

@@ -1,0 +1,97 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type ClientSessionRequestOptions,
+  connect,
+  constants,
+  type OutgoingHttpHeaders,
+} from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type ConnectSocket, type SessionManager, untilConnected } from "@toolgate/call-stream/stream-session";
+
+interface Connection {
+  session: ClientHttp2Session;
+  connected: Promise<void>;
+  openStreams: number;
+}
+
+/** Node refuses new streams on a connection that uses more. */
+export const MAX_SESSION_MEMORY_MB = 512;
+/** After this time without a byte, a connection is closed as soon as its streams have ended. */
+const IDLE_MS = 900_000;
+
+/**
+ * The connections to one server for a gRPC transport: one takes new streams, and those that the server wants to close keep
+ * the streams that they have. Connections without streams let the process end.
+ *
+ * It replaces connect-node's `Http2SessionManager`, which can crash the process: when the next request comes just after a
+ * server has said goodbye, or a connection has broken, it removes its listener for the error that the connection is about to
+ * emit (connect-es #1768).
+ */
+export class Http2Connections implements SessionManager {
+  readonly authority: string;
+  readonly #connectSocket: ConnectSocket | undefined;
+  readonly #open = new Set<Connection>();
+  #current: Connection | undefined;
+
+  constructor(baseUrl: string, connectSocket?: ConnectSocket) {
+    this.authority = new URL(baseUrl).origin;
+    this.#connectSocket = connectSocket;
+  }
+
+  /** Resolves once there is a connection, or rejects with why there is none. */
+  async connect(): Promise<void> {
+    await this.#usable();
+  }
+
+  async request(
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders,
+    options: Omit<ClientSessionRequestOptions, "signal">,
+  ): Promise<ClientHttp2Stream> {
+    const connection = await this.#usable();
+    const { session } = connection;
+    const stream = session.request({ ...headers, ":method": method, ":path": path }, options);
+    connection.openStreams += 1;
+    if (connection.openStreams === 1) session.ref();
+    stream.once("close", () => {
+      connection.openStreams -= 1;
+      if (connection.openStreams === 0) session.unref();
+    });
+    return stream;
+  }
+
+  notifyResponseByteRead(): void {}
+
+  /** Cuts all connections and their streams. Later requests use a new one. */
+  abort(): void {
+    const reason = new ConnectError("connection aborted", Code.Canceled);
+    for (const { session } of this.#open) session.destroy(reason, constants.NGHTTP2_CANCEL);
+  }
+
+  async #usable(): Promise<Connection> {
+    const { session } = this.#current ?? {};
+    if (!this.#current || session?.closed || session?.destroyed) this.#current = this.#connect();
+    const connection = this.#current;
+    await connection.connected;
+    return connection;
+  }
+
+  #connect(): Connection {
+    const session = connect(this.authority, {
+      maxSessionMemory: MAX_SESSION_MEMORY_MB,
+      ...(this.#connectSocket && { createConnection: this.#connectSocket }),
+    });
+    const connection: Connection = { session, connected: untilConnected(session), openStreams: 0 };
+    this.#open.add(connection);
+    // Streams get every error of their session; without a listener here the process would crash.
+    session.on("error", () => {});
+    session.once("close", () => this.#open.delete(connection));
+    session.once("connect", () => {
+      if (connection.openStreams === 0) session.unref();
+    });
+    session.setTimeout(IDLE_MS, () => session.close());
+    return connection;
+  }
+}
