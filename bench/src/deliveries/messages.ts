@@ -21,6 +21,8 @@ export type ReceiverOrder =
   | { kind: "count" }
   /** From now on requests to these paths get no response. */
   | { kind: "hang"; paths: string[] }
+  /** From now on these paths refuse every request. */
+  | { kind: "refuse"; paths: string[] }
   /** From now on these paths respond late; their requests are not counted. */
   | { kind: "slow"; paths: string[]; respondAfterMs: number }
   | ({ kind: "report" } & Published);

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sign } from "@toolgate/webhook-signing/sign";
 import pLimit from "p-limit";
 import type { BenchInstallation } from "../installation/start-installation.ts";
 import { DELIVERED_TOOLS, NOISY_TOOLS } from "./noisy-tools.ts";
@@ -26,7 +28,16 @@ const LISTED_RUNS = 120;
 const LARGE_CHARACTERS = 1_000_000;
 const LOGGED_CHARACTERS = 60_000;
 
+const UNDELIVERED = 20;
+const UNDELIVERED_WITHIN_MS = 30_000;
+const POLL_MS = 200;
+const BOUNDARY = "noisy";
+/** Refused at its end, so that the limit of what a user may store is never reached. */
+const FILE_BYTES = 20 * 1024 * 1024 + 1;
+
 type CallOptions = { text?: string; idempotencyKey?: string; once?: boolean };
+
+type Endpoint = { endpoint: { id: string }; secret: string };
 
 const calling =
   (tool: string, options: CallOptions = {}) =>
@@ -79,6 +90,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   { what: "reads the OpenAPI description of 150 large tools", lanes: 16, prepare: prepareDescriptions },
   { what: "lists 150 large tools over MCP", lanes: 16, prepare: prepareMcp },
+  { what: "pulls its undelivered events of 240 KB, signed", lanes: 16, prepare: preparePulls },
+  { what: "uploads files of more than 20 MB to a chat", lanes: 8, prepare: prepareUploads },
   { what: "uses 0.85 s of CPU time per run", lanes: 24, prepare: calling("compute") },
   { what: "makes plain calls without a pause", lanes: 24, prepare: calling("ignore", { text: "hello" }) },
 ];
@@ -87,7 +100,8 @@ function own<T>({ name, installation }: NoisyWorkspace, rpc: string, request: Re
   return installation.manage<T>(rpc, { workspace: name, ...request });
 }
 
-async function saveTool(workspace: NoisyWorkspace, name: string): Promise<void> {
+/** Returns the endpoint of its events, if they have one. */
+async function saveTool(workspace: NoisyWorkspace, name: string): Promise<Endpoint | undefined> {
   const definition = {
     description: "Does its worst",
     external_api: true,
@@ -97,8 +111,8 @@ async function saveTool(workspace: NoisyWorkspace, name: string): Promise<void> 
   };
   await own(workspace, "tool_runner.v1.ToolService/SaveTool", { name, definition, confirmExposure: true });
   const path = DELIVERED_TOOLS[name];
-  if (path === undefined) return;
-  await own(workspace, "outbound_webhook.v1.EndpointService/CreateEndpoint", {
+  if (path === undefined) return undefined;
+  return own<Endpoint>(workspace, "outbound_webhook.v1.EndpointService/CreateEndpoint", {
     url: `${workspace.receiverUrl}${path}`,
     events: ["custom.large"],
   });
@@ -134,20 +148,51 @@ async function prepareQueries(workspace: NoisyWorkspace): Promise<NoisyRequest[]
   return calling("query")(workspace);
 }
 
+/** Events that its receiver has refused, and one signed request for them. */
+async function preparePulls(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
+  const { endpoint, secret } = (await saveTool(workspace, "emit-refused")) as Endpoint;
+  const [call] = callsOf(await makeKeys(workspace, ["emit-refused"]), "emit-refused", {});
+  await send(workspace, call as NoisyRequest);
+  const untilMs = Date.now() + UNDELIVERED_WITHIN_MS;
+  const count = async () => {
+    const rpc = "outbound_webhook.v1.UndeliveredService/ListUndelivered";
+    const { events = [] } = await own<{ events?: unknown[] }>(workspace, rpc, { endpointId: endpoint.id });
+    return events.length;
+  };
+  while ((await count()) < UNDELIVERED) {
+    if (Date.now() > untilMs) throw new Error("the events of the noisy workspace are not undelivered");
+    await sleep(POLL_MS);
+  }
+  const body = JSON.stringify({ pageSize: 100 });
+  const headers = {
+    "content-type": "application/json",
+    "x-service-signature": sign(secret, Math.floor(Date.now() / 1_000), body),
+  };
+  return [{ method: "POST", path: `/api/v1/webhooks/endpoints/${endpoint.id}/pull`, headers, body }];
+}
+
+async function prepareUploads({ installation }: NoisyWorkspace): Promise<NoisyRequest[]> {
+  const token = await installation.signIn();
+  const head = 'content-disposition: form-data; name="file"; filename="large.txt"';
+  const body = `--${BOUNDARY}\r\n${head}\r\n\r\n${"x".repeat(FILE_BYTES)}\r\n--${BOUNDARY}--\r\n`;
+  const headers = { authorization: `Bearer ${token}`, "content-type": `multipart/form-data; boundary=${BOUNDARY}` };
+  return [{ method: "POST", path: "/chat/index", headers, body }];
+}
+
 /** Runs whose records are of the largest kind. */
 async function prepareRuns(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
   const calls = await calling("log", { text: randomText(LOGGED_CHARACTERS) })(workspace);
   await pLimit(2).map(Array.from({ length: LISTED_RUNS }), async (_, index) => {
-    const { method, path, headers, body } = calls[index % calls.length] as NoisyRequest;
-    const response = await fetch(`http://127.0.0.1:${workspace.installation.port}${path}`, {
-      method,
-      headers,
-      body: body ?? null,
-    });
-    if (!response.ok) throw new Error(`${path} responded with ${response.status}`);
-    await response.arrayBuffer();
+    await send(workspace, calls[index % calls.length] as NoisyRequest);
   });
   return listsOf(workspace, ["tool_runner.v1.ExecutionService/ListExecutions"]);
+}
+
+async function send({ installation }: NoisyWorkspace, { method, path, headers, body }: NoisyRequest): Promise<void> {
+  const url = `http://127.0.0.1:${installation.port}${path}`;
+  const response = await fetch(url, { method, headers, body: body ?? null });
+  if (!response.ok) throw new Error(`${path} responded with ${response.status}`);
+  await response.arrayBuffer();
 }
 
 function prepareLists(rpcs: string[]) {

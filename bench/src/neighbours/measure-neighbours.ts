@@ -51,6 +51,7 @@ export async function measureNeighbours(settings: NeighboursSettings): Promise<N
   const attacks = ATTACKS.filter(({ what }) => new RegExp(settings.attack).test(what));
   await receiver.ask({ kind: "slow", paths: [DELIVERED_TOOLS["emit-fast"] ?? ""], respondAfterMs: 0 });
   await receiver.ask({ kind: "slow", paths: [DELIVERED_TOOLS["emit-slow"] ?? ""], respondAfterMs: SLOW_MS });
+  await receiver.ask({ kind: "refuse", paths: [DELIVERED_TOOLS["emit-refused"] ?? ""] });
   const argument: QuietArgument = { port: installation.port, secret, perSecond: PER_SECOND, emitEvery: EMIT_EVERY };
   const entry = (name: string) => new URL(`./${name}.ts`, import.meta.url);
   const quiet = resources.use(

@@ -2,6 +2,7 @@
 export const DELIVERED_TOOLS: Readonly<Record<string, string>> = {
   "emit-fast": "/noisy/fast",
   "emit-slow": "/noisy/slow",
+  "emit-refused": "/noisy/refused",
 };
 
 const TEXT = `const text = (length) => {
@@ -24,6 +25,7 @@ export const NOISY_TOOLS: Readonly<Record<string, string>> = {
   emit: EMIT,
   "emit-fast": EMIT,
   "emit-slow": EMIT,
+  "emit-refused": EMIT,
   "return-large": `${TEXT}
 const large = text(1_000_000);
 export default () => ({ success: true, large });`,

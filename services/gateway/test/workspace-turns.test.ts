@@ -63,7 +63,7 @@ describe("the share of a workspace at the gateway", () => {
           runs += 1;
           return create(RunResponseSchema, { outcome: { case: "resultJson", value: LARGE } });
         },
-        turns: { calls: shares(), management: shares() },
+        turns: { calls: shares(), management: shares(), uploads: shares() },
       },
       transports: { "key-auth": keyAuth },
     });

@@ -22,7 +22,7 @@ export interface Config extends NeedSettings<"nats">, OutgoingSettings {
   roles: ReadonlySet<ProcessRole>;
   /** Simultaneous attempts of a worker. */
   workerConcurrency: number;
-  /** What the attempts of one workspace may send from a worker over time. */
+  /** What one workspace may use of a process over time: the attempts of a worker, and the signed requests of a manager. */
   workspaceBytesPerSecond: number;
   /** Undefined when the worker is the only role. */
   core: CoreConfig | undefined;

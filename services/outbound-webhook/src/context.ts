@@ -6,7 +6,9 @@ import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
+import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { Config, CoreConfig } from "./config.ts";
+import { PULLS } from "./domain/pull-shares.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { DISPATCH } from "./events/dispatch-subject.ts";
 import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
@@ -32,6 +34,8 @@ export interface Context {
   replayWakeUp: WakeUp;
   announceReplay: () => void;
   announceWork: () => void;
+  /** The turns of receivers' signed requests. */
+  pullShares: WorkspaceShares;
   now: () => Date;
 }
 
@@ -68,6 +72,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     replayWakeUp,
     announceReplay: () => replayWakeUp.signal(),
     announceWork: createAnnouncer(bus, DISPATCH),
+    pullShares: createWorkspaceShares({ ...PULLS, bytesPerSecond: config.workspaceBytesPerSecond }),
     now,
   };
 }

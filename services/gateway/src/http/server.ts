@@ -120,7 +120,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const { chatSlots: slots } = options;
   const { call, stream } = peers;
   const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call, stream };
-  await app.register(chatRoutes({ ...chatPeers, origins, slots, log }));
+  await app.register(chatRoutes({ ...chatPeers, origins, slots, uploads: calls.turns.uploads, log }));
   await app.register(managementRoutes(peers, calls.turns, log));
   return app;
 }

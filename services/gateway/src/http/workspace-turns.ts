@@ -12,6 +12,8 @@ export interface WorkspaceTurns {
   calls: WorkspaceShares;
   /** Management, of which one request may cost much more than the bytes that it returns. */
   management: WorkspaceShares;
+  /** Forms with files, by user: the workspace of a form is not known before it has been read. */
+  uploads: WorkspaceShares;
 }
 
 const MIB = 1024 * 1024;
@@ -31,13 +33,22 @@ const MANAGEMENT: Omit<ShareLimits, "bytesPerSecond"> = {
   maxWaiting: 200,
 };
 
+const UPLOADS: Omit<ShareLimits, "bytesPerSecond"> = {
+  ...CALLS,
+  maxRunning: 2,
+  maxWaiting: 20,
+  // The body has to be complete within the timeout of a request.
+  maxWaitMs: 10_000,
+};
+
 /** What a byte on the connection counts: how long it keeps the gateway and the services behind it busy. */
-export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6 } as const;
+export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6, upload: 2 } as const;
 
 export function createWorkspaceTurns(bytesPerSecond: number): WorkspaceTurns {
   return {
     calls: createWorkspaceShares({ ...CALLS, bytesPerSecond }),
     management: createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond }),
+    uploads: createWorkspaceShares({ ...UPLOADS, bytesPerSecond }),
   };
 }
 

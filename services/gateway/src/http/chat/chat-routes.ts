@@ -4,6 +4,7 @@ import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { AuthorizeRequestSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { PeerStream, Peers } from "@toolgate/service-host/peers";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AnswerSlots, type SlotLimits } from "../../domain/chat/answer-slots.ts";
 import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
@@ -52,11 +53,12 @@ interface ChatOptions {
   stream: Peers["stream"] | undefined;
   origins: AllowedOrigins;
   slots: SlotLimits | undefined;
+  uploads: WorkspaceShares;
   log: Logger;
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, origins, call, stream, slots, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, origins, call, stream, slots, uploads, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
   const sessions = createClient(SessionService, keyAuth);
   const authorize = call?.(SessionService.method.authorize) ?? sessions.authorize;
@@ -70,6 +72,7 @@ export function chatRoutes({ chat, keyAuth, origins, call, stream, slots, log }:
     origins,
     streams,
     slots: new AnswerSlots(slots),
+    uploads,
     log,
   };
   return async (app: FastifyInstance): Promise<void> => {

@@ -10,6 +10,7 @@ import type {
 import type { AuthorizeResponse, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { PeerStream } from "@toolgate/service-host/peers";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { AnswerSlots } from "../../domain/chat/answer-slots.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
 import type { OpenStreams } from "./open-streams.ts";
@@ -28,5 +29,7 @@ export interface ChatContext {
   origins: AllowedOrigins;
   streams: OpenStreams;
   slots: AnswerSlots;
+  /** The turns of forms, by user. */
+  uploads: WorkspaceShares;
   log: Logger;
 }

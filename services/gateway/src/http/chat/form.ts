@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { Busboy } from "@fastify/busboy";
 import { MAX_FILE_BYTES } from "@toolgate/chat-rules/message-rules";
 import type { FastifyRequest } from "fastify";
@@ -30,6 +31,8 @@ const LIMITS = {
   headerPairs: 20,
   headerSize: 8 * 1024,
 };
+/** A refusal, and no failure of ours: neither side logs it. */
+const REFUSED = new ConnectError("refused", Code.InvalidArgument);
 const CHUNK_BYTES = 64 * 1024;
 const ONE_FILE = chatError(400, "INVALID_FILE", "file: only one is allowed");
 const TOO_LARGE = chatError(400, "FILE_TOO_LARGE", "file: at most 20 MB");
@@ -106,12 +109,12 @@ async function take(
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > MAX_FILE_BYTES) refusal = TOO_LARGE;
-      if (refusal) throw new Error("refused");
+      if (refusal) throw REFUSED;
       for (let at = 0; at < chunk.length; at += CHUNK_BYTES) yield chunk.subarray(at, at + CHUNK_BYTES);
     }
     if (size > 0) return;
     refusal = EMPTY;
-    throw new Error("refused");
+    throw REFUSED;
   }
   try {
     const result = await store(chunks());

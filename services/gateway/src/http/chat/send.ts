@@ -2,17 +2,20 @@ import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { UploadFileRequestSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
+import { refusals } from "@toolgate/telemetry/instruments";
+import type { Turn } from "@toolgate/workspace-share/turn";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CHAT_UNAUTHENTICATED, chatResult, failedAnswer } from "../../domain/chat/chat-responses.ts";
+import { CHAT_RATE_LIMITED, CHAT_UNAUTHENTICATED, chatResult, failedAnswer } from "../../domain/chat/chat-responses.ts";
 import { type ParameterReader, sentMessage } from "../../domain/chat/parameters.ts";
 import { receiptJson } from "../../domain/chat/server-sent-events.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
+import { WEIGHTS } from "../workspace-turns.ts";
 import { admit } from "./admission.ts";
 import { type ChatLogin, chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { allowOrigin } from "./cors.ts";
-import { readForm } from "./form.ts";
+import { type Form, readForm, type StoreFile } from "./form.ts";
 import { idempotencyKeyOf, jsonParameters } from "./request-parameters.ts";
 import { failureResponse, NO_TIMEOUT, repeated } from "./upstream.ts";
 
@@ -33,6 +36,10 @@ export async function sendMessage(
   if (!sent) {
     await allowOrigin(context, request, reply, "");
     return sendResponse(reply, CHAT_UNAUTHENTICATED);
+  }
+  if (sent === "no turn") {
+    await allowOrigin(context, request, reply, "");
+    return sendResponse(reply, CHAT_RATE_LIMITED);
   }
   const checked = sentMessage(sent.reader, idempotencyKeyOf(request, sent.reader));
   const admitted = await admit(context, request, reply, { login, checked, occupies: true });
@@ -63,23 +70,44 @@ interface Sent {
   refusal?: ApiResponse | undefined;
 }
 
-/** Undefined when the login is not valid. */
+/** Undefined when the login is not valid. No turn: the user has used up a share of this gateway, and nothing was read. */
 async function readSent(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { token, isProven }: ChatLogin,
   signal: AbortSignal,
-): Promise<Sent | undefined> {
+): Promise<Sent | "no turn" | undefined> {
   const { bodyType } = request;
   if (!FORM_TYPE.test(bodyType)) return { reader: await jsonParameters(request, bodyType) };
   const userId = await userOf(context, reply, token);
   if (userId === undefined) return undefined;
-  return readForm(
-    request,
-    bodyType,
-    isProven ? (name, chunks) => storeFile(context, userId, name, chunks, signal) : undefined,
-  );
+  const store: StoreFile = (name, chunks) => storeFile(context, userId, name, chunks, signal);
+  return inTurn(context, request, userId, signal, () => readForm(request, bodyType, isProven ? store : undefined));
+}
+
+/** Reads a form in its turn among those of its user, so that large files of one do not crowd out others. */
+async function inTurn(
+  { uploads }: ChatContext,
+  { raw: { socket } }: FastifyRequest,
+  userId: string,
+  signal: AbortSignal,
+  read: () => Promise<Form>,
+): Promise<Form | "no turn"> {
+  let turn: Turn;
+  try {
+    turn = await uploads.begin(userId, 0, () => signal);
+  } catch {
+    refusals.add(1, { limiter: "workspace share" });
+    return "no turn";
+  }
+  const readBefore = socket.bytesRead;
+  try {
+    return await read();
+  } finally {
+    turn.charge((socket.bytesRead - readBefore) * WEIGHTS.upload);
+    turn[Symbol.dispose]();
+  }
 }
 
 /** The workspace is not known before the form has been read. */

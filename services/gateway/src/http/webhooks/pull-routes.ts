@@ -9,6 +9,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../../context.ts";
 import { ERROR_CODE_HEADER } from "../../domain/error-codes.ts";
+import { RETRY_AFTER_HEADER } from "../../domain/responses.ts";
 import { errorCodeOfRpc } from "../management/error-code.ts";
 import { ACKNOWLEDGE_PATH, PULL_PATH } from "../paths.ts";
 import { readBody } from "../tools/request-body.ts";
@@ -58,6 +59,8 @@ async function pull<Desc extends DescMessage>(
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     reply.header(ERROR_CODE_HEADER, errorCodeOfRpc(error));
+    const retryAfter = error.metadata.get(RETRY_AFTER_HEADER);
+    if (retryAfter !== null) reply.header(RETRY_AFTER_HEADER, retryAfter);
     return reply.code(codeToHttpStatus(error.code)).send(JSON.stringify(errorToJson(error, undefined)));
   }
 }

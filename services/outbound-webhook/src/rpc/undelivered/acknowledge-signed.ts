@@ -3,6 +3,7 @@ import { AcknowledgeUndeliveredRequestSchema } from "@toolgate/gen/toolgate/outb
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { acknowledgeUndelivered } from "./acknowledge-undelivered.ts";
+import { inTurn } from "./in-turn.ts";
 import { openSigned } from "./signed-request.ts";
 
 export const acknowledgeSigned: Handler<Context, typeof SignedPullService.method.acknowledgeSigned> = async (
@@ -11,5 +12,8 @@ export const acknowledgeSigned: Handler<Context, typeof SignedPullService.method
   call,
 ) => {
   const opened = await openSigned(context, AcknowledgeUndeliveredRequestSchema, request, call);
-  return { response: await acknowledgeUndelivered(context, opened, call) };
+  return inTurn(context, call, async () => {
+    const response = await acknowledgeUndelivered(context, opened, call);
+    return { response: { response }, bytes: request?.body.length ?? 0 };
+  });
 };

@@ -2,6 +2,7 @@ import type { SignedPullService } from "@toolgate/gen/toolgate/outbound_webhook/
 import { PullUndeliveredRequestSchema } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
+import { inTurn } from "./in-turn.ts";
 import { pullUndelivered } from "./pull-undelivered.ts";
 import { openSigned } from "./signed-request.ts";
 
@@ -11,5 +12,9 @@ export const pullSigned: Handler<Context, typeof SignedPullService.method.pullSi
   call,
 ) => {
   const opened = await openSigned(context, PullUndeliveredRequestSchema, request, call);
-  return { response: await pullUndelivered(context, opened, call) };
+  return inTurn(context, call, async () => {
+    const response = await pullUndelivered(context, opened, call);
+    const bytes = (response.events ?? []).reduce((sum, { body = "" }) => sum + body.length, 0);
+    return { response: { response }, bytes };
+  });
 };

@@ -12,8 +12,8 @@ import { findPullPlace, type PullPlace, pullUndelivered as pullRows } from "../.
 import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
 import { REASON } from "./undelivered-message.ts";
 
-/** A message between services has at most 4 MB, headers and frames included. */
-const MAX_BODY_BYTES_PER_PULL = 3_750 * 1024;
+/** Encoding more would keep the event loop, and with it other workspaces, waiting. */
+const MAX_BODY_BYTES_PER_PULL = 1024 * 1024;
 const HISTORY = /^[0-9a-f]{32}$/;
 
 export const pullUndelivered: Handler<Context, typeof UndeliveredService.method.pullUndelivered> = async (
