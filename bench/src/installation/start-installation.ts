@@ -27,6 +27,8 @@ type InstallationSettings = {
   profileDir?: string | undefined;
   /** Folder of another checkout whose services are started instead, with the same migrations; single topology only. */
   checkout?: string | undefined;
+  /** Further environment of the services. */
+  env?: Record<string, string>;
   log: (line: string) => void;
   signal: AbortSignal;
 };
@@ -69,6 +71,7 @@ export async function startInstallation(
     targetCaFile: receiver?.caFile ?? "",
     log,
   });
+  Object.assign(env, settings.env);
   // All streams belong to one user.
   env.CHAT_STREAMS_PER_USER = env.CHAT_STREAMS_PER_WORKSPACE = "20000";
   if (settings.profileDir) env.NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${settings.profileDir}`;
