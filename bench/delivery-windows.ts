@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { listenForStop } from "@toolgate/local/stopping";
 import { type EndpointSet, registerEndpoints } from "./src/deliveries/measure-deliveries.ts";
@@ -14,8 +14,8 @@ import {
 import { type BenchInstallation, startInstallation } from "./src/installation/start-installation.ts";
 import { openWorkFolder } from "./src/installation/work-folder.ts";
 
-const USAGE = `node bench/delivery-windows.ts [--profile] [--with FOLDER] [--times N] [ENDPOINTS:WORKSPACES:SECONDS]...
-Deliveries at the full rate in windows of your choice; with another checkout, also its deliveries, in turns.`;
+const USAGE = `node bench/delivery-windows.ts [--profile] [--with FOLDER]... [--times N] [ENDPOINTS:WORKSPACES:SECONDS]...
+Deliveries at the full rate in windows of your choice; with other checkouts, also their deliveries, in turns.`;
 const BACKLOG_PER_ENDPOINT = 20;
 const MAX_BACKLOG = 3_000;
 const LEAD_MS = 1_000;
@@ -40,16 +40,16 @@ function sizeOf(text: string): Size {
 function readArguments(words: string[]) {
   const sizes: Size[] = [];
   let profile = false;
-  let other: string | undefined;
+  const others: string[] = [];
   let times = 1;
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
     if (word === "--profile") profile = true;
-    else if (word === "--with") other = resolve(words[++at] ?? "");
+    else if (word === "--with") others.push(resolve(words[++at] ?? ""));
     else if (word === "--times") times = Number(words[++at]);
     else sizes.push(sizeOf(word));
   }
-  return { sizes, profile, other, times };
+  return { sizes, profile, others, times };
 }
 
 function describe({ perSecond, delivered, usage, repeated, missing }: Saturated): string {
@@ -62,7 +62,7 @@ function describe({ perSecond, delivered, usage, repeated, missing }: Saturated)
 }
 
 const { stop: signal } = listenForStop(process, () => performance.now());
-const { sizes, profile, other, times } = readArguments(process.argv.slice(2));
+const { sizes, profile, others, times } = readArguments(process.argv.slice(2));
 const profileDir = profile ? file("../.data/bench-profile") : undefined;
 if (profileDir) await mkdir(profileDir, { recursive: true });
 await using resources = new AsyncDisposableStack();
@@ -81,7 +81,7 @@ async function startVersion(name: string, checkout: string | undefined): Promise
 }
 
 const versions = [await startVersion("this", undefined)];
-if (other !== undefined) versions.unshift(await startVersion("other", other));
+for (const folder of others) versions.push(await startVersion(basename(folder), folder));
 for (let round = 0; round < times; round += 1)
   for (const size of sizes)
     for (const { name, traffic, sets } of versions) {

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectBus } from "@toolgate/event-bus/connect";
-import { migrateAll } from "@toolgate/installation/migrate";
 import { provision } from "@toolgate/key-auth/operator/provision";
 import { loginTo, type Management } from "@toolgate/local/demo/management";
 import { installationSecrets } from "@toolgate/local/installation-secrets";
@@ -25,7 +24,7 @@ type InstallationSettings = {
   receiver: { host: string; caFile: string } | undefined;
   /** Folder for CPU profiles of the services' processes, written when they end. */
   profileDir?: string | undefined;
-  /** Folder of another checkout whose services are started instead, with the same migrations; single topology only. */
+  /** Folder of another checkout whose migrations and services are used instead; single topology only. */
   checkout?: string | undefined;
   /** Further environment of the services. */
   env?: Record<string, string>;
@@ -59,6 +58,8 @@ export async function startInstallation(
   await using resources = new AsyncDisposableStack();
   const servers = await startBenchServers(resources, settings);
   const { databaseUrl, natsUrl, redisUrl, pool } = servers;
+  const migrations = join(settings.checkout ?? CHECKOUT, "deploy/installation/src/migrate.ts");
+  const { migrateAll }: typeof import("@toolgate/installation/migrate") = await import(migrations);
   await migrateAll(databaseUrl);
   const port = await freePort();
   const env: Record<string, string> = await serviceEnvironment({
