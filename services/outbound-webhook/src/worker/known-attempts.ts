@@ -1,4 +1,5 @@
 import type { Attempt, AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
+import { LRUCache } from "lru-cache";
 
 type Result = Promise<AttemptResult | undefined>;
 type AttemptKey = Pick<Attempt, "deliveryId" | "number">;
@@ -18,22 +19,21 @@ const MAX_KNOWN = 16_384;
  * again avoids a second request. Attempts that were not made (too late, aborted) are forgotten.
  */
 export function createKnownAttempts(maxKnown = MAX_KNOWN): KnownAttempts {
-  const known = new Map<string, Result>();
+  // The key of a Map that was set first takes longer to find the more keys before it have been deleted.
+  const known = new LRUCache<string, Result>({ max: maxKnown });
   const keyOf = ({ deliveryId, number }: AttemptKey) => `${deliveryId} ${number}`;
   return {
     has: (attempt) => known.has(keyOf(attempt)),
     once(attempt, make) {
       const key = keyOf(attempt);
-      const before = known.get(key);
+      const before = known.peek(key);
       if (before) return before;
       const result = make();
       known.set(key, result);
       const forget = () => {
-        if (known.get(key) === result) known.delete(key);
+        if (known.peek(key) === result) known.delete(key);
       };
       result.then((made) => made ?? forget(), forget);
-      const [oldest] = known.keys();
-      if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
       return result;
     },
   };
