@@ -9,6 +9,8 @@ export const RETENTION_DAYS = 30;
 const EVENT_RETENTION_DAYS = RETENTION_DAYS + MAX_DAYS_LATE + 1;
 /** Enough that the creation of partitions may fail for a few days. */
 const DAYS_AHEAD = 4;
+/** A delivery is updated once for each attempt. With this much room, the new version fits into the page, and no index changes. */
+const DELIVERY_FILLFACTOR = 70;
 /** Number of an advisory lock; arbitrary, but used by no other lock. */
 const PARTITIONS_LOCK = 7_318_411;
 /** Few enough for the statement timeout on a slow disk. */
@@ -65,7 +67,9 @@ async function keepWhileLocked(db: Queryable, now: Date): Promise<void> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
   for (const table of ["outbound_webhook.event", "outbound_webhook.delivery", "outbound_webhook.attempt"]) {
     const keptDays = table === "outbound_webhook.event" ? EVENT_RETENTION_DAYS : RETENTION_DAYS;
-    await ensureDailyPartitions(db, { table, from: daysAgo(MAX_DAYS_LATE), days: MAX_DAYS_LATE + 1 + DAYS_AHEAD });
+    const fillfactor = table === "outbound_webhook.delivery" ? DELIVERY_FILLFACTOR : 100;
+    const days = MAX_DAYS_LATE + 1 + DAYS_AHEAD;
+    await ensureDailyPartitions(db, { table, from: daysAgo(MAX_DAYS_LATE), days, fillfactor });
     await dropDailyPartitions(db, { table, before: daysAgo(keptDays) });
   }
   await deleteOld(db, "undelivered", daysAgo(RETENTION_DAYS));

@@ -51,9 +51,11 @@ async function scansOfStatuses(
   filter: DeliveryFilter,
   statuses: readonly DeliveryStatusName[],
 ): Promise<Scan[]> {
+  // The index has no column `status`.
+  const { statuses: _, ...rest } = filter;
   const scans: Scan[] = [...new Set(statuses)]
     .filter((status) => INDEXED_STATUSES.has(status))
-    .map((status) => indexScan(filter, (bind) => [ofOwner(filter, bind), `d.status = '${status}'`]));
+    .map((status) => indexScan(rest, (bind) => [ofOwner(filter, bind), `d.not_delivered = '${status}'`]));
   if (!statuses.includes("pending")) return scans;
   const pending: DeliveryFilter = { ...filter, statuses: ["pending"] };
   const ids = await pendingIds(db, filter);
