@@ -3,6 +3,7 @@ import { createRouterTransport } from "@connectrpc/connect";
 import { generateSecret } from "@toolgate/api-key/secret";
 import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { expect, test } from "vitest";
 import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";
@@ -111,5 +112,69 @@ test("[TOOL-39] MCP refuses a page that only another workspace allows", async ()
   await using running = await gatewayWithOrigins();
   const response = await running.send("https://elsewhere.example");
   expect(response.statusCode).toBe(403);
+  expect(Object.keys(response.headers).filter((name) => name.includes("ratelimit"))).toEqual([]);
+});
+
+/** A gateway that notes how keys are verified; only the first key is valid. */
+async function gatewayWithNotes() {
+  const secret = generateSecret();
+  const verified: { tool: string; count: boolean }[] = [];
+  const logged: number[] = [];
+  const app = await testServer({
+    calls: {
+      verifyKey: async (given, { tool, count }) => {
+        verified.push({ tool, count });
+        if (given !== secret) return undefined;
+        return create(KeyVerdictSchema, { keyId: "k", workspaceId: "acme", admitted: true, limit: 5, remaining: 4 });
+      },
+      runTool: async () =>
+        create(RunResponseSchema, { outcome: { case: "resultJson", value: Buffer.from('{"success":true}') } }),
+      usage: { add: async ({ status }) => void logged.push(status), async [Symbol.asyncDispose]() {} },
+    },
+  });
+  const send = (payload: string, key = secret) =>
+    app.inject({
+      method: "POST",
+      url: "/mcp",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      payload,
+    });
+  return { send, verified, logged, [Symbol.asyncDispose]: () => app.close() };
+}
+
+const callWith = (text: string) =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "echo", arguments: { text } },
+  });
+
+test.each([
+  ["small", "x", [{ tool: "echo", count: true }]],
+  [
+    "large",
+    "x".repeat(20_000),
+    [
+      { tool: "", count: false },
+      { tool: "echo", count: true },
+    ],
+  ],
+])("[LIMIT-5] [LOG-2] a %s call counts once and is logged once", async (_, text, expected) => {
+  await using running = await gatewayWithNotes();
+  const response = await running.send(callWith(text));
+  expect([response.statusCode, response.json().result.structuredContent]).toEqual([200, { success: true }]);
+  expect(response.headers["x-ratelimit-remaining"]).toBe("4");
+  expect([running.verified, running.logged]).toEqual([expected, [200]]);
+});
+
+test.each([
+  ["a call", callWith("x")],
+  ["what is no message", "{"],
+  ["a list of tools", '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'],
+])("[ERR-3] an invalid key gets 401 for %s, without the limit's headers, and nothing is logged", async (_, payload) => {
+  await using running = await gatewayWithNotes();
+  const response = await running.send(payload, generateSecret());
+  expect([response.statusCode, running.logged]).toEqual([401, []]);
   expect(Object.keys(response.headers).filter((name) => name.includes("ratelimit"))).toEqual([]);
 });

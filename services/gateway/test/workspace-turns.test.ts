@@ -127,6 +127,11 @@ describe("the share of a workspace at the gateway", () => {
     const others = [
       request("noisy", "/api/v1/openapi.json", { method: "GET" }),
       request("noisy", "/mcp", { method: "POST", body: JSON.stringify(list) }),
+      request("noisy", "/mcp", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...list, method: "tools/call", params: { name: "large", arguments: {} } }),
+      }),
     ];
     for (const response of await Promise.all(others)) expect(response.status).toBe(429);
     expect((await call("quiet")).status).toBe(200);

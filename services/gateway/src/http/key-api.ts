@@ -67,7 +67,11 @@ export async function rejectMethod(
   return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
 }
 
-async function verifyUncounted({ verifyKey }: CallContext, request: FastifyRequest): Promise<KeyVerdict | undefined> {
+/** Undefined: the key is not valid. */
+export async function verifyUncounted(
+  { verifyKey }: CallContext,
+  request: FastifyRequest,
+): Promise<KeyVerdict | undefined> {
   const secret = apiKeyOf(request.headers.authorization);
   if (secret === undefined) return undefined;
   return verifyKey(secret, { tool: "", count: false, clientIp: canonicalIp(request.ip) });

@@ -1,38 +1,24 @@
-import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
-import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
-import { ERROR_CODE_HEADER } from "../../domain/error-codes.ts";
-import { ORIGIN_REFUSED, REPLAYED_HEADER, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
-import { dropLimitHeaders, keyOf, sendResponse, setLimitHeaders } from "../key-api.ts";
+import { apiKeyOf } from "../../domain/request-headers.ts";
+import { INTERNAL_ERROR, ORIGIN_REFUSED, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
+import { dropLimitHeaders, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
 import { MAX_BODY_BYTES } from "../tools/request-body.ts";
+import { renewed } from "../tools/tool-call.ts";
+import { logCall } from "../tools/usage-record.ts";
+import { refusalOf, verifyCall } from "../tools/verified-call.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
-import {
-  acceptsJson,
-  errorCodeIn,
-  FORWARDED_ACCEPT,
-  isToolCall,
-  NOT_ACCEPTABLE,
-  plainJson,
-  readMessage,
-} from "./mcp-message.ts";
+import { admit, isReadFirst } from "./mcp-admission.ts";
+import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
-import { type McpExchange, mcpServer } from "./mcp-server.ts";
+import { type McpResponse, sendOutcome } from "./mcp-outcome.ts";
+import { callOfferedTool, type McpExchange, mcpServer, SERVER } from "./mcp-server.ts";
+import { type PlainCall, plainCallOf, responseToPlainCall } from "./plain-call.ts";
+import { respondBySdk } from "./respond-by-sdk.ts";
 
-/** Never requested: the SDK needs some URL. */
-const REQUEST_URL = `http://gateway${MCP_PATH}`;
-/** Headers for the gateway itself, and those that describe the body, which has already been read. */
-const NOT_FORWARDED = new Set(
-  "accept authorization connection content-length cookie host transfer-encoding".split(" "),
-);
 const ANY_WORKSPACE = "";
-
-declare module "fastify" {
-  interface FastifyRequest {
-    verifiedKey: KeyVerdict | undefined;
-  }
-}
 
 /**
  * The tools of a key for MCP clients: streamable HTTP without sessions. A tools/call is handled like
@@ -58,59 +44,64 @@ export function mcpRoutes(context: Context, mayCall: McpOrigins) {
         const { origin } = request.headers;
         // Refused before the key is looked up, so that a foreign page learns nothing about keys.
         if (!(await mayCall(origin, ANY_WORKSPACE))) return sendResponse(reply, ORIGIN_REFUSED);
-        request.verifiedKey = await keyOf(context, request, reply);
-        if (!request.verifiedKey) return reply;
-        const { workspaceId } = request.verifiedKey;
-        if (!(await mayCall(origin, workspaceId))) {
-          dropLimitHeaders(reply);
-          return sendResponse(reply, ORIGIN_REFUSED);
-        }
-        const refusal = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, WEIGHTS.mcp);
-        return refusal && sendResponse(reply, refusal);
+        return isReadFirst(request) || (await admit(context, mayCall, request, reply)) ? undefined : reply;
       },
       async handler(request, reply) {
-        return request.verifiedKey ? serve(handler, request.verifiedKey, request, reply) : reply;
+        const read = readMessage(request.body as Buffer | undefined);
+        const { message, fault } = read;
+        const plain = fault ? undefined : plainCallOf(message, request.headers);
+        if (plain && !request.verifiedKey && acceptsJson(request.headers.accept))
+          return callOnce(context, plain, request, reply);
+        const key = request.verifiedKey ?? (await admit(context, mayCall, request, reply));
+        if (!key) return reply;
+        if (!acceptsJson(request.headers.accept)) return sendResponse(reply, NOT_ACCEPTABLE);
+        if (read.refusal) return sendResponse(reply, read.refusal);
+        // A tools/call is counted and logged before the lock rejects it.
+        if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
+        const exchange: McpExchange = { key, request, fault };
+        return sendOutcome(
+          reply,
+          exchange,
+          plain ? await respond(context, exchange, plain) : await respondBySdk(handler, exchange, message),
+        );
       },
     });
   };
 }
 
-async function serve(
-  handler: McpHttpHandler,
-  key: KeyVerdict,
+/** A call whose key has not been verified: as over REST, it is counted and logged whatever becomes of it. */
+async function callOnce(
+  context: Context,
+  plain: PlainCall,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (!acceptsJson(request.headers.accept)) return sendResponse(reply, NOT_ACCEPTABLE);
-  const { message, fault, refusal } = readMessage(request.body as Buffer | undefined);
-  if (refusal) return sendResponse(reply, refusal);
-  // A tools/call is counted and logged before the lock rejects it.
-  if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
-  const exchange: McpExchange = { key, request, fault };
-  const response = await handler.fetch(
-    new Request(REQUEST_URL, { method: "POST", headers: forwardedHeaders(request), body: "{}" }),
-    { parsedBody: message, authInfo: { token: "", clientId: key.keyId, scopes: [], extra: { exchange } } },
-  );
-  // Read completely before anything is sent, because the headers carry the limit after the call.
-  const body = Buffer.from(await response.arrayBuffer());
-  if (exchange.response === UNAUTHENTICATED) {
+  const { headers, ip: clientIp } = request;
+  const call = await verifyCall(context, { secret: apiKeyOf(headers.authorization), tool: plain.tool, clientIp });
+  if (!call) return sendResponse(reply, UNAUTHENTICATED);
+  setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
+  if (!refusalOf(call)) {
+    const { workspaceId } = call.verdict;
+    const refusal = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, WEIGHTS.mcp);
+    if (refusal) {
+      await logCall(context, call, refusal.status);
+      return sendResponse(reply, refusal);
+    }
+  }
+  const verdict = await renewed(context, call, request).catch(async (error: unknown) => {
+    await logCall(context, call, INTERNAL_ERROR.status);
+    throw error;
+  });
+  if (!verdict) {
     dropLimitHeaders(reply);
+    await logCall(context, call, UNAUTHENTICATED.status);
     return sendResponse(reply, UNAUTHENTICATED);
   }
-  if (exchange.call) setLimitHeaders(reply, exchange.call.verdict, exchange.call.arrivedAtMs);
-  // [LIMIT-9] Its other headers belong to its own status, not to the 200 of MCP.
-  const replayed = exchange.response?.headers?.[REPLAYED_HEADER];
-  if (replayed) reply.header(REPLAYED_HEADER, replayed);
-  const code = exchange.response ? exchange.response.code : errorCodeIn(body, response.status);
-  if (code) reply.header(ERROR_CODE_HEADER, code);
-  const type = response.headers.get("content-type");
-  if (type) reply.header("content-type", "application/json");
-  return reply.code(response.status).send(plainJson(body, type));
+  const exchange: McpExchange = { key: undefined, request, call: { ...call, verdict } };
+  return sendOutcome(reply, exchange, await respond(context, exchange, plain));
 }
 
-function forwardedHeaders(request: FastifyRequest): [string, string][] {
-  return Object.entries(request.headers)
-    .filter(([name]) => !NOT_FORWARDED.has(name))
-    .map(([name, value]): [string, string] => [name, String(value)])
-    .concat([["accept", FORWARDED_ACCEPT]]);
+async function respond(context: Context, exchange: McpExchange, call: PlainCall): Promise<McpResponse> {
+  const result = await callOfferedTool(context, exchange, call.tool, call.args);
+  return { status: 200, body: responseToPlainCall(call, result, SERVER), hasType: true };
 }

@@ -7,13 +7,15 @@ import { argumentsSchema, outputSchema } from "../../domain/descriptions/describ
 import { sorted } from "../../domain/descriptions/openapi.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } from "../../domain/responses.ts";
+import { verifyUncounted } from "../key-api.ts";
 import { runVerified } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
 import { refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
 export interface McpExchange {
-  key: KeyVerdict;
+  /** With its list of tools; undefined if the request is a call, which is verified with its tool. */
+  key: KeyVerdict | undefined;
   request: FastifyRequest;
   /** Why the arguments of a call cannot be used. The call is counted and logged all the same. */
   fault?: Violation | undefined;
@@ -21,32 +23,43 @@ export interface McpExchange {
   response?: ApiResponse;
 }
 
-const SERVER = { name: "toolgate", version: "1" };
+/** What clients are told about this server. */
+export const SERVER = { name: "toolgate", version: "1" };
 
 /** Offers the tools of one key for one request; no state remains after it. */
 export function mcpServer(context: Context, exchange: McpExchange): Server {
   const server = new Server(SERVER, { capabilities: { tools: {} } });
-  const { keyId } = exchange.key;
   server.setRequestHandler("tools/list", async () => {
-    const tools = await offeredTools(context, exchange.key).catch((error: unknown) => {
-      context.log.error({ err: error, keyId }, "tools not described");
+    const tools = await offeredTools(context, exchange).catch((error: unknown) => {
+      context.log.error({ err: error, keyId: exchange.key?.keyId }, "tools not described");
       throw new ProtocolError(ProtocolErrorCode.InternalError, "Interner Fehler");
     });
     return { tools };
   });
-  server.setRequestHandler("tools/call", async ({ params }) => {
-    exchange.response = await callTool(context, exchange, params.name, params.arguments ?? {}).catch(
-      (error: unknown) => {
-        context.log.error({ err: error, keyId }, "tool call failed unexpectedly");
-        return INTERNAL_ERROR;
-      },
-    );
-    return resultOf(context, exchange.key, params.name, exchange.response);
-  });
+  server.setRequestHandler("tools/call", ({ params }) =>
+    callOfferedTool(context, exchange, params.name, params.arguments ?? {}),
+  );
   return server;
 }
 
-async function offeredTools({ descriptions, describeTools }: Context, key: KeyVerdict): Promise<Tool[]> {
+/** Calls a tool for the key of `exchange`, which gets the outcome too. */
+export async function callOfferedTool(
+  context: Context,
+  exchange: McpExchange,
+  tool: string,
+  args: Record<string, unknown>,
+): Promise<CallToolResult> {
+  exchange.response = await callTool(context, exchange, tool, args).catch((error: unknown) => {
+    const { keyId } = exchange.key ?? exchange.call?.verdict ?? {};
+    context.log.error({ err: error, keyId }, "tool call failed unexpectedly");
+    return INTERNAL_ERROR;
+  });
+  return resultOf(context, exchange, tool, exchange.response);
+}
+
+async function offeredTools(context: Context, exchange: McpExchange): Promise<Tool[]> {
+  const { descriptions, describeTools } = context;
+  const key = await keyWithTools(context, exchange);
   const { body } = await descriptions.get(key, "mcp", async () =>
     JSON.stringify(sorted((await describeTools(key)).tools).map(offeredTool)),
   );
@@ -72,7 +85,8 @@ async function callTool(
   args: Record<string, unknown>,
 ): Promise<ApiResponse> {
   const { headers, ip: clientIp } = exchange.request;
-  const call = await verifyCall(context, { secret: apiKeyOf(headers.authorization), tool, clientIp });
+  const secret = apiKeyOf(headers.authorization);
+  const call = exchange.call ?? (await verifyCall(context, { secret, tool, clientIp }));
   if (!call) return UNAUTHENTICATED;
   exchange.call = call;
   const body = Buffer.from(JSON.stringify({ args }));
@@ -89,7 +103,7 @@ async function callTool(
  */
 async function resultOf(
   context: Context,
-  key: KeyVerdict,
+  exchange: McpExchange,
   tool: string,
   { status, body }: ApiResponse,
 ): Promise<CallToolResult> {
@@ -97,21 +111,28 @@ async function resultOf(
   const structuredContent = JSON.parse(text);
   const isFailure = status !== 200 || structuredContent.success === false;
   const content: CallToolResult["content"] = [{ type: "text", text }];
-  if (isFailure && (await hasOutputSchema(context, key, tool))) return { content, isError: true };
+  if (isFailure && (await hasOutputSchema(context, exchange, tool))) return { content, isError: true };
   return { content, structuredContent, isError: status !== 200 };
 }
 
-async function hasOutputSchema(context: Context, key: KeyVerdict, tool: string): Promise<boolean> {
+async function hasOutputSchema(context: Context, exchange: McpExchange, tool: string): Promise<boolean> {
   const { descriptions, describeTools, log } = context;
-  const names = async () => {
-    const { tools } = await describeTools(key);
-    return JSON.stringify(tools.filter((one) => outputSchema(one) !== undefined).map(({ name }) => name));
-  };
   try {
+    const key = await keyWithTools(context, exchange);
+    const names = async () => {
+      const { tools } = await describeTools(key);
+      return JSON.stringify(tools.filter((one) => outputSchema(one) !== undefined).map(({ name }) => name));
+    };
     const { body } = await descriptions.get(key, "mcp output schemas", names);
     return JSON.parse(body.toString("utf8")).includes(tool);
   } catch (error) {
     log.warn({ err: error }, "tools not described");
     return true;
   }
+}
+
+async function keyWithTools(context: Context, exchange: McpExchange): Promise<KeyVerdict> {
+  exchange.key ??= await verifyUncounted(context, exchange.request);
+  if (!exchange.key) throw new Error("the key is not valid any more");
+  return exchange.key;
 }

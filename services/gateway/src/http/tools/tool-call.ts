@@ -99,7 +99,7 @@ async function runRequest(context: CallContext, call: VerifiedCall, request: Fas
 }
 
 /** Verifies the key again, without counting, when the body took so long that the grant may expire on its way. */
-async function renewed(
+export async function renewed(
   { verifyKey, now }: CallContext,
   { verdict, tool, arrivedAtMs }: VerifiedCall,
   { headers, ip }: FastifyRequest,

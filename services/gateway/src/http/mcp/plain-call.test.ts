@@ -1,0 +1,84 @@
+import { createMcpHandler, Server } from "@modelcontextprotocol/server";
+import { expect, test } from "vitest";
+import { FORWARDED_ACCEPT, plainJson } from "./mcp-message.ts";
+import { plainCallOf, responseToPlainCall } from "./plain-call.ts";
+
+const SERVER = { name: "toolgate", version: "1" };
+const RESULT = {
+  content: [{ type: "text" as const, text: '{"success":true}' }],
+  structuredContent: { success: true },
+  isError: false,
+};
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "c", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const JSON_BODY = { "content-type": "application/json" };
+const OF_2025 = { ...JSON_BODY, "mcp-protocol-version": "2025-11-25" };
+const OF_2026 = {
+  ...JSON_BODY,
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "tools/call",
+  "mcp-name": "echo",
+};
+
+const callOf = (params: object, others: object = {}) => {
+  return { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "echo", ...params }, ...others };
+};
+
+/** The response of the SDK, and the arguments with which it called the tool. */
+async function bySdk(message: unknown, headers: Record<string, string>) {
+  const called: unknown[] = [];
+  const handler = createMcpHandler(() => {
+    const server = new Server(SERVER, { capabilities: { tools: {} } });
+    server.setRequestHandler("tools/call", async ({ params }) => {
+      called.push([params.name, params.arguments ?? {}]);
+      return RESULT;
+    });
+    return server;
+  });
+  const request = { method: "POST", headers: { ...headers, accept: FORWARDED_ACCEPT }, body: "{}" };
+  const response = await handler.fetch(new Request("http://gateway/mcp", request), { parsedBody: message });
+  const body = plainJson(Buffer.from(await response.arrayBuffer()), response.headers.get("content-type"));
+  return { status: response.status, body: body.toString(), called };
+}
+
+test.each<[string, object, Record<string, string>]>([
+  ["of 2025", callOf({ arguments: { text: "a", __proto: null } }), OF_2025],
+  ["of 2025 without arguments", callOf({}), OF_2025],
+  ["of 2025 without a version", callOf({ arguments: {} }), JSON_BODY],
+  ["of 2025 with a text as id", callOf({ arguments: {} }, { id: 'a"b' }), OF_2025],
+  ["of 2026", callOf({ arguments: { text: "a" }, _meta: META }), OF_2026],
+  ["of 2026 without arguments", callOf({ _meta: META }), OF_2026],
+])("[TOOL-12] a plain call %s gets the response that the SDK would write", async (_, message, headers) => {
+  const call = plainCallOf(message, headers);
+  if (!call) throw new Error("not taken as a plain call");
+  const expected = await bySdk(message, headers);
+  expect(expected.called).toEqual([[call.tool, call.args]]);
+  expect([200, responseToPlainCall(call, RESULT, SERVER).toString()]).toEqual([expected.status, expected.body]);
+});
+
+test.each<[string, unknown, Record<string, string>]>([
+  ["another method", { ...callOf({}), method: "tools/list" }, OF_2025],
+  ["a notification", { jsonrpc: "2.0", method: "tools/call", params: { name: "echo" } }, OF_2025],
+  ["no version of JSON-RPC", { id: 7, method: "tools/call", params: { name: "echo" } }, OF_2025],
+  ["a fraction as id", callOf({}, { id: 1.5 }), OF_2025],
+  ["an unknown member", callOf({}, { more: 1 }), OF_2025],
+  ["an unknown parameter", callOf({ task: {} }), OF_2025],
+  ["a number as name", callOf({ name: 5 }), OF_2025],
+  ["a list of arguments", callOf({ arguments: [] }), OF_2025],
+  ["null as arguments", callOf({ arguments: null }), OF_2025],
+  ["metadata of 2025", callOf({ _meta: { progressToken: 1 } }), OF_2025],
+  ["an unknown version", callOf({}), { ...JSON_BODY, "mcp-protocol-version": "1999-01-01" }],
+  ["two versions", callOf({}), { ...JSON_BODY, "mcp-protocol-version": "2025-11-25, 2025-11-25" }],
+  ["text as content", callOf({}), { "content-type": "text/plain" }],
+  ["no metadata in 2026", callOf({}), OF_2026],
+  ["incomplete metadata of 2026", callOf({ _meta: { ...META, "io.modelcontextprotocol/clientInfo": 1 } }), OF_2026],
+  ["headers of 2025 for a message of 2026", callOf({ _meta: META }), OF_2025],
+  ["another tool in the headers", callOf({ _meta: META }), { ...OF_2026, "mcp-name": "other" }],
+  ["another method in the headers", callOf({ _meta: META }), { ...OF_2026, "mcp-method": "tools/list" }],
+  ["a later version", callOf({ _meta: META }), { ...OF_2026, "mcp-protocol-version": "2027-01-01" }],
+])("[TOOL-12] the SDK responds to a message with %s", (_, message, headers) => {
+  expect(plainCallOf(message, headers)).toBeUndefined();
+});
