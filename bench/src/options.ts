@@ -1,11 +1,14 @@
 import { parseArgs } from "node:util";
 
-const PARTS = ["calls", "deliveries", "hooks", "call-stream", "chat", "large", "neighbours"] as const;
+const PARTS = ["calls", "mcp", "idle", "deliveries", "hooks", "call-stream", "chat", "large", "neighbours"] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Parts that are measured together and written to one report. The first report is the default. */
 export const REPORTS: readonly { name: string; parts: ReadonlySet<Part> }[] = [
-  { name: "RESULTS", parts: new Set(["calls", "deliveries", "hooks", "neighbours", "call-stream", "chat"]) },
+  {
+    name: "RESULTS",
+    parts: new Set(["calls", "mcp", "idle", "deliveries", "hooks", "neighbours", "call-stream", "chat"]),
+  },
   { name: "LARGE-TABLES", parts: new Set(["large"]) },
 ];
 

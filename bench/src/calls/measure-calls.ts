@@ -153,6 +153,7 @@ export function callsPerCpuSecond(figures: VariantFigures | undefined): number {
   return 1_000_000 / serverCpuPerCallUs(figures);
 }
 
-function serverCpuMs({ usage }: Window): number {
+/** CPU time of everything but the generator. */
+export function serverCpuMs({ usage }: Window): number {
   return Object.entries(usage.cpuMs).reduce((sum, [name, ms]) => (name === GENERATOR ? sum : sum + ms), 0);
 }

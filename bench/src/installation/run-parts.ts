@@ -3,14 +3,16 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { type CallCosts, measureCallStream } from "../call-stream/measure-call-stream.ts";
 import { type CallFigures, type Generator, measureCalls } from "../calls/measure-calls.ts";
-import { startBare, startFastify, toolgateVariant } from "../calls/variants.ts";
+import { startBare, startFastify, toolgateVariant, type Variant } from "../calls/variants.ts";
 import { type ChatFigures, measureChat } from "../chat/measure-chat.ts";
 import { type DeliveryFigures, measureDeliveries } from "../deliveries/measure-deliveries.ts";
 import { startReceiver, startTraffic } from "../deliveries/traffic.ts";
 import { type HookFigures, measureHooks } from "../hooks/measure-hooks.ts";
+import { type IdleFigures, measureIdle } from "../idle/measure-idle.ts";
 import { type LargeTableFigures, measureLargeTables } from "../large-tables/measure-large-tables.ts";
 import type { LoadOrder, LoadResult } from "../load/score.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
+import { type McpFigures, measureMcp } from "../mcp/measure-mcp.ts";
 import { measureNeighbours, type NeighbourFigures } from "../neighbours/measure-neighbours.ts";
 import type { Options } from "../options.ts";
 import type { FastifyInsertArgument } from "../peers/fastify-insert.ts";
@@ -23,6 +25,8 @@ export type Figures = {
   callStream?: CallCosts[];
   chat?: ChatFigures;
   neighbours?: NeighbourFigures[];
+  mcp?: McpFigures;
+  idle?: IdleFigures;
   largeTables?: LargeTableFigures;
   versions?: Record<string, string>;
 };
@@ -39,8 +43,10 @@ type RunControl = {
 export async function runParts(options: Options, control: RunControl): Promise<Figures> {
   const { parts } = options;
   const figures: Figures = {};
+  // First, while nothing else has used the machine.
+  if (parts.has("idle")) figures.idle = await measureIdle({ ...control, dataDir: join(control.dataDir, "idle") });
   if (parts.has("call-stream")) figures.callStream = await measureCallStream(control.signal);
-  if (parts.has("calls") || parts.has("deliveries") || parts.has("hooks"))
+  if (parts.has("calls") || parts.has("mcp") || parts.has("deliveries") || parts.has("hooks"))
     Object.assign(figures, await runTraffic(options, control));
   if (parts.has("chat")) Object.assign(figures, await runChat(figures, control));
   if (parts.has("neighbours")) Object.assign(figures, await runNeighbours(options, control));
@@ -57,7 +63,8 @@ async function runTraffic(options: Options, control: RunControl): Promise<Figure
   const settings = { dataDir: join(dataDir, "single"), receiver, profileDir, log, signal };
   const single = resources.use(await startInstallation("single", settings));
   const figures: Figures = { versions: await versionsOf(single) };
-  if (options.parts.has("calls")) figures.calls = await runCalls(options, control, single);
+  if (options.parts.has("calls") || options.parts.has("mcp"))
+    Object.assign(figures, await runToolCalls(options, control, single));
   if (receiver) {
     const traffic = await startTraffic(resources, single, receiver.process, control);
     const { seconds } = options;
@@ -107,7 +114,25 @@ export async function startGenerator(resources: AsyncDisposableStack, signal: Ab
   return resources.use(await startBenchProcess<object, LoadOrder, LoadResult>(entry, { signal }));
 }
 
-async function runCalls(options: Options, control: RunControl, single: BenchInstallation): Promise<CallFigures> {
+async function runToolCalls(options: Options, control: RunControl, single: BenchInstallation): Promise<Figures> {
+  const { signal, log } = control;
+  const { parts } = options;
+  await using resources = new AsyncDisposableStack();
+  const rest = await toolgateVariant(single);
+  const figures: Figures = {};
+  if (parts.has("calls")) figures.calls = await runCalls(options, control, { installation: single, variant: rest });
+  if (parts.has("mcp")) {
+    const generator = await startGenerator(resources, signal);
+    figures.mcp = await measureMcp({ rest, generator, signal, log, ...options });
+  }
+  return figures;
+}
+
+async function runCalls(
+  options: Options,
+  control: RunControl,
+  single: { installation: BenchInstallation; variant: Variant },
+): Promise<CallFigures> {
   const { dataDir, signal, log } = control;
   await using resources = new AsyncDisposableStack();
   log("starting the split topology");
@@ -115,8 +140,8 @@ async function runCalls(options: Options, control: RunControl, single: BenchInst
   const split = resources.use(await startInstallation("split", settings));
   const variants = [
     await startBare(resources, signal),
-    await startFastify(resources, single, signal),
-    await toolgateVariant(single),
+    await startFastify(resources, single.installation, signal),
+    single.variant,
     await toolgateVariant(split),
   ];
   const generator = await startGenerator(resources, signal);

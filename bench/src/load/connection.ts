@@ -57,8 +57,8 @@ export function requestsOf(target: LoadTarget): () => Buffer {
   return "hooks" in target ? hookRequests(target) : keyRequests(target);
 }
 
-function keyRequests({ path, body, secrets }: KeyTarget): () => Buffer {
-  const requests = secrets.map((secret) => requestBytes(path, body, `authorization: Bearer ${secret}`));
+function keyRequests({ path, body, secrets, headers = [] }: KeyTarget): () => Buffer {
+  const requests = secrets.map((secret) => requestBytes(path, body, [`authorization: Bearer ${secret}`, ...headers]));
   let turn = 0;
   return () => requests[turn++ % requests.length] as Buffer;
 }
@@ -77,11 +77,11 @@ function hookRequests({ hooks }: HookTarget): () => Buffer {
     });
     const t = Math.floor(Date.now() / 1000);
     const v1 = createHmac("sha256", secret).update(`${t}.${body}`).digest("hex");
-    return requestBytes(path, body, `x-service-signature: t=${t},v1=${v1}`);
+    return requestBytes(path, body, [`x-service-signature: t=${t},v1=${v1}`]);
   };
 }
 
-function requestBytes(path: string, body: string, header: string): Buffer {
-  const lines = [`POST ${path} HTTP/1.1`, "host: bench", header, "content-type: application/json"];
+function requestBytes(path: string, body: string, headers: readonly string[]): Buffer {
+  const lines = [`POST ${path} HTTP/1.1`, "host: bench", ...headers, "content-type: application/json"];
   return Buffer.from([...lines, `content-length: ${Buffer.byteLength(body)}`, "", body].join("\r\n"));
 }

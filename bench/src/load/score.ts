@@ -3,7 +3,7 @@ import { type LatencySummary, summarise } from "../statistics.ts";
 /** What the generator is to call; it takes the secrets, or the hooks, in turn. */
 export type LoadTarget = KeyTarget | HookTarget;
 /** The same call of a tool every time. */
-export type KeyTarget = { port: number; path: string; body: string; secrets: string[] };
+export type KeyTarget = { port: number; path: string; body: string; secrets: string[]; headers?: string[] };
 /** Calls of hooks in the native format, each with a body of its own. */
 export type HookTarget = { port: number; hooks: { path: string; secret: string }[] };
 

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Which processes a figure includes: these, their descendants, or both. */
-export type Group = { pids: readonly number[]; take: "these" | "below" | "both" };
+/** Which processes a figure includes: these, their descendants, or both; without some of those and their descendants. */
+export type Group = { pids: readonly number[]; take: "these" | "below" | "both"; without?: readonly number[] };
 export type Groups = Readonly<Record<string, Group>>;
 
 export type Usage = {
@@ -62,16 +62,27 @@ function sumCpu(table: ProcessTable, pids: readonly number[]): number {
   return pids.reduce((total, pid) => total + (table.get(pid)?.cpuMs ?? 0), 0);
 }
 
-function pidsOf(table: ProcessTable, { pids, take }: Group): number[] {
+/** The processes of each group now. */
+export function processesOf(groups: Groups): Record<string, number[]> {
+  const table = readProcessTable(1000 / readConstant("CLK_TCK"));
+  return mapValues(groups, (group) => pidsOf(table, group));
+}
+
+function pidsOf(table: ProcessTable, { pids, take, without = [] }: Group): number[] {
   if (take === "these") return [...pids];
+  const found = treesOf(table, pids);
+  if (take === "below") for (const pid of pids) found.delete(pid);
+  return [...found.difference(treesOf(table, without))];
+}
+
+function treesOf(table: ProcessTable, pids: readonly number[]): Set<number> {
   const found = new Set<number>(pids);
   let before = 0;
   while (found.size !== before) {
     before = found.size;
     for (const [pid, { parent }] of table) if (found.has(parent)) found.add(pid);
   }
-  if (take === "below") for (const pid of pids) found.delete(pid);
-  return [...found];
+  return found;
 }
 
 function readProcessTable(tickMs: number): ProcessTable {

@@ -5,6 +5,8 @@ import { median } from "../statistics.ts";
 import { renderCalls } from "./calls-section.ts";
 import { renderChat } from "./chat-section.ts";
 import { renderHooks } from "./hooks-section.ts";
+import { renderIdle } from "./idle-section.ts";
+import { renderMcp } from "./mcp-section.ts";
 import { renderNeighbours } from "./neighbours-section.ts";
 import { renderCallStream, renderDeliveries, renderLargeTables } from "./sections.ts";
 import { figure, foreignProcessors } from "./table.ts";
@@ -56,11 +58,13 @@ export function renderReport({ run, updates = [], machine, figures }: Results): 
     renderTargets(figures),
     renderNoise(figures),
     figures.calls && renderCalls(figures.calls),
+    figures.mcp && renderMcp(figures.mcp),
     figures.callStream && renderCallStream(figures.callStream),
     figures.deliveries && renderDeliveries(figures.deliveries),
     figures.chat && renderChat(figures.chat),
     figures.hooks && renderHooks(figures.hooks),
     figures.neighbours && renderNeighbours(figures.neighbours),
+    figures.idle && renderIdle(figures.idle),
     figures.largeTables && renderLargeTables(figures.largeTables),
     readFileSync(new URL("../../method.md", import.meta.url), "utf8"),
   ];
@@ -68,13 +72,15 @@ export function renderReport({ run, updates = [], machine, figures }: Results): 
 }
 
 /** How much of the machine other programs used during the measurements. */
-function renderNoise({ calls = {}, deliveries, hooks, chat }: Figures): string {
+function renderNoise({ calls = {}, mcp = [], deliveries, hooks, chat, idle }: Figures): string {
   const windows = [
     ...Object.values(calls).flatMap(({ closed, halfLoad }) => [...closed, ...halfLoad]),
+    ...mcp.flatMap(({ windows: each }) => Object.values(each).flat()),
     ...(deliveries?.sizes ?? []).flatMap(({ full, third }) => [full, third]),
     ...(deliveries?.hanging ?? []).flatMap(({ onset, after }) => [onset, after]),
     ...(deliveries ? [deliveries.backlog.others] : []),
     ...(chat?.streaming ?? []),
+    ...(idle ? [idle] : []),
     ...(hooks ? [...hooks.peer, ...hooks.accepted, ...hooks.drained] : []),
   ];
   const paced = hooks

@@ -5,6 +5,8 @@ import type { GroupFigures } from "../large-tables/measure-requests.ts";
 import { median, ratio } from "../statistics.ts";
 import { chatTargets } from "./chat-section.ts";
 import { hookTargets } from "./hooks-section.ts";
+import { idleTargets } from "./idle-section.ts";
+import { mcpTargets } from "./mcp-section.ts";
 import { figure, percent, table } from "./table.ts";
 import { below, type Target } from "./target.ts";
 
@@ -15,12 +17,14 @@ export function renderTargets(figures: Figures): string {
   const { deliveries } = figures;
   const targets = [
     ...callTargets(figures),
+    ...(figures.mcp ? mcpTargets(figures.mcp) : []),
     ...streamTargets(figures),
     ...(deliveries?.sizes ?? []).flatMap(rateTargets),
     ...(deliveries?.hanging ?? []).flatMap(hangingTargets),
     ...(deliveries ? [backlogTarget(deliveries)] : []),
     ...(figures.hooks ? hookTargets(figures.hooks) : []),
     ...(figures.chat ? chatTargets(figures.chat) : []),
+    ...(figures.idle ? idleTargets(figures.idle) : []),
     ...largeTableTargets(figures),
   ];
   const isMet = ({ measured, sign, wanted }: Target) =>
