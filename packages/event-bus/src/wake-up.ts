@@ -33,8 +33,11 @@ export function onWork(bus: Pick<Bus, "nc">, { subject, queue }: WakeUpSubject, 
 /** Wakes one loop. Signals while it is busy count as one. */
 export interface WakeUp {
   signal(): void;
-  /** Resolves when there was a signal since the last wait, after `maxWaitMs`, or when `stop` fires. */
-  wait(maxWaitMs: number, stop: AbortSignal): Promise<void>;
+  /**
+   * Resolves when there was a signal since the last wait, after `maxWaitMs`, or when `stop` fires, with whether there was a
+   * signal.
+   */
+  wait(maxWaitMs: number, stop: AbortSignal): Promise<boolean>;
 }
 
 /** A wake-up without a signal. */
@@ -60,7 +63,9 @@ export function createWakeUp(): WakeUp {
         });
       }
       endWait = undefined;
+      const wasSignalled = signalled;
       signalled = false;
+      return wasSignalled;
     },
   };
 }

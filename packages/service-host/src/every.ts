@@ -1,5 +1,8 @@
+import { untilBeatMs } from "@toolgate/event-bus/beat";
+
 /**
- * Runs a job again and again until the signal fires, with `waitMs` between the end of one run and the start of the next.
+ * Runs a job again and again until the signal fires, with at most `waitMs` between the end of one run and the start of the
+ * next: less if jobs can run at the same time then, see `untilBeatMs`.
  * A run that fails is reported, and the next one follows as usual.
  */
 export async function runEvery(
@@ -14,8 +17,32 @@ export async function runEvery(
     } catch (error) {
       onError(error);
     }
-    await pause(waitMs, signal);
+    await pause(untilBeatMs(waitMs), signal);
   }
+}
+
+/**
+ * Looks again and again for jobs that have something to do, with `waitMs` in between, and runs them next to each other and to
+ * the following looks. A job that is still running is not started again. Ends when the jobs have ended. What fails is reported.
+ */
+export async function runFound(
+  waitMs: number,
+  signal: AbortSignal,
+  look: () => Promise<readonly (() => Promise<void>)[]>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const running = new Map<() => Promise<void>, Promise<void>>();
+  const startFound = async () => {
+    for (const job of await look()) {
+      if (running.has(job)) continue;
+      const ended = job()
+        .catch(onError)
+        .finally(() => running.delete(job));
+      running.set(job, ended);
+    }
+  };
+  await runEvery(waitMs, signal, startFound, onError);
+  await Promise.all(running.values());
 }
 
 /** Resolves after `waitMs`, or as soon as the signal fires. */

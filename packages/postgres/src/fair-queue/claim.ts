@@ -1,3 +1,4 @@
+import type { Pool } from "../pool.ts";
 import { borrowColumns, borrowColumnsOf, groupTimes, isHanging, slotsToBorrowSql } from "./borrowing.ts";
 import { allowedSlots, earliestOfMembers, type FairQueue, fullCaps, isSuspect } from "./caps.ts";
 import type { Statement } from "./pipeline.ts";
@@ -11,6 +12,14 @@ interface ClaimRequest {
   maxGroups: number;
   /** Parameters of the caller's select, from $3 on. In a queue with `itemsPerMessage` the first one is the claim's id. */
   values?: readonly unknown[];
+}
+
+/** Whether a group is due. For polls, which usually find nothing: this costs far less than a claim. */
+export async function isAnyGroupDue(pool: Pool, tables: string, now: Date): Promise<boolean> {
+  assertTablesName(tables);
+  const text = `select exists (select from ${tables}_group where ready_at <= $1) as due`;
+  const { rows } = await pool.query({ name: `${tables}_any_due`, text, values: [now] });
+  return rows[0].due;
 }
 
 /**

@@ -2,7 +2,8 @@ import type { Bus } from "@toolgate/event-bus/connect";
 import { createGroupCommit } from "@toolgate/event-bus/group-commit";
 import { createWakeUp, onWork } from "@toolgate/event-bus/wake-up";
 import { RunService } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { pause, runEvery } from "@toolgate/service-host/every";
+import { isAnyGroupDue } from "@toolgate/postgres/fair-queue/claim";
+import { pause, runEvery, runFound } from "@toolgate/service-host/every";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Loop, Loops } from "@toolgate/service-host/loops";
 import type { Peers } from "@toolgate/service-host/peers";
@@ -13,6 +14,7 @@ import { LANES, type Lane, laneQueue } from "../store/queue.ts";
 import { type ClaimedTurn, createClaimStore } from "../store/turns/claim.ts";
 import { createEndTurn, type EndTurn } from "../store/turns/end.ts";
 import { createLeaseStore, type LeaseStore } from "../store/turns/leases.ts";
+import { lookForOverdue } from "../store/turns/overdue.ts";
 import { refuseWaiting } from "../store/turns/refuse.ts";
 import { type TurnWrite, writeTurns } from "../store/turns/write.ts";
 import { createPublishEvents } from "../turns/live-events.ts";
@@ -86,12 +88,18 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
   const refuse = async () => {
     for (const { chat, id } of await refuseWaiting(pool, now())) publish(chat, id, []);
   };
+  const sweeps = ofLanes((lane) => () => expire(leases[lane], now(), () => wakeUps[lane].signal()));
+  const overdue = async () => {
+    const { lanes, waiting } = await lookForOverdue(pool, now());
+    return [...lanes.map((lane) => sweeps[lane]), ...(waiting ? [refuse] : [])];
+  };
   const renew = createRenewal({ pool: queuePool, running, now });
   return {
     producers: [
       ...LANES.map((lane): Loop => {
         const claim = createClaimStore(queuePool, lane, queues[lane]);
-        const settings = { lane, claim, running, turnsPerWorkspace, maxTurns: turnsPerWorker, now };
+        const isDue = (at: Date) => isAnyGroupDue(queuePool, queues[lane].tables, at);
+        const settings = { lane, isDue, claim, running, turnsPerWorkspace, maxTurns: turnsPerWorker, now };
         return async (signal) => {
           signal.addEventListener("abort", () => {
             context.localWorker.current = undefined;
@@ -100,11 +108,7 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
           await handOver(running, lane);
         };
       }),
-      ...LANES.map((lane): Loop => {
-        const sweep = () => expire(leases[lane], now(), () => wakeUps[lane].signal());
-        return (signal) => runEvery(SWEEP_EVERY_MS, signal, sweep, onError("lease sweep"));
-      }),
-      (signal) => runEvery(SWEEP_EVERY_MS, signal, refuse, onError("waiting turns")),
+      (signal) => runFound(SWEEP_EVERY_MS, signal, overdue, onError("sweep")),
     ],
     // Renews leases until all turns have ended.
     consumers: [(signal) => runEvery(RENEW_EVERY_MS, signal, renew, onError("leases"))],

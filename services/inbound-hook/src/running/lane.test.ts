@@ -16,6 +16,7 @@ it("[IN-58] a run that was interrupted and ends late does not end the lease of t
   let nowMs = 0;
   const wakeUp = createWakeUp();
   const { producers, consumers = [] } = laneLoops({
+    isDue: async () => true,
     claim: async () => ({ deliveries: claims.shift() ?? [], full: claims.length > 0 }),
     undoClaim: async () => ({ found: 0, returned: 0 }),
     settling: {

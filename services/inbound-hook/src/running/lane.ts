@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { untilBeatMs } from "@toolgate/event-bus/beat";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import { createGroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
 import { runEvery } from "@toolgate/service-host/every";
@@ -13,6 +14,8 @@ import type { RunDelivery } from "./run-delivery.ts";
 import { keepTrying, storeRuns } from "./store-runs.ts";
 
 export interface LaneOptions {
+  /** Whether a claim may find deliveries. */
+  isDue: (now: Date) => Promise<boolean>;
   claim: ClaimDeliveries;
   undoClaim: UndoClaim;
   settling: SettleRuns;
@@ -59,7 +62,7 @@ const RESULT_LIMITS = {
  * runs that this process waits for have ended and their results are stored; until then it renews their leases.
  */
 export function laneLoops(options: LaneOptions): Loops {
-  const { claim, undoClaim, settling, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
+  const { isDue, claim, undoClaim, settling, leases, run, perWorkspace, concurrency, wakeUp, now, onError } = options;
   const running = new Set<ClaimedDelivery>();
   const working = new Set<Promise<void>>();
   const doubtful = createDoubtfulClaims(undoClaim, now);
@@ -104,17 +107,19 @@ export function laneLoops(options: LaneOptions): Loops {
 
   async function serve(stop: AbortSignal): Promise<void> {
     let afterClaim = async () => {};
+    let wasWoken = true;
     while (!stop.aborted) {
       await afterClaim();
       const from = performance.now();
       const places = Math.floor((concurrency - running.size) / perWorkspace);
       try {
-        const more = places > 0 && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
+        const mayFind: boolean = places > 0 && (wasWoken || (await isDue(now())));
+        const more: boolean = mayFind && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
         afterClaim = restAfter(from);
-        if (!more) await wakeUp.wait(POLL_MS, stop);
+        wasWoken = more || (await wakeUp.wait(untilBeatMs(POLL_MS), stop));
       } catch (error) {
         onError(error);
-        await wakeUp.wait(RETRY_WAIT_MS, stop);
+        wasWoken = await wakeUp.wait(RETRY_WAIT_MS, stop);
       }
     }
     await Promise.all(working);

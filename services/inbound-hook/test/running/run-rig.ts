@@ -33,7 +33,7 @@ export interface RunRig extends ReceiveRig {
   outcomeOf(deliveryId: string): Promise<StoredOutcome>;
   /** The same, once the target has ended. */
   ended(deliveryId: string, patience?: Patience): Promise<StoredOutcome & { last: StoredRun }>;
-  /** As if the process that runs the delivery had died long ago. */
+  /** As if the process that runs the delivery had died long ago, until that is noticed: in between, the process renews the lease. */
   expireLease(deliveryId: string): Promise<void>;
 }
 
@@ -64,12 +64,15 @@ export async function startRunRig(options: RigOptions = {}): Promise<RunRig> {
         return last && !["waiting", "running"].includes(outcome.status) ? { ...outcome, last } : false;
       }, patience),
     async expireLease(deliveryId) {
-      for (const lane of ["tool", "assistant"]) {
-        await rig.pool.query(
-          `update inbound_hook.${lane}_queue_item set lease_until = 'epoch' where item_id = $1 and lease_until is not null`,
-          [deliveryId],
-        );
-      }
+      await eventually(async () => {
+        for (const lane of ["tool", "assistant"]) {
+          await rig.pool.query(
+            `update inbound_hook.${lane}_queue_item set lease_until = 'epoch' where item_id = $1 and lease_until is not null`,
+            [deliveryId],
+          );
+        }
+        return (await outcomeOf(deliveryId)).status !== "running";
+      });
     },
   };
 }

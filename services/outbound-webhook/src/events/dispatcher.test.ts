@@ -33,6 +33,8 @@ it("[OUT-57] after a claim that took too long, its deliveries are claimed again 
   const stopping = new AbortController();
   await runDispatcher({
     store: {
+      isDue: async () => true,
+      hasLeases: async () => false,
       async claim(_now, _leaseUntil, claimId = "") {
         note("claimed", claimId);
         if (course.length === 1) await sleep(TOO_LONG_MS);

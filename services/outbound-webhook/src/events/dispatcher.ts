@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { untilBeatMs } from "@toolgate/event-bus/beat";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
@@ -43,6 +44,7 @@ const RETRY_WAIT_MS = 250;
 export const BETWEEN_CLAIMS_MS = 4;
 /** When a claim took longer, other dispatchers may soon have its deliveries handed back. The next claim's go to the broker. */
 const MAX_LOCAL_CLAIM_MS = 1_000;
+const NOTHING: Found = { found: false, more: false };
 /** Wait after a failure of the installation, such as a missing sealing key. */
 const UNSIGNABLE_WAIT_MS = 60_000;
 
@@ -55,16 +57,18 @@ export async function runDispatcher(options: DispatcherOptions): Promise<void> {
   const running: RunningDispatcher = { ...options, keyOf: createSigningKeys(options.secretBox), claimTookMs: 0 };
   const sending = new Set<Promise<void>>();
   let claimedAtMs = Number.NEGATIVE_INFINITY;
+  let wasWoken = true;
   while (!signal.aborted) {
     const waitMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
     if (waitMs > 0) await sleep(waitMs);
     claimedAtMs = performance.now();
     try {
-      const { found, more } = await claimAndSend(running, sending);
-      if (!more) await wakeUp.wait(found ? FIRST_POLL_MS : POLL_MS, signal);
+      const mayFind: boolean = wasWoken || (await options.store.isDue(options.now()));
+      const { found, more }: Found = mayFind ? await claimAndSend(running, sending) : NOTHING;
+      wasWoken = more || (await wakeUp.wait(found ? FIRST_POLL_MS : untilBeatMs(POLL_MS), signal));
     } catch (error) {
       onError(error);
-      await wakeUp.wait(RETRY_WAIT_MS, signal);
+      wasWoken = await wakeUp.wait(RETRY_WAIT_MS, signal);
     }
   }
   await Promise.all(sending);
@@ -76,11 +80,10 @@ type RunningDispatcher = DispatcherOptions & {
   claimTookMs: number;
 };
 
-/** Resolves with whether it found deliveries, and whether there may be more. */
-async function claimAndSend(
-  running: RunningDispatcher,
-  sending: Set<Promise<void>>,
-): Promise<{ found: boolean; more: boolean }> {
+/** Whether a claim found deliveries, and whether there may be more. */
+type Found = { found: boolean; more: boolean };
+
+async function claimAndSend(running: RunningDispatcher, sending: Set<Promise<void>>): Promise<Found> {
   const now = running.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   const claimedAtMs = performance.now();

@@ -1,3 +1,4 @@
+import { untilBeatMs } from "@toolgate/event-bus/beat";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import { ReplayStepFailed, type ReplaySteps } from "../store/replay/steps.ts";
 
@@ -39,6 +40,6 @@ async function stepOnce({ steps, announceWork, now }: ReplayLoopOptions): Promis
   const { worked, locked, nextAt } = await steps.step(now());
   // Needed even when the step made no deliveries: a dispatcher may have skipped the workspace while it was locked.
   if (locked) announceWork();
-  const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : POLL_MS;
-  return Math.min(Math.max(untilNextMs, worked ? 0 : BUSY_WAIT_MS), POLL_MS);
+  const untilNextMs = nextAt ? nextAt.getTime() - now().getTime() : Number.POSITIVE_INFINITY;
+  return Math.min(Math.max(untilNextMs, worked ? 0 : BUSY_WAIT_MS), untilBeatMs(POLL_MS));
 }

@@ -80,8 +80,8 @@ export function createLeaseStore(pool: Pool, lane: Lane, queue: FairQueue): Leas
   const groupsOf = (turns: readonly { workspaceId: string }[]) => [...new Set(turns.map((turn) => turn.workspaceId))];
   return {
     async expire(now) {
-      const [found] = await pipelined(pool, [statement("find_expired", FIND_EXPIRED, [now, lane])]);
-      const turns: { id: string; workspaceId: string }[] = found?.rows ?? [];
+      const { rows } = await pool.query(statement("find_expired", FIND_EXPIRED, [now, lane]));
+      const turns: { id: string; workspaceId: string }[] = rows;
       if (turns.length === 0) return 0;
       const ids = turns.map(({ id }) => id);
       const results = await pipelined(pool, [

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { untilBeatMs } from "@toolgate/event-bus/beat";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import type { Lane } from "../../store/queue.ts";
 import type { ClaimTurns } from "../../store/turns/claim.ts";
@@ -6,6 +7,8 @@ import type { RunningTurns } from "./running-turns.ts";
 
 interface ClaimLoopOptions {
   lane: Lane;
+  /** Whether a claim may find turns. */
+  isDue: (now: Date) => Promise<boolean>;
   claim: ClaimTurns;
   running: RunningTurns;
   /** Simultaneous turns of the lane. A claim may exceed it by less than the turns of one workspace. */
@@ -26,8 +29,9 @@ const MAX_GROUPS_PER_CLAIM = 40;
 
 /** Claims turns that may start, until the signal fires. */
 export async function claimTurns(options: ClaimLoopOptions): Promise<void> {
-  const { lane, claim, running, maxTurns, turnsPerWorkspace, wakeUp, now, signal, onError } = options;
+  const { lane, isDue, claim, running, maxTurns, turnsPerWorkspace, wakeUp, now, signal, onError } = options;
   let claimedAtMs = Number.NEGATIVE_INFINITY;
+  let wasWoken = true;
   while (!signal.aborted) {
     const restMs = claimedAtMs + BETWEEN_CLAIMS_MS - performance.now();
     if (restMs > 0) await sleep(restMs);
@@ -35,7 +39,7 @@ export async function claimTurns(options: ClaimLoopOptions): Promise<void> {
     const free = maxTurns - running.count(lane);
     let more = false;
     try {
-      if (free > 0) {
+      if (free > 0 && (wasWoken || (await isDue(now())))) {
         const maxGroups = Math.min(MAX_GROUPS_PER_CLAIM, Math.ceil(free / turnsPerWorkspace));
         const claimed = await claim(now(), maxGroups);
         for (const turn of claimed.turns) running.start(turn);
@@ -43,10 +47,10 @@ export async function claimTurns(options: ClaimLoopOptions): Promise<void> {
         if (claimed.turns.length === 0) claimedAtMs = Number.NEGATIVE_INFINITY;
         more = claimed.full;
       }
-      if (!more) await wakeUp.wait(POLL_MS, signal);
+      wasWoken = more || (await wakeUp.wait(untilBeatMs(POLL_MS), signal));
     } catch (error) {
       onError(error);
-      await wakeUp.wait(RETRY_WAIT_MS, signal);
+      wasWoken = await wakeUp.wait(RETRY_WAIT_MS, signal);
     }
   }
 }

@@ -35,8 +35,8 @@ export function createLeases(pool: Pool, queue: FairQueue): Leases {
       });
     },
     async interruptExpired(now) {
-      const [found] = await pipelined(pool, [expiredGroups(tables, now, ITEMS_PER_EXPIRY)]);
-      const groups: string[] = found?.rows.map((row) => row.group_id) ?? [];
+      const { rows } = await pool.query(expiredGroups(tables, now, ITEMS_PER_EXPIRY));
+      const groups: string[] = rows.map((row) => row.group_id);
       if (groups.length === 0) return 0;
       let runs = 0;
       await inUnlockedGroups(groups, async (some, lockTimeoutMs) => {

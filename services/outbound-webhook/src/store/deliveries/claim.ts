@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
-import { prepareClaim } from "@toolgate/postgres/fair-queue/claim";
+import { isAnyGroupDue, prepareClaim } from "@toolgate/postgres/fair-queue/claim";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { expiredGroups, expireStatements, undoClaimStatements } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
@@ -42,6 +42,8 @@ interface Claim {
 }
 
 export interface ClaimStore {
+  /** Whether a claim may find deliveries. */
+  isDue(now: Date): Promise<boolean>;
   /** @param claimId the beginning of the ids of the messages in which the deliveries are sent */
   claim(now: Date, leaseUntil: Date, claimId?: string): Promise<Claim>;
   /**
@@ -58,6 +60,8 @@ export interface ClaimStore {
    * the list ends with a whole lease, and `full` is true.
    */
   leased(after: Date, until: Date): Promise<{ deliveries: LeasedDelivery[]; full: boolean }>;
+  /** Whether there is any lease. */
+  hasLeases(): Promise<boolean>;
   /** Hands deliveries whose lease has expired back to the queue. Resolves with how many. */
   expireLeases(now: Date): Promise<number>;
 }
@@ -92,9 +96,12 @@ where q.lease_until > $1 and q.lease_until <= $2 and q.message_id is not null an
 order by q.lease_until
 fetch first ${LEASED_PER_PAGE} rows with ties`;
 
+const ANY_LEASED = "select exists (select from outbound_webhook.queue_item where lease_until is not null) as leased";
+
 export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
   const claim = prepareClaim(queue, { name: "claim_deliveries", text: SELECT });
   return {
+    isDue: (now) => isAnyGroupDue(pool, queue.tables, now),
     async claim(now, leaseUntil, claimId = randomUUID()) {
       const [locked, claimed] = await pipelined(
         pool,
@@ -112,13 +119,17 @@ export function createClaimStore(pool: Pool, queue: FairQueue): ClaimStore {
       await pipelined(pool, undoClaimStatements(queue, items, leaseUntil, failingUntil));
     },
     async leased(after, until) {
-      const [found] = await pipelined(pool, [{ name: "leased_deliveries", text: LEASED, values: [after, until] }]);
-      const deliveries: LeasedDelivery[] = found?.rows ?? [];
+      const { rows } = await pool.query({ name: "leased_deliveries", text: LEASED, values: [after, until] });
+      const deliveries: LeasedDelivery[] = rows;
       return { deliveries, full: deliveries.length >= LEASED_PER_PAGE };
     },
+    async hasLeases() {
+      const { rows } = await pool.query({ name: "any_delivery_leased", text: ANY_LEASED });
+      return rows[0].leased;
+    },
     async expireLeases(now) {
-      const [found] = await pipelined(pool, [expiredGroups(queue.tables, now, ITEMS_PER_EXPIRY)]);
-      const groups: string[] = found?.rows.map((row) => row.group_id) ?? [];
+      const { rows } = await pool.query(expiredGroups(queue.tables, now, ITEMS_PER_EXPIRY));
+      const groups: string[] = rows.map((row) => row.group_id);
       if (groups.length === 0) return 0;
       const again = new Date(now.getTime() + RESULTS_FIRST_MS);
       const results = await pipelined(pool, expireStatements(queue, groups, now, ITEMS_PER_EXPIRY, again));

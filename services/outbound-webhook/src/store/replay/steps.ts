@@ -47,6 +47,8 @@ export interface ReplaySteps {
 export function createReplaySteps(pool: Pool, queue: FairQueue): ReplaySteps {
   return {
     async step(now) {
+      const nextAt = await nextStepAt(pool);
+      if (nextAt === undefined || nextAt > now) return { worked: false, locked: false, made: 0, nextAt };
       const taken = await inTransaction(pool, async (db) => {
         const replay = await lockDueReplay(db, now);
         if (!replay) return { worked: false, locked: false, made: 0 };
