@@ -1,4 +1,4 @@
-import { untilBeatMs } from "@toolgate/event-bus/beat";
+import { untilBeatMs } from "./beat.ts";
 
 /**
  * Runs a job again and again until the signal fires, with at most `waitMs` between the end of one run and the start of the

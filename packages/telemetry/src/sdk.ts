@@ -12,8 +12,6 @@ export interface Metrics extends AsyncDisposable {
 
 /** How long a scrape waits for a gauge that is read from elsewhere, such as from Postgres. */
 const READ_WITHIN_MS = 1_000;
-/** How often the delay of the event loop is sampled. At the default of 10 ms, this alone costs an idle process 0.3 % of a processor. */
-const LOOP_DELAY_EVERY_MS = 100;
 const MICROSECONDS_PER_SECOND = 1_000_000;
 
 /** Forgets gauges after each scrape, so that one that cannot be read is left out instead of keeping its last value. */
@@ -30,7 +28,7 @@ export function startMetrics(): Metrics {
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
   const provider = new MeterProvider({ readers: [reader] });
   metrics.setGlobalMeterProvider(provider);
-  const runtime = new RuntimeNodeInstrumentation({ monitoringPrecision: LOOP_DELAY_EVERY_MS });
+  const runtime = new RuntimeNodeInstrumentation();
   runtime.setMeterProvider(provider);
   cpuSeconds.observe(() => {
     const { user, system } = process.cpuUsage();

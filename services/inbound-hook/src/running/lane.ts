@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { untilBeatMs } from "@toolgate/event-bus/beat";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import { createGroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
+import { untilBeatMs } from "@toolgate/service-host/beat";
 import { runEvery } from "@toolgate/service-host/every";
 import type { Loops } from "@toolgate/service-host/loops";
 import type { ClaimDeliveries, ClaimedDelivery } from "../store/runs/claim.ts";

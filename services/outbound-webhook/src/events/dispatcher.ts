@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { untilBeatMs } from "@toolgate/event-bus/beat";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
 import type { Attempt } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
+import { untilBeatMs } from "@toolgate/service-host/beat";
 import type { ApplyResults, CancelRecord } from "../store/deliveries/apply-results.ts";
 import type { ClaimedDelivery, ClaimStore } from "../store/deliveries/claim.ts";
 import { HANGS_AFTER_MS } from "../store/queue.ts";

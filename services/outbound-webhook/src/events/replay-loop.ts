@@ -1,5 +1,5 @@
-import { untilBeatMs } from "@toolgate/event-bus/beat";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
+import { untilBeatMs } from "@toolgate/service-host/beat";
 import { ReplayStepFailed, type ReplaySteps } from "../store/replay/steps.ts";
 
 interface ReplayLoopOptions {

@@ -25,16 +25,16 @@ const LOOK_AGAIN_MS = 2_000;
  * message was sent. If it was not, the broker drops the message of a dispatcher that was only slow. So no delivery is sent
  * twice. The same at a greater age for the deliveries of local messages whose process has died and reserves them no more.
  */
-export function createUnsentSweep(options: UnsentOptions): () => Promise<void> {
+export function createUnsentSweep(options: UnsentOptions): (hasLeases: boolean) => Promise<void> {
   const { bus } = options;
   const lookedUntil = RESERVATIONS.map(() => new Date(0));
   let { breaks } = bus;
-  return async () => {
+  return async (hasLeases) => {
     if (!bus.isConnected()) return;
     // After a break, those whose attempts are under way reserve them first.
     const broke = breaks !== bus.breaks;
     breaks = bus.breaks;
-    if (broke) return;
+    if (broke || !hasLeases) return;
     for (const index of RESERVATIONS.keys())
       lookedUntil[index] = await sweepAge(options, index, lookedUntil[index] ?? new Date(0));
   };

@@ -54,9 +54,9 @@ export function dispatcherLoops(context: Context, options: DispatcherOptions, re
     });
   const sweepUnsent = createUnsentSweep({ store, bus, send, now, ...(local && { holds: local.holds }) });
   const sweep = async () => {
-    if (!(await store.hasLeases())) return;
-    if ((await store.expireLeases(now())) > 0) wakeUp.signal();
-    await sweepUnsent();
+    const hasLeases = await store.hasLeases();
+    if (hasLeases && (await store.expireLeases(now())) > 0) wakeUp.signal();
+    await sweepUnsent(hasLeases);
   };
   const producers: Loop[] = [
     (signal) =>

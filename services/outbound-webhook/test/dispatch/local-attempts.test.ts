@@ -124,7 +124,7 @@ describe("attempts of the dispatcher's own process", { timeout: 180_000 }, () =>
     });
     const made = local.make([{ messageId, attempts: [create(AttemptSchema)] }], 0, STOPPED);
     expect([local.hasRoom(), local.holds(messageId)]).toEqual([true, true]);
-    await sweepAt(30_000, local.holds)();
+    await sweepAt(30_000, local.holds)(true);
     expect(await storedMessages()).toBe(0);
     // Two reservations are due, the first one for too long.
     clockMs = 5_500;
@@ -133,10 +133,10 @@ describe("attempts of the dispatcher's own process", { timeout: 180_000 }, () =>
     expect(await storedMessages()).toBe(2);
     expect(local.hasRoom()).toBe(true);
     await local.reserve();
-    await sweepAt(12_000)();
+    await sweepAt(12_000)(true);
     expect(await storedMessages()).toBe(2);
     // Nobody has reserved it for the next time.
-    await sweepAt(14_000)();
+    await sweepAt(14_000)(true);
     expect(await storedMessages()).toBe(3);
     const asked = published.at(-1)?.attempts.map(({ deliveryId }) => deliveryId);
     expect(asked?.toSorted()).toEqual(deliveryIds);
@@ -150,12 +150,12 @@ describe("attempts of the dispatcher's own process", { timeout: 180_000 }, () =>
     const sweep = sweepAt(9_000);
     await rig.nats.kill();
     await eventually(() => !rig.bus.isConnected());
-    await sweep();
+    await sweep(true);
     await rig.nats.restart();
     await eventually(async () => rig.bus.isConnected() && (await storedMessages()) === 0);
-    await sweep();
+    await sweep(true);
     expect(await storedMessages()).toBe(0);
-    await sweep();
+    await sweep(true);
     expect(await storedMessages()).toBe(2);
   });
 

@@ -46,7 +46,7 @@ describe("the cost of a search of the delivery log", () => {
     await pool.query(
       `insert into outbound_webhook.delivery
          (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind, status,
-          not_delivered)
+          indexed_status)
        select at, outbound_webhook.delivery_id(at), case when n % 10 = 0 then 'w-other' else 'w' end,
          case when n % 10 = 0 then 100 when n % 997 = 1 then ${QUIET_ENDPOINT} when n % 7 = 1 then ${OUTAGE_ENDPOINT}
            else ${BUSY_ENDPOINT} end,
@@ -69,7 +69,7 @@ describe("the cost of a search of the delivery log", () => {
   async function addBacklog(): Promise<void> {
     await pool.query(
       `with pending as (
-         update outbound_webhook.delivery d set status = 'pending', not_delivered = null from (
+         update outbound_webhook.delivery d set status = 'pending', indexed_status = null from (
            (select created_at, id from outbound_webhook.delivery where endpoint_id = ${BUSY_ENDPOINT} order by id desc limit $1)
            union all
            (select created_at, id from outbound_webhook.delivery where endpoint_id = ${QUIET_ENDPOINT} order by id limit 1)
@@ -156,7 +156,7 @@ describe("the cost of a search of the delivery log", () => {
 
   it("[OUT-11] [NFR] reads no more rows when the table's statistics are out of date", async () => {
     await pool.query(
-      `update outbound_webhook.delivery set status = 'cancelled', not_delivered = 'cancelled' where endpoint_id = ${OUTAGE_ENDPOINT} and status = 'delivered'`,
+      `update outbound_webhook.delivery set status = 'cancelled', indexed_status = 'cancelled' where endpoint_id = ${OUTAGE_ENDPOINT} and status = 'delivered'`,
     );
     const { ids, next, ways, rows } = await costOf({
       endpointId: OUTAGE_ENDPOINT,

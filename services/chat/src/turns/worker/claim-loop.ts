@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { untilBeatMs } from "@toolgate/event-bus/beat";
 import type { WakeUp } from "@toolgate/event-bus/wake-up";
+import { untilBeatMs } from "@toolgate/service-host/beat";
 import type { Lane } from "../../store/queue.ts";
 import type { ClaimTurns } from "../../store/turns/claim.ts";
 import type { RunningTurns } from "./running-turns.ts";

@@ -1,5 +1,6 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { principalOf } from "@toolgate/service-host/principal";
+import { refusals } from "@toolgate/telemetry/instruments";
 import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import type { Context } from "../../context.ts";
 import { PULL_WEIGHT } from "../../domain/pull-shares.ts";
@@ -24,6 +25,7 @@ async function turnOf({ pullShares }: Pick<Context, "pullShares">, call: Handler
     return await pullShares.begin(principalOf(call).workspaceId, 0, () => call.signal);
   } catch (error) {
     if (!(error instanceof ShareExceeded)) throw error;
+    refusals.add(1, { limiter: "workspace share" });
     throw new ConnectError("too many requests of this workspace: try again", Code.ResourceExhausted, {
       "retry-after": String(error.retryAfterSeconds),
     });

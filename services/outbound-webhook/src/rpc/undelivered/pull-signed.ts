@@ -14,7 +14,7 @@ export const pullSigned: Handler<Context, typeof SignedPullService.method.pullSi
   const opened = await openSigned(context, PullUndeliveredRequestSchema, request, call);
   return inTurn(context, call, async () => {
     const response = await pullUndelivered(context, opened, call);
-    const bytes = (response.events ?? []).reduce((sum, { body = "" }) => sum + body.length, 0);
+    const bytes = (response.events ?? []).reduce((sum, { body = "" }) => sum + Buffer.byteLength(body), 0);
     return { response: { response }, bytes };
   });
 };

@@ -96,6 +96,7 @@ attempts_logged as (
 deliveries_written as (
   update outbound_webhook.delivery d set
     status = decided.status,
+    indexed_status = outbound_webhook.indexed_status(decided.status),
     attempts = case when verdict = 'cancelled' then d.attempts else decided.number end,
     response_code = case when verdict = 'cancelled' then d.response_code else decided.response_code end,
     duration_ms = case when verdict = 'cancelled' then d.duration_ms else decided.duration_ms end,

@@ -13,7 +13,8 @@ const TEXT = `with unwanted as (
 ),
 ${cancelParts(QUEUE_TABLES, ROWS_PER_TRANSACTION)},
 written as (
-  update outbound_webhook.delivery d set status = 'cancelled', next_attempt_at = null, finished_at = $2
+  update outbound_webhook.delivery d
+  set status = 'cancelled', indexed_status = 'cancelled', next_attempt_at = null, finished_at = $2
   from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id
 )
 select count(*)::integer as items from cancelled`;

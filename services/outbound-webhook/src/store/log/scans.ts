@@ -55,7 +55,7 @@ async function scansOfStatuses(
   const { statuses: _, ...rest } = filter;
   const scans: Scan[] = [...new Set(statuses)]
     .filter((status) => INDEXED_STATUSES.has(status))
-    .map((status) => indexScan(rest, (bind) => [ofOwner(filter, bind), `d.not_delivered = '${status}'`]));
+    .map((status) => indexScan(rest, (bind) => [ofOwner(filter, bind), `d.indexed_status = '${status}'`]));
   if (!statuses.includes("pending")) return scans;
   const pending: DeliveryFilter = { ...filter, statuses: ["pending"] };
   const ids = await pendingIds(db, filter);

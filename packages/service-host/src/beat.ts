@@ -3,7 +3,7 @@ const BEAT_MS = 1_000;
 const EARLY_MS = 5;
 
 /**
- * How long a poll waits that must come within `waitMs`: usually until the last beat of the process before that, as polls at the
+ * How long a poll waits that must come within `waitMs`, and 5 ms at most: usually until the last beat of the process before that, as polls at the
  * same time cost much less than one after the other, but at least half of `waitMs`. Waits of less than a second stay as they are.
  */
 export function untilBeatMs(waitMs: number, nowMs = performance.now()): number {

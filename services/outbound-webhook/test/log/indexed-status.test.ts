@@ -19,7 +19,7 @@ it("[OUT-11] deliveries from before migration 17, and those that the version bef
   await using database = await testDatabase();
   await using resources = new AsyncDisposableStack();
   const pool = resources.adopt(
-    createPool({ url: database.url, maxConnections: 2, applicationName: "not-delivered" }),
+    createPool({ url: database.url, maxConnections: 2, applicationName: "indexed-status" }),
     (owned) => owned.end(),
   );
   const older = await mkdtemp(join(serversOfRun().runFolder, "migrations-"));
@@ -71,4 +71,22 @@ it("[NFR] a delivery that is delivered at the first attempt is written to no ind
     expect(rows[0]).toEqual({ updated: EVENTS, inPlace: EVENTS });
     return true;
   });
+});
+
+it("[OUT-11] the status that searches use is written with the status, without the trigger for the last version", async () => {
+  await using rig = await startOutboundRig();
+  await rig.pool.query("alter table outbound_webhook.delivery disable trigger note_indexed_status");
+  rig.receiver.behave(() => ({ status: 500 }));
+  const { id } = await rig.register("w", "/1");
+  await rig.report({ workspaceId: "w" });
+  const becomes = (expected: DeliveryStatusName) =>
+    eventually(async () => {
+      const { rows } = await rig.pool.query("select status, indexed_status from outbound_webhook.delivery");
+      if (rows[0]?.status !== expected) return false;
+      expect(rows[0].indexed_status).toBe(expected);
+      return true;
+    });
+  await becomes("retrying");
+  await rig.endpoints({ workspaceId: "w" }).updateEndpoint({ endpointId: id, active: false });
+  await becomes("cancelled");
 });
