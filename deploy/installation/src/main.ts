@@ -3,8 +3,8 @@ import { launch } from "@toolgate/service-host/launch";
 import { loginsIn } from "./logins.ts";
 import { readAllConfigs, startSingle } from "./single.ts";
 
-// A major collection takes both processors of a small machine for 50 ms, and by default one comes after each 50 MB of garbage that
-// has become old. This makes it rarer, for up to 200 MB more memory under load: bench/PROFILE.md, "Major collections".
+// A major collection takes both processors of a small machine for 50 ms, and by default one comes after each 50 MB of
+// garbage that has become old. This makes it rarer, for up to 200 MB more memory under load: bench/PROFILE.md.
 setFlagsFromString("--heap-growing-percent=200");
 
 await launch({

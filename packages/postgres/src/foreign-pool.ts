@@ -135,7 +135,7 @@ async function borrow(pool: pg.Pool, signal: AbortSignal): Promise<ForeignClient
   throw signal.reason;
 }
 
-/** The signal has not aborted yet. */
+/** `signal` must not have aborted yet. */
 async function unlessAborted<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
   const ended = new AbortController();
   const aborted = once(signal, "abort", { signal: ended.signal }).then(() => Promise.reject(signal.reason));

@@ -75,13 +75,13 @@ export function pipelined(
     const running = statements.map((statement) => client.query(statement));
     const ended = client.query(unlockEarly ? COMMIT_UNLOCKING_EARLY : "commit");
     stream.uncork();
-    const told = onResults && Promise.all(running).then(onResults);
+    const resultsHandled = onResults && Promise.all(running).then(onResults);
     // When a statement fails, this is the same failure.
-    told?.catch(() => {});
+    resultsHandled?.catch(() => {});
     const outcomes = await Promise.allSettled([begun, ...running, ended]);
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (!failed) {
-      await told;
+      await resultsHandled;
       return outcomes.slice(1, -1).map((outcome) => (outcome as PromiseFulfilledResult<pg.QueryResult>).value);
     }
     if (!(failed.reason instanceof pg.DatabaseError)) discard(failed.reason);
