@@ -43,10 +43,11 @@ export function readHostConfig(env: Env): HostConfig {
 }
 
 /**
- * Runs one service as this process: starts it, serves its RPCs and probes, and logs a line "started" with its ports. On
- * SIGTERM or SIGINT it drains and ends with exit code 0; further signals change nothing, and a signal during the start
- * cancels the start. A service that cannot start logs one fatal line with the reason and ends with exit code 1. Ends
- * within a second of its last line even when something is still open, such as a connection that could not be made.
+ * Runs one service as this process: starts it, serves its RPCs and probes, and logs a line "started" with its ports. It is
+ * not ready before that. On SIGTERM or SIGINT it drains and ends with exit code 0; further signals change nothing, and a
+ * signal during the start cancels the start. A service that cannot start logs one fatal line with the reason and ends with
+ * exit code 1. Ends within a second of its last line even when something is still open, such as a connection that could not
+ * be made.
  */
 export async function launch<C>(definition: ServiceDefinition<C>, env: Env = process.env): Promise<void> {
   const { name } = definition;
@@ -99,7 +100,12 @@ async function run(
   starting.catch(() => {});
   await using service = await Promise.race([starting, stopped.then(() => undefined)]);
   if (service === undefined) return log.info({ signal: await stopped }, "start cancelled");
-  const readiness = createReadiness(() => service.ready());
+  let listening = false;
+  const readiness = createReadiness(async () => {
+    // The probes are served first, and a process that cannot bind its port ends.
+    if (!listening) throw new Error("the RPC port is not open yet");
+    await service.ready();
+  });
   const draining = new AbortController();
   const principals = createPrincipalReader({
     // Loaded when the first principal comes, so that the service starts and serves hot calls without key-auth.
@@ -119,6 +125,7 @@ async function run(
   // Disposed after the RPC server, so that probes get responses to the end.
   await using ops = await startOpsServer({ readiness, host, port: opsPort, scrape });
   await using rpc = await startRpcServer({ routes, host, port: rpcPort, authentication, readiness, log, tls });
+  listening = true;
   log.info({ rpcPort: rpc.port, opsPort: ops.port }, "started");
   const signal = await stopped;
   log.info({ signal }, "draining");

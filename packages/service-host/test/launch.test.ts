@@ -1,10 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { open } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@connectrpc/connect";
 import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { identityEnv, testPublicKeys, testServiceKeys } from "@toolgate/testbed/service-identity";
+import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { testRemote } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
 
@@ -51,6 +55,13 @@ function launched(env: Record<string, string> = {}): Launched {
       await exited;
     },
   };
+}
+
+async function listening(): Promise<AsyncDisposable & { port: number }> {
+  const server = createServer().listen(0, "localhost");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { port, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 const messages = (entries: Record<string, unknown>[]) => entries.map((entry) => entry.msg);
@@ -140,6 +151,22 @@ test.each([
   expect(fatal.length).toBe(1);
   expect(JSON.stringify(fatal)).toContain(said);
   expect(service.output()).not.toContain("hunter2");
+});
+
+test("a process is not ready until its RPC port is open, and ends when that is taken", async () => {
+  await using taken = await listening();
+  const free = await listening();
+  await free[Symbol.asyncDispose]();
+  const gate = join(await temporaryFolder(), "gate");
+  execFileSync("mkfifo", [gate]);
+  const ports = { BIND_HOST: "localhost", OPS_PORT: `${free.port}`, RPC_PORT: `${taken.port}` };
+  await using service = launched({ ...ports, GATE: gate, UV_THREADPOOL_SIZE: "1" });
+  const probe = async (path: string) => (await fetch(`http://localhost:${free.port}${path}`)).status;
+  await eventually(async () => (await probe("/healthz")) === 200);
+  expect(await probe("/readyz")).toBe(503);
+  await using _writer = await open(gate, "r+");
+  expect(await service.exited).toEqual([1, null]);
+  expect(service.output()).toContain("on localhost is taken");
 });
 
 test("a signal during a start that hangs ends it with 0", async () => {
