@@ -45,8 +45,10 @@ type ConnectTls = Pick<ProcessTls, "connectHttp2">;
  * gRPC over HTTP/2 to another service, with the caller's token, and with `tls` encrypted. Several base URLs, separated by
  * commas, take turns; a unary call passes over those that accept no connection. A unary call that a stopping server has
  * refused unseen is sent again.
- * There are no keepalive pings. Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the
- * old one may be dead; calls under way on the old one have a minute to end.
+ *
+ * No keepalive pings are sent, because Node sends none after the server's GOAWAY, and a server that lets its calls end would
+ * look dead. Instead, after a unary call that ends with `deadline_exceeded`, later calls use a new connection, because the old
+ * one may be dead; calls under way on the old one have a minute to end.
  */
 export function remoteTransport(baseUrls: string, tokenFor: TokenFor, tls?: ConnectTls): Transport {
   const servers = baseUrls.split(",").map((baseUrl) => serverAt(baseUrl.trim(), tokenFor, tls));

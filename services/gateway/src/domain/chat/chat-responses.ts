@@ -42,6 +42,14 @@ export const CHAT_RATE_LIMITED: ApiResponse = {
   headers: { [RETRY_AFTER_HEADER]: "5" },
 };
 
+/** The user has used up the share for forms. Nothing of the form was read. */
+export function formsLimited(retryAfterSeconds: number): ApiResponse {
+  return {
+    ...own(429, "RATE_LIMITED", "too many or too large forms with files, please try again later"),
+    headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) },
+  };
+}
+
 /** [CHAT-51] The answer of a turn that failed. A workspace without tokens is a refusal, not a failure of ours. */
 export function failedAnswer(code: string, message: string): ApiResponse {
   return chatError(code === "BUDGET_EXCEEDED" ? 429 : 500, code, message);

@@ -89,7 +89,8 @@ export function chatRoutes({ chat, keyAuth, origins, call, stream, slots, upload
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const { statusCode = 500 } = error;
       if (statusCode < 500) return sendResponse(reply, invalidChatRequest("the request cannot be read"));
-      log.error({ err: error, method: request.method }, "chat request failed unexpectedly");
+      const hasLeft = reply.raw.destroyed;
+      if (!hasLeft) log.error({ err: error, method: request.method }, "chat request failed unexpectedly");
       return sendResponse(reply, CHAT_INTERNAL);
     });
     for (const [path, method] of Object.entries(CHAT_PATHS)) {

@@ -3,9 +3,9 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { UploadFileRequestSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { refusals } from "@toolgate/telemetry/instruments";
-import type { Turn } from "@toolgate/workspace-share/turn";
+import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CHAT_RATE_LIMITED, CHAT_UNAUTHENTICATED, chatResult, failedAnswer } from "../../domain/chat/chat-responses.ts";
+import { CHAT_UNAUTHENTICATED, chatResult, failedAnswer, formsLimited } from "../../domain/chat/chat-responses.ts";
 import { type ParameterReader, sentMessage } from "../../domain/chat/parameters.ts";
 import { receiptJson } from "../../domain/chat/server-sent-events.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
@@ -37,9 +37,9 @@ export async function sendMessage(
     await allowOrigin(context, request, reply, "");
     return sendResponse(reply, CHAT_UNAUTHENTICATED);
   }
-  if (sent === "no turn") {
+  if (sent instanceof ShareExceeded) {
     await allowOrigin(context, request, reply, "");
-    return sendResponse(reply, CHAT_RATE_LIMITED);
+    return sendResponse(reply, formsLimited(sent.retryAfterSeconds));
   }
   const checked = sentMessage(sent.reader, idempotencyKeyOf(request, sent.reader));
   const admitted = await admit(context, request, reply, { login, checked, occupies: true });
@@ -70,14 +70,14 @@ interface Sent {
   refusal?: ApiResponse | undefined;
 }
 
-/** Undefined when the login is not valid. No turn: the user has used up a share of this gateway, and nothing was read. */
+/** Undefined when the login is not valid. ShareExceeded: the user has used up a share of this gateway, and nothing was read. */
 async function readSent(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { token, isProven }: ChatLogin,
   signal: AbortSignal,
-): Promise<Sent | "no turn" | undefined> {
+): Promise<Sent | ShareExceeded | undefined> {
   const { bodyType } = request;
   if (!FORM_TYPE.test(bodyType)) return { reader: await jsonParameters(request, bodyType) };
   const userId = await userOf(context, reply, token);
@@ -93,13 +93,14 @@ async function inTurn(
   userId: string,
   signal: AbortSignal,
   read: () => Promise<Form>,
-): Promise<Form | "no turn"> {
+): Promise<Form | ShareExceeded> {
   let turn: Turn;
   try {
     turn = await uploads.begin(userId, 0, () => signal);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof ShareExceeded)) throw error;
     refusals.add(1, { limiter: "workspace share" });
-    return "no turn";
+    return error;
   }
   const readBefore = socket.bytesRead;
   try {

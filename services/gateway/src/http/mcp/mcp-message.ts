@@ -4,7 +4,7 @@ import { isDeeperThan, isJsonObject } from "../../domain/json.ts";
 import type { ApiResponse, Violation } from "../../domain/responses.ts";
 
 /** As in tool-runner, which refuses the same arguments when they come by REST. */
-const MAX_ARGUMENT_LEVELS = 64;
+export const MAX_ARGUMENT_LEVELS = 64;
 const TOO_DEEP: Violation = {
   field: "",
   rule: "depth",

@@ -5,12 +5,14 @@ import type { FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { argumentsSchema, outputSchema } from "../../domain/descriptions/described-tool.ts";
 import { sorted } from "../../domain/descriptions/openapi.ts";
+import { isDeeperThan } from "../../domain/json.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } from "../../domain/responses.ts";
 import { verifyUncounted } from "../key-api.ts";
 import { runVerified } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
 import { refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
+import { MAX_ARGUMENT_LEVELS } from "./mcp-message.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
 export interface McpExchange {
@@ -99,7 +101,8 @@ async function callTool(
 
 /**
  * Some clients check even the body of an error against the output schema. So where there is one, a failure is only text;
- * and [TOOL-12] so is what a tool returned to say that it failed.
+ * and [TOOL-12] so is what a tool returned to say that it failed. What is nested very deeply is text too: writing it as JSON
+ * again would overflow the stack, here and in the SDK.
  */
 async function resultOf(
   context: Context,
@@ -110,9 +113,10 @@ async function resultOf(
   const text = body.toString("utf8");
   const structuredContent = JSON.parse(text);
   const isFailure = status !== 200 || structuredContent.success === false;
+  const isDeep = isDeeperThan(structuredContent, MAX_ARGUMENT_LEVELS);
   const content: CallToolResult["content"] = [{ type: "text", text }];
-  if (isFailure && (await hasOutputSchema(context, exchange, tool))) return { content, isError: true };
-  return { content, structuredContent, isError: status !== 200 };
+  if ((isFailure || isDeep) && (await hasOutputSchema(context, exchange, tool))) return { content, isError: true };
+  return { content, ...(!isDeep && { structuredContent }), isError: status !== 200 };
 }
 
 async function hasOutputSchema(context: Context, exchange: McpExchange, tool: string): Promise<boolean> {
