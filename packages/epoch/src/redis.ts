@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { Redis } from "ioredis";
+import { Redis, type StandaloneConnectionOptions } from "ioredis";
+import { StandaloneConnector } from "ioredis/built/connectors/index.js";
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const COMMAND_TIMEOUT_MS = 2_000;
@@ -18,6 +19,21 @@ export interface RedisOptions {
 }
 
 /**
+ * ioredis listens for one error of a socket. A socket that is closed while it refuses the server's certificate can
+ * report two, and the second would end the process (ioredis #961).
+ */
+class Connector extends StandaloneConnector {
+  constructor(options: unknown) {
+    super(options as StandaloneConnectionOptions);
+  }
+
+  override async connect(...args: Parameters<StandaloneConnector["connect"]>) {
+    const stream = await super.connect(...args);
+    return stream.on("error", () => {});
+  }
+}
+
+/**
  * A connection that keeps reconnecting and pipelines the commands of one tick. While Redis is down, commands fail
  * immediately instead of queueing, so that callers can decide what to do without it.
  */
@@ -25,6 +41,7 @@ export function connectRedis({ url, caFile, name, onError, commandTimeoutMs }: R
   const isEncrypted = /^rediss:/i.test(url);
   const redis = new Redis(url, {
     ...(isEncrypted && caFile && { tls: { ca: readFileSync(caFile, "utf8") } }),
+    Connector,
     connectionName: name,
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
