@@ -3,8 +3,9 @@ const BEAT_MS = 1_000;
 const EARLY_MS = 5;
 
 /**
- * How long a poll waits that must come within `waitMs`, and 5 ms at most: usually until the last beat of the process before that, as polls at the
- * same time cost much less than one after the other, but at least half of `waitMs`. Waits of less than a second stay as they are.
+ * How long a poll waits that should come after `waitMs`. The polls of a process come together, at the beats of its clock,
+ * because that costs much less than one after the other. So the wait ends at the last beat before `waitMs` is over, or up
+ * to 5 ms after it, but lasts at least half of `waitMs`. A wait of less than a second is returned as it is.
  */
 export function untilBeatMs(waitMs: number, nowMs = performance.now()): number {
   if (waitMs < BEAT_MS) return waitMs;

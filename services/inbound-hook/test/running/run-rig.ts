@@ -33,7 +33,7 @@ export interface RunRig extends ReceiveRig {
   outcomeOf(deliveryId: string): Promise<StoredOutcome>;
   /** The same, once the target has ended. */
   ended(deliveryId: string, patience?: Patience): Promise<StoredOutcome & { last: StoredRun }>;
-  /** As if the process that runs the delivery had died long ago, until that is noticed: in between, the process renews the lease. */
+  /** As if the process that runs the delivery had died long ago. That process, if alive, renews the lease within seconds. */
   expireLease(deliveryId: string): Promise<void>;
 }
 

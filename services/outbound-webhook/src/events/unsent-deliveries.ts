@@ -24,6 +24,7 @@ const LOOK_AGAIN_MS = 2_000;
  * the message with their attempts again, without content: it asks a worker to hand them back. The broker drops it if the
  * message was sent. If it was not, the broker drops the message of a dispatcher that was only slow. So no delivery is sent
  * twice. The same at a greater age for the deliveries of local messages whose process has died and reserves them no more.
+ * `hasLeases` says whether any lease was seen at this poll; without one there is nothing to look for.
  */
 export function createUnsentSweep(options: UnsentOptions): (hasLeases: boolean) => Promise<void> {
   const { bus } = options;

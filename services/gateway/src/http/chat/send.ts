@@ -70,7 +70,7 @@ interface Sent {
   refusal?: ApiResponse | undefined;
 }
 
-/** Undefined when the login is not valid. ShareExceeded: the user has used up a share of this gateway, and nothing was read. */
+/** Undefined: the login is not valid. ShareExceeded: the user has used up a share of this gateway, and nothing was read. */
 async function readSent(
   context: ChatContext,
   request: FastifyRequest,

@@ -12,7 +12,7 @@ import { verifyUncounted } from "../key-api.ts";
 import { runVerified } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
 import { refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
-import { MAX_ARGUMENT_LEVELS } from "./mcp-message.ts";
+import { MAX_LEVELS } from "./mcp-message.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
 export interface McpExchange {
@@ -113,7 +113,7 @@ async function resultOf(
   const text = body.toString("utf8");
   const structuredContent = JSON.parse(text);
   const isFailure = status !== 200 || structuredContent.success === false;
-  const isDeep = isDeeperThan(structuredContent, MAX_ARGUMENT_LEVELS);
+  const isDeep = isDeeperThan(structuredContent, MAX_LEVELS);
   const content: CallToolResult["content"] = [{ type: "text", text }];
   if ((isFailure || isDeep) && (await hasOutputSchema(context, exchange, tool))) return { content, isError: true };
   return { content, ...(!isDeep && { structuredContent }), isError: status !== 200 };
