@@ -91,7 +91,7 @@ function whenClosed(response: ServerResponse): AbortSignal {
   return closed.signal;
 }
 
-/** As `takeTurn`. Returns the response to a request of a workspace that has used up its share. */
+/** As `takeTurn`. Returns the response to a request of a workspace that has used up its share, or whose client has left. */
 export async function refusalOfTurn(
   shares: WorkspaceShares,
   workspaceId: string,
@@ -104,7 +104,7 @@ export async function refusalOfTurn(
     return undefined;
   } catch (error) {
     if (!(error instanceof ShareExceeded)) throw error;
-    refusals.add(1, { limiter: "workspace share" });
+    if (!reply.raw.closed) refusals.add(1, { limiter: "workspace share" });
     return limitReached(error.retryAfterSeconds);
   }
 }
