@@ -6,7 +6,10 @@ import { cpuSeconds, residentMemory } from "./instruments.ts";
 import { atMostEvery } from "./metrics.ts";
 
 export interface Metrics extends AsyncDisposable {
-  /** The values of all metrics now, in Prometheus' text format. A gauge that cannot be read within 1 s is left out. */
+  /**
+   * The values of all metrics now, in Prometheus' text format. A gauge that cannot be read within 1 s is left out. Those of
+   * the event loop and of garbage collection begin with the first call.
+   */
   scrape(): Promise<string>;
 }
 
@@ -28,8 +31,8 @@ export function startMetrics(): Metrics {
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
   const provider = new MeterProvider({ readers: [reader] });
   metrics.setGlobalMeterProvider(provider);
-  const runtime = new RuntimeNodeInstrumentation();
-  runtime.setMeterProvider(provider);
+  // It wakes the process every 10 ms, so it begins only when somebody reads it.
+  let runtime: RuntimeNodeInstrumentation | undefined;
   cpuSeconds.observe(() => {
     const { user, system } = process.cpuUsage();
     return [
@@ -40,11 +43,16 @@ export function startMetrics(): Metrics {
   residentMemory.observe(() => [[process.memoryUsage.rss()]]);
   return {
     // Scrapes at the same time share one result: each reading of a gauge is reported once.
-    scrape: atMostEvery(0, async () =>
-      serializer.serialize((await reader.collect({ timeoutMillis: READ_WITHIN_MS })).resourceMetrics),
-    ),
+    scrape: atMostEvery(0, async () => {
+      if (!runtime) {
+        runtime = new RuntimeNodeInstrumentation();
+        runtime.setMeterProvider(provider);
+      }
+      const { resourceMetrics } = await reader.collect({ timeoutMillis: READ_WITHIN_MS });
+      return serializer.serialize(resourceMetrics);
+    }),
     async [Symbol.asyncDispose]() {
-      runtime.disable();
+      runtime?.disable();
       metrics.disable();
       await provider.shutdown();
     },
