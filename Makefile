@@ -6,7 +6,7 @@
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # Saves memory: the first start compiles every file, and the later ones find it done. bench/src/idle measures it with both.
 run watch: export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/compiled
-run_node = node --max-semi-space-size=4
+run_node = node --max-semi-space-size=4 --v8-pool-size=1
 
 help: ## Shows this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

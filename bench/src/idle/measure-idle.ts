@@ -2,7 +2,7 @@ import { access, mkdir, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { YOUNG_GENERATION } from "@toolgate/local/service-process";
+import { GARBAGE_OPTIONS } from "@toolgate/local/service-process";
 import { startChild, untilReady } from "@toolgate/local-servers/child";
 import { clusterFiles } from "@toolgate/local-servers/cluster-folder";
 import { freePort } from "@toolgate/local-servers/ports";
@@ -61,7 +61,7 @@ async function startRun(dataDir: string, more: Record<string, string>, signal: A
     TOPOLOGY: "single",
     ...more,
   };
-  const args = [YOUNG_GENERATION, join(CHECKOUT, "deploy/local/src/run.ts")];
+  const args = [...GARBAGE_OPTIONS, join(CHECKOUT, "deploy/local/src/run.ts")];
   const child = startChild(process.execPath, args, { env, stdio: "ignore" });
   const stop = () => child.end("SIGTERM", STOP_GRACE_MS);
   const failure = await untilReady(child, () => exists(runFile), { deadlineMs: STARTED_WITHIN_MS, signal });

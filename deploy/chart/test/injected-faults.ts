@@ -222,9 +222,9 @@ export const FAULTS: readonly Fault[] = [
     /SANDBOX_TOKEN needs SANDBOX_URL/,
   ],
   [
-    "Node with its default young generation",
+    "Node with its default garbage collection",
     DEPLOYMENTS,
-    "--max-semi-space-size=4, ",
+    "--max-semi-space-size=4, --v8-pool-size=1, ",
     "",
     /other options than make run/,
   ],

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { YOUNG_GENERATION } from "@toolgate/local/service-process";
+import { GARBAGE_OPTIONS } from "@toolgate/local/service-process";
 import type { Env } from "@toolgate/service-host/env";
 import { newServiceKey, readIdentity } from "@toolgate/service-host/identity/service-keys";
 import { readHostConfig } from "@toolgate/service-host/launch";
@@ -58,7 +58,7 @@ export async function environmentFaults(rendered: Rendered): Promise<string[]> {
           .filter((name) => name.startsWith("TLS_") && names.includes(name) !== isEncrypted)
           .map((name) => `${at}: ${isEncrypted ? "lacks" : "must not have"} ${name}`),
         ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `${at}: ${name} is set twice`),
-        ...(container.command.join(" ") === `node ${YOUNG_GENERATION} ${program}`
+        ...(container.command.join(" ") === `node ${GARBAGE_OPTIONS.join(" ")} ${program}`
           ? []
           : [`${at}: starts Node with other options than make run`]),
         ...names

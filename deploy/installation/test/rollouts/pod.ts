@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { YOUNG_GENERATION } from "@toolgate/local/service-process";
+import { GARBAGE_OPTIONS } from "@toolgate/local/service-process";
 import { startChild, untilReady } from "@toolgate/local-servers/child";
 
 const START_DEADLINE_MS = 120_000;
@@ -42,7 +42,7 @@ export interface Pod extends Pick<PodSettings, "process" | "version" | "ip"> {
 /** Starts it and waits until it is ready. */
 export async function startPod({ entry, env, opsPort, graceMs, log, ...names }: PodSettings): Promise<Pod> {
   const preloads = ["--import", EXIT_WITH_PARENT, "--import", NAME_SERVICE];
-  const child = startChild(process.execPath, [YOUNG_GENERATION, ...preloads, entry], {
+  const child = startChild(process.execPath, [...GARBAGE_OPTIONS, ...preloads, entry], {
     env,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
