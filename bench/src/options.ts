@@ -14,7 +14,7 @@ export const REPORTS: readonly { name: string; parts: ReadonlySet<Part> }[] = [
 
 export type Options = {
   parts: ReadonlySet<Part>;
-  /** Measuring time of one variant in one round; the deliveries get the same for each figure. */
+  /** Of a window of calls at half load, and of each figure of the deliveries; other windows take a part of it. */
   seconds: number;
   rounds: number;
   /** Leaves CPU profiles of the services in .data/bench-profile, for a viewer such as Chrome's. */

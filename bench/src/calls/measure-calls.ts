@@ -21,16 +21,14 @@ type CallsSettings = {
   variants: readonly Variant[];
   generator: Generator;
   rounds: number;
-  /**
-   * Measuring time of one variant in one round: half for throughput, a third for the half load, the rest for warming
-   * up.
-   */
+  /** Of a window at half load; a window of each concurrency takes half of it. */
   seconds: number;
   signal: AbortSignal;
   log: (line: string) => void;
 };
 
-const FIRST_WARM_UP_MS = 2_000;
+/** Until the code of all processes is compiled, also of the split topology. */
+const FIRST_WARM_UP_MS = 8_000;
 const WARM_CONCURRENCY = 64;
 
 /** Measures the variants in turn, round after round, so that noise on the machine affects all of them alike. */
@@ -49,7 +47,7 @@ export async function measureCalls(settings: CallsSettings): Promise<CallFigures
     await measure({ kind: "closed", concurrency: WARM_CONCURRENCY }, 0, FIRST_WARM_UP_MS);
     log(`warm: ${variant.name}`);
   }
-  const closedMs = (seconds * 1000) / 2 / CONCURRENCIES.length;
+  const closedMs = (seconds * 1000) / 2;
   for (let round = 1; round <= rounds; round += 1) {
     for (const { variant, figures, measure } of runs) {
       const shown: string[] = [];
@@ -61,7 +59,7 @@ export async function measureCalls(settings: CallsSettings): Promise<CallFigures
       log(`throughput, round ${round}: ${variant.name} ${shown.join(", ")}`);
     }
   }
-  const openMs = (seconds * 1000) / 3;
+  const openMs = seconds * 1000;
   for (let round = 1; round <= rounds; round += 1) {
     for (const { variant, figures, measure } of runs) {
       const perSecond = Math.round(maximum(figures) / 2);

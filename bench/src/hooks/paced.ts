@@ -43,7 +43,7 @@ export type HooksSettings = {
 };
 
 /** What is compared takes turns, with this many windows each, so that the machine's noise affects all alike. */
-export const WINDOWS = 4;
+export const WINDOWS = 6;
 export const WINDOW_MS = 2_600;
 export const PACED_WARM_UP_MS = 2_000;
 
