@@ -4,6 +4,7 @@ import type { Logger } from "@toolgate/service-host/logger";
 import type { RunTool, VerifyKey } from "./clients/hot-calls.ts";
 import type { DescribeTools } from "./clients/tool-descriptions.ts";
 import type { DescriptionCache } from "./http/descriptions/description-cache.ts";
+import type { CallBatches } from "./http/tools/call-batches.ts";
 import type { WorkspaceTurns } from "./http/workspace-turns.ts";
 
 /** What a call of a tool needs, over HTTP and over MCP. */
@@ -12,6 +13,7 @@ export interface CallContext {
   runTool: RunTool;
   usage: GroupCommit<UsageRecord>;
   turns: WorkspaceTurns;
+  batches: CallBatches;
   log: Logger;
   now: () => number;
 }

@@ -8,6 +8,7 @@ import { createReceiveHook } from "./clients/inbound-hook.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
 import { letClientsLeave } from "./http/leaving.ts";
 import { createHttpServer } from "./http/server.ts";
+import { createCallBatches } from "./http/tools/call-batches.ts";
 import { createUsageRecorder } from "./http/tools/usage-record.ts";
 import { createWorkspaceTurns } from "./http/workspace-turns.ts";
 
@@ -28,6 +29,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     runTool: createRunTool(peers.call(RunService.method.run)),
     usage: resources.use(createUsageRecorder(bus)),
     turns: createWorkspaceTurns(config.workspaceBytesPerSecond),
+    batches: createCallBatches(),
     log,
     now,
   };

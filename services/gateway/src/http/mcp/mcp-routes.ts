@@ -76,6 +76,7 @@ async function callOnce(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  using _ = await context.batches.begin(request.socket);
   const { headers, ip: clientIp } = request;
   const call = await verifyCall(context, { secret: apiKeyOf(headers.authorization), tool: plain.tool, clientIp });
   if (!call) return sendResponse(reply, UNAUTHENTICATED);

@@ -50,6 +50,7 @@ export function toolRoutes(context: CallContext) {
 }
 
 async function callTool(context: CallContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  using _ = await context.batches.begin(request.socket);
   const secret = apiKeyOf(request.headers.authorization);
   // [TOOL-6] The router has decoded it once.
   const { "*": tool } = request.params as { "*": string };
