@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
@@ -117,28 +116,6 @@ describe("servers that take only encrypted connections", () => {
   test.each(Object.keys(CONNECT))("%s: a certificate for another host is refused", async (name) => {
     const url = (urls[name] ?? "").replace("localhost", "127.0.0.1");
     await expect(CONNECT[name]?.(url, servers.caFile)).rejects.toThrow(/does not match certificate|altnames/);
-  });
-
-  test("a refused connection to Redis that is closed in the middle of its handshake ends no process", async () => {
-    const errors: Error[] = [];
-    const onUncaught = (error: Error) => errors.push(error);
-    process.on("uncaughtException", onUncaught);
-    try {
-      for (let step = 0; step < 300; step += 1) {
-        const redis = connectRedis({
-          url: urls.REDIS_URL ?? "",
-          caFile: servers.otherCaFile,
-          name: "test",
-          onError() {},
-        });
-        await setTimeout(step % 12);
-        redis.disconnect();
-      }
-      await setTimeout(200);
-    } finally {
-      process.off("uncaughtException", onUncaught);
-    }
-    expect(errors).toEqual([]);
   });
 
   test.each([

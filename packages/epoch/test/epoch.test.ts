@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testRedis } from "@toolgate/testbed/servers";
 import type { Redis } from "ioredis";
@@ -117,4 +118,13 @@ test("waiting for a Redis that stays down ends at the deadline and leaves no lis
   await eventually(() => rig.redis.status === "end");
   await expect(untilReady(rig.redis, 60_000)).rejects.toThrow("not reachable");
   expect(rig.errors.length).toBeGreaterThan(0);
+});
+
+test("a socket that reports a second error, as after a refused certificate, does not end the process", async () => {
+  await using rig = await redisRig();
+  const { stream } = rig.redis as unknown as { stream: Socket };
+  const [first, second] = [new Error("first"), new Error("second")];
+  stream.emit("error", first);
+  expect(() => stream.emit("error", second)).not.toThrow();
+  expect(rig.errors).toEqual([first]);
 });

@@ -83,8 +83,8 @@ export function startRedis(settings: Settings): Promise<LocalServer> {
       "appendfsync everysec",
       'save ""',
       "maxmemory-policy noeviction",
-      // How often it looks for expired keys and idle clients; ten times a second by default, also when there is nothing to do.
-      "hz 1",
+      // By default it wakes ten times a second, also when there is nothing to do. Less often than twice, it would flush later.
+      "hz 2",
       ...redisAcl(settings.users, passwords),
     ],
     arguments: (configFile) => [configFile],

@@ -59,3 +59,11 @@ test("the CPU time of the process is a counter", async () => {
   expect(second).toBeGreaterThanOrEqual(first);
   expect(second).toBeLessThanOrEqual(process.cpuUsage().user / 1_000_000);
 });
+
+test("the first scrape has the event loop's delay and utilization", async () => {
+  const scraped = await metrics.scrape();
+  expect(scraped).toMatch(/^nodejs_eventloop_delay_p99 \d/m);
+  const [, utilization] = /^nodejs_eventloop_utilization (\S+)$/m.exec(scraped) ?? [];
+  expect(Number(utilization)).toBeGreaterThan(0);
+  expect(Number(utilization)).toBeLessThan(1);
+});

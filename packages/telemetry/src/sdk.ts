@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { RuntimeNodeInstrumentation } from "@opentelemetry/instrumentation-runtime-node";
@@ -13,6 +14,8 @@ export interface Metrics extends AsyncDisposable {
   scrape(): Promise<string>;
 }
 
+/** What the first scrape says of the event loop is about this time. */
+const FIRST_LOOK_MS = 100;
 /** How long a scrape waits for a gauge that is read from elsewhere, such as from Postgres. */
 const READ_WITHIN_MS = 1_000;
 const MICROSECONDS_PER_SECOND = 1_000_000;
@@ -47,6 +50,7 @@ export function startMetrics(): Metrics {
       if (!runtime) {
         runtime = new RuntimeNodeInstrumentation();
         runtime.setMeterProvider(provider);
+        await sleep(FIRST_LOOK_MS);
       }
       const { resourceMetrics } = await reader.collect({ timeoutMillis: READ_WITHIN_MS });
       return serializer.serialize(resourceMetrics);

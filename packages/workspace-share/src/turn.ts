@@ -48,3 +48,11 @@ export interface Clock {
   /** Calls back after this time; the function that it returns cancels that. */
   after(ms: number, callback: () => void): () => void;
 }
+
+export const REAL_CLOCK: Clock = {
+  nowMs: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};

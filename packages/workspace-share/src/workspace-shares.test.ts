@@ -1,37 +1,10 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { type TestClock, testClock } from "@toolgate/testbed/test-clock";
 import { expect, test } from "vitest";
 import { type Clock, ShareExceeded, type ShareLimits, type Turn } from "./turn.ts";
 import { createWorkspaceShares } from "./workspace-shares.ts";
 
 const LIMITS: ShareLimits = { bytesPerSecond: 1_000, burstBytes: 500, maxWaiting: 10, maxWaitMs: 60_000 };
-
-type TestClock = Clock & { pass(ms: number): Promise<void> };
-
-/** Time passes only in `pass`. */
-function testClock(): TestClock {
-  let nowMs = 0;
-  const timers = new Set<{ atMs: number; callback: () => void }>();
-  return {
-    nowMs: () => nowMs,
-    after(ms, callback) {
-      const timer = { atMs: nowMs + ms, callback };
-      timers.add(timer);
-      return () => void timers.delete(timer);
-    },
-    async pass(ms) {
-      const untilMs = nowMs + ms;
-      for (;;) {
-        const [next] = [...timers].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs);
-        if (!next) break;
-        timers.delete(next);
-        nowMs = next.atMs;
-        next.callback();
-        await eventLoopTurn();
-      }
-      nowMs = untilMs;
-    },
-  };
-}
 
 function startShares(limits: Partial<ShareLimits> = {}, clock: TestClock = testClock()) {
   const shares = createWorkspaceShares({ ...LIMITS, ...limits }, clock);

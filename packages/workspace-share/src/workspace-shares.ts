@@ -1,5 +1,5 @@
 import { ShareAccount } from "./share-account.ts";
-import type { Clock, ShareLimits, Turn } from "./turn.ts";
+import { type Clock, REAL_CLOCK, type ShareLimits, type Turn } from "./turn.ts";
 
 /**
  * What each workspace uses of this process, in bytes of large work (arguments, results, events, log records, answers):
@@ -20,14 +20,6 @@ export interface WorkspaceShares {
 const SWEEP_ABOVE = 1_000;
 /** A workspace is beside others while one of them has begun work this recently. */
 const BESIDE_OTHERS_MS = 1_000;
-
-const REAL_CLOCK: Clock = {
-  nowMs: () => performance.now(),
-  after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 export function createWorkspaceShares(limits: ShareLimits, clock: Clock = REAL_CLOCK): WorkspaceShares {
   const accounts = new Map<string, ShareAccount>();

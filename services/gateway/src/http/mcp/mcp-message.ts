@@ -3,12 +3,12 @@ import { type ErrorCode, errorCodeOfStatus } from "../../domain/error-codes.ts";
 import { isDeeperThan, isJsonObject } from "../../domain/json.ts";
 import type { ApiResponse, Violation } from "../../domain/responses.ts";
 
-/** Of arguments, as in tool-runner, which refuses deeper ones that come by REST; and of results that are sent as JSON. */
-export const MAX_LEVELS = 64;
+/** How deeply arguments may be nested, as in tool-runner, and results that are sent as JSON. */
+export const MAX_JSON_LEVELS = 64;
 const TOO_DEEP: Violation = {
   field: "",
   rule: "depth",
-  message: `args must not be nested more than ${MAX_LEVELS} levels deep`,
+  message: `args must not be nested more than ${MAX_JSON_LEVELS} levels deep`,
 };
 
 const OF_JSON_RPC: ReadonlyMap<number, ErrorCode> = new Map([
@@ -21,7 +21,7 @@ const OF_JSON_RPC: ReadonlyMap<number, ErrorCode> = new Map([
 
 const PARSE_ERROR = failure(400, -32_700, "Parse error");
 const NO_BATCHES = failure(400, -32_600, "One message per request");
-const NESTED_TOO_DEEPLY = failure(400, -32_600, `Nested more than ${MAX_LEVELS} levels deep`);
+const NESTED_TOO_DEEPLY = failure(400, -32_600, `Nested more than ${MAX_JSON_LEVELS} levels deep`);
 export const NOT_ACCEPTABLE = failure(406, -32_000, "Not Acceptable: the client must accept application/json");
 
 /** What the SDK demands of every request, although it is only one of the two that it uses. */
@@ -40,12 +40,12 @@ export function readMessage(body: Buffer | undefined): ReadMessage {
   const message = body && isUtf8(body) ? parsed(body.toString("utf8")) : undefined;
   if (message === undefined) return { refusal: PARSE_ERROR };
   if (Array.isArray(message)) return { refusal: NO_BATCHES };
-  if (!isDeeperThan(message, MAX_LEVELS)) return { message };
+  if (!isDeeperThan(message, MAX_JSON_LEVELS)) return { message };
   const params = isToolCall(message) && isJsonObject(message.params) ? message.params : {};
   const args = params.arguments;
   const usable = isToolCall(message) ? { ...message, params: { ...params, arguments: {} } } : message;
-  if (isDeeperThan(usable, MAX_LEVELS)) return { refusal: NESTED_TOO_DEEPLY };
-  return isDeeperThan(args, MAX_LEVELS) ? { message: usable, fault: TOO_DEEP } : { message };
+  if (isDeeperThan(usable, MAX_JSON_LEVELS)) return { refusal: NESTED_TOO_DEEPLY };
+  return isDeeperThan(args, MAX_JSON_LEVELS) ? { message: usable, fault: TOO_DEEP } : { message };
 }
 
 export function isToolCall(message: unknown): message is { params?: unknown } {

@@ -8,7 +8,7 @@ import { MCP_PATH } from "../paths.ts";
 import { MAX_BODY_BYTES } from "../tools/request-body.ts";
 import { renewed } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
-import { refusalOf, verifyCall } from "../tools/verified-call.ts";
+import { arrivalOf, refusalOf, verifyCall } from "../tools/verified-call.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import { admit, isReadFirst } from "./mcp-admission.ts";
 import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
@@ -76,10 +76,13 @@ async function callOnce(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  using _ = await context.batches.begin(request.socket);
-  const { headers, ip: clientIp } = request;
-  const call = await verifyCall(context, { secret: apiKeyOf(headers.authorization), tool: plain.tool, clientIp });
+  const arrival = arrivalOf(context, request);
+  const secret = apiKeyOf(request.headers.authorization);
+  if (secret === undefined) return sendResponse(reply, UNAUTHENTICATED);
+  using begun = await context.batches.begin(request.socket);
+  const call = await verifyCall(context, { secret, tool: plain.tool, ...arrival });
   if (!call) return sendResponse(reply, UNAUTHENTICATED);
+  begun.hasValidKey = true;
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   if (!refusalOf(call)) {
     const { workspaceId } = call.verdict;

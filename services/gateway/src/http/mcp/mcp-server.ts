@@ -11,8 +11,8 @@ import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } fro
 import { verifyUncounted } from "../key-api.ts";
 import { runVerified } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
-import { refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
-import { MAX_LEVELS } from "./mcp-message.ts";
+import { arrivalOf, refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
+import { MAX_JSON_LEVELS } from "./mcp-message.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
 export interface McpExchange {
@@ -86,9 +86,9 @@ async function callTool(
   tool: string,
   args: Record<string, unknown>,
 ): Promise<ApiResponse> {
-  const { headers, ip: clientIp } = exchange.request;
+  const { headers } = exchange.request;
   const secret = apiKeyOf(headers.authorization);
-  const call = exchange.call ?? (await verifyCall(context, { secret, tool, clientIp }));
+  const call = exchange.call ?? (await verifyCall(context, { secret, tool, ...arrivalOf(context, exchange.request) }));
   if (!call) return UNAUTHENTICATED;
   exchange.call = call;
   const body = Buffer.from(JSON.stringify({ args }));
@@ -113,7 +113,7 @@ async function resultOf(
   const text = body.toString("utf8");
   const structuredContent = JSON.parse(text);
   const isFailure = status !== 200 || structuredContent.success === false;
-  const isDeep = isDeeperThan(structuredContent, MAX_LEVELS);
+  const isDeep = isDeeperThan(structuredContent, MAX_JSON_LEVELS);
   const content: CallToolResult["content"] = [{ type: "text", text }];
   if ((isFailure || isDeep) && (await hasOutputSchema(context, exchange, tool))) return { content, isError: true };
   return { content, ...(!isDeep && { structuredContent }), isError: status !== 200 };

@@ -1,111 +1,114 @@
-/** Of a gateway with more calls than it can begin one by one. See `createCallBatches`. */
+import { type Clock, REAL_CLOCK } from "@toolgate/workspace-share/turn";
+
+/** Decides when calls begin: at once, or together with others when the gateway is busy. */
 export interface CallBatches {
-  /** Begins a call that came on this connection: at once, or with its batch. Dispose the result when the call has ended. */
-  begin(connection: object): Disposable | Promise<Disposable>;
+  /** Resolves when a call that came on this connection may begin. */
+  begin(connection: Connection): BegunCall | Promise<BegunCall>;
 }
+
+/** Dispose it when the call has ended. */
+export interface BegunCall extends Disposable {
+  /** Set it once the key is known to be valid: then the client may be expected to call again. */
+  hasValidKey: boolean;
+}
+
+/** A socket. */
+export type Connection = { readonly destroyed: boolean };
 
 /** How long after the last batch the next one begins. */
 const BATCH_MS = 4;
-/** With so many calls under way a gateway is busy. */
+/** With so many calls under way the gateway is busy. */
 const BUSY_AT = 8;
-/** A call that is under way for so long waits for its tool, not for the gateway. */
+/** A call that takes longer waits for its tool, not for the gateway. */
 const LONG_MS = 100;
-/** A client is expected to call again within this time. */
+/** How long after its last call a client is expected to call again. */
 const EXPECTED_MS = 1_000;
 
 /**
- * Calls begin at once, until the gateway is busy. Then those that come within 4 ms begin together: Redis, the sandbox, the
- * broker and the services in between get them together too, which costs much less than one after the other, so that calls
- * have to wait less for each other than they wait here. A batch does not wait for clients that are not there: once every
- * connection on which calls have come lately has one under way or waiting, it begins.
+ * Calls begin at once until the gateway is busy; from then on, those that come within 4 ms begin together. Redis, the
+ * sandbox, the broker and the services in between get them together too, which costs much less than one after the other:
+ * a call waits up to 4 ms here, and gains more than that later. A batch begins early when no further call is expected, as
+ * when a few clients send their next call after each response.
  */
-export function createCallBatches(): CallBatches {
-  let waiting: ((call: Disposable) => void)[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let lastMs = Number.NEGATIVE_INFINITY;
+export function createCallBatches(clock: Clock = REAL_CLOCK): CallBatches {
   const underWay = new CallsUnderWay();
-  const callers = new ActiveConnections();
+  /** When the last call of each connection ended, oldest first. Connections with a call are not in it. */
+  const expected = new Map<Connection, number>();
+  let waiting: (() => void)[] = [];
+  let cancelTimer: (() => void) | undefined;
+  let lastMs = Number.NEGATIVE_INFINITY;
+
+  function isAnyoneExpected(nowMs: number): boolean {
+    for (const [connection, endedMs] of expected) {
+      if (!connection.destroyed && nowMs - endedMs < EXPECTED_MS) return true;
+      expected.delete(connection);
+    }
+    return false;
+  }
+
+  function begun(connection: Connection, nowMs: number): BegunCall {
+    lastMs = nowMs;
+    const end = underWay.add(nowMs);
+    return {
+      hasValidKey: false,
+      [Symbol.dispose]() {
+        end();
+        const endMs = clock.nowMs();
+        if (this.hasValidKey) expected.set(connection, endMs);
+        isAnyoneExpected(endMs);
+      },
+    };
+  }
 
   function beginBatch(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    lastMs = performance.now();
+    cancelTimer?.();
+    cancelTimer = undefined;
     const batch = waiting;
     waiting = [];
-    for (const begin of batch) begin(underWay.add(lastMs));
+    for (const begin of batch) begin();
   }
 
   return {
     begin(connection) {
-      const nowMs = performance.now();
-      const expected = callers.countWith(connection, nowMs);
-      const others = underWay.count(nowMs);
+      const nowMs = clock.nowMs();
+      expected.delete(connection);
       const isDue = nowMs - lastMs >= BATCH_MS;
-      if (waiting.length === 0 && (isDue || others < BUSY_AT)) {
-        lastMs = nowMs;
-        return underWay.add(nowMs);
-      }
-      const { promise, resolve } = Promise.withResolvers<Disposable>();
-      waiting.push(resolve);
-      if (others + waiting.length >= expected) beginBatch();
-      else timer ??= setTimeout(beginBatch, lastMs + BATCH_MS - nowMs);
+      if (waiting.length === 0 && (isDue || underWay.count(nowMs) < BUSY_AT)) return begun(connection, nowMs);
+      const { promise, resolve } = Promise.withResolvers<BegunCall>();
+      waiting.push(() => resolve(begun(connection, clock.nowMs())));
+      if (isDue || !isAnyoneExpected(nowMs)) beginBatch();
+      else cancelTimer ??= clock.after(lastMs + BATCH_MS - nowMs, beginBatch);
       return promise;
     },
   };
 }
 
-/** Calls that began less than `LONG_MS` to twice that ago and have not ended. */
+/** Calls that have not ended; one is forgotten when it has taken `LONG_MS` to twice that. */
 class CallsUnderWay {
-  #before = new Generation();
-  #now = new Generation();
-  #sinceMs = 0;
+  #older = { count: 0 };
+  #newer = { count: 0 };
+  #period = 0;
 
-  add(nowMs: number): Disposable {
+  /** Returns what ends the call. */
+  add(nowMs: number): () => void {
     this.#forget(nowMs);
-    this.#now.count += 1;
-    return this.#now;
+    const calls = this.#newer;
+    calls.count += 1;
+    return () => {
+      calls.count -= 1;
+    };
   }
 
   count(nowMs: number): number {
     this.#forget(nowMs);
-    return this.#before.count + this.#now.count;
+    return this.#older.count + this.#newer.count;
   }
 
   #forget(nowMs: number): void {
-    const ageMs = nowMs - this.#sinceMs;
-    if (ageMs < LONG_MS) return;
-    this.#before = ageMs < 2 * LONG_MS ? this.#now : new Generation();
-    this.#now = new Generation();
-    this.#sinceMs = nowMs;
-  }
-}
-
-class Generation implements Disposable {
-  count = 0;
-  [Symbol.dispose](): void {
-    this.count -= 1;
-  }
-}
-
-/** The connections on which a call has come in this period or the last one. */
-class ActiveConnections {
-  readonly #periodOf = new WeakMap<object, number>();
-  #period = 0;
-  #before = 0;
-  #now = 0;
-
-  /** How many there are, with this one. */
-  countWith(connection: object, nowMs: number): number {
-    const period = Math.floor(nowMs / EXPECTED_MS);
-    if (period !== this.#period) {
-      this.#before = period === this.#period + 1 ? this.#now : 0;
-      this.#now = 0;
-      this.#period = period;
-    }
-    if (this.#periodOf.get(connection) !== period) {
-      this.#periodOf.set(connection, period);
-      this.#now += 1;
-    }
-    return Math.max(this.#before, this.#now);
+    const period = Math.floor(nowMs / LONG_MS);
+    if (period === this.#period) return;
+    this.#older = period === this.#period + 1 ? this.#newer : { count: 0 };
+    this.#newer = { count: 0 };
+    this.#period = period;
   }
 }

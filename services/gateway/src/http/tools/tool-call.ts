@@ -27,7 +27,7 @@ import { TOOLS_PATH } from "../paths.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import { readBody } from "./request-body.ts";
 import { logCall, recordedBy, usageForRun } from "./usage-record.ts";
-import { refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
+import { arrivalOf, refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
 
 /** Of a call that tool-runner did not start because of its workspace's share, after a wait of its own. */
 const RETRY_AFTER_S = 5;
@@ -50,12 +50,15 @@ export function toolRoutes(context: CallContext) {
 }
 
 async function callTool(context: CallContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  using _ = await context.batches.begin(request.socket);
+  const arrival = arrivalOf(context, request);
   const secret = apiKeyOf(request.headers.authorization);
+  if (secret === undefined) return sendResponse(reply, UNAUTHENTICATED);
   // [TOOL-6] The router has decoded it once.
   const { "*": tool } = request.params as { "*": string };
-  const call = await verifyCall(context, { secret, tool, clientIp: request.ip });
+  using begun = await context.batches.begin(request.socket);
+  const call = await verifyCall(context, { secret, tool, ...arrival });
   if (!call) return sendResponse(reply, UNAUTHENTICATED);
+  begun.hasValidKey = true;
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   const response = await responseOf(context, call, request, reply);
   if (response === UNAUTHENTICATED) dropLimitHeaders(reply);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { canonicalIp, shortIp } from "@toolgate/ip-address/ip-address";
+import type { FastifyRequest } from "fastify";
 import type { CallContext } from "../../context.ts";
 import { secondsUntilReset } from "../../domain/rate-limit-fields.ts";
 import { type ApiResponse, limitReached, TOOL_UNAVAILABLE } from "../../domain/responses.ts";
@@ -22,13 +23,22 @@ interface CallUsage {
   recorded: "no" | "yes" | "perhaps";
 }
 
+/** What is known of a call before anything is waited for. Node forgets the address of a client that has left. */
+interface Arrival {
+  clientIp: string;
+  arrivedAtMs: number;
+  started: number;
+}
+
+export function arrivalOf({ now }: CallContext, { ip }: FastifyRequest): Arrival {
+  return { clientIp: ip, arrivedAtMs: now(), started: performance.now() };
+}
+
 /** Verifies the key and counts the call. Undefined: the key is not valid. */
 export async function verifyCall(
-  { verifyKey, now }: CallContext,
-  { secret, tool, clientIp }: { secret: string | undefined; tool: string; clientIp: string },
+  { verifyKey }: CallContext,
+  { secret, tool, clientIp, arrivedAtMs, started }: Arrival & { secret: string | undefined; tool: string },
 ): Promise<VerifiedCall | undefined> {
-  const started = performance.now();
-  const arrivedAtMs = now();
   if (secret === undefined) return undefined;
   const verdict = await verifyKey(secret, { tool, count: true, clientIp: canonicalIp(clientIp) });
   if (!verdict) return undefined;
