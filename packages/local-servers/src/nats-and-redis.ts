@@ -83,7 +83,7 @@ export function startRedis(settings: Settings): Promise<LocalServer> {
       "appendfsync everysec",
       'save ""',
       "maxmemory-policy noeviction",
-      // By default it wakes ten times a second, also when there is nothing to do. Less often than twice, it would flush later.
+      // By default it wakes ten times a second, also when there is nothing to do. Once a second would delay the flush.
       "hz 2",
       ...redisAcl(settings.users, passwords),
     ],

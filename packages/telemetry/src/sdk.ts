@@ -14,7 +14,7 @@ export interface Metrics extends AsyncDisposable {
   scrape(): Promise<string>;
 }
 
-/** What the first scrape says of the event loop is about this time. */
+/** The first scrape reports the event loop over this time. */
 const FIRST_LOOK_MS = 100;
 /** How long a scrape waits for a gauge that is read from elsewhere, such as from Postgres. */
 const READ_WITHIN_MS = 1_000;

@@ -6,10 +6,11 @@ import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { type KeyVerdict, KeyVerdictSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { refusals } from "@toolgate/telemetry/instruments";
 import { eventually } from "@toolgate/testbed/eventually";
 import type { ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { testServer } from "./test-server.ts";
 
 const LARGE = Buffer.from(JSON.stringify({ success: true, large: "x".repeat(500_000) }));
@@ -139,6 +140,7 @@ describe("the share of a workspace at the gateway", () => {
 
   test("a call waits for its turn, and leaves its place when its client leaves", async () => {
     const { call, runs } = await gateway({ maxWaiting: 1 });
+    using refused = vi.spyOn(refusals, "add");
     await call("noisy");
     for (let round = 1; round <= 2; round += 1) {
       const clients = new AbortController();
@@ -155,6 +157,8 @@ describe("the share of a workspace at the gateway", () => {
       expect((await Promise.all(both)).toSorted()).toEqual([0, 429]);
     }
     expect(runs()).toBe(2);
+    // Those that left are not counted.
+    expect(refused).toHaveBeenCalledTimes(2);
   });
 
   test("two management requests of a workspace are under way at the same time, further ones wait, and others are served", async () => {

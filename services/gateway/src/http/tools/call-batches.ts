@@ -38,15 +38,14 @@ export function createCallBatches(clock: Clock = REAL_CLOCK): CallBatches {
   let cancelTimer: (() => void) | undefined;
   let lastMs = Number.NEGATIVE_INFINITY;
 
-  function isAnyoneExpected(nowMs: number): boolean {
+  function forgetGone(nowMs: number): void {
     for (const [connection, endedMs] of expected) {
-      if (!connection.destroyed && nowMs - endedMs < EXPECTED_MS) return true;
+      if (!connection.destroyed && nowMs - endedMs < EXPECTED_MS) return;
       expected.delete(connection);
     }
-    return false;
   }
 
-  function begun(connection: Connection, nowMs: number): BegunCall {
+  function beginNow(connection: Connection, nowMs: number): BegunCall {
     lastMs = nowMs;
     const end = underWay.add(nowMs);
     return {
@@ -55,7 +54,7 @@ export function createCallBatches(clock: Clock = REAL_CLOCK): CallBatches {
         end();
         const endMs = clock.nowMs();
         if (this.hasValidKey) expected.set(connection, endMs);
-        isAnyoneExpected(endMs);
+        forgetGone(endMs);
       },
     };
   }
@@ -73,10 +72,11 @@ export function createCallBatches(clock: Clock = REAL_CLOCK): CallBatches {
       const nowMs = clock.nowMs();
       expected.delete(connection);
       const isDue = nowMs - lastMs >= BATCH_MS;
-      if (waiting.length === 0 && (isDue || underWay.count(nowMs) < BUSY_AT)) return begun(connection, nowMs);
+      if (waiting.length === 0 && (isDue || underWay.count(nowMs) < BUSY_AT)) return beginNow(connection, nowMs);
       const { promise, resolve } = Promise.withResolvers<BegunCall>();
-      waiting.push(() => resolve(begun(connection, clock.nowMs())));
-      if (isDue || !isAnyoneExpected(nowMs)) beginBatch();
+      waiting.push(() => resolve(beginNow(connection, clock.nowMs())));
+      forgetGone(nowMs);
+      if (isDue || expected.size === 0) beginBatch();
       else cancelTimer ??= clock.after(lastMs + BATCH_MS - nowMs, beginBatch);
       return promise;
     },
