@@ -1,3 +1,4 @@
+import { createNeighbours, type Neighbours } from "./neighbours.ts";
 import { ShareAccount } from "./share-account.ts";
 import { type Clock, REAL_CLOCK, type ShareLimits, type Turn } from "./turn.ts";
 
@@ -18,15 +19,15 @@ export interface WorkspaceShares {
 }
 
 const SWEEP_ABOVE = 1_000;
-/** A workspace is beside others while one of them has begun work this recently. */
-const BESIDE_OTHERS_MS = 1_000;
 
-export function createWorkspaceShares(limits: ShareLimits, clock: Clock = REAL_CLOCK): WorkspaceShares {
+export function createWorkspaceShares(
+  limits: ShareLimits,
+  clock: Clock = REAL_CLOCK,
+  neighbours: Neighbours = createNeighbours(clock),
+): WorkspaceShares {
   const accounts = new Map<string, ShareAccount>();
   const { bytesBesideOthers = 0 } = limits;
   let sweepAbove = SWEEP_ABOVE;
-  let latest: string | undefined;
-  let alternatedAtMs = Number.NEGATIVE_INFINITY;
 
   function accountOf(workspaceId: string): ShareAccount {
     const known = accounts.get(workspaceId);
@@ -42,17 +43,11 @@ export function createWorkspaceShares(limits: ShareLimits, clock: Clock = REAL_C
     sweepAbove = Math.max(SWEEP_ABOVE, accounts.size * 2);
   }
 
-  /** What each piece of work of this workspace counts now. */
-  function fixedBytesOf(workspaceId: string): number {
-    if (bytesBesideOthers === 0) return 0;
-    const nowMs = clock.nowMs();
-    if (latest !== undefined && latest !== workspaceId) alternatedAtMs = nowMs;
-    latest = workspaceId;
-    return nowMs - alternatedAtMs < BESIDE_OTHERS_MS ? bytesBesideOthers : 0;
-  }
-
   return {
-    begin: (workspaceId, bytes = 0, signal) => accountOf(workspaceId).begin(bytes, fixedBytesOf(workspaceId), signal),
+    begin(workspaceId, bytes = 0, signal) {
+      const fixedBytes = neighbours.isBesideOthers(workspaceId) ? bytesBesideOthers : 0;
+      return accountOf(workspaceId).begin(bytes, fixedBytes, signal);
+    },
     charge: (workspaceId, bytes) => accountOf(workspaceId).charge(bytes),
   };
 }

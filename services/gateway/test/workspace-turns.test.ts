@@ -1,4 +1,5 @@
 import { type AddressInfo, connect } from "node:net";
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
 import { generateSecret } from "@toolgate/api-key/secret";
@@ -11,6 +12,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import type { ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createWorkspaceTurns } from "../src/http/workspace-turns.ts";
 import { testServer } from "./test-server.ts";
 
 const LARGE = Buffer.from(JSON.stringify({ success: true, large: "x".repeat(500_000) }));
@@ -69,6 +71,11 @@ describe("the share of a workspace at the gateway", () => {
       transports: { "key-auth": keyAuth },
     });
     resources.defer(() => app.close());
+    let open = 0;
+    app.server.prependListener("request", (_request, response) => {
+      open += 1;
+      response.once("close", () => (open -= 1));
+    });
     await app.listen({ port: 0, host: "127.0.0.1" });
     const { port } = app.server.address() as AddressInfo;
     const request = (workspace: string, path: string, init: RequestInit) =>
@@ -101,7 +108,7 @@ describe("the share of a workspace at the gateway", () => {
       });
       return { socket, received: () => received };
     };
-    return { call, connection, list, lists, request, runs: () => runs };
+    return { call, connection, list, lists, request, open: () => open, runs: () => runs };
   }
 
   const listRequest = (workspace: string) => {
@@ -139,7 +146,7 @@ describe("the share of a workspace at the gateway", () => {
   });
 
   test("a call waits for its turn, and leaves its place when its client leaves", async () => {
-    const { call, runs } = await gateway({ maxWaiting: 1 });
+    const { call, open, runs } = await gateway({ maxWaiting: 1 });
     using refused = vi.spyOn(refusals, "add");
     await call("noisy");
     for (let round = 1; round <= 2; round += 1) {
@@ -155,6 +162,7 @@ describe("the share of a workspace at the gateway", () => {
       if (round === 1) expect((await call("quiet")).status).toBe(200);
       clients.abort();
       expect((await Promise.all(both)).toSorted()).toEqual([0, 429]);
+      await eventually(() => expect(open()).toBe(0));
     }
     expect(runs()).toBe(2);
     // Those that left are not counted.
@@ -177,6 +185,24 @@ describe("the share of a workspace at the gateway", () => {
     expect((await Promise.all([...all, quiet])).map(({ status }) => status).toSorted()).toEqual([
       200, 200, 200, 200, 429,
     ]);
+  });
+
+  test("small management requests count while other workspaces make calls, which count nothing", async () => {
+    const turns = createWorkspaceTurns(1);
+    const begun = { calls: 0, management: 0 };
+    const begin = async (kind: "calls" | "management", workspace: string, signal = new AbortController().signal) => {
+      using _ = await turns[kind].begin(workspace, 0, () => signal);
+      begun[kind] += 1;
+    };
+    for (let count = 0; count < 100; count += 1) await begin("management", "noisy");
+    await begin("calls", "quiet");
+    const ended = new AbortController();
+    for (let count = 0; count < 100; count += 1) begin("management", "noisy", ended.signal).catch(() => {});
+    await eventLoopTurn();
+    ended.abort();
+    // 1 MiB at 96 KiB each.
+    expect(begun.management).toBe(100 + 11);
+    await begin("calls", "quiet");
   });
 
   test("a length that a request only claims uses up nobody's share", async () => {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { refusals } from "@toolgate/telemetry/instruments";
-import { ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
+import { createNeighbours } from "@toolgate/workspace-share/neighbours";
+import { REAL_CLOCK, ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ApiResponse, limitReached } from "../domain/responses.ts";
@@ -45,9 +46,10 @@ const UPLOADS: Omit<ShareLimits, "bytesPerSecond"> = {
 export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6, upload: 2 } as const;
 
 export function createWorkspaceTurns(bytesPerSecond: number): WorkspaceTurns {
+  const neighbours = createNeighbours();
   return {
-    calls: createWorkspaceShares({ ...CALLS, bytesPerSecond }),
-    management: createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond }),
+    calls: createWorkspaceShares({ ...CALLS, bytesPerSecond }, REAL_CLOCK, neighbours),
+    management: createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond }, REAL_CLOCK, neighbours),
     uploads: createWorkspaceShares({ ...UPLOADS, bytesPerSecond }),
   };
 }
