@@ -1,5 +1,6 @@
 import type { PublicToolSubmitted } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { shortIp } from "@toolgate/ip-address/ip-address";
+import { isJsonObject } from "@toolgate/json/json-object";
 import { createRedactor } from "@toolgate/redaction/redactor";
 import { type EventData, type EventType, reportedAs, text } from "../event-type.ts";
 import { InvalidField, line } from "../fields.ts";
@@ -72,14 +73,14 @@ function originOf(value: string): string {
 
 function argsOf(json: string): object {
   const args = parse(json, "args_json");
-  if (isObject(args)) return args;
+  if (isJsonObject(args)) return args;
   throw new InvalidField("args_json", "must be a JSON object");
 }
 
 /** Always an object, as in tool.completed. */
 function resultOf({ resultJson, success }: PublicToolSubmitted): object {
   const result = resultJson === "" ? undefined : parse(resultJson, "result_json");
-  if (isObject(result)) return result;
+  if (isJsonObject(result)) return result;
   return success ? { value: result ?? null } : {};
 }
 
@@ -89,8 +90,4 @@ function parse(json: string, field: string): unknown {
   } catch {
     throw new InvalidField(field, "must be JSON");
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
 import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
-import { isJsonObject, type JsonObject } from "../domain/json.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 const ACCEPTED = /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i;

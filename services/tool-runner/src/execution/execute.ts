@@ -1,7 +1,7 @@
+import { isJsonObject } from "@toolgate/json/json-object";
 import { inSpan, isTracing } from "@toolgate/telemetry/trace";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
-import { isJsonObject } from "../domain/json-object.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall, SandboxOutcome } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";

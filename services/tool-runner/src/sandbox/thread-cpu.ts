@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
+import { REAL_CLOCK } from "@toolgate/workspace-share/turn";
 
 const NS_PER_MS = 1_000_000;
 /** A thread that gets hardly any CPU time is given up after this many times its limit. */
@@ -24,17 +25,9 @@ export function threadCpuMs(threadId: string | undefined): number | undefined {
   }
 }
 
-const REAL_CLOCK = {
-  nowMs: () => performance.now(),
-  after(ms: number, callback: () => void): () => void {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-};
-
 /**
  * Calls back when a thread has used this much CPU time from now on, so that a busy machine does not count against it, or
- * after five times as long. Where CPU time is not known, time counts. Returns what stops it.
+ * after twenty times as long. Where CPU time is not known, time counts. Returns what stops it.
  */
 export function afterCpuTime(
   limitMs: number,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
 import { patternExample } from "./pattern-example.ts";
 
 // Not openapi-sampler: it leaves out required members without a schema, ignores multipleOf and most of patterns, and

@@ -1,6 +1,6 @@
+import { isJsonObject } from "@toolgate/json/json-object";
 import type { FastifyRequest } from "fastify";
 import { ParameterReader } from "../../domain/chat/parameters.ts";
-import { isJsonObject } from "../../domain/json.ts";
 import { IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { readBytes } from "../request-bytes.ts";
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import { isDeeperThan, isJsonObject } from "@toolgate/json/json-object";
 import { type ErrorCode, errorCodeOfStatus } from "../../domain/error-codes.ts";
-import { isDeeperThan, isJsonObject } from "../../domain/json.ts";
 import type { ApiResponse, Violation } from "../../domain/responses.ts";
 
 /** How deeply arguments may be nested, as in tool-runner, and results that are sent as JSON. */

@@ -1,11 +1,11 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type Tool } from "@modelcontextprotocol/server";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { isDeeperThan } from "@toolgate/json/json-object";
 import type { FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { argumentsSchema, outputSchema } from "../../domain/descriptions/described-tool.ts";
 import { sorted } from "../../domain/descriptions/openapi.ts";
-import { isDeeperThan } from "../../domain/json.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } from "../../domain/responses.ts";
 import { verifyUncounted } from "../key-api.ts";

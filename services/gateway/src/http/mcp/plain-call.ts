@@ -6,7 +6,7 @@ import {
   SERVER_INFO_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
-import { isJsonObject } from "../../domain/json.ts";
+import { isJsonObject } from "@toolgate/json/json-object";
 import { isToolCall } from "./mcp-message.ts";
 
 /** A tools/call without anything unusual. The SDK would only pass it on, for more than a whole call costs. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../call/body.ts";
+import type { JsonObject } from "@toolgate/json/json-object";
 import { followPointer, parsePointer } from "./json-pointer.ts";
 import { bytesLeftAfter, sizeOf } from "./json-size.ts";
 

@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import { isDeeperThan, isJsonObject, type JsonObject } from "@toolgate/json/json-object";
 import { parseForm } from "./form.ts";
-
-export type JsonObject = Record<string, unknown>;
 
 /** `isForm`: all values are strings, although the target may need numbers or booleans. */
 export type ParsedBody = { ok: true; value: JsonObject; isForm: boolean } | { ok: false };
@@ -36,13 +35,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 }

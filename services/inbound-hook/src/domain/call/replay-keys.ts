@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import type { JsonObject } from "@toolgate/json/json-object";
 import type { Format } from "../hook.ts";
-import type { JsonObject } from "./body.ts";
 import { joinedValueOf, type ReceivedCall } from "./received-call.ts";
 
 /** What identifies a hook call among all calls of its hook. */

@@ -1,7 +1,7 @@
+import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
 import { _, Ajv, type ErrorObject, type KeywordCxt, Name, type ValidateFunction } from "ajv";
 import { readParameterSchema } from "../definitions/parameter-schema.ts";
 import { compilePattern } from "../definitions/pattern.ts";
-import { isJsonObject, type JsonObject } from "../json-object.ts";
 import type { Violation } from "./call-body.ts";
 import { readFormValue } from "./form-values.ts";
 

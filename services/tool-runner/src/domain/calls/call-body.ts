@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import { isDeeperThan, isJsonObject, type JsonObject } from "@toolgate/json/json-object";
 import { parse } from "secure-json-parse";
-import { isDeeperThan, isJsonObject, type JsonObject } from "../json-object.ts";
 
 /**
  * [ERR-2] Why a call's arguments are refused. `field` has dots between levels and is empty for the arguments as a whole;

@@ -1,5 +1,5 @@
+import { isJsonObject } from "@toolgate/json/json-object";
 import { REMOVED } from "@toolgate/redaction/redactor";
-import { isJsonObject } from "../json-object.ts";
 
 /**
  * A copy of a value without the secrets that a run has used: in texts, names and numbers; as written, percent-encoded,

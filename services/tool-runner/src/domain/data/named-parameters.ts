@@ -1,4 +1,4 @@
-import { type JsonObject, ownValue } from "../json-object.ts";
+import { type JsonObject, ownValue } from "@toolgate/json/json-object";
 import { sqlTokens } from "./sql-tokens.ts";
 
 /**

@@ -1,8 +1,8 @@
+import { isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
 import { refuseRequest } from "@toolgate/safe-fetch/request-rules";
 import { parseTargetUrl } from "@toolgate/safe-fetch/target-url";
 import { type ApiBody, fillIn, hasStrayOpening, namesIn, templateTexts } from "../api-calls/template.ts";
 import { workspaceValueOf } from "../api-calls/workspace-values.ts";
-import { isJsonObject, type JsonObject, ownValue } from "../json-object.ts";
 import type { Report } from "./definition.ts";
 
 const MAX_PLACEHOLDERS = 50;

@@ -1,4 +1,10 @@
-import { containsUnstorableText, isDeeperThan, isJsonObject, type JsonObject, ownValue } from "../json-object.ts";
+import {
+  containsUnstorableText,
+  isDeeperThan,
+  isJsonObject,
+  type JsonObject,
+  ownValue,
+} from "@toolgate/json/json-object";
 import { readApi } from "./api-definition.ts";
 import {
   DEFAULT_TIMEOUT_MS,

@@ -1,5 +1,5 @@
+import type { JsonObject } from "@toolgate/json/json-object";
 import type { ApiBody } from "../api-calls/template.ts";
-import type { JsonObject } from "../json-object.ts";
 
 /** A shared tool is part of the platform; its name is that of a host function. */
 type Body = { kind: "handler"; code: string } | ApiBody | { kind: "query"; query: string } | { kind: "shared" };

@@ -1,7 +1,7 @@
+import { isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { createArgumentValidator } from "../calls/argument-validator.ts";
-import { isJsonObject, type JsonObject, ownValue } from "../json-object.ts";
 import type { DefinitionViolation } from "./definition.ts";
 
 export const MAX_RESPONSE_SCHEMA_CHARS = 65_536;

@@ -1,5 +1,5 @@
+import type { JsonObject } from "@toolgate/json/json-object";
 import type { HostFunctionName } from "../host-functions.ts";
-import type { JsonObject } from "../json-object.ts";
 import { DEFAULT_TIMEOUT_MS, type Definition, MAX_RESULT_BYTES } from "./definition.ts";
 
 const STRING = { type: "string" };

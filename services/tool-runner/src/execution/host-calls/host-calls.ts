@@ -1,10 +1,10 @@
+import { isDeeperThan } from "@toolgate/json/json-object";
 import type { SendMail } from "@toolgate/mailer/mailer";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
-import { isDeeperThan } from "../../domain/json-object.ts";
 import type { HostCall, Paced } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";

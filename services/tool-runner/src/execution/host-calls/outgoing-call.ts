@@ -1,7 +1,7 @@
+import { isDeeperThan } from "@toolgate/json/json-object";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
-import { isDeeperThan } from "../../domain/json-object.ts";
 import { ToolError } from "../errors.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
 

@@ -1,5 +1,5 @@
+import { isJsonObject, ownValue } from "@toolgate/json/json-object";
 import { checkDefinition } from "../../domain/definitions/check-definition.ts";
-import { isJsonObject, ownValue } from "../../domain/json-object.ts";
 import type { CompileResult } from "../../sandbox/compile.ts";
 
 /** As `checkDefinition`, with a compiler that works elsewhere. */

@@ -1,11 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { JsonObject } from "@toolgate/json/json-object";
 import { hasControlCharacters } from "@toolgate/names/name";
 import { changedFields } from "../../domain/definitions/changed-fields.ts";
 import type { DefinitionViolation } from "../../domain/definitions/definition.ts";
 import { declaredArguments } from "../../domain/definitions/parameter-schema.ts";
 import { publishedViolations } from "../../domain/definitions/published-parts.ts";
 import { newlyExposed } from "../../domain/definitions/release.ts";
-import type { JsonObject } from "../../domain/json-object.ts";
 import { checkSavedDefinition } from "../../execution/workspace/check-saved.ts";
 import { type Compiler, SAVE_LIMIT_MS } from "../../sandbox/compiler.ts";
 import { countTools, insertVersion, lockCurrentDefinition, type ToolRow } from "../../store/tools.ts";

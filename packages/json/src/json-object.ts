@@ -1,3 +1,4 @@
+/** An object as `JSON.parse` returns it. */
 export type JsonObject = Record<string, unknown>;
 
 /** True for an object in the sense of JSON: neither null nor an array. */
