@@ -8,6 +8,9 @@ import { CHILD_PROGRAM, READABLE_FOLDERS } from "./child-files.ts";
 /** isolated-vm's loader looks here to tell musl from glibc. */
 const LIBC_MARKER = "/etc/alpine-release";
 
+/** One thread instead of four helps V8 to compile and to collect garbage, which leaves the processors to others. */
+const ONE_HELPER = "--v8-pool-size=1";
+
 /**
  * A child has no environment, may read only its own sources and isolated-vm, and may start no processes or workers.
  * Node 24 has no flag against network access; the isolation around it removes the network where the machine can.
@@ -19,7 +22,13 @@ export function spawnChild(
   group: ChildGroup | undefined,
 ): ChildProcess {
   const readable = [...READABLE_FOLDERS.map((folder) => `${folder}/*`), LIBC_MARKER];
-  const flags = ["--permission", "--allow-addons", "--no-node-snapshot", "--disable-warning=SecurityWarning"];
+  const flags = [
+    "--permission",
+    "--allow-addons",
+    "--no-node-snapshot",
+    "--disable-warning=SecurityWarning",
+    ONE_HELPER,
+  ];
   for (const path of readable) flags.push(`--allow-fs-read=${path}`);
   const node = realpathSync(process.execPath);
   const [file = node, ...args] = isolation.wrap([node, ...flags, CHILD_PROGRAM, JSON.stringify(settings)], group);
