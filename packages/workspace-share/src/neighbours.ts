@@ -1,22 +1,27 @@
 import { type Clock, REAL_CLOCK } from "./turn.ts";
 
-/** Which workspaces have work in this process now. Several kinds of work may share it. */
+/** Tells a workspace that has the process for itself from one beside others. */
 export interface Neighbours {
-  /** Notes that the workspace begins a piece of work, and says whether another one has begun some within the last second. */
-  isBesideOthers(workspaceId: string): boolean;
+  /** Notes that the workspace begins a piece of work. */
+  note(workspaceId: string): void;
+  /** True when another workspace than this one has begun a piece of work within the last second. */
+  has(workspaceId: string): boolean;
 }
 
-const BESIDE_OTHERS_MS = 1_000;
+/** How long a workspace is a neighbour after it has begun its latest piece of work. */
+const NEIGHBOUR_MS = 1_000;
 
 export function createNeighbours(clock: Clock = REAL_CLOCK): Neighbours {
   let latest: string | undefined;
-  let alternatedAtMs = Number.NEGATIVE_INFINITY;
+  let latestAtMs = Number.NEGATIVE_INFINITY;
+  /** When another workspace than `latest` began its latest work. */
+  let otherAtMs = Number.NEGATIVE_INFINITY;
   return {
-    isBesideOthers(workspaceId) {
-      const nowMs = clock.nowMs();
-      if (latest !== undefined && latest !== workspaceId) alternatedAtMs = nowMs;
+    note(workspaceId) {
+      if (workspaceId !== latest) otherAtMs = latestAtMs;
       latest = workspaceId;
-      return nowMs - alternatedAtMs < BESIDE_OTHERS_MS;
+      latestAtMs = clock.nowMs();
     },
+    has: (workspaceId) => clock.nowMs() - (workspaceId === latest ? otherAtMs : latestAtMs) < NEIGHBOUR_MS,
   };
 }

@@ -12,8 +12,8 @@ export interface ShareLimits {
    */
   unknownBytes?: number;
   /**
-   * Counted for each piece of work in addition, while other workspaces have work too (see `Neighbours`). So many small pieces
-   * of one workspace cannot crowd out others, and one that is alone has the whole process. Default 0.
+   * Counted for each piece of work on top of its bytes, while other workspaces have work too (see `Neighbours`). So many small
+   * pieces of one workspace cannot crowd out others, and one that is alone has the whole process. Default 0.
    */
   bytesBesideOthers?: number;
   /** Pieces of work under way at the same time. Default: any number. */

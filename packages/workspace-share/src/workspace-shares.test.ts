@@ -1,7 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { type TestClock, testClock } from "@toolgate/testbed/test-clock";
 import { expect, test } from "vitest";
-import { createNeighbours } from "./neighbours.ts";
 import { type Clock, ShareExceeded, type ShareLimits, type Turn } from "./turn.ts";
 import { createWorkspaceShares } from "./workspace-shares.ts";
 
@@ -182,32 +181,18 @@ test("many small pieces of work count while others have work too, and not for a 
   await Promise.all(all);
 });
 
-test("work of another kind makes a workspace a neighbour too, when both kinds share what they know", async () => {
-  const clock = testClock();
-  const neighbours = createNeighbours(clock);
-  const calls = createWorkspaceShares(LIMITS, clock, neighbours);
-  const lists = createWorkspaceShares({ ...LIMITS, bytesBesideOthers: 400 }, clock, neighbours);
-  const list = async () => (await lists.begin("noisy"))[Symbol.dispose]();
-  for (let count = 0; count < 100; count += 1) await list();
-  (await calls.begin("quiet"))[Symbol.dispose]();
-  let begun = 0;
-  const all = Array.from({ length: 5 }, () => list().then(() => (begun += 1)));
+test("work that is counted elsewhere makes a workspace a neighbour too", async () => {
+  const { clock, started, shares, work } = startShares({ bytesBesideOthers: 100 });
+  for (let count = 0; count < 100; count += 1) await work("noisy", 0);
+  shares.note("noisy");
+  for (let count = 0; count < 100; count += 1) await work("noisy", 0);
+  shares.note("quiet");
+  const all = Array.from({ length: 10 }, () => work("noisy", 0));
   await eventLoopTurn();
-  // The burst is worth two of them.
-  expect(begun).toBe(2);
+  // The burst is worth five of them.
+  expect(started.length).toBe(205);
   await clock.pass(2_000);
   await Promise.all(all);
-});
-
-test("a workspace is alone again a second after the others' last work", async () => {
-  const clock = testClock();
-  const neighbours = createNeighbours(clock);
-  neighbours.isBesideOthers("quiet");
-  expect(neighbours.isBesideOthers("noisy")).toBe(true);
-  await clock.pass(999);
-  expect(neighbours.isBesideOthers("noisy")).toBe(true);
-  await clock.pass(1);
-  expect(neighbours.isBesideOthers("noisy")).toBe(false);
 });
 
 test("work of a workspace of which nothing is known yet does not all begin at once, and small work soon does", async () => {

@@ -1,4 +1,4 @@
-import { createNeighbours, type Neighbours } from "./neighbours.ts";
+import { createNeighbours } from "./neighbours.ts";
 import { ShareAccount } from "./share-account.ts";
 import { type Clock, REAL_CLOCK, type ShareLimits, type Turn } from "./turn.ts";
 
@@ -16,16 +16,15 @@ export interface WorkspaceShares {
   begin(workspaceId: string, bytes?: number, signal?: () => AbortSignal): Turn | Promise<Turn>;
   /** Counts bytes of work that has no turn of its own. */
   charge(workspaceId: string, bytes: number): void;
+  /** Makes the workspace a neighbour of the others, because of work that is counted elsewhere. */
+  note(workspaceId: string): void;
 }
 
 const SWEEP_ABOVE = 1_000;
 
-export function createWorkspaceShares(
-  limits: ShareLimits,
-  clock: Clock = REAL_CLOCK,
-  neighbours: Neighbours = createNeighbours(clock),
-): WorkspaceShares {
+export function createWorkspaceShares(limits: ShareLimits, clock: Clock = REAL_CLOCK): WorkspaceShares {
   const accounts = new Map<string, ShareAccount>();
+  const neighbours = createNeighbours(clock);
   const { bytesBesideOthers = 0 } = limits;
   let sweepAbove = SWEEP_ABOVE;
 
@@ -45,9 +44,11 @@ export function createWorkspaceShares(
 
   return {
     begin(workspaceId, bytes = 0, signal) {
-      const fixedBytes = neighbours.isBesideOthers(workspaceId) ? bytesBesideOthers : 0;
+      const fixedBytes = bytesBesideOthers > 0 && neighbours.has(workspaceId) ? bytesBesideOthers : 0;
+      neighbours.note(workspaceId);
       return accountOf(workspaceId).begin(bytes, fixedBytes, signal);
     },
     charge: (workspaceId, bytes) => accountOf(workspaceId).charge(bytes),
+    note: (workspaceId) => neighbours.note(workspaceId),
   };
 }

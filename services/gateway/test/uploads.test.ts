@@ -84,7 +84,7 @@ test("[CHAT-11] a client that leaves while its form waits is neither counted as 
   const shares = createWorkspaceShares({ ...LIMITS, maxWaiting: 1 });
   const turns: ReturnType<WorkspaceShares["begin"]>[] = [];
   await using server = await gateway({
-    charge: shares.charge,
+    ...shares,
     begin(...given) {
       const turn = shares.begin(...given);
       turns.push(turn);
@@ -105,7 +105,11 @@ test("[CHAT-11] a client that leaves while its form waits is neither counted as 
 });
 
 test("[CHAT-54] an unexpected error before a form is read is a 500, and not counted as a refusal", async () => {
-  await using server = await gateway({ charge() {}, begin: () => Promise.reject(new Error("secret detail")) });
+  await using server = await gateway({
+    charge() {},
+    note() {},
+    begin: () => Promise.reject(new Error("secret detail")),
+  });
   const { status, body } = await server.upload("user");
   expect([status, body.error.code]).toEqual([500, "INTERNAL"]);
   expect(counted).not.toHaveBeenCalled();

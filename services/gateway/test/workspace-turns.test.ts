@@ -10,7 +10,7 @@ import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb"
 import { refusals } from "@toolgate/telemetry/instruments";
 import { eventually } from "@toolgate/testbed/eventually";
 import type { ShareLimits } from "@toolgate/workspace-share/turn";
-import { createWorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
+import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createWorkspaceTurns } from "../src/http/workspace-turns.ts";
 import { testServer } from "./test-server.ts";
@@ -187,22 +187,40 @@ describe("the share of a workspace at the gateway", () => {
     ]);
   });
 
-  test("small management requests count while other workspaces make calls, which count nothing", async () => {
-    const turns = createWorkspaceTurns(1);
-    const begun = { calls: 0, management: 0 };
-    const begin = async (kind: "calls" | "management", workspace: string, signal = new AbortController().signal) => {
-      using _ = await turns[kind].begin(workspace, 0, () => signal);
-      begun[kind] += 1;
-    };
-    for (let count = 0; count < 100; count += 1) await begin("management", "noisy");
-    await begin("calls", "quiet");
+  /** How many of 200 that a workspace begins at the same time begin at once. */
+  async function begunAtOnce(shares: WorkspaceShares, workspace: string): Promise<number> {
     const ended = new AbortController();
-    for (let count = 0; count < 100; count += 1) begin("management", "noisy", ended.signal).catch(() => {});
+    let begun = 0;
+    const all = Array.from({ length: 200 }, async () => {
+      using _ = await shares.begin(workspace, 0, () => ended.signal);
+      begun += 1;
+    });
+    const settled = Promise.allSettled(all);
     await eventLoopTurn();
     ended.abort();
-    // 1 MiB at 96 KiB each.
-    expect(begun.management).toBe(100 + 11);
-    await begin("calls", "quiet");
+    await settled;
+    return begun;
+  }
+
+  test("management requests of a workspace make room for calls of others, but not for its own", async () => {
+    const { calls, management } = createWorkspaceTurns(1);
+    (await management.begin("noisy"))[Symbol.dispose]();
+    (await calls.begin("noisy"))[Symbol.dispose]();
+    const alone = await begunAtOnce(management, "noisy");
+    (await calls.begin("quiet"))[Symbol.dispose]();
+    // Of 1 MiB, each takes 96 KiB, and 64 KiB while nothing is known about it.
+    expect([alone, await begunAtOnce(management, "noisy")]).toEqual([200, 11]);
+  });
+
+  test("calls are counted beside calls of others, and not beside their management requests", async () => {
+    const { calls, management } = createWorkspaceTurns(1);
+    (await calls.begin("noisy"))[Symbol.dispose]();
+    (await management.begin("quiet"))[Symbol.dispose]();
+    const alone = await begunAtOnce(calls, "noisy");
+    (await calls.begin("quiet"))[Symbol.dispose]();
+    expect(alone).toBe(200);
+    // 1 MiB at 16 KiB each.
+    expect(await begunAtOnce(calls, "noisy")).toBeLessThan(70);
   });
 
   test("a length that a request only claims uses up nobody's share", async () => {

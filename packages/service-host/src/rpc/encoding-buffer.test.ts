@@ -25,7 +25,7 @@ const textOf = ({ id, request, requestId }: Pick<Call, "id" | "request" | "reque
 
 const batch = (values: Pick<Call, "id" | "request" | "requestId">[]) => create(CallBatchSchema, { calls: values });
 
-test("messages of all sizes are what they were, one after the other", () => {
+test("messages of all sizes decode to what was encoded, also after the next one was encoded", () => {
   fc.assert(
     fc.property(calls, calls, (first, second) => {
       const encoded = [first, second].map((values) => toBinary(CallBatchSchema, batch(values)));
@@ -46,6 +46,24 @@ test("a message gets the buffer of the one before it", () => {
   const second = new BinaryWriter().uint32(2);
   expect(bufferOf(second)).toBe(buffer);
   expect([...second.finish()]).toEqual([2]);
+});
+
+test("a message that does not fit leaves the buffer to the next one", () => {
+  const small = new BinaryWriter().uint32(1);
+  const buffer = bufferOf(small);
+  small.finish();
+  // The library makes room for three times as many bytes.
+  const long = new BinaryWriter().double(1).string("x".repeat(22_000)).double(2);
+  expect(bufferOf(long)).not.toBe(buffer);
+  const next = new BinaryWriter().double(3);
+  expect(bufferOf(next)).toBe(buffer);
+  const bytes = long.finish();
+  expect([8 + 3 + 22_000 + 8, 1, 2]).toEqual([
+    bytes.length,
+    Buffer.from(bytes).readDoubleLE(0),
+    Buffer.from(bytes).readDoubleLE(22_011),
+  ]);
+  expect(Buffer.from(next.finish()).readDoubleLE(0)).toBe(3);
 });
 
 test("messages that are encoded at the same time do not share a buffer, and a writer can be used again", () => {

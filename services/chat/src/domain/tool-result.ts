@@ -1,4 +1,5 @@
 import type { RunResponse, Violation } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { isJsonObject } from "@toolgate/json/json-object";
 import type { CallRecord } from "./turn.ts";
 
 /** How a call ended. */
@@ -52,8 +53,7 @@ export function runBody(args: string): Buffer | undefined {
   const text = args.trim() === "" ? "{}" : args;
   try {
     const parsed: unknown = JSON.parse(text);
-    const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
-    return isObject ? Buffer.from(`{"args":${text}}`) : undefined;
+    return isJsonObject(parsed) ? Buffer.from(`{"args":${text}}`) : undefined;
   } catch {
     return undefined;
   }

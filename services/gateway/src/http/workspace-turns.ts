@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { refusals } from "@toolgate/telemetry/instruments";
-import { createNeighbours } from "@toolgate/workspace-share/neighbours";
-import { REAL_CLOCK, ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
+import { ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ApiResponse, limitReached } from "../domain/responses.ts";
@@ -46,10 +45,18 @@ const UPLOADS: Omit<ShareLimits, "bytesPerSecond"> = {
 export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6, upload: 2 } as const;
 
 export function createWorkspaceTurns(bytesPerSecond: number): WorkspaceTurns {
-  const neighbours = createNeighbours();
+  const calls = createWorkspaceShares({ ...CALLS, bytesPerSecond });
+  const management = createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond });
   return {
-    calls: createWorkspaceShares({ ...CALLS, bytesPerSecond }, REAL_CLOCK, neighbours),
-    management: createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond }, REAL_CLOCK, neighbours),
+    calls: {
+      ...calls,
+      // Management makes room for calls, but a page that is open somewhere does not bound the calls of others.
+      begin(workspaceId, bytes, signal) {
+        management.note(workspaceId);
+        return calls.begin(workspaceId, bytes, signal);
+      },
+    },
+    management,
     uploads: createWorkspaceShares({ ...UPLOADS, bytesPerSecond }),
   };
 }

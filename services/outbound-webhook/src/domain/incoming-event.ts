@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isSubscribable } from "@toolgate/event-schemas/catalogue";
+import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
 import { isRequestId } from "@toolgate/telemetry/request-id";
 import type { TraceContext } from "@toolgate/telemetry/trace";
 import { envelopeBytes } from "./envelope.ts";
@@ -95,11 +96,10 @@ function isIdentity(text: string): boolean {
   return text.length > 0 && text.length <= MAX_ID_CHARS && !text.includes("\0");
 }
 
-function objectIn(json: string): Record<string, unknown> | undefined {
+function objectIn(json: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(json);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider";
+import { isJsonObject } from "@toolgate/json/json-object";
 import type { ModelFile, ModelMessage, ModelRequest, ToolCall } from "../model.ts";
 
 /** Works with every server; continuing an assistant's message in place does not. */
@@ -84,7 +85,7 @@ function toFilePart({ name, mediaType, data }: ModelFile, readsFiles: boolean) {
 function argumentsOf({ args }: ToolCall): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(args);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+    return isJsonObject(value) ? { ...value } : {};
   } catch {
     return {};
   }

@@ -1,10 +1,5 @@
-import {
-  containsUnstorableText,
-  isDeeperThan,
-  isJsonObject,
-  type JsonObject,
-  ownValue,
-} from "@toolgate/json/json-object";
+import { isDeeperThan, isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
+import { containsUnstorableText } from "../texts.ts";
 import { readApi } from "./api-definition.ts";
 import {
   DEFAULT_TIMEOUT_MS,
