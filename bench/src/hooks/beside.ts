@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadResult } from "../load/score.ts";
+import { type MeasuredAgain, withoutPauses } from "../machine/pauses.ts";
 import { addHooks, type BenchHook, EXHAUSTING_CPU, EXHAUSTING_MEMORY, HANGING, QUICK } from "./bench-hooks.ts";
 import {
   type HooksSettings,
@@ -56,17 +57,21 @@ async function measureNextTo(
   settings: HooksSettings,
   hooks: readonly BenchHook[],
 ): Promise<BesideFigures> {
-  const alone: PacedWindow[] = [];
-  const disturbed: PacedWindow[] = [];
+  const alone: (PacedWindow & MeasuredAgain)[] = [];
+  const disturbed: (PacedWindow & MeasuredAgain)[] = [];
   const others: LoadResult["statuses"] = {};
-  for (let window = 1; window <= WINDOWS; window += 1) {
-    alone.push(await sendPaced(settings, hooks, PER_SECOND));
+  const disturb = async () => {
     const making = make(LEAD_MS + PACED_WARM_UP_MS + WINDOW_MS);
     making.catch(() => {});
     await sleep(LEAD_MS, undefined, { signal: settings.signal });
-    disturbed.push(await sendPaced(settings, hooks, PER_SECOND));
+    const window = await sendPaced(settings, hooks, PER_SECOND);
     for (const [status, count] of Object.entries(await making)) others[status] = (others[status] ?? 0) + count;
     await end();
+    return window;
+  };
+  for (let window = 1; window <= WINDOWS; window += 1) {
+    alone.push(await withoutPauses(settings, () => sendPaced(settings, hooks, PER_SECOND)));
+    disturbed.push(await withoutPauses(settings, disturb));
   }
   return { what, alone: together(PER_SECOND, alone), disturbed: together(PER_SECOND, disturbed), others };
 }

@@ -1,5 +1,6 @@
 import type { LoadResult } from "../load/score.ts";
 import { type Groups, startMeter, type Usage } from "../machine/meter.ts";
+import { type MeasuredAgain, withoutPauses } from "../machine/pauses.ts";
 import { median } from "../statistics.ts";
 import { addHooks, type BenchHook, QUICK } from "./bench-hooks.ts";
 import { type BesideFigures, measureBeside } from "./beside.ts";
@@ -59,11 +60,11 @@ async function measureHalfLoad(
   hooks: readonly BenchHook[],
   perSecond: number,
 ): Promise<HookFigures["halfLoad"]> {
-  const peer: PacedWindow[] = [];
-  const toolgate: PacedWindow[] = [];
+  const peer: (PacedWindow & MeasuredAgain)[] = [];
+  const toolgate: (PacedWindow & MeasuredAgain)[] = [];
   for (let window = 1; window <= WINDOWS; window += 1) {
-    peer.push(await sendPacedToPeer(settings, hooks, perSecond));
-    toolgate.push(await sendPaced(settings, hooks, perSecond));
+    peer.push(await withoutPauses(settings, () => sendPacedToPeer(settings, hooks, perSecond)));
+    toolgate.push(await withoutPauses(settings, () => sendPaced(settings, hooks, perSecond)));
   }
   const figures = { peer: together(perSecond, peer), toolgate: together(perSecond, toolgate) };
   logPaced(settings, `hooks at half load, ${perSecond}/s, fastify`, figures.peer);

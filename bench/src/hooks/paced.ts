@@ -1,6 +1,7 @@
 import type { Generator } from "../calls/measure-calls.ts";
 import type { BenchInstallation } from "../installation/start-installation.ts";
 import { type Groups, startMeter, type Usage } from "../machine/meter.ts";
+import type { MeasuredAgain, PauseWatch } from "../machine/pauses.ts";
 import { type LatencySummary, summarise } from "../statistics.ts";
 import type { BenchHook } from "./bench-hooks.ts";
 import { readStarts, untilLogged, untilRun } from "./starts.ts";
@@ -11,6 +12,8 @@ export type PacedHooks = {
   /** Calls with another status than 202, and calls that have not run in the end. */
   refused: number;
   notRun: number;
+  /** How often a window was measured again because the machine paused. */
+  again: number;
   /** From the time at which a call was due until its response. */
   accept: Latencies;
   /** From its arrival until its tool started. */
@@ -36,6 +39,7 @@ export type HooksSettings = {
   peer: { port: number; groups: Groups };
   /** One for the measured calls, one for those of other workspaces. */
   generators: readonly [Generator, Generator];
+  pauses: PauseWatch;
   rounds: number;
   seconds: number;
   signal: AbortSignal;
@@ -47,8 +51,8 @@ export const WINDOWS = 6;
 export const WINDOW_MS = 2_600;
 export const PACED_WARM_UP_MS = 2_000;
 
-export function together(perSecond: number, windows: readonly PacedWindow[]): PacedHooks {
-  const sum = (of: "refused" | "notRun") => windows.reduce((total, window) => total + window[of], 0);
+export function together(perSecond: number, windows: readonly (PacedWindow & MeasuredAgain)[]): PacedHooks {
+  const sum = (of: "refused" | "notRun" | "again") => windows.reduce((total, window) => total + window[of], 0);
   const latencies = (of: "acceptMs" | "startMs"): Latencies => ({
     ...summarise(windows.flatMap((window) => window[of])),
     p99OfWindowsMs: windows.map((window) => summarise(window[of]).p99Ms),
@@ -57,6 +61,7 @@ export function together(perSecond: number, windows: readonly PacedWindow[]): Pa
     perSecond,
     refused: sum("refused"),
     notRun: sum("notRun"),
+    again: sum("again"),
     accept: latencies("acceptMs"),
     start: latencies("startMs"),
     usages: windows.map(({ usage }) => usage),

@@ -12,6 +12,7 @@ import { type IdleFigures, measureIdle } from "../idle/measure-idle.ts";
 import { type LargeTableFigures, measureLargeTables } from "../large-tables/measure-large-tables.ts";
 import type { LoadOrder, LoadResult } from "../load/score.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
+import { startPauseWatch } from "../machine/pauses.ts";
 import { type McpFigures, measureMcp } from "../mcp/measure-mcp.ts";
 import { measureNeighbours, type NeighbourFigures } from "../neighbours/measure-neighbours.ts";
 import type { Options } from "../options.ts";
@@ -106,7 +107,8 @@ async function runHooks(options: Options, control: RunControl, installation: Ben
   const generators = [await startGenerator(resources, signal), await startGenerator(resources, signal)] as const;
   // The second one sends the calls of others, and the processors' time that it needs is not the installation's.
   setPriority(generators[1].pid, constants.priority.PRIORITY_LOW);
-  return await measureHooks({ installation, peer, generators, signal, log, ...options });
+  const pauses = resources.use(await startPauseWatch(signal));
+  return await measureHooks({ installation, peer, generators, pauses, signal, log, ...options });
 }
 
 export async function startGenerator(resources: AsyncDisposableStack, signal: AbortSignal): Promise<Generator> {

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Traffic } from "../deliveries/traffic.ts";
 import type { BenchInstallation } from "../installation/start-installation.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
+import { type MeasuredAgain, startPauseWatch, withoutPauses } from "../machine/pauses.ts";
 import { type LatencySummary, median } from "../statistics.ts";
 import { ATTACKS, type Attack } from "./attacks.ts";
 import { DELIVERED_TOOLS } from "./noisy-tools.ts";
 import type { NoisyAnswer, NoisyOrder, QuietAnswer, QuietArgument, QuietOrder } from "./orders.ts";
 
 /** What the quiet workspace saw in one window. */
-type Seen = { calls: LatencySummary; deliveries: LatencySummary; failed: number };
+type Seen = MeasuredAgain & { calls: LatencySummary; deliveries: LatencySummary; failed: number };
 
 export type NeighbourFigures = {
   what: string;
@@ -61,7 +62,9 @@ export async function measureNeighbours(settings: NeighboursSettings): Promise<N
     await startBenchProcess<object, NoisyOrder, NoisyAnswer>(entry("noisy-caller"), { signal }),
   );
 
-  async function see(forMs: number): Promise<Seen> {
+  const pauses = resources.use(await startPauseWatch(signal));
+
+  async function see(forMs: number): Promise<Omit<Seen, "again">> {
     const { latency, statuses, events } = await quiet.ask({ forMs });
     await sleep(LAST_DELIVERY_MS, undefined, { signal });
     const report = await receiver.ask({ kind: "report", ...events });
@@ -77,15 +80,19 @@ export async function measureNeighbours(settings: NeighboursSettings): Promise<N
     await installation.addWorkspace(name);
     const requests = await prepare({ name, installation, receiverUrl });
     const figures: NeighbourFigures = { what, lanes, without: [], with: [], noisy: {} };
-    for (let round = 1; round <= rounds; round += 1) {
-      await settle(installation, signal);
-      figures.without.push(await see(seconds * 1000));
+    const disturbed = async () => {
       const forMs = LEAD_MS + seconds * 1000 + LAST_DELIVERY_MS;
       const attacking = noisy.ask({ port: installation.port, requests, lanes, forMs });
       await sleep(LEAD_MS, undefined, { signal });
-      figures.with.push(await see(seconds * 1000));
+      const seen = await see(seconds * 1000);
       for (const [status, count] of Object.entries((await attacking).statuses))
         figures.noisy[status] = (figures.noisy[status] ?? 0) + count;
+      return seen;
+    };
+    for (let round = 1; round <= rounds; round += 1) {
+      await settle(installation, signal);
+      figures.without.push(await withoutPauses({ pauses, log }, () => see(seconds * 1000)));
+      figures.with.push(await withoutPauses({ pauses, log }, disturbed));
     }
     log(`${what}: ${describe(figures)}`);
     return figures;

@@ -43,6 +43,7 @@ export function renderHooks({ peer, accepted, drained, halfLoad, beside }: HookF
       ...pacedColumns("start", ({ start }) => start),
       refused: ({ figures }) => figure(figures.refused),
       "not run": ({ figures }) => figure(figures.notRun),
+      "measured again": ({ figures }) => figure(figures.again),
     }),
   ].join("\n\n");
 }

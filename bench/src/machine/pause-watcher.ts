@@ -1,0 +1,23 @@
+import { monotonicMs, replyToParent } from "./child-process.ts";
+
+/** Asks for the longest pause since then, by `monotonicMs`. */
+export type PauseRequest = { sinceMs: number };
+export type PauseReply = { longestMs: number };
+
+const EVERY_MS = 4;
+const PAUSE_MS = 12;
+const KEPT = 1_000;
+
+const pauses: { endedMs: number; tookMs: number }[] = [];
+let lastMs = monotonicMs();
+setInterval(() => {
+  const nowMs = monotonicMs();
+  if (nowMs - lastMs >= PAUSE_MS) pauses.push({ endedMs: nowMs, tookMs: nowMs - lastMs });
+  if (pauses.length > KEPT) pauses.shift();
+  lastMs = nowMs;
+}, EVERY_MS);
+
+replyToParent({}, async ({ sinceMs }: PauseRequest): Promise<PauseReply> => {
+  const since = pauses.filter(({ endedMs }) => endedMs >= sinceMs);
+  return { longestMs: Math.max(0, ...since.map(({ tookMs }) => tookMs)) };
+});
