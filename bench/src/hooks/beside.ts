@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadResult } from "../load/score.ts";
-import { type MeasuredAgain, withoutPauses } from "../machine/pauses.ts";
+import { withoutPauses } from "../machine/pauses.ts";
 import { addHooks, type BenchHook, EXHAUSTING_CPU, EXHAUSTING_MEMORY, HANGING, QUICK } from "./bench-hooks.ts";
 import {
   type HooksSettings,
   logPaced,
+  type MeasuredWindow,
   PACED_WARM_UP_MS,
   type PacedHooks,
-  type PacedWindow,
   sendPaced,
   together,
   WINDOW_MS,
@@ -57,8 +57,8 @@ async function measureNextTo(
   settings: HooksSettings,
   hooks: readonly BenchHook[],
 ): Promise<BesideFigures> {
-  const alone: (PacedWindow & MeasuredAgain)[] = [];
-  const disturbed: (PacedWindow & MeasuredAgain)[] = [];
+  const alone: MeasuredWindow[] = [];
+  const disturbed: MeasuredWindow[] = [];
   const others: LoadResult["statuses"] = {};
   const disturb = async () => {
     const making = make(LEAD_MS + PACED_WARM_UP_MS + WINDOW_MS);

@@ -1,14 +1,14 @@
 import type { LoadResult } from "../load/score.ts";
 import { type Groups, startMeter, type Usage } from "../machine/meter.ts";
-import { type MeasuredAgain, withoutPauses } from "../machine/pauses.ts";
+import { withoutPauses } from "../machine/pauses.ts";
 import { median } from "../statistics.ts";
 import { addHooks, type BenchHook, QUICK } from "./bench-hooks.ts";
 import { type BesideFigures, measureBeside } from "./beside.ts";
 import {
   type HooksSettings,
   logPaced,
+  type MeasuredWindow,
   type PacedHooks,
-  type PacedWindow,
   sendPaced,
   sendPacedToPeer,
   together,
@@ -60,8 +60,8 @@ async function measureHalfLoad(
   hooks: readonly BenchHook[],
   perSecond: number,
 ): Promise<HookFigures["halfLoad"]> {
-  const peer: (PacedWindow & MeasuredAgain)[] = [];
-  const toolgate: (PacedWindow & MeasuredAgain)[] = [];
+  const peer: MeasuredWindow[] = [];
+  const toolgate: MeasuredWindow[] = [];
   for (let window = 1; window <= WINDOWS; window += 1) {
     peer.push(await withoutPauses(settings, () => sendPacedToPeer(settings, hooks, perSecond)));
     toolgate.push(await withoutPauses(settings, () => sendPaced(settings, hooks, perSecond)));

@@ -33,6 +33,8 @@ export type PacedWindow = {
   usage: Usage;
 };
 
+export type MeasuredWindow = PacedWindow & MeasuredAgain;
+
 export type HooksSettings = {
   installation: BenchInstallation;
   /** The fastify handler that inserts a row, on the servers of the installation. */
@@ -51,7 +53,7 @@ export const WINDOWS = 6;
 export const WINDOW_MS = 2_600;
 export const PACED_WARM_UP_MS = 2_000;
 
-export function together(perSecond: number, windows: readonly (PacedWindow & MeasuredAgain)[]): PacedHooks {
+export function together(perSecond: number, windows: readonly MeasuredWindow[]): PacedHooks {
   const sum = (of: "refused" | "notRun" | "again") => windows.reduce((total, window) => total + window[of], 0);
   const latencies = (of: "acceptMs" | "startMs"): Latencies => ({
     ...summarise(windows.flatMap((window) => window[of])),

@@ -42,12 +42,16 @@ export function createWorkspaceShares(limits: ShareLimits, clock: Clock = REAL_C
     sweepAbove = Math.max(SWEEP_ABOVE, accounts.size * 2);
   }
 
+  /** What each piece of work of this workspace counts now. */
+  function fixedBytesOf(workspaceId: string): number {
+    if (bytesBesideOthers === 0) return 0;
+    const isBesideOthers = neighbours.has(workspaceId);
+    neighbours.note(workspaceId);
+    return isBesideOthers ? bytesBesideOthers : 0;
+  }
+
   return {
-    begin(workspaceId, bytes = 0, signal) {
-      const fixedBytes = bytesBesideOthers > 0 && neighbours.has(workspaceId) ? bytesBesideOthers : 0;
-      neighbours.note(workspaceId);
-      return accountOf(workspaceId).begin(bytes, fixedBytes, signal);
-    },
+    begin: (workspaceId, bytes = 0, signal) => accountOf(workspaceId).begin(bytes, fixedBytesOf(workspaceId), signal),
     charge: (workspaceId, bytes) => accountOf(workspaceId).charge(bytes),
     note: (workspaceId) => neighbours.note(workspaceId),
   };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { refusals } from "@toolgate/telemetry/instruments";
-import { ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
+import { type Clock, REAL_CLOCK, ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ApiResponse, limitReached } from "../domain/responses.ts";
@@ -44,9 +44,9 @@ const UPLOADS: Omit<ShareLimits, "bytesPerSecond"> = {
 /** What a byte on the connection counts: how long it keeps the gateway and the services behind it busy. */
 export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6, upload: 2 } as const;
 
-export function createWorkspaceTurns(bytesPerSecond: number): WorkspaceTurns {
-  const calls = createWorkspaceShares({ ...CALLS, bytesPerSecond });
-  const management = createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond });
+export function createWorkspaceTurns(bytesPerSecond: number, clock: Clock = REAL_CLOCK): WorkspaceTurns {
+  const calls = createWorkspaceShares({ ...CALLS, bytesPerSecond }, clock);
+  const management = createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond }, clock);
   return {
     calls: {
       ...calls,
@@ -57,7 +57,7 @@ export function createWorkspaceTurns(bytesPerSecond: number): WorkspaceTurns {
       },
     },
     management,
-    uploads: createWorkspaceShares({ ...UPLOADS, bytesPerSecond }),
+    uploads: createWorkspaceShares({ ...UPLOADS, bytesPerSecond }, clock),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@toolgate/json/json-object";
 import { parseCallBody, type Violation } from "../domain/calls/call-body.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
-import { containsTemplateMarker } from "../domain/texts.ts";
+import { containsTemplateMarker } from "../domain/forbidden-text.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 type CheckedBody = { ok: true; args: JsonObject } | { ok: false; violations: Violation[] };

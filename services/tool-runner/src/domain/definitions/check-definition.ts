@@ -1,5 +1,5 @@
 import { isDeeperThan, isJsonObject, type JsonObject, ownValue } from "@toolgate/json/json-object";
-import { containsUnstorableText } from "../texts.ts";
+import { containsUnstorableText } from "../forbidden-text.ts";
 import { readApi } from "./api-definition.ts";
 import {
   DEFAULT_TIMEOUT_MS,

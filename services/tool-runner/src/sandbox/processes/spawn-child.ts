@@ -8,7 +8,7 @@ import { CHILD_PROGRAM, READABLE_FOLDERS } from "./child-files.ts";
 /** isolated-vm's loader looks here to tell musl from glibc. */
 const LIBC_MARKER = "/etc/alpine-release";
 
-/** One thread instead of four helps V8 to compile and to collect garbage, which leaves the processors to others. */
+/** V8 gets one helper thread for compiling and collecting garbage, not four, which would take the processors from others. */
 const ONE_HELPER = "--v8-pool-size=1";
 
 /**
