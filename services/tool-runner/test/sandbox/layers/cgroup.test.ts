@@ -15,7 +15,9 @@ const MIB = 1024 * 1024;
 const BOUND_MIB = 224;
 const TOOLS = 8;
 const KEEPS = handler(
-  `const kept = []; try { for (;;) kept.push(new Uint8Array(${MIB}).fill(1)) } catch {} await ctx.callTool('hold'); return kept.length`,
+  `await ctx.callTool('begun'); const kept = [];
+   try { for (;;) kept.push(new Uint8Array(${MIB}).fill(1)) } catch {}
+   await ctx.callTool('full'); return kept.length`,
 );
 const WITHOUT = detectIsolation(LAYERS.filter((layer) => layer !== "cgroup"));
 const GROUPED = detectIsolation(LAYERS, BOUND_MIB);
@@ -23,18 +25,28 @@ const hasGroups = GROUPED.layers.has("cgroup");
 const TESTS_IN_GROUPS = 2;
 if (!hasGroups) console.log(`${TESTS_IN_GROUPS} tests skipped for lack of the layer cgroup`);
 
-/** Fills one child with tools that keep all memory that they can get, until one of them is blamed for its end. */
+/**
+ * Fills one child with tools that keep all memory that they can get, until one of them is blamed for its end. All of them
+ * have made a call by then, so none begins again and fills the next child as well.
+ */
 async function fillChild(isolation: Isolation, childRssMib: number) {
   const harm: [string, string][] = [];
   await using pool = openPool(1, { childRssMib }, undefined, undefined, (...one) => harm.push(one), isolation);
   await resultOf(pool, handler("return 1"));
-  const gate = Promise.withResolvers<string>();
-  const onHostCall = () => gate.promise;
+  const allHaveBegun = Promise.withResolvers<string>();
+  const childHasEnded = Promise.withResolvers<string>();
+  let begun = 0;
+  const onHostCall = (_name: string, argsJson: string) => {
+    if (!argsJson.includes("begun")) return childHasEnded.promise;
+    begun += 1;
+    if (begun === TOOLS) allHaveBegun.resolve("null");
+    return allHaveBegun.promise;
+  };
   const runs = Array.from({ length: TOOLS }, (_, n) =>
     runSource(pool, KEEPS, { workspaceId: `w${n}`, codeKey: `t${n}`, onHostCall, limits: { cpuMs: 5_000 } }),
   );
   await until("the child has been ended for its memory", () => harm.length > 0);
-  gate.resolve("null");
+  childHasEnded.resolve("null");
   const outcomes = await Promise.all(runs);
   return { harm, outcomes, again: await resultOf(pool, handler("return 2")) };
 }
