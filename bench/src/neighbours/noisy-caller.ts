@@ -10,6 +10,8 @@ const LOWEST_PRIORITY = 19;
 /** A refusal comes quickly; a caller that repeats it in an endless loop would measure something else. */
 const PAUSE_AFTER_REFUSAL_MS = 20;
 const REFUSALS_FROM = 429;
+/** A run goes on when its caller leaves, and would disturb the next window. */
+const LAST_RESPONSES_MS = 30_000;
 
 setPriority(LOWEST_PRIORITY);
 const agent = new Agent({ keepAlive: true, maxSockets: 512 });
@@ -35,7 +37,7 @@ function send(port: number, { method, path, headers, body, once }: NoisyRequest,
 async function attack({ port, requests, lanes, forMs }: NoisyOrder): Promise<NoisyAnswer> {
   const statuses: Record<string, number> = {};
   const untilMs = monotonicMs() + forMs;
-  const signal = AbortSignal.timeout(forMs);
+  const signal = AbortSignal.timeout(forMs + LAST_RESPONSES_MS);
   const lane = async (first: number) => {
     for (let turn = first; monotonicMs() < untilMs; turn += 1) {
       const status = await send(port, requests[turn % requests.length] as NoisyRequest, signal);

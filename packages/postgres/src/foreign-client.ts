@@ -5,6 +5,8 @@ import pg from "pg";
 /** What a server may send before the connection is open. */
 const HANDSHAKE_BYTES = 64 * 1024;
 const END_GRACE_MS = 1_000;
+/** The loop turns after this much of a large result, which takes about a millisecond to read. */
+const BYTES_PER_TURN = 256 * 1024;
 
 /** The part of pg's connection that its types leave out. */
 interface OpenConnection {
@@ -54,9 +56,16 @@ export class ForeignClient extends pg.Client {
   // pg's parser throws inside the socket's event, where nothing can catch it, and buffers messages of any length.
   #guarded(stream: Duplex): EventEmitter & Pick<Duplex, "on"> {
     const received = new EventEmitter();
+    let bytesUntilTurn = BYTES_PER_TURN;
     stream.on("data", (chunk: Buffer) => {
       this.#bytesLeft -= chunk.length;
       if (this.#bytesLeft < 0) return void stream.destroy();
+      bytesUntilTurn -= chunk.length;
+      if (bytesUntilTurn <= 0) {
+        bytesUntilTurn = BYTES_PER_TURN;
+        stream.pause();
+        setImmediate(() => stream.resume());
+      }
       try {
         received.emit("data", chunk);
       } catch (error) {

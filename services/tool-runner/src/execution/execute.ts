@@ -142,13 +142,13 @@ async function runDeclared(
   if (body.kind === "query") {
     const query = await deps.definitions.preparedQuery(scope.workspaceId, body.query, scope.epoch);
     const context = { tool: tool.name, scope, signal };
-    return resultJson(await runPreparedQuery(deps.dataSources, query, args, context, wallMs));
+    return (await resultJson(await runPreparedQuery(deps.dataSources, query, args, context, wallMs))).join("");
   }
   const call = hostCallOf(tool.name, args);
   const timeUp = AbortSignal.timeout(Math.ceil(wallMs));
   const ends = signal ? AbortSignal.any([timeUp, signal]) : timeUp;
   const result = await hostCallsOf(deps, run)(call.name, JSON.stringify(call.args), ends);
-  return result === "null" ? '{"success":true}' : result;
+  return result === "null" ? '{"success":true}' : [result].flat().join("");
 }
 
 async function runHandler(

@@ -1,12 +1,19 @@
+/** JSON text. A long one comes in parts, because making and freeing texts of megabytes holds everything else up. */
+export type HostResult = string | readonly string[];
+
 /**
  * Carries out a host call. `argsJson` is a JSON array of the arguments; the result is JSON. A rejection becomes an
  * Error in the tool with the same `message`, `name` and `code`. The signal aborts when the run ends. `paced` delays the
  * encoding of a large result while earlier ones wait for the run.
  */
-export type HostCall = (name: string, argsJson: string, signal: AbortSignal, paced?: Paced) => Promise<string>;
+export type HostCall = (name: string, argsJson: string, signal: AbortSignal, paced?: Paced) => Promise<HostResult>;
 
 /** Resolves to what `encode` returns, or to `"null"` without calling it when the run has ended. */
-export type Paced = (encode: () => string) => Promise<string>;
+export type Paced = (encode: () => HostResult) => Promise<HostResult>;
+
+export function charactersOf(result: HostResult): number {
+  return typeof result === "string" ? result.length : result.reduce((sum, part) => sum + part.length, 0);
+}
 
 export type SandboxLog = { warn: (fields: Record<string, unknown>, message: string) => void };
 

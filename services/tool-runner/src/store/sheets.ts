@@ -35,21 +35,22 @@ export async function lockSheet(client: Client, { workspaceId, sheet }: SheetRef
   return (await client.query(count, [workspaceId])).rows[0].sheets;
 }
 
+/** The cells are one JSON text: to encode them as arrays would hold up everything else for several times as long. */
 export async function writeCells(db: Queryable, { workspaceId, sheet }: SheetRef, cells: PlacedCell[]): Promise<void> {
-  const [rows, columns] = [cells.map(({ row }) => row), cells.map(({ column }) => column)];
   await db.query(
     `insert into tool_runner.sheet_cells (workspace_id, sheet, row_number, column_number, value)
-     select $1, $2, r, c, v from unnest($3::int[], $4::int[], $5::jsonb[]) as cells (r, c, v)
+     select $1, $2, "row", "column", value
+       from json_to_recordset($3) as cells ("row" integer, "column" integer, value jsonb)
      on conflict (workspace_id, sheet, row_number, column_number) do update set value = excluded.value`,
-    [workspaceId, sheet, rows, columns, cells.map(({ value }) => JSON.stringify(value))],
+    [workspaceId, sheet, JSON.stringify(cells)],
   );
 }
 
 export async function emptyCells(db: Queryable, { workspaceId, sheet }: SheetRef, cells: PlacedCell[]): Promise<void> {
   await db.query(
-    `delete from tool_runner.sheet_cells using unnest($3::int[], $4::int[]) as emptied (r, c)
-     where workspace_id = $1 and sheet = $2 and row_number = r and column_number = c`,
-    [workspaceId, sheet, cells.map(({ row }) => row), cells.map(({ column }) => column)],
+    `delete from tool_runner.sheet_cells using json_to_recordset($3) as emptied ("row" integer, "column" integer)
+     where workspace_id = $1 and sheet = $2 and row_number = emptied."row" and column_number = emptied."column"`,
+    [workspaceId, sheet, JSON.stringify(cells)],
   );
 }
 

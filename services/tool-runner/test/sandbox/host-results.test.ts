@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Paced } from "../../src/sandbox/request.ts";
 import { openPool, resultOf, startNeighbours, until } from "./sandbox-harness.ts";
 
 const DEADLINE_MS = 240_000;
@@ -28,6 +29,16 @@ describe("results of host calls", () => {
     },
     DEADLINE_MS,
   );
+
+  it("[TOOL-2] a large result arrives as it was sent, in one piece or in parts", async () => {
+    await using pool = openPool(1);
+    // The quote makes every boundary of a part fall between the two halves of a character.
+    const text = "\u{1f600}".repeat(500_000);
+    const json = JSON.stringify(text);
+    const source = `export default async (args, ctx) => (await ctx.fetch(1)) === "\\u{1f600}".repeat(500_000)`;
+    for (const result of [json, [json.slice(0, 7), json.slice(7, 800_000), json.slice(800_000)]])
+      expect(await resultOf(pool, source, { onHostCall: async () => result, limits })).toBe(true);
+  });
 
   it(
     "[TOOL-2] a bounded number of host calls of one run is under way, and the others wait in the run",
@@ -73,7 +84,7 @@ describe("results of host calls", () => {
         _name: string,
         _args: string,
         _signal: AbortSignal,
-        paced = async (work: () => string) => work(),
+        paced: Paced = async (work) => work(),
       ) => {
         asked += 1;
         return paced(encode);

@@ -5,7 +5,7 @@ import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
-import type { HostCall, Paced } from "../../sandbox/request.ts";
+import { charactersOf, type HostCall, type HostResult, type Paced } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
@@ -41,9 +41,9 @@ type CallTool = (name: string, args: unknown, signal: AbortSignal) => Promise<st
 
 /** A result that is already JSON text. */
 class JsonText {
-  readonly json: string;
+  readonly json: HostResult;
 
-  constructor(json: string) {
+  constructor(json: HostResult) {
     this.json = json;
   }
 }
@@ -75,7 +75,7 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
         }
         const value = await hostFunction(args, { tool: run.tool.name, scope: run.scope, entry, signal });
         const json = await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
-        turn.charge(json.length * weight);
+        turn.charge(charactersOf(json) * weight);
         return json;
       } catch (error) {
         throw toolErrorOf(error, name, run);

@@ -47,6 +47,23 @@ describe("runs in a child", () => {
     expect(reported()).toEqual(["ok 1", "skipped 2", "skipped 3", "ok 4"]);
   });
 
+  it("[TOOL-2] the parts of a result are put together, whatever comes between them", () => {
+    const { reports, runs, start } = openChild("export default async (n, ctx) => await ctx.callTool(n)");
+    start(1);
+    start(2);
+    runs.handle(["part", 1, 1, '"a']);
+    runs.handle(["part", 2, 1, '"x']);
+    runs.handle(["part", 1, 1, "b"]);
+    runs.handle(["part", 99, 1, "of a run that has ended"]);
+    runs.handle(["resolve", 3, 1, 1, 'c"']);
+    runs.handle(["resolve", 4, 2, 1, 'y"']);
+    const results = reports.filter(([kind]) => kind === "ok").map(([, ticket, json]) => [ticket, json]);
+    expect(results).toEqual([
+      [1, '"abc"'],
+      [2, '"xy"'],
+    ]);
+  });
+
   it("[TOOL-2] a run that exceeds its CPU limit ends its isolate, and the other runs in it are reported as lost", () => {
     const { reports, reported, runs, start } = openChild(
       "export default async (n, ctx) => { if (n === 'loop') for (;;) {} return await ctx.callTool(n) }",

@@ -17,6 +17,8 @@ type ChildRun = {
   readonly cpuLimitMs: number;
   readonly resultBytes: number;
   cpuMs: number;
+  /** What has arrived of long results of host calls, by the call. */
+  parts: Map<number, string> | undefined;
 };
 
 /** The runs that a child has begun. Carries out the pool's messages one at a time, and reports each run's end once. */
@@ -45,6 +47,9 @@ export class ChildRuns {
       case "cancel":
         this.#cancel(message[1]);
         break;
+      case "part":
+        this.#keepPart(message[1], message[2], message[3]);
+        break;
       default:
         this.#progress.begin(message[1], this.#isolates.share.wallMsFor(this.#cpuLimitOf(message)));
         if (message[0] === "start") this.#start(message);
@@ -57,9 +62,19 @@ export class ChildRuns {
     return message[0] === "start" ? message[6] : (this.#runs.get(message[2])?.cpuLimitMs ?? 0);
   }
 
-  #continue([entry, , ticket, ...args]: ResultMessage): void {
+  #keepPart(ticket: number, callId: number, json: string): void {
     const run = this.#runs.get(ticket);
-    if (run !== undefined) this.#enter(run, entry, [ticket, ...args]);
+    if (run === undefined) return;
+    run.parts ??= new Map();
+    run.parts.set(callId, (run.parts.get(callId) ?? "") + json);
+  }
+
+  #continue([entry, , ticket, callId, text, ...rest]: ResultMessage): void {
+    const run = this.#runs.get(ticket);
+    if (run === undefined) return;
+    const begun = run.parts?.get(callId) ?? "";
+    run.parts?.delete(callId);
+    this.#enter(run, entry, [ticket, callId, begun + text, ...rest]);
   }
 
   #start([, ticket, codeId, argsJson, readOnly, testMode, cpuLimitMs, resultBytes]: StartMessage): void {
@@ -78,7 +93,7 @@ export class ChildRuns {
       this.#report(["full", ticket]);
       return;
     }
-    const run = { ticket, tool, cpuLimitMs, resultBytes, cpuMs: 0 };
+    const run: ChildRun = { ticket, tool, cpuLimitMs, resultBytes, cpuMs: 0, parts: undefined };
     this.#runs.set(ticket, run);
     tool.tickets.add(ticket);
     this.#enter(run, "start", [ticket, argsJson, readOnly, testMode, resultBytes]);

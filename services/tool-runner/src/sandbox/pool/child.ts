@@ -3,6 +3,7 @@ import type { EngineProcess, ProcessEnd, SpawnProcess } from "../processes/engin
 import { checkFrame } from "../protocol/check-frame.ts";
 import { createFrameReader } from "../protocol/frames.ts";
 import type { ChildFrame, FromChild, GuestSettings, ToChild } from "../protocol/messages.ts";
+import { charactersOf } from "../request.ts";
 import { AssignedRuns } from "./assigned-runs.ts";
 import { createFrameWriter } from "./frame-writer.ts";
 import type { RunChild, SandboxRun } from "./run.ts";
@@ -118,8 +119,11 @@ export class Child implements RunChild, AsyncDisposable {
     return ticket;
   }
 
-  resolve(run: SandboxRun, callId: number, json: string): void {
-    this.#send(["resolve", this.#addStep(run, false, 0, json.length), run.ticket, callId, json]);
+  /** Sends the result of a host call: all parts of its JSON. */
+  resolve(run: SandboxRun, callId: number, parts: readonly string[]): void {
+    for (const part of parts.slice(0, -1)) this.#send(["part", run.ticket, callId, part]);
+    const step = this.#addStep(run, false, 0, charactersOf(parts));
+    this.#send(["resolve", step, run.ticket, callId, parts.at(-1) ?? ""]);
   }
 
   reject(run: SandboxRun, callId: number, message: string, name: string, code: string): void {

@@ -3,12 +3,12 @@ import { encodeFrame, takeFrame } from "../protocol/frames.ts";
 import type { ToChild } from "../protocol/messages.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** More than fits into the pipe, so the rest of a frame is written only while the child reads. */
+/** More than fits into the pipe, so what follows without a pause is written only while the child reads. */
 const PIPE_BYTES = 1024 * 1024;
 
 /**
  * Sends messages in frames, one frame in each turn of the event loop, so that a large batch neither grows without bound
- * nor delays everything else. `onRead` is called while the child reads a large frame.
+ * nor delays everything else. `onRead` is called while the child reads a large batch.
  */
 export function createFrameWriter(
   output: Pick<EngineProcess, "write">,
@@ -16,13 +16,16 @@ export function createFrameWriter(
 ): (message: ToChild) => void {
   const messages: ToChild[] = [];
   let busy = false;
+  let writtenBytes = 0;
 
   const writeFrom = (frame: Buffer, at: number) => {
     const end = at + CHUNK_BYTES;
-    output.write(frame.subarray(at, end), (error) => {
+    const chunk = frame.subarray(at, end);
+    output.write(chunk, (error) => {
       // The child has ended, and its end settles its runs.
       if (error) return;
-      if (at >= PIPE_BYTES) onRead();
+      if (writtenBytes >= PIPE_BYTES) onRead();
+      writtenBytes += chunk.length;
       if (end < frame.length) writeFrom(frame, end);
       else setImmediate(next);
     });
@@ -35,6 +38,7 @@ export function createFrameWriter(
     messages.push(message);
     if (busy) return;
     busy = true;
+    writtenBytes = 0;
     setImmediate(next);
   };
 }

@@ -1,6 +1,6 @@
 import { HOST_FUNCTIONS } from "../../domain/host-functions.ts";
 import type { PoolLimits } from "../limits.ts";
-import { MAX_MESSAGE_CHARS } from "../protocol/frames.ts";
+import { MAX_MESSAGE_CHARS, PART_CHARS } from "../protocol/frames.ts";
 import type { SandboxRun } from "./run.ts";
 
 const MESSAGE_CHARS = 2_000;
@@ -22,10 +22,12 @@ export async function serveHostCall(
       throw new RangeError(`The arguments of ${name} are too large`);
     run.hostCallsAbort ??= new AbortController();
     const { signal } = run.hostCallsAbort;
-    const json = await run.inRequest(() => run.request.onHostCall(name, argsJson, signal, run.results.paced));
-    if (Buffer.byteLength(json) > Math.min(limits.hostResultBytes, MAX_MESSAGE_CHARS))
+    const result = await run.inRequest(() => run.request.onHostCall(name, argsJson, signal, run.results.paced));
+    const parts = typeof result === "string" ? [result] : result;
+    const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+    if (bytes > Math.min(limits.hostResultBytes, MAX_MESSAGE_CHARS))
       throw new RangeError(`The result of ${name} is too large`);
-    if (run.state !== "ended") run.child?.resolve(run, callId, json);
+    if (run.state !== "ended") run.child?.resolve(run, callId, parts.flatMap(inParts));
   } catch (error) {
     if (run.state === "ended") return;
     const { message, name: kind, code } = (error ?? {}) as Record<string, unknown>;
@@ -34,6 +36,12 @@ export async function serveHostCall(
   } finally {
     run.hostCallsUnderWay -= 1;
   }
+}
+
+function inParts(json: string): string[] {
+  if (json.length <= PART_CHARS) return [json];
+  const count = Math.ceil(json.length / PART_CHARS);
+  return Array.from({ length: count }, (_, at) => json.slice(at * PART_CHARS, (at + 1) * PART_CHARS));
 }
 
 function cut(value: unknown, chars: number): string {

@@ -1,4 +1,4 @@
-import type { Paced } from "../request.ts";
+import { charactersOf, type Paced } from "../request.ts";
 
 /** After a result of this size, or while this much is on its way, the next one waits for a turn of the event loop. */
 const LARGE_CHARS = 64 * 1024;
@@ -21,9 +21,9 @@ export class ResultPacer {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     if (this.#ended) return "null";
-    const json = encode();
-    if (json.length >= LARGE_CHARS) this.#schedule();
-    return json;
+    const result = encode();
+    if (charactersOf(result) >= LARGE_CHARS) this.#schedule();
+    return result;
   };
 
   /** A result of this size is on its way to the run. */

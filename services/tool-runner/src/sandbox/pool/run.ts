@@ -4,7 +4,7 @@ import { ResultPacer } from "./result-pacer.ts";
 
 /** The part of a child that a run uses. */
 export type RunChild = {
-  resolve(run: SandboxRun, callId: number, json: string): void;
+  resolve(run: SandboxRun, callId: number, parts: readonly string[]): void;
   reject(run: SandboxRun, callId: number, message: string, name: string, code: string): void;
   cancel(ticket: number): void;
 };

@@ -9,6 +9,8 @@ export type ToChild =
   | ["define", codeId: number, code: string]
   | ["forget", codeId: number]
   | StartMessage
+  /** The next part of a long result; its last part is the `resolve`. */
+  | ["part", ticket: number, callId: number, json: string]
   | ResultMessage
   | ["cancel", ticket: number];
 
