@@ -5,6 +5,7 @@ import { AuditBatchSchema, AuditRecordSchema } from "@toolgate/gen/toolgate/even
 import { measureQueue } from "@toolgate/postgres/measure";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { runEvery } from "@toolgate/service-host/every";
+import { lastEntry } from "./write.ts";
 
 /** The subject on which entries travel to the owner of the audit log. */
 export const AUDIT_SUBJECT = "records.audit";
@@ -12,6 +13,10 @@ export const AUDIT_SUBJECT = "records.audit";
 const ENTRIES_PER_MESSAGE = 200;
 const PUBLISH_DEADLINE_MS = 5_000;
 const POLL_EVERY_MS = 1_000;
+/** How long after an entry was written its transaction may end. */
+const COMMITTED_WITHIN_MS = 10_000;
+/** Entries of another replica, which it could not relay, are looked for this often. */
+const LOOK_FOR_OTHERS_EVERY_MS = 10_000;
 
 interface RelayOptions {
   pool: Pool;
@@ -42,15 +47,28 @@ export async function relayAuditEntries({ pool, schema, bus }: RelayOptions): Pr
   });
 }
 
-/** Relays entries until the signal fires: every second, and without a pause while there are many. */
+/** Whether a look is worth its statement: nearly always nothing has been written since the last one. All in milliseconds. */
+export function mayFindEntries(at: { now: number; nothingFoundAt: number; writtenAt: number }): boolean {
+  return at.now - at.writtenAt < COMMITTED_WITHIN_MS || at.now - at.nothingFoundAt >= LOOK_FOR_OTHERS_EVERY_MS;
+}
+
+/**
+ * Relays entries until the signal fires. Those of this process every second, and without a pause while there are many;
+ * those that a replica left behind within ten seconds.
+ */
 export async function runAuditRelay(
   options: RelayOptions & { signal: AbortSignal; onError: (error: unknown) => void },
 ): Promise<void> {
   const { pool, schema, signal, onError } = options;
   const table = `${schema}.audit_outbox`;
   using _ = measureQueue(pool, { queue: table, table, due: "at" });
+  let nothingFoundAt = Number.NEGATIVE_INFINITY;
   const relayAll = async () => {
+    const now = performance.now();
+    if (!mayFindEntries({ now, nothingFoundAt, writtenAt: lastEntry.writtenAt })) return;
+    nothingFoundAt = Number.NEGATIVE_INFINITY;
     while (!signal.aborted && (await relayAuditEntries(options)) === ENTRIES_PER_MESSAGE);
+    nothingFoundAt = now;
   };
   await runEvery(POLL_EVERY_MS, signal, relayAll, onError);
 }

@@ -18,6 +18,9 @@ interface AuditEntry {
   fields?: readonly string[];
 }
 
+/** When this process wrote its last entry, on the clock of `performance.now`. */
+export const lastEntry = { writtenAt: Number.NEGATIVE_INFINITY };
+
 /**
  * Writes an entry into the table `<schema>.audit_outbox (id uuid, at timestamptz, record bytea)`, from which the relay
  * takes it to the audit log. In the transaction of the action itself, both are committed or neither. [WMGMT]
@@ -30,6 +33,7 @@ export async function writeAuditEntry(db: Queryable, schema: string, entry: Audi
 /** The entry as a row of that table, for a statement that does more than write it: id, at, record. */
 export function auditRow(entry: AuditEntry): [id: string, at: Date, record: Buffer] {
   const { principal, at, action, targetId, target = targetId, fields = [] } = entry;
+  lastEntry.writtenAt = performance.now();
   const id = randomUUID();
   const record = create(AuditRecordSchema, {
     id,

@@ -99,7 +99,8 @@ function describeMachine(): Machine {
   };
 }
 
-function pathOf(tool: Tool): string {
+/** Where a program is, or its name if it is not there. */
+export function pathOf(tool: Tool): string {
   return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path)) ?? tool;
 }
 

@@ -9,6 +9,7 @@ import { ProgressFile } from "../protocol/progress-file.ts";
 import type { EngineProcess, ProcessEvents, Reading } from "./engine-process.ts";
 import { lowerPriority } from "./priority.ts";
 import { spawnChild } from "./spawn-child.ts";
+import { giveWay } from "./time-slice.ts";
 
 const STDERR_CHARS = 2_000;
 const PAGES_PER_MIB = 256;
@@ -143,6 +144,7 @@ export class LocalProcess implements EngineProcess {
     for (const pid of new Set([this.#process.pid, this.pid])) {
       if (pid !== undefined) lowerPriority(pid, priority);
     }
+    if (this.pid !== undefined) giveWay(this.pid, priority);
   }
 }
 
