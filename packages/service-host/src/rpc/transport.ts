@@ -12,7 +12,9 @@ import type { ServiceName } from "@toolgate/service-registry/services";
 import { type Authentication, accessInterceptor, assertAccessDeclared, callerInterceptor } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import type { CallerReader } from "../identity/service-token.ts";
+import { isLargePage, leaveRoom } from "../leave-room.ts";
 import type { Logger } from "../logger.ts";
+import { PRINCIPAL_HEADER } from "../principal.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
 import { Http2Connections } from "./http2-connections.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
@@ -31,10 +33,18 @@ const AVOID_MS = 1_000;
 /** How often a call may meet a server that stops. */
 const MAX_REFUSALS = 3;
 
-/** The interceptors of every server, outermost first: request, measure, errors, then access. */
+/** The interceptors of every server, outermost first: request, measure, errors, access, then room for others. */
 export function serverInterceptors(log: Logger, authentication: Authentication): Interceptor[] {
-  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(authentication)];
+  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(authentication), leaveRoomBeforeEncoding];
 }
+
+/** The largest responses are pages for users, which take milliseconds to make, and as long to encode. */
+const leaveRoomBeforeEncoding: Interceptor = (next) => async (request) => {
+  const response = await next(request);
+  const isForUser = request.header.has(PRINCIPAL_HEADER);
+  if (isForUser && !response.stream && isLargePage(response.message)) await leaveRoom();
+  return response;
+};
 
 /** What a client proves with which service it belongs to. */
 export type TokenFor = (method: DescMethod) => string | Promise<string>;

@@ -17,6 +17,7 @@ import { Access } from "@toolgate/gen/toolgate/options/v1/access_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { accessOf, callableFromOutside } from "@toolgate/service-host/access";
 import { errorInterceptor } from "@toolgate/service-host/errors";
+import { isLargePage, leaveRoom } from "@toolgate/service-host/leave-room";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { CLIENT_ADDRESS_HEADER, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
@@ -125,7 +126,12 @@ function offer(
       }
       const { signal } = context;
       const call = client[method.localName] as UnaryClient[string];
-      return upstreamResponse(call(request, { headers, signal, timeoutMs: TIMEOUT_MS }), { signal, log });
+      const response = await upstreamResponse(call(request, { headers, signal, timeoutMs: TIMEOUT_MS }), {
+        signal,
+        log,
+      });
+      if (isLargePage(response)) await leaveRoom();
+      return response;
     };
   }
   router.service(service as DescService & { typeName: string }, handlers as Record<string, never>);

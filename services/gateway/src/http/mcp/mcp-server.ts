@@ -2,6 +2,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type Too
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { isDeeperThan } from "@toolgate/json/json-object";
+import { leaveRoom } from "@toolgate/service-host/leave-room";
 import type { FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { argumentsSchema, outputSchema } from "../../domain/descriptions/described-tool.ts";
@@ -27,6 +28,9 @@ export interface McpExchange {
 
 /** What clients are told about this server. */
 export const SERVER = { name: "toolgate", version: "1" };
+
+/** A list of tools that takes milliseconds to encode. */
+const LARGE_BYTES = 64 * 1024;
 
 /** Offers the tools of one key for one request; no state remains after it. */
 export function mcpServer(context: Context, exchange: McpExchange): Server {
@@ -65,6 +69,8 @@ async function offeredTools(context: Context, exchange: McpExchange): Promise<To
   const { body } = await descriptions.get(key, "mcp", async () =>
     JSON.stringify(sorted((await describeTools(key)).tools).map(offeredTool)),
   );
+  // Those that waited for the same description continue at the same time.
+  if (body.length >= LARGE_BYTES) await leaveRoom();
   return JSON.parse(body.toString("utf8"));
 }
 

@@ -1,0 +1,29 @@
+import { create } from "@bufbuild/protobuf";
+import { ListKeysResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { expect, test } from "vitest";
+import { isLargePage, leaveRoom } from "./leave-room.ts";
+
+test("those that leave room at the same time continue one after another, with turns of the event loop in between", async () => {
+  let turns = 0;
+  let isCounting = true;
+  const count = () => {
+    turns += 1;
+    if (isCounting) setImmediate(count);
+  };
+  setImmediate(count);
+  const resolvedAt = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      await leaveRoom();
+      return turns;
+    }),
+  );
+  isCounting = false;
+  expect(resolvedAt).toEqual(resolvedAt.toSorted((a, b) => a - b));
+  expect(new Set(resolvedAt).size).toBe(10);
+});
+
+test("a page is large from 20 entries on", () => {
+  const page = (entries: number) =>
+    create(ListKeysResponseSchema, { keys: Array.from({ length: entries }, () => ({})) });
+  expect([0, 19, 20].map((entries) => isLargePage(page(entries)))).toEqual([false, false, true]);
+});
