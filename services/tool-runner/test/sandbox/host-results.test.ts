@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { detectIsolation } from "../../src/sandbox/isolation/detect.ts";
+import { createSandboxPool } from "../../src/sandbox/pool.ts";
+import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
+import { LocalProcess } from "../../src/sandbox/processes/local-process.ts";
 import type { Paced } from "../../src/sandbox/request.ts";
 import { openPool, resultOf, startNeighbours, until } from "./sandbox-harness.ts";
 
 const DEADLINE_MS = 240_000;
+const PATIENT = { startPatienceMs: 60_000 };
+const ISOLATION = detectIsolation();
 const limits = { wallMs: DEADLINE_MS, cpuMs: 100_000 };
 const allTogether = (calls: number) => `export default async (args, ctx) => {
   const lengths = await Promise.all(Array.from({ length: ${calls} }, (_, n) => ctx.fetch(n).then((text) => text.length)));
@@ -38,6 +44,29 @@ describe("results of host calls", () => {
     const source = `export default async (args, ctx) => (await ctx.fetch(1)) === "\\u{1f600}".repeat(500_000)`;
     for (const result of [json, [json.slice(0, 7), json.slice(7, 800_000), json.slice(800_000)]])
       expect(await resultOf(pool, source, { onHostCall: async () => result, limits })).toBe(true);
+  });
+
+  it.each([
+    ["in parts", true],
+    ["in one message to a child of an earlier version", false],
+  ])("[TOOL-2] a large result is sent %s", async (_how, isNew) => {
+    let sent = "";
+    const spawn: SpawnProcess = (settings, events) => {
+      const onData = (chunk: Buffer) =>
+        events.onData(isNew ? chunk : Buffer.from(chunk.toString().replace(',"takesParts":true', "")));
+      const child = new LocalProcess(settings, ISOLATION, { ...events, onData });
+      const write = child.write.bind(child);
+      child.write = (bytes, onWritten) => {
+        sent += bytes.toString("latin1");
+        write(bytes, onWritten);
+      };
+      return child;
+    };
+    await using pool = createSandboxPool({ children: 1, spawn, limits: PATIENT, log: { warn: () => {} } });
+    const text = "x".repeat(400_000);
+    const onHostCall = async () => JSON.stringify(text);
+    expect(await resultOf(pool, allTogether(1), { onHostCall, limits })).toBe(text.length);
+    expect(sent.split('["part",').length - 1).toBe(isNew ? 3 : 0);
   });
 
   it(

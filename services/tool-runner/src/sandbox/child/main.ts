@@ -23,13 +23,16 @@ function main(settings: string): void {
   let flushedAt = performance.now();
   let reportedDone = 0;
 
+  const write = (value: ChildFrame) => {
+    const frame = encodeFrame(value);
+    for (let at = 0; at < frame.length; ) at += writeSync(OUT_FD, frame, at);
+  };
   const flush = () => {
     flushedAt = performance.now();
     do {
       const part = takeFrame(messages);
       if (messages.length === 0) reportedDone = runs.done;
-      const frame = encodeFrame({ done: reportedDone, messages: part } satisfies ChildFrame);
-      for (let at = 0; at < frame.length; ) at += writeSync(OUT_FD, frame, at);
+      write({ done: reportedDone, messages: part });
     } while (messages.length > 0);
   };
 
@@ -49,7 +52,7 @@ function main(settings: string): void {
     isolates.prepareSpare();
     setImmediate(turn);
   };
-  flush();
+  write({ done: 0, messages: [], takesParts: true });
   turn();
 }
 

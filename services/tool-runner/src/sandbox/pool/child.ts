@@ -52,6 +52,7 @@ export class Child implements RunChild, AsyncDisposable {
   readonly #send: (message: ToChild) => void;
   readonly #now: () => number;
   #isTakingBack = false;
+  #takesParts = false;
   /** It has sent something that is not a frame. */
   #isBroken = false;
   /** The run of the last step that it reported as done. */
@@ -121,9 +122,10 @@ export class Child implements RunChild, AsyncDisposable {
 
   /** Sends the result of a host call: all parts of its JSON. */
   resolve(run: SandboxRun, callId: number, parts: readonly string[]): void {
-    for (const part of parts.slice(0, -1)) this.#send(["part", run.ticket, callId, part]);
-    const step = this.#addStep(run, false, 0, charactersOf(parts));
-    this.#send(["resolve", step, run.ticket, callId, parts.at(-1) ?? ""]);
+    const sent = this.#takesParts ? parts : [parts.join("")];
+    for (const part of sent.slice(0, -1)) this.#send(["part", run.ticket, callId, part]);
+    const step = this.#addStep(run, false, 0, charactersOf(sent));
+    this.#send(["resolve", step, run.ticket, callId, sent.at(-1) ?? ""]);
   }
 
   reject(run: SandboxRun, callId: number, message: string, name: string, code: string): void {
@@ -180,7 +182,8 @@ export class Child implements RunChild, AsyncDisposable {
     return this.#stepCount;
   }
 
-  #receive({ done, messages }: ChildFrame, events: ChildEvents): void {
+  #receive({ done, messages, takesParts }: ChildFrame, events: ChildEvents): void {
+    if (takesParts === true) this.#takesParts = true;
     this.ready = true;
     this.readySince ??= this.#now();
     this.stalled = false;

@@ -52,7 +52,12 @@ export type FromChild =
   | ["lost", ticket: number];
 
 /** `done` is the last step whose messages are all in this frame or earlier ones. */
-export type ChildFrame = { done: number; messages: FromChild[] };
+export type ChildFrame = {
+  done: number;
+  messages: FromChild[];
+  /** In its first frame: it knows the message `part`. A sandbox process of an earlier version starts children that do not. */
+  takesParts?: boolean;
+};
 
 /** The name of a tool's source in stack traces. */
 export const SOURCE_NAME = "tool.js";
