@@ -29,6 +29,6 @@ export async function resultJson({
     await eventLoopTurn();
   }
   if (parts.length === 0 || rowsOfPart.length > 0) endPart();
-  parts.push(`],${JSON.stringify(rest).slice(1)}`);
+  parts.push(`${parts.pop()}],${JSON.stringify(rest).slice(1)}`);
   return parts;
 }

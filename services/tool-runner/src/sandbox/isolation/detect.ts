@@ -99,8 +99,7 @@ function describeMachine(): Machine {
   };
 }
 
-/** Where a program is, or its name if it is not there. */
-export function pathOf(tool: Tool): string {
+function pathOf(tool: Tool): string {
   return TOOL_FOLDERS.map((folder) => join(folder, tool)).find((path) => existsSync(path)) ?? tool;
 }
 

@@ -39,7 +39,7 @@ export async function serveHostCall(
 }
 
 function inParts(json: string): string[] {
-  if (json.length <= PART_CHARS) return [json];
+  if (json.length <= 2 * PART_CHARS) return [json];
   const count = Math.ceil(json.length / PART_CHARS);
   return Array.from({ length: count }, (_, at) => json.slice(at * PART_CHARS, (at + 1) * PART_CHARS));
 }

@@ -13,5 +13,3 @@ export const CHILD_PROGRAM = join(SANDBOX_FOLDER, "child/main.ts");
  * namespaces for that, which a child may no longer make.
  */
 export const FILTER_LOADER = join(SANDBOX_FOLDER, "isolation/seccomp/load-filter.pl");
-/** Another, which sets the time slices of threads: Node can set their priorities, but not these. */
-export const SLICE_SETTER = join(SANDBOX_FOLDER, "processes/set-slice.pl");

@@ -9,7 +9,6 @@ import { ProgressFile } from "../protocol/progress-file.ts";
 import type { EngineProcess, ProcessEvents, Reading } from "./engine-process.ts";
 import { lowerPriority } from "./priority.ts";
 import { spawnChild } from "./spawn-child.ts";
-import { giveWay } from "./time-slice.ts";
 
 const STDERR_CHARS = 2_000;
 const PAGES_PER_MIB = 256;
@@ -144,7 +143,6 @@ export class LocalProcess implements EngineProcess {
     for (const pid of new Set([this.#process.pid, this.pid])) {
       if (pid !== undefined) lowerPriority(pid, priority);
     }
-    if (this.pid !== undefined) giveWay(this.pid, priority);
   }
 }
 

@@ -21,7 +21,7 @@ export function lowerPriority(pid: number, priority: number): void {
   lowerSession(pid, priority, MAX_RETRIES);
 }
 
-export function threadsOf(pid: number): number[] {
+function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);
   } catch {

@@ -2,7 +2,7 @@
 const NEWLINE = "\n".charCodeAt(0);
 export const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 /** Messages are added to a frame up to this size; a larger message gets its own frame. */
-export const FRAME_CHARS = 256 * 1024;
+export const FRAME_CHARS = 260 * 1024;
 /** JSON takes at most six bytes for a character, so a message of this size always fits into a frame. */
 export const MAX_MESSAGE_CHARS = 32 * 1024 * 1024;
 /** A longer result of a host call is sent in parts of this size, so that no frame of one takes long to make. */
