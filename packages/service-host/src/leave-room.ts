@@ -1,25 +1,28 @@
+import { setTimeout } from "node:timers/promises";
 import type { Message } from "@bufbuild/protobuf";
 
 /** A call of another workspace takes about this long while nothing else happens. */
 const ROOM_MS = 4;
-/** More do not wait for each other, or one workspace's requests could make those of others wait without end. */
-const MAX_WAITING = 8;
 const MANY_ENTRIES = 20;
 
-let last: Promise<void> = Promise.resolve();
-let waiting = 0;
+/** For each workspace that leaves room, when the last of its pieces of work may continue. */
+const lastOf = new Map<string, Promise<void>>();
 
 /**
  * Resolves after a few milliseconds, in which others get on with their work. Call it between pieces of work that take
  * milliseconds each, such as making and encoding a large page: without it, each step of another's call waits for a piece.
- * Up to eight that wait at the same time continue one after another; a ninth does not wait.
+ * Pieces of one workspace continue one after another; those of different workspaces do not wait for each other.
  */
-export async function leaveRoom(): Promise<void> {
-  if (waiting >= MAX_WAITING) return;
-  waiting += 1;
-  last = last.then(() => new Promise((resolve) => setTimeout(resolve, ROOM_MS)));
-  await last;
-  waiting -= 1;
+export async function leaveRoom(workspaceId: string): Promise<void> {
+  const turn = afterRoom(lastOf.get(workspaceId));
+  lastOf.set(workspaceId, turn);
+  await turn;
+  if (lastOf.get(workspaceId) === turn) lastOf.delete(workspaceId);
+}
+
+async function afterRoom(previous: Promise<void> | undefined): Promise<void> {
+  await previous;
+  await setTimeout(ROOM_MS);
 }
 
 /** Whether a response has a list with so many entries that encoding it may take milliseconds. */

@@ -14,7 +14,7 @@ import { errorInterceptor } from "../errors.ts";
 import type { CallerReader } from "../identity/service-token.ts";
 import { isLargePage, leaveRoom } from "../leave-room.ts";
 import type { Logger } from "../logger.ts";
-import { PRINCIPAL_HEADER } from "../principal.ts";
+import { principalKey } from "../principal.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
 import { Http2Connections } from "./http2-connections.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
@@ -41,8 +41,8 @@ export function serverInterceptors(log: Logger, authentication: Authentication):
 /** The largest responses are pages for users, which take milliseconds to make, and as long to encode. */
 const leaveRoomBeforeEncoding: Interceptor = (next) => async (request) => {
   const response = await next(request);
-  const isForUser = request.header.has(PRINCIPAL_HEADER);
-  if (isForUser && !response.stream && isLargePage(response.message)) await leaveRoom();
+  const principal = request.contextValues.get(principalKey);
+  if (principal && !response.stream && isLargePage(response.message)) await leaveRoom(principal.workspaceId);
   return response;
 };
 

@@ -119,10 +119,12 @@ function offer(
       context.responseHeader.set("cache-control", "no-store");
       if (containsNul(request)) throw new ConnectError("NUL is not allowed in text", Code.InvalidArgument);
       const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: context.values.get(addressKey) });
+      let workspaceId = "";
       if (needsLogin) {
-        const { principal, workspaceId } = await authorize(context, request.workspace ?? "");
+        const login = await authorize(context, request.workspace ?? "");
+        workspaceId = login.workspaceId;
         await context.values.get(turnKey)(workspaceId);
-        headers.set(PRINCIPAL_HEADER, principal);
+        headers.set(PRINCIPAL_HEADER, login.principal);
       }
       const { signal } = context;
       const call = client[method.localName] as UnaryClient[string];
@@ -130,7 +132,7 @@ function offer(
         signal,
         log,
       });
-      if (isLargePage(response)) await leaveRoom();
+      if (isLargePage(response)) await leaveRoom(workspaceId);
       return response;
     };
   }

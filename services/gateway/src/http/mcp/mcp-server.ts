@@ -70,7 +70,7 @@ async function offeredTools(context: Context, exchange: McpExchange): Promise<To
     JSON.stringify(sorted((await describeTools(key)).tools).map(offeredTool)),
   );
   // Those that waited for the same description continue at the same time.
-  if (body.length >= LARGE_BYTES) await leaveRoom();
+  if (body.length >= LARGE_BYTES) await leaveRoom(key.workspaceId);
   return JSON.parse(body.toString("utf8"));
 }
 
