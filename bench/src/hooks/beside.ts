@@ -24,7 +24,7 @@ export type BesideFigures = {
   others: LoadResult["statuses"];
 };
 
-type Disturbance = {
+export type Disturbance = {
   what: string;
   /** Disturbs for this long; resolves with what its calls got. */
   make(forMs: number): Promise<LoadResult["statuses"]>;
@@ -32,7 +32,7 @@ type Disturbance = {
   end(): Promise<void>;
 };
 
-const PER_SECOND = 200;
+export const PER_SECOND = 200;
 const FLOOD_PER_SECOND = 1_000;
 const SLOW_PER_SECOND = 20;
 const QUEUED_ASSISTANT_RUNS = 1_000;
@@ -53,14 +53,34 @@ export async function measureBeside(settings: HooksSettings, hooks: readonly Ben
 }
 
 async function measureNextTo(
-  { what, make, end }: Disturbance,
+  disturbance: Disturbance,
   settings: HooksSettings,
   hooks: readonly BenchHook[],
 ): Promise<BesideFigures> {
   const alone: MeasuredWindow[] = [];
   const disturbed: MeasuredWindow[] = [];
   const others: LoadResult["statuses"] = {};
-  const disturb = async () => {
+  for (let window = 1; window <= WINDOWS; window += 1) {
+    alone.push(await measureAlone(settings, hooks));
+    disturbed.push(await measureDisturbed(settings, hooks, disturbance, others));
+  }
+  const { what } = disturbance;
+  return { what, alone: together(PER_SECOND, alone), disturbed: together(PER_SECOND, disturbed), others };
+}
+
+/** One window of calls at the low pace. */
+export function measureAlone(settings: HooksSettings, hooks: readonly BenchHook[]): Promise<MeasuredWindow> {
+  return withoutPauses(settings, () => sendPaced(settings, hooks, PER_SECOND));
+}
+
+/** The same next to a disturbance; what its calls got is added to `others`. */
+export function measureDisturbed(
+  settings: HooksSettings,
+  hooks: readonly BenchHook[],
+  { make, end }: Disturbance,
+  others: LoadResult["statuses"] = {},
+): Promise<MeasuredWindow> {
+  return withoutPauses(settings, async () => {
     const making = make(LEAD_MS + PACED_WARM_UP_MS + WINDOW_MS);
     making.catch(() => {});
     await sleep(LEAD_MS, undefined, { signal: settings.signal });
@@ -68,15 +88,10 @@ async function measureNextTo(
     for (const [status, count] of Object.entries(await making)) others[status] = (others[status] ?? 0) + count;
     await end();
     return window;
-  };
-  for (let window = 1; window <= WINDOWS; window += 1) {
-    alone.push(await withoutPauses(settings, () => sendPaced(settings, hooks, PER_SECOND)));
-    disturbed.push(await withoutPauses(settings, disturb));
-  }
-  return { what, alone: together(PER_SECOND, alone), disturbed: together(PER_SECOND, disturbed), others };
+  });
 }
 
-async function prepareDisturbances(settings: HooksSettings): Promise<Disturbance[]> {
+export async function prepareDisturbances(settings: HooksSettings): Promise<Disturbance[]> {
   const { installation } = settings;
   const add = async (workspace: string, handler: string) => {
     const [hook] = await addHooks(installation, { workspaces: [workspace], perWorkspace: 1, handler });

@@ -39,8 +39,7 @@ const WARM_UP_MS = 1_000;
 
 export async function measureHooks(settings: HooksSettings): Promise<HookFigures> {
   const { installation, rounds, log } = settings;
-  const workspaces = Array.from({ length: WORKSPACES }, (_, index) => `hooked-${index}`);
-  const hooks = await addHooks(installation, { workspaces, perWorkspace: HOOKS_PER_WORKSPACE, handler: QUICK });
+  const hooks = await addQuickHooks(installation);
   const { pool } = installation.servers;
   const rates: Pick<HookFigures, "peer" | "accepted" | "drained"> = { peer: [], accepted: [], drained: [] };
   for (let round = 1; round <= rounds; round += 1) {
@@ -53,6 +52,12 @@ export async function measureHooks(settings: HooksSettings): Promise<HookFigures
   }
   const halfLoad = await measureHalfLoad(settings, hooks, Math.round(acceptedAndRunPerSecond(rates) / 2));
   return { ...rates, halfLoad, beside: await measureBeside(settings, hooks) };
+}
+
+/** The hooks whose calls are measured. */
+export function addQuickHooks(installation: HooksSettings["installation"]): Promise<BenchHook[]> {
+  const workspaces = Array.from({ length: WORKSPACES }, (_, index) => `hooked-${index}`);
+  return addHooks(installation, { workspaces, perWorkspace: HOOKS_PER_WORKSPACE, handler: QUICK });
 }
 
 async function measureHalfLoad(

@@ -53,8 +53,8 @@ export function mayFindEntries(at: { now: number; nothingFoundAt: number; writte
 }
 
 /**
- * Relays entries until the signal fires. Those of this process every second, and without a pause while there are many;
- * those that a replica left behind within ten seconds.
+ * Relays entries until the signal fires. Those of this process every second, without a pause while there are many, and a last
+ * time at the end; those that a replica left behind within ten seconds.
  */
 export async function runAuditRelay(
   options: RelayOptions & { signal: AbortSignal; onError: (error: unknown) => void },
@@ -67,8 +67,9 @@ export async function runAuditRelay(
     const now = performance.now();
     if (!mayFindEntries({ now, nothingFoundAt, writtenAt: lastEntry.writtenAt })) return;
     nothingFoundAt = Number.NEGATIVE_INFINITY;
-    while (!signal.aborted && (await relayAuditEntries(options)) === ENTRIES_PER_MESSAGE);
+    while ((await relayAuditEntries(options)) === ENTRIES_PER_MESSAGE && !signal.aborted);
     nothingFoundAt = now;
   };
   await runEvery(POLL_EVERY_MS, signal, relayAll, onError);
+  await relayAll().catch(onError);
 }

@@ -87,6 +87,16 @@ test("[WMGMT] entries that the broker has written are deleted; the others are ke
   await relay;
 });
 
+test("[WMGMT] a service that stops relays what it has just written", async () => {
+  await using audit = await rig();
+  await audit.write("last");
+  const stop = new AbortController();
+  stop.abort();
+  await runAuditRelay({ ...audit, schema: SCHEMA, signal: stop.signal, onError: () => {} });
+  await eventually(() => audit.received.some(({ targetId }) => targetId === "last"));
+  expect(await audit.waiting()).toBe(0);
+});
+
 test("[WMGMT] replicas that relay at the same time publish each entry once, oldest first", async () => {
   await using audit = await rig();
   const start = Date.now();

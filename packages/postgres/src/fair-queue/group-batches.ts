@@ -22,6 +22,8 @@ export interface GroupBatchesOptions<T> extends TurnLimits {
   unlockedOf: (groupIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Commits that may run at the same time, apart from one for a locked group. */
   maxInFlight: number;
+  /** Resolves when the next commit may begin, after one that took so many milliseconds. Default: at once. */
+  rest?: (tookMs: number) => Promise<void>;
 }
 
 /** Most waits are for another transaction of the queue, which holds the lock for milliseconds. */
@@ -35,7 +37,7 @@ const HELD_LOCK_TIMEOUT_MS = 1_500;
  * Disposing commits the items that are left and waits for that; items added afterwards are refused.
  */
 export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBatches<T> {
-  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight } = options;
+  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest } = options;
   const turns = new GroupTurns<T>(options);
   const running = new Set<Promise<void>>();
   let heldRun: Promise<void> | undefined;
@@ -97,7 +99,10 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     while (running.size < maxInFlight) {
       const batch = turns.take();
       if (batch.length === 0) break;
-      const run = commitBatch(batch).then(() => {
+      const from = performance.now();
+      const committed = commitBatch(batch);
+      const rested = rest ? committed.then(() => (closed ? undefined : rest(performance.now() - from))) : committed;
+      const run = rested.then(() => {
         running.delete(run);
         flush();
       });

@@ -66,16 +66,16 @@ export function laneLoops(options: LaneOptions): Loops {
   const running = new Set<ClaimedDelivery>();
   const working = new Set<Promise<void>>();
   const doubtful = createDoubtfulClaims(undoClaim, now);
+  /** Deliveries may be due that this process has no places for. */
+  let lacksPlaces = false;
   let renewedAt = now().getTime();
 
-  let afterBatch = async () => {};
   const results = createGroupBatches<RunRecord>({
-    commit: async (records, lockTimeoutMs) => {
-      await afterBatch();
-      const from = performance.now();
-      await storeRuns(records, (some) => settling.settle(some, now(), lockTimeoutMs));
-      afterBatch = restAfter(from);
-    },
+    commit: (records, lockTimeoutMs) =>
+      storeRuns(records, async (some) => {
+        if (await settling.settle(some, now(), lockTimeoutMs)) wakeUp.signal();
+      }),
+    rest: (tookMs) => sleep(restMs(tookMs)),
     groupOf: ({ workspaceId }) => workspaceId,
     unlockedOf: settling.unlockedOf,
     sizeOf: ({ args, result, error }) => args.length + result.length + error.length,
@@ -97,8 +97,7 @@ export function laneLoops(options: LaneOptions): Loops {
         .finally(() => {
           running.delete(delivery);
           working.delete(work);
-          // Even if this workspace has no more work: this process now has room for other workspaces' work.
-          wakeUp.signal();
+          if (lacksPlaces) wakeUp.signal();
         });
       working.add(work);
     }
@@ -112,6 +111,7 @@ export function laneLoops(options: LaneOptions): Loops {
       await afterClaim();
       const from = performance.now();
       const places = Math.floor((concurrency - running.size) / perWorkspace);
+      lacksPlaces = places === 0;
       try {
         const mayFind: boolean = places > 0 && (wasWoken || (await isDue(now())));
         const more: boolean = mayFind && (await claimAndStart(Math.min(places, MAX_GROUPS_PER_CLAIM), stop));
@@ -145,9 +145,13 @@ export function laneLoops(options: LaneOptions): Loops {
 /** For work that began at `from` and has just ended: a function that waits until the rest after it is over. */
 function restAfter(from: number): () => Promise<void> {
   const endedAt = performance.now();
-  const restMs = Math.min(Math.max(MIN_REST_MS, (endedAt - from) * REST_FACTOR), MAX_REST_MS);
+  const over = endedAt + restMs(endedAt - from);
   return async () => {
-    const leftMs = endedAt + restMs - performance.now();
+    const leftMs = over - performance.now();
     if (leftMs > 0) await sleep(leftMs);
   };
+}
+
+function restMs(tookMs: number): number {
+  return Math.min(Math.max(MIN_REST_MS, tookMs * REST_FACTOR), MAX_REST_MS);
 }

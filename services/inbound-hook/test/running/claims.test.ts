@@ -63,12 +63,15 @@ test("[IN-58] a return that is stored twice does not undo the next claim of the 
   const { run, attempt: nextAttempt, ...first } = await claimOne();
   const notRun = { againAt: new Date(0), nextAttempt, durationMs: 0, args: "", result: "", error: "", executionId: "" };
   const returned = { ...first, ...notRun, number: run?.number ?? 0, outcome: "returned" } as const;
-  await settle([returned], new Date(), 5_000);
+  expect(await settle([returned], new Date(), 5_000), "more waits").toBe(true);
   expect(await rig.outcomeOf(id)).toMatchObject({ status: "waiting", runs: [] });
   const second = await eventually(claimOne);
   expect(second.run?.number).toBe(1);
   await settle([returned], new Date(), 5_000);
   expect(await rig.outcomeOf(id)).toMatchObject({ status: "running", runs: [{ number: 1, status: "running" }] });
+  const succeeded = { ...returned, claimId: second.claimId, outcome: "succeeded", againAt: null } as const;
+  expect(await settle([succeeded], new Date(), 5_000), "more waits").toBe(false);
+  expect(await rig.outcomeOf(id)).toMatchObject({ status: "succeeded" });
 });
 
 /** Whether the runner has sent nothing for a moment. */

@@ -29,9 +29,9 @@ export interface SettleRuns {
   /**
    * Writes how runs ended, and frees their slots, in one transaction, or fails (`isLockTimeout`) after this wait for the
    * queue of a workspace. A result counts even if the run was declared interrupted before, because it says what really
-   * happened; but never for another run of the delivery.
+   * happened; but never for another run of the delivery. Resolves with whether more of one of the workspaces waits.
    */
-  settle(records: readonly RunRecord[], now: Date, lockTimeoutMs: number): Promise<void>;
+  settle(records: readonly RunRecord[], now: Date, lockTimeoutMs: number): Promise<boolean>;
   /** Those of the workspaces whose queue is not locked now. */
   unlockedOf(workspaceIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -41,7 +41,7 @@ export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
   const { tables } = queue;
   return {
     async settle(records, now, lockTimeoutMs) {
-      await pipelined(
+      const results = await pipelined(
         pool,
         [
           lockGroups(tables, [...new Set(records.map((record) => record.workspaceId))]),
@@ -50,6 +50,7 @@ export function createSettleRuns(pool: Pool, queue: FairQueue): SettleRuns {
         // A crash that undoes this leaves the runs leased, and they become interrupted.
         { unlockEarly: true, lockTimeoutMs },
       );
+      return results.at(-1)?.rows[0].waiting === true;
     },
     unlockedOf: (workspaceIds) => unlockedGroups(pool, tables, workspaceIds),
   };
@@ -109,4 +110,4 @@ settled as materialized (
   from held
 ),
 ${settleParts(queue)}
-select`;
+select bool_or(ready_at < 'infinity') as waiting from groups_settled`;
