@@ -56,14 +56,22 @@ export async function untilRun({ pool }: Servers, hooks: readonly BenchHook[], s
   return 0;
 }
 
-/** Deletes the calls of a hook that wait, and waits until those that run have ended. */
-export async function endRuns(servers: Servers, hook: BenchHook, lane: "tool" | "assistant", signal: AbortSignal) {
-  // The lock keeps claims away.
-  await servers.pool.query(
-    `begin; select from inbound_hook.${lane}_queue_group where group_id = '${hook.workspaceId}' for update;
-     delete from inbound_hook.${lane}_queue_item where member_id = ${hook.id} and lease_until is null; commit`,
-  );
-  await untilRun(servers, [hook], signal);
+/** Deletes the calls of a hook that wait, until none run any more: what could not be started waits again. */
+export async function endRuns({ pool }: Servers, hook: BenchHook, lane: "tool" | "assistant", signal: AbortSignal) {
+  const deadline = performance.now() + DRAIN_MS;
+  for (;;) {
+    // The lock keeps claims away.
+    await pool.query(
+      `begin; select from inbound_hook.${lane}_queue_group where group_id = '${hook.workspaceId}' for update;
+       delete from inbound_hook.${lane}_queue_item where member_id = ${hook.id} and lease_until is null; commit`,
+    );
+    const left = await pool.query(`select from inbound_hook.${lane}_queue_item where member_id = $1 limit 1`, [
+      hook.id,
+    ]);
+    if (left.rowCount === 0) return;
+    if (performance.now() > deadline) throw new Error("runs of a disturbance do not end");
+    await sleep(POLL_MS, undefined, { signal });
+  }
 }
 
 /** Waits until the execution log has every run. */

@@ -15,7 +15,7 @@ export class ToolError extends Error {
 /** A run was refused before any of its code ran, so it may be tried again. */
 export class NotStarted extends Error {}
 
-/** A run was not started because its workspace has used up its share of this process. */
+/** A run was not started because its workspace has used up its share of this process, or the tool keeps exceeding its limits. */
 export class NoTurn extends NotStarted {}
 
 /** Runs a domain function that throws a RangeError for an invalid argument, and throws a ToolError instead. */

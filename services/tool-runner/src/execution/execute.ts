@@ -6,7 +6,7 @@ import type { SandboxPool } from "../sandbox/pool.ts";
 import type { HostCall, SandboxOutcome } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
 import type { CodeStanding } from "./code-standing.ts";
-import { NotStarted, ToolError } from "./errors.ts";
+import { NoTurn, NotStarted, ToolError } from "./errors.ts";
 import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
 import { executionRecord, type Recorder, recordBytes } from "./record.ts";
@@ -173,6 +173,7 @@ async function runHandler(
   run.logs = outcome.logs;
   deps.standing.ended(scope.workspaceId, tool, outcome);
   if (outcome.kind === "ok") return outcome.resultJson;
+  if (outcome.kind === "held-back") throw new NoTurn(outcome.message);
   if (outcome.kind === "overloaded") throw new NotStarted("the sandbox takes no more runs");
   if (PLATFORM_FAILURES.has(outcome.kind)) throw new Error(`${outcome.kind}: ${outcome.message}`);
   throw new ToolError(outcome.kind.toUpperCase().replaceAll("-", "_"), outcome.message);

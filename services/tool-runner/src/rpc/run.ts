@@ -64,7 +64,8 @@ async function runForHook(
     return fieldsOf(await runCall(deps, request, caller, signal), { showError: true });
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
-    deps.onNotStarted(error);
+    // What a workspace does to itself is no fault to look after.
+    if (!(error instanceof NoTurn)) deps.onNotStarted(error);
     throw new ConnectError("the run did not start", Code.Aborted);
   }
 }

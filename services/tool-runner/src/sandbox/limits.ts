@@ -24,6 +24,11 @@ export const DEFAULT_POOL_LIMITS = {
   /** A step of this much CPU time moves the workspace's next runs to the slow lane, and for how long. */
   slowStepMs: 25,
   slowStepForMs: 10_000,
+  /** CPU time that the runs of a workspace that exceed a limit may use before code that does so waits, and how soon it is forgotten. */
+  wastedMs: 3_000,
+  wastedHalfLifeMs: 10_000,
+  /** How long a run of such code waits at most. */
+  heldBackMs: 1_000,
   /** How long a workspace whose code harmed a child shares none with others. */
   apartMs: APART_MS,
 };

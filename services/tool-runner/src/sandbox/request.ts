@@ -40,7 +40,7 @@ export type SandboxRequest = {
 
 /**
  * Why a run was ended without a result. `interrupted` is a failure of the sandbox, and the run may have had effects;
- * an `overloaded` run was never begun.
+ * an `overloaded` run was never begun, nor one that was `held-back` because its code keeps exceeding its limits.
  */
 export type SandboxStop =
   | "timeout"
@@ -51,7 +51,8 @@ export type SandboxStop =
   | "too-many-host-calls"
   | "interrupted"
   | "cancelled"
-  | "overloaded";
+  | "overloaded"
+  | "held-back";
 
 export type SandboxOutcome =
   | { kind: "ok"; resultJson: string; cpuMs: number; logs: string[] }

@@ -5,14 +5,16 @@ const UNKNOWN_MS = 1;
 const LEARNING = 0.2;
 const MAX_WORKSPACES = 100_000;
 
-/** The CPU time that each workspace has used lately. It halves every `HALF_LIFE_MS`, so that the past is soon forgotten. */
+/** The CPU time that each workspace has used lately. It halves after each half-life, so that the past is soon forgotten. */
 export class CpuUsage {
   readonly #usage = new LRUCache<string, { ms: number; at: number }>({ max: MAX_WORKSPACES });
   readonly #expected = new LRUCache<string, number>({ max: MAX_WORKSPACES });
   readonly #now: () => number;
+  readonly #halfLifeMs: number;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, halfLifeMs = HALF_LIFE_MS) {
     this.#now = now;
+    this.#halfLifeMs = halfLifeMs;
   }
 
   /** Adds CPU time that a run of the workspace has used. */
@@ -33,7 +35,7 @@ export class CpuUsage {
 
   of(workspaceId: string): number {
     const used = this.#usage.get(workspaceId);
-    return used === undefined ? 0 : used.ms * 2 ** ((used.at - this.#now()) / HALF_LIFE_MS);
+    return used === undefined ? 0 : used.ms * 2 ** ((used.at - this.#now()) / this.#halfLifeMs);
   }
 
   /** Sorts workspaces: the one that has used least comes first. */

@@ -8,6 +8,7 @@ import type { Children } from "./children.ts";
 import type { CpuUsage } from "./cpu-usage.ts";
 import type { SandboxRun } from "./run.ts";
 import { WaitingRuns } from "./waiting-runs.ts";
+import type { WastedTime } from "./wasted-time.ts";
 
 /** Starts that may be on their way to a child; more would only wait there instead of here. */
 const MAX_UNBEGUN = 64;
@@ -30,23 +31,28 @@ const TURN_MS = 2_000;
  * possible.
  */
 export class Placement {
-  readonly #waiting: Readonly<Record<LaneName, WaitingRuns>> = {
-    ordinary: new WaitingRuns(),
-    slow: new WaitingRuns(),
-    new: new WaitingRuns(),
-    apart: new WaitingRuns(),
-  };
+  readonly #waiting = waitingByLane();
+  /** Runs of code that often exceeds its limits: after all others. */
+  readonly #suspect = waitingByLane();
   /** Lanes in which a workspace waits for a child of its own. */
   readonly #contended = new Set<LaneName>();
   readonly #slow: LRUCache<string, true>;
   readonly #apart: LRUCache<string, true>;
   readonly #usage: CpuUsage;
+  readonly #wasted: WastedTime;
   readonly #now: () => number;
   readonly #log: SandboxLog;
 
-  constructor(usage: CpuUsage, now: () => number, { apartMs }: Pick<PoolLimits, "apartMs">, log: SandboxLog) {
+  constructor(
+    usage: CpuUsage,
+    wasted: WastedTime,
+    now: () => number,
+    { apartMs }: Pick<PoolLimits, "apartMs">,
+    log: SandboxLog,
+  ) {
     const memory = { max: MAX_REMEMBERED_WORKSPACES, ttlResolution: 0, perf: { now } };
     this.#usage = usage;
+    this.#wasted = wasted;
     this.#now = now;
     this.#log = log;
     this.#slow = new LRUCache(memory);
@@ -62,7 +68,8 @@ export class Placement {
       run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "workspace moved to the slow lane"));
     }
     if (forMs > leftMs) this.#slow.set(workspaceId, true, { ttl: forMs });
-    if (leftMs <= 0) this.#sortAgain(workspaceId);
+    // A limit that was exceeded may also make its code suspect.
+    if (leftMs <= 0 || reason !== undefined) this.#sortAgain(workspaceId);
   }
 
   /** Its workspace's runs share no child with others for a day. */
@@ -80,18 +87,18 @@ export class Placement {
   }
 
   add(run: SandboxRun): void {
-    this.#waiting[this.laneOf(run)].add(run);
+    this.#queueOf(run).add(run);
   }
 
   /** Adds a run that had been placed already. */
   addFirst(run: SandboxRun): void {
-    this.#waiting[this.laneOf(run)].addFirst(run);
+    this.#queueOf(run).addFirst(run);
   }
 
   /** Places as many waiting runs as the children have room for. */
   place(children: Children, start: (run: SandboxRun, child: Child) => void): void {
     for (const lane of LANE_NAMES) {
-      if (this.#waiting[lane].isEmpty) continue;
+      if (this.#waiting[lane].isEmpty && this.#suspect[lane].isEmpty) continue;
       if (this.#serve(lane, children, start) && children.grow(lane)) this.#serve(lane, children, start);
     }
   }
@@ -100,13 +107,17 @@ export class Placement {
   #serve(lane: LaneName, children: Children, start: (run: SandboxRun, child: Child) => void): boolean {
     const all = children.of(lane);
     const { exclusive } = LANES[lane];
-    const left = this.#waiting[lane].offer(this.#usage.compare, (run) => {
+    const accept = (run: SandboxRun): boolean => {
       const child = exclusive ? this.#ownChild(lane, all, run) : chooseChild(all, run);
       if (child === undefined) return false;
       start(run, child);
       children.used(child);
       return true;
-    });
+    };
+    const mustWait = (run: SandboxRun) => this.#wasted.mustWait(run);
+    const left = this.#waiting[lane].offer(this.#usage.compare, accept);
+    const suspect = this.#suspect[lane].offer(this.#usage.compare, (run) => !mustWait(run) && accept(run));
+    left.push(...suspect.filter((run) => !mustWait(run)));
     if (!exclusive) return left.length > 0;
     const isContended = left.some((run) => holderOf(all, run) === undefined);
     if (isContended) this.#contended.add(lane);
@@ -124,10 +135,19 @@ export class Placement {
 
   /** Puts the workspace's waiting runs into the lanes where they belong now. */
   #sortAgain(workspaceId: string): void {
-    for (const run of LANE_NAMES.flatMap((lane) => this.#waiting[lane].take(workspaceId))) {
-      if (run.state === "waiting") this.add(run);
-    }
+    const queues = LANE_NAMES.flatMap((lane) => [this.#waiting[lane], this.#suspect[lane]]);
+    for (const run of queues.flatMap((queue) => queue.take(workspaceId))) if (run.state === "waiting") this.add(run);
   }
+
+  #queueOf(run: SandboxRun): WaitingRuns {
+    const lane = this.laneOf(run);
+    // A workspace that is set apart disturbs nobody.
+    return lane !== "apart" && this.#wasted.isSuspect(run) ? this.#suspect[lane] : this.#waiting[lane];
+  }
+}
+
+function waitingByLane(): Readonly<Record<LaneName, WaitingRuns>> {
+  return { ordinary: new WaitingRuns(), slow: new WaitingRuns(), new: new WaitingRuns(), apart: new WaitingRuns() };
 }
 
 function holderOf(children: readonly Child[], { request: { workspaceId } }: SandboxRun): Child | undefined {

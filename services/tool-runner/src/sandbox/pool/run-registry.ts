@@ -10,8 +10,10 @@ import { serveHostCall } from "./host-calls.ts";
 import { shownLine } from "./log-line.ts";
 import { mayTakeOne, type Placement } from "./placement.ts";
 import { SandboxRun, stopped } from "./run.ts";
+import type { WastedTime } from "./wasted-time.ts";
 
 const MAX_TIMES_LOST = 2;
+const HELD_BACK = "Runs of this workspace have exceeded their limits too often lately: try again later";
 /** How often the time that a run is given to begin doubles. */
 const MAX_PATIENCE = 4;
 /** How the engine ends a process after a fatal error, nearly always because memory ran out. */
@@ -23,17 +25,20 @@ export class RunRegistry {
   readonly #runsOfWorkspace = new Counts();
   readonly #placement: Placement;
   readonly #usage: CpuUsage;
+  readonly #wasted: WastedTime;
   readonly #limits: PoolLimits;
   readonly #onHarm: (workspaceId: string, reason: string) => void;
 
   constructor(
     placement: Placement,
     usage: CpuUsage,
+    wasted: WastedTime,
     limits: PoolLimits,
     onHarm: (workspaceId: string, reason: string) => void,
   ) {
     this.#placement = placement;
     this.#usage = usage;
+    this.#wasted = wasted;
     this.#limits = limits;
     this.#onHarm = onHarm;
   }
@@ -53,7 +58,7 @@ export class RunRegistry {
 
   /** Adds a waiting run. */
   accept(request: SandboxRequest, now: number, finish: (outcome: SandboxOutcome) => void): void {
-    const run = new SandboxRun(request, now + request.limits.wallMs, this.#limits.hostResultCharsPerRun, finish);
+    const run = new SandboxRun(request, now, this.#limits.hostResultCharsPerRun, finish);
     this.#runs.add(run);
     this.#runsOfWorkspace.add(request.workspaceId, 1);
     this.#placement.add(run);
@@ -69,6 +74,7 @@ export class RunRegistry {
   place(children: Children): void {
     this.#placement.place(children, (run, child) => {
       run.state = "placed";
+      this.#wasted.begin(run);
       run.child = child;
       run.ticket = child.start(run, this.#usage.expectedMs(run.request.workspaceId));
     });
@@ -92,6 +98,7 @@ export class RunRegistry {
       else if (message[0] === "fail") this.#fail(run, message[2], message[3], message[4], message[5]);
       else {
         this.#chargeRun(run, message[3]);
+        this.#wasted.learn(run, 0);
         this.#end(run, { kind: "ok", resultJson: message[2], cpuMs: message[3], logs: run.logs });
       }
     }
@@ -135,8 +142,10 @@ export class RunRegistry {
 
   expire(now: number): void {
     for (const run of this.#runs) {
-      if (run.deadline > now) continue;
-      if (run.state === "placed") this.#stop(run, stopped("timeout", "The run took too long", run));
+      if (run.state === "waiting" && run.acceptedAt + this.#limits.heldBackMs <= now && this.#wasted.mustWait(run)) {
+        this.#end(run, stopped("held-back", HELD_BACK, run));
+      } else if (run.deadline > now) continue;
+      else if (run.state === "placed") this.#stop(run, stopped("timeout", "The run took too long", run));
       else this.#end(run, stopped("overloaded", "The run's time ended before it began", run));
     }
   }
@@ -180,7 +189,9 @@ export class RunRegistry {
 
   #fail(run: SandboxRun, kind: FailureKind, message: string, stack: string, cpuMs: number): void {
     this.#chargeRun(run, cpuMs);
-    if (kind === "cpu" || kind === "memory") this.#placement.slowDown(run, this.#limits.slowMs, kind);
+    const isWasted = kind === "cpu" || kind === "memory";
+    this.#wasted.learn(run, isWasted ? cpuMs : 0);
+    if (isWasted) this.#placement.slowDown(run, this.#limits.slowMs, kind);
     if (kind !== "threw") this.#end(run, stopped(kind, message, run, cpuMs));
     else this.#end(run, { kind, message, ...(stack !== "" && { stack }), cpuMs, logs: run.logs });
   }
@@ -212,6 +223,7 @@ export class RunRegistry {
     if (run.state === "ended") return;
     run.state = "waiting";
     run.child = undefined;
+    this.#wasted.end(run);
     this.#placement.addFirst(run);
   }
 
@@ -225,6 +237,7 @@ export class RunRegistry {
   #end(run: SandboxRun, outcome: SandboxOutcome): void {
     if (run.state === "ended") return;
     run.state = "ended";
+    this.#wasted.end(run);
     this.#runs.delete(run);
     this.#runsOfWorkspace.add(run.request.workspaceId, -1);
     if (run.onAbort !== undefined) run.request.signal?.removeEventListener("abort", run.onAbort);

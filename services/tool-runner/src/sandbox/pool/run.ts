@@ -15,6 +15,7 @@ export type RunChild = {
  */
 export class SandboxRun {
   readonly request: SandboxRequest;
+  readonly acceptedAt: number;
   readonly deadline: number;
   readonly finish: (outcome: SandboxOutcome) => void;
   readonly results: ResultPacer;
@@ -29,6 +30,8 @@ export class SandboxRun {
   hostCallsUnderWay = 0;
   /** CPU time that its workspace has been charged for. */
   cpuMsCharged = 0;
+  /** While it is placed: CPU time that it will use in vain if it does as its code usually does. */
+  expectedWasteMs = 0;
   /** Aborts the host calls when the run ends. */
   hostCallsAbort: AbortController | undefined;
   /** How often a child lost the run after beginning it. */
@@ -39,12 +42,13 @@ export class SandboxRun {
 
   constructor(
     request: SandboxRequest,
-    deadline: number,
+    now: number,
     hostResultChars: number,
     finish: (outcome: SandboxOutcome) => void,
   ) {
     this.request = request;
-    this.deadline = deadline;
+    this.acceptedAt = now;
+    this.deadline = now + request.limits.wallMs;
     this.finish = finish;
     this.results = new ResultPacer(hostResultChars);
   }
