@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type AttackKind, attackSource } from "../../../../services/tool-runner/test/sandbox/kinds/kinds.ts";
 import { SLOW_SOURCES } from "../../../../services/tool-runner/test/sandbox/kinds/sources.ts";
 import type { RunningToolgate } from "../running-toolgate.ts";
@@ -7,6 +8,7 @@ const TOOLS = 16;
 const HELPER = { external_api: true, handler: "export default () => 1;" };
 const PARAMETERS = { type: "object", properties: { first: { type: "boolean" } } };
 const CALL_TIMEOUT_MS = 300_000;
+const TOO_MANY_REQUESTS = 429;
 
 /** What the attacker got for one call. */
 export interface AttackCall {
@@ -61,13 +63,18 @@ async function attackOnce(
 ): Promise<Omit<AttackCall, "kind">> {
   try {
     await saveTool(name, { external_api: true, parameters: PARAMETERS, handler: attackSource(body, number) });
-    const { status } = await request(`/api/v1/tools/${name}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
-      body: JSON.stringify({ args: { first: number % 2 === 0 } }),
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-    });
-    return { status };
+    const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    for (;;) {
+      const { status, headers } = await request(`/api/v1/tools/${name}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+        body: JSON.stringify({ args: { first: number % 2 === 0 } }),
+        signal,
+      });
+      if (status !== TOO_MANY_REQUESTS) return { status };
+      // Held back for what the attacks before it wasted: it is to go off none the less.
+      await sleep(Number(headers.get("retry-after")) * 1_000, undefined, { signal });
+    }
   } catch (error) {
     return { status: 0, failure: String(error) };
   }

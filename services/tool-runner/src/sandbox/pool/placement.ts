@@ -95,6 +95,11 @@ export class Placement {
     this.#queueOf(run).addFirst(run);
   }
 
+  /** Whether the processors are left to others before the run begins. A workspace that is set apart disturbs nobody. */
+  mustWait(run: SandboxRun): boolean {
+    return this.laneOf(run) !== "apart" && this.#wasted.mustWait(run);
+  }
+
   /** Places as many waiting runs as the children have room for. */
   place(children: Children, start: (run: SandboxRun, child: Child) => void): void {
     for (const lane of LANE_NAMES) {
@@ -114,10 +119,9 @@ export class Placement {
       children.used(child);
       return true;
     };
-    const mustWait = (run: SandboxRun) => this.#wasted.mustWait(run);
     const left = this.#waiting[lane].offer(this.#usage.compare, accept);
-    const suspect = this.#suspect[lane].offer(this.#usage.compare, (run) => !mustWait(run) && accept(run));
-    left.push(...suspect.filter((run) => !mustWait(run)));
+    const suspect = this.#suspect[lane].offer(this.#usage.compare, (run) => !this.mustWait(run) && accept(run));
+    left.push(...suspect.filter((run) => !this.mustWait(run)));
     if (!exclusive) return left.length > 0;
     const isContended = left.some((run) => holderOf(all, run) === undefined);
     if (isContended) this.#contended.add(lane);
@@ -141,7 +145,6 @@ export class Placement {
 
   #queueOf(run: SandboxRun): WaitingRuns {
     const lane = this.laneOf(run);
-    // A workspace that is set apart disturbs nobody.
     return lane !== "apart" && this.#wasted.isSuspect(run) ? this.#suspect[lane] : this.#waiting[lane];
   }
 }

@@ -142,7 +142,7 @@ export class RunRegistry {
 
   expire(now: number): void {
     for (const run of this.#runs) {
-      if (run.state === "waiting" && run.acceptedAt + this.#limits.heldBackMs <= now && this.#wasted.mustWait(run)) {
+      if (run.state === "waiting" && run.acceptedAt + this.#limits.heldBackMs <= now && this.#placement.mustWait(run)) {
         this.#end(run, stopped("held-back", HELD_BACK, run));
       } else if (run.deadline > now) continue;
       else if (run.state === "placed") this.#stop(run, stopped("timeout", "The run took too long", run));
