@@ -6,6 +6,9 @@ interface Wire {
 
 /** The part of pg's query that its types leave out. */
 interface OpenQuery extends pg.Submittable {
+  _accumulateRows: boolean;
+  on(event: "row", listener: (row: Record<string, unknown>) => void): void;
+  handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: Wire): void;
   handleEmptyQuery(connection: Wire): void;
@@ -16,7 +19,7 @@ type Done = (error: Error | undefined, result: pg.QueryResult) => void;
 
 const Query = pg.Query as unknown as new (config: object, done: Done) => OpenQuery;
 
-/** Requests one row more than wanted, in one request, and drops that row. */
+/** Requests one row more than wanted, in one request, and drops that row. Keeps none. */
 class BoundedQuery extends Query {
   more = false;
   #rowsLeft: number;
@@ -25,6 +28,11 @@ class BoundedQuery extends Query {
   constructor(config: { text: string; values: unknown[] }, maxRows: number, done: Done) {
     super({ ...config, rows: maxRows + 1 }, done);
     this.#rowsLeft = maxRows;
+  }
+
+  override handleRowDescription(message: unknown) {
+    super.handleRowDescription(message);
+    this._accumulateRows = false;
   }
 
   override handleDataRow(message: unknown) {
@@ -60,18 +68,21 @@ class BoundedQuery extends Query {
 }
 
 /**
- * Runs exactly one statement, in a transaction that the caller has begun. Returns at most `maxRows` rows, and whether
- * there were more: the others are not fetched, and in that case a writing statement may not have completed.
+ * Runs exactly one statement, in a transaction that the caller has begun. Passes at most `maxRows` rows to `onRow` as they
+ * arrive, and returns whether there were more: the others are not fetched, and in that case a writing statement may not
+ * have completed. An error that `onRow` throws ends a `ForeignClient`'s connection.
  */
 export function queryBounded(
   client: Pick<pg.ClientBase, "query">,
   config: { text: string; values: unknown[] },
   maxRows: number,
-): Promise<pg.QueryResult & { more: boolean }> {
+  onRow: (row: Record<string, unknown>) => void,
+): Promise<{ rowCount: number | null; more: boolean }> {
   return new Promise((resolve, reject) => {
     const query: BoundedQuery = new BoundedQuery(config, maxRows, (error, result) =>
-      error ? reject(error) : resolve(Object.assign(result, { more: query.more })),
+      error ? reject(error) : resolve({ rowCount: result.rowCount, more: query.more }),
     );
+    query.on("row", onRow);
     client.query(query);
   });
 }

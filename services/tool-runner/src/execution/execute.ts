@@ -142,7 +142,7 @@ async function runDeclared(
   if (body.kind === "query") {
     const query = await deps.definitions.preparedQuery(scope.workspaceId, body.query, scope.epoch);
     const context = { tool: tool.name, scope, signal };
-    return (await resultJson(await runPreparedQuery(deps.dataSources, query, args, context, wallMs))).join("");
+    return resultJson(await runPreparedQuery(deps.dataSources, query, args, context, wallMs)).join("");
   }
   const call = hostCallOf(tool.name, args);
   const timeUp = AbortSignal.timeout(Math.ceil(wallMs));

@@ -3,6 +3,7 @@ import { queryBounded } from "@toolgate/postgres/bounded-query";
 import type { ForeignClient } from "@toolgate/postgres/foreign-client";
 import { type ForeignPool, Unreachable } from "@toolgate/postgres/foreign-pool";
 import { ToolError } from "../errors.ts";
+import { RowsJson } from "../result-json.ts";
 
 export interface Statement {
   text: string;
@@ -15,14 +16,14 @@ export interface Statement {
 }
 
 export interface StatementResult {
-  rows: Record<string, unknown>[];
+  rows: RowsJson;
   row_count: number;
 }
 
 const MAX_ROWS = 1_000;
 const MAX_VALUE_LEVELS = 64;
-/** A value is nested in its row, and the row in the list of rows. */
-const LEVELS_OF_ROWS = 2;
+/** A value is nested in its row. */
+const LEVELS_OF_ROW = 1;
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 /**
  * The database cancels the statement this long before the connection would be closed, so that the connection can be
@@ -60,9 +61,14 @@ async function inTransaction(
   const timeout = Math.max(1, Math.floor(timeoutMs - CANCEL_MARGIN_MS));
   await client.query(`begin ${readOnly ? "read only" : "read write"}; set local statement_timeout = ${timeout}`);
   try {
-    const { rows, rowCount, more } = await queryBounded(client, { text, values }, MAX_ROWS);
+    const rows = new RowsJson();
+    let isTooDeep = false;
+    const { rowCount, more } = await queryBounded(client, { text, values }, MAX_ROWS, (row) => {
+      isTooDeep ||= isDeeperThan(row, MAX_VALUE_LEVELS + LEVELS_OF_ROW);
+      if (!isTooDeep) rows.add(row);
+    });
     if (more) throw new ToolError("TOO_MANY_ROWS", `more than ${MAX_ROWS} rows: add a limit`);
-    if (isDeeperThan(rows, MAX_VALUE_LEVELS + LEVELS_OF_ROWS)) {
+    if (isTooDeep) {
       throw new ToolError("RESULT_TOO_DEEP", `a value is nested more than ${MAX_VALUE_LEVELS} levels deep`);
     }
     await client.query(keep ? "commit" : "rollback");

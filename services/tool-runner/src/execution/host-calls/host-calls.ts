@@ -118,12 +118,10 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
       entry.target = text(name, "name");
       const query = await definitions.preparedQuery(scope.workspaceId, entry.target, scope.epoch);
       const given = object(args ?? {}, "args");
-      return new JsonText(
-        await resultJson(await runPreparedQuery(dataSources, query, given, context, remainingMs(scope))),
-      );
+      return new JsonText(resultJson(await runPreparedQuery(dataSources, query, given, context, remainingMs(scope))));
     },
     executeQuery: async ([sql], context) =>
-      new JsonText(await resultJson(await runFreeSql(dataSources, text(sql, "sql"), context))),
+      new JsonText(resultJson(await runFreeSql(dataSources, text(sql, "sql"), context))),
     readSheet: (args, context) => readSheet(sheets, args, context),
     writeToSheet: (args, context) => writeToSheet(sheets, args, context),
     clearFromSheet: (args, context) => clearFromSheet(sheets, args, context),
