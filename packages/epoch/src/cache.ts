@@ -61,10 +61,11 @@ export function createEpochCache<Epoch, T>(options: EpochCacheOptions<Epoch, T>)
     { cache: name, result: "hit" },
     { cache: name, result: "miss" },
   ];
+  // Bounds the entries. lru-cache's `max` would take memory for all of them at once (packages/growing-cache).
+  const leastBytes = Math.ceil(options.maxBytes / options.maxEntries);
   const entries = new LRUCache<string, Entry<Epoch, T>>({
-    max: options.maxEntries,
     maxSize: options.maxBytes,
-    sizeCalculation: ({ value }) => ENTRY_BYTES + Math.ceil(sizeOf(value)),
+    sizeCalculation: ({ value }) => Math.max(leastBytes, ENTRY_BYTES + Math.ceil(sizeOf(value))),
   });
   const loads = new Map<string, Load<Epoch, T>>();
   options.redis.on("ready", () => {

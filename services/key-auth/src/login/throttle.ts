@@ -1,6 +1,6 @@
+import { growingCache } from "@toolgate/growing-cache/growing-cache";
 import { refusals } from "@toolgate/telemetry/instruments";
 import type { Redis } from "ioredis";
-import { LRUCache } from "lru-cache";
 
 /** Failures of one network, or one known device, on one account after which it has to wait, and no other. */
 export const MAX_FAILURES_OF_NETWORK = 10;
@@ -86,8 +86,8 @@ const MAX_COUNTED = 100_000;
 
 /** Counts in this process alone. */
 export function createLocalThrottle(now: () => number): LoginThrottle {
-  const failures = new LRUCache<string, { count: number; until: number }>({ max: MAX_COUNTED });
-  const known = new LRUCache<string, true>({ max: MAX_COUNTED });
+  const failures = growingCache<string, { count: number; until: number }>(MAX_COUNTED);
+  const known = growingCache<string, true>(MAX_COUNTED);
   const current = (name: string) => {
     const entry = failures.get(name);
     return entry && entry.until > now() ? entry : { count: 0, until: now() + LOCKOUT_S * 1000 };

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptResult } from "@toolgate/gen/toolgate/events/v1/attempt_pb";
-import { LRUCache } from "lru-cache";
+import { growingCache } from "@toolgate/growing-cache/growing-cache";
 
 type Result = Promise<AttemptResult | undefined>;
 type AttemptKey = Pick<Attempt, "deliveryId" | "number">;
@@ -20,7 +20,7 @@ const MAX_KNOWN = 16_384;
  */
 export function createKnownAttempts(maxKnown = MAX_KNOWN): KnownAttempts {
   // The key of a Map that was set first takes longer to find the more keys before it have been deleted.
-  const known = new LRUCache<string, Result>({ max: maxKnown });
+  const known = growingCache<string, Result>(maxKnown);
   const keyOf = ({ deliveryId, number }: AttemptKey) => `${deliveryId} ${number}`;
   return {
     has: (attempt) => known.has(keyOf(attempt)),

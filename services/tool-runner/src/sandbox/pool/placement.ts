@@ -1,4 +1,5 @@
-import { LRUCache } from "lru-cache";
+import { growingCache } from "@toolgate/growing-cache/growing-cache";
+import type { LRUCache } from "lru-cache";
 import { LANE_NAMES, LANES, type LaneName } from "../lanes.ts";
 import type { PoolLimits } from "../limits.ts";
 import type { SandboxLog } from "../request.ts";
@@ -38,6 +39,7 @@ export class Placement {
   readonly #contended = new Set<LaneName>();
   readonly #slow: LRUCache<string, true>;
   readonly #apart: LRUCache<string, true>;
+  readonly #loggedHeldBack: LRUCache<string, true>;
   readonly #usage: CpuUsage;
   readonly #wasted: WastedTime;
   readonly #now: () => number;
@@ -47,16 +49,17 @@ export class Placement {
     usage: CpuUsage,
     wasted: WastedTime,
     now: () => number,
-    { apartMs }: Pick<PoolLimits, "apartMs">,
+    { apartMs, slowMs }: Pick<PoolLimits, "apartMs" | "slowMs">,
     log: SandboxLog,
   ) {
-    const memory = { max: MAX_REMEMBERED_WORKSPACES, ttlResolution: 0, perf: { now } };
+    const clock = { ttlResolution: 0, perf: { now } };
     this.#usage = usage;
     this.#wasted = wasted;
     this.#now = now;
     this.#log = log;
-    this.#slow = new LRUCache(memory);
-    this.#apart = new LRUCache({ ...memory, ttl: apartMs });
+    this.#slow = growingCache(MAX_REMEMBERED_WORKSPACES, clock);
+    this.#apart = growingCache(MAX_REMEMBERED_WORKSPACES, { ...clock, ttl: apartMs });
+    this.#loggedHeldBack = growingCache(MAX_REMEMBERED_WORKSPACES, { ...clock, ttl: slowMs });
   }
 
   /** Its workspace's runs go to the slow lane for a while. The reason is a limit that it exceeded, if any. */
@@ -78,6 +81,16 @@ export class Placement {
     run.inRequest(() => this.#log.warn({ workspaceId, codeKey, reason }, "code harmed a sandbox child"));
     this.#apart.set(workspaceId, true);
     this.#sortAgain(workspaceId);
+  }
+
+  /** Once a minute for each workspace. */
+  logHeldBack(run: SandboxRun): void {
+    const { codeKey, workspaceId } = run.request;
+    if (this.#loggedHeldBack.has(workspaceId)) return;
+    this.#loggedHeldBack.set(workspaceId, true);
+    run.inRequest(() =>
+      this.#log.warn({ workspaceId, codeKey }, "runs held back: the code keeps exceeding its limits"),
+    );
   }
 
   laneOf({ request: { workspaceId, standing } }: SandboxRun): LaneName {

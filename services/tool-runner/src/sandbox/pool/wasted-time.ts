@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { growingCache } from "@toolgate/growing-cache/growing-cache";
 import type { PoolLimits } from "../limits.ts";
 import { CpuUsage } from "./cpu-usage.ts";
 import type { SandboxRun } from "./run.ts";
@@ -21,7 +21,7 @@ export class WastedTime {
   /** By workspace: what the runs under way are expected to waste. */
   readonly #reserved = new Map<string, number>();
   /** In milliseconds per run, by code; by workspace for its new code. */
-  readonly #expected = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  readonly #expected = growingCache<string, number>(MAX_REMEMBERED);
   readonly #allowedMs: number;
 
   constructor(now: () => number, { wastedMs, wastedHalfLifeMs }: Pick<PoolLimits, "wastedMs" | "wastedHalfLifeMs">) {
@@ -35,7 +35,7 @@ export class WastedTime {
 
   mustWait(run: SandboxRun): boolean {
     const { workspaceId } = run.request;
-    const expectedMs = Math.min(this.#expectedMs(run), this.#allowedMs / 2);
+    const expectedMs = this.#expectedMs(run);
     const usedMs = this.#usage.of(workspaceId) + (this.#reserved.get(workspaceId) ?? 0);
     return expectedMs > 0 && usedMs + expectedMs > this.#allowedMs;
   }
@@ -66,7 +66,9 @@ export class WastedTime {
 
   #expectedMs({ request: { codeKey, workspaceId, standing } }: SandboxRun): number {
     if (this.#expected.size === 0) return 0;
-    return this.#expected.get(codeKey) ?? (standing === "new" ? this.#expected.get(workspaceId) : undefined) ?? 0;
+    const ofWorkspace = standing === "new" ? this.#expected.get(workspaceId) : undefined;
+    // Or a run that wastes more than the allowance would wait for ever.
+    return Math.min(this.#expected.get(codeKey) ?? ofWorkspace ?? 0, this.#allowedMs / 2);
   }
 
   #reserve({ request: { workspaceId } }: SandboxRun, byMs: number): void {
