@@ -5,7 +5,7 @@ import pg from "pg";
 /** What a server may send before the connection is open. */
 const HANDSHAKE_BYTES = 64 * 1024;
 const END_GRACE_MS = 1_000;
-/** The loop turns after this much of a large result, which takes about a millisecond to read and to pass on. */
+/** The loop turns after this much of a large result, which usually takes a millisecond or two to read and to pass on. */
 const BYTES_PER_TURN = 128 * 1024;
 
 /** The part of pg's connection that its types leave out. */

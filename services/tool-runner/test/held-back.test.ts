@@ -11,6 +11,12 @@ beforeAll(async () => {
   rig = await startCallerRig();
   const released = { external_api: true, inbound_hook: true };
   await rig.runner.saveTool("loop", { ...released, handler: "export default () => { for (;;); };" });
+  await rig.runner.saveTool("outer", {
+    ...released,
+    parameters: { type: "object", properties: { tool: { type: "string" } } },
+    handler:
+      "export default async ({ tool }, ctx) => { try { return await ctx.callTool(tool, {}); } catch ({ code }) { return { code }; } };",
+  });
   await rig.runner.saveTool("plain", { ...released, handler: "export default () => ({ ok: true });" });
 });
 afterAll(() => rig.runner[Symbol.asyncDispose]());
@@ -19,8 +25,8 @@ test(
   "[FAIR-4] a tool that keeps exceeding its limits is held back: its callers get a 429, hooks run it later, and other tools of its workspace work",
   async () => {
     const { runner } = rig;
-    // Otherwise it is new code, of which nothing better is known than of the other.
-    await runner.resultOf({ tool: "plain" });
+    // Otherwise they are new code, of which nothing better is known than of the third.
+    expect(await runner.resultOf({ tool: "outer", args: { tool: "plain" } })).toEqual({ ok: true });
     const ends: string[] = [];
     while (ends.at(-1) !== Code[Code.ResourceExhausted] && ends.length < MAX_CALLS) {
       const end = await runner.call({ tool: "loop" }).then(
@@ -32,7 +38,9 @@ test(
     expect(ends.at(-1)).toBe("ResourceExhausted");
     expect(new Set(ends.slice(0, -1))).toEqual(new Set(["toolFailed"]));
     expect(await runner.resultOf({ tool: "plain" })).toEqual({ ok: true });
-    await expect(rig.run(HOOK, "loop")).rejects.toMatchObject({ code: Code.Aborted });
+    const message = expect.stringContaining("exceeded their limits too often lately");
+    await expect(rig.run(HOOK, "loop")).rejects.toMatchObject({ code: Code.Aborted, message });
+    expect(await runner.resultOf({ tool: "outer", args: { tool: "loop" } })).toEqual({ code: "HELD_BACK" });
     expect(await rig.resultOf(HOOK, "plain")).toEqual({ ok: true });
   },
   DEADLINE_MS,

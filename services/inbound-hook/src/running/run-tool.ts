@@ -84,10 +84,9 @@ function violationsText({ violations }: InvalidArguments): string {
 
 /** Only a call that certainly did not reach the tool may be repeated. */
 function endOfFailedCall(error: unknown): RunEnd {
-  const { code } = ConnectError.from(error);
-  if (neverSent(error) || code === Code.Aborted) {
-    return { outcome: "not-started", reason: "the tool could not be started" };
-  }
+  const { code, rawMessage } = ConnectError.from(error);
+  if (neverSent(error)) return { outcome: "not-started", reason: "the tool could not be started" };
+  if (code === Code.Aborted) return { outcome: "not-started", reason: rawMessage };
   if (code === Code.DeadlineExceeded) return failed("the tool did not end in time");
   return failed("the platform failed during the run: what the tool did is not known");
 }

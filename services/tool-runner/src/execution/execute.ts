@@ -200,7 +200,10 @@ async function callTool(
   const checked = tool.validator.check(args);
   const [violation] = checked.violations;
   if (violation) throw new ToolError("INVALID_ARGUMENT", `${name}: ${violation.field} ${violation.message}`);
-  const { run, resultJson, platformFailure } = await execute(deps, tool, checked.args, scope, parent);
+  const { run, resultJson, platformFailure } = await execute(deps, tool, checked.args, scope, parent).catch((error) => {
+    if (error instanceof NoTurn) throw new ToolError("HELD_BACK", `${name}: ${error.message}`);
+    throw error;
+  });
   if (platformFailure) throw platformFailure;
   if (resultJson === undefined) throw new ToolError("TOOL_FAILED", `${name}: ${run.error}`);
   return resultJson;

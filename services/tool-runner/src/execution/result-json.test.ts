@@ -12,6 +12,13 @@ test.each([0, 1, 3, 1_000])("the JSON text of a result of %d rows has all of it,
   expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(MOST_IN_A_PART);
 });
 
+test("rows with a long column name are dropped once their text is too long, however little the server has sent", () => {
+  const json = new RowsJson();
+  for (let n = 0; n < 1_000; n += 1) json.add({ ["\u0001".repeat(10_000)]: null });
+  expect(json.isTooLong).toBe(true);
+  expect(json.parts().join("").length).toBeLessThanOrEqual(9 * 1024 * 1024);
+});
+
 test("a result without rows is a text too", () => {
   const skipped = { success: true, note: "skipped" };
   expect(JSON.parse(resultJson(skipped).join(""))).toEqual(skipped);

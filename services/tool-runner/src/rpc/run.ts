@@ -65,8 +65,9 @@ async function runForHook(
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
     // What a workspace does to itself is no fault to look after.
-    if (!(error instanceof NoTurn)) deps.onNotStarted(error);
-    throw new ConnectError("the run did not start", Code.Aborted);
+    if (error instanceof NoTurn) throw new ConnectError(error.message, Code.Aborted);
+    deps.onNotStarted(error);
+    throw new ConnectError("the tool could not be started", Code.Aborted);
   }
 }
 

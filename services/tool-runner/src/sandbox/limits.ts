@@ -19,13 +19,16 @@ export const DEFAULT_POOL_LIMITS = {
   /** A child that spends this long in one step gets no more runs, and those that it has not begun move to others. */
   stallMs: 50,
   childRssMib: 1_024,
-  /** How long the runs of a workspace stay in the slow lane after one of them exceeded a limit. */
+  /** How long the runs of a workspace stay in the slow lane after one of them exceeded a limit, or got a large input. */
   slowMs: 60_000,
+  /** Arguments, or a result of a host call, of this size keep a child's other runs waiting while it reads them. */
+  largeInputBytes: 128 * 1024,
   /** A step of this much CPU time moves the workspace's next runs to the slow lane, and for how long. */
   slowStepMs: 25,
   slowStepForMs: 10_000,
-  /** CPU time that the runs of a workspace that exceed a limit may use before code that does so waits, and how soon it is forgotten. */
+  /** CPU time that runs which exceed a limit may use in a workspace; then code that keeps exceeding its limits waits. */
   wastedMs: 3_000,
+  /** How soon half of that time is forgotten. */
   wastedHalfLifeMs: 10_000,
   /** How long a run of such code waits at most. */
   heldBackMs: 1_000,

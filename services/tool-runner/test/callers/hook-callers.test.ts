@@ -142,7 +142,7 @@ describe("hooks as callers", () => {
     await runner.pool.query(
       `update tool_runner.tool_versions set definition = '{"handler":"("}' where name = 'broken'`,
     );
-    await expect(run(HOOK, "broken")).rejects.toThrow("[aborted] the run did not start");
+    await expect(run(HOOK, "broken")).rejects.toThrow("[aborted] the tool could not be started");
   });
 
   it("[TOOL-37] a hook's arguments are checked like those of a call by key", async () => {

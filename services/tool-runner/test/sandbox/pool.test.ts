@@ -261,6 +261,32 @@ describe("sandbox pool", () => {
     expect(await one()).toBe(1);
   });
 
+  it.each([
+    ["arguments", true],
+    ["a result of a host call", false],
+  ])(
+    "[TOOL-2] a workspace whose code got %s of a large size runs in another child than the others for a while",
+    async (_, inArguments) => {
+      await using pool = openPool(1, { largeInputBytes: 1_000 });
+      const getsText = (characters: number) => {
+        const text = "x".repeat(characters);
+        const onHostCall = async () => JSON.stringify(inArguments ? "" : text);
+        return resultOf(pool, handler("await ctx.readSheet(); return 1"), {
+          onHostCall,
+          args: inArguments ? text : "",
+        });
+      };
+      await getsText(900);
+      await getsText(900);
+      const ordinary = pool.pids();
+      await getsText(1_000);
+      await resultOf(pool, handler("return 1"), { workspaceId: "other" });
+      await getsText(0);
+      expect(pool.pids()).toHaveLength(ordinary.length + 1);
+      expect(pool.pids()).toEqual(expect.arrayContaining(ordinary));
+    },
+  );
+
   it("[TOOL-2] more tools than a child keeps warm still run, one after another and all together", async () => {
     await using pool = openPool(1);
     const total = 150;

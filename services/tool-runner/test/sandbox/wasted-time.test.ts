@@ -25,6 +25,17 @@ describe("the processors", () => {
     },
   );
 
+  it("[FAIR-4] code with less time than it may be held back for is held back too, and that is logged once", async () => {
+    const warnings: string[] = [];
+    const log = { warn: (_: object, message: string) => void warnings.push(message) };
+    await using pool = openPool(1, { wastedMs: 1, wastedHalfLifeMs: FOR_EVER }, () => performance.now(), log);
+    const limits = { cpuMs: 50 };
+    expect((await runSource(pool, LOOP, { limits })).kind).toBe("cpu");
+    const soon = { ...limits, wallMs: 100 };
+    for (let n = 0; n < 2; n += 1) expect((await runSource(pool, LOOP, { limits: soon })).kind).toBe("held-back");
+    expect(warnings.filter((message) => message.startsWith("runs held back"))).toHaveLength(1);
+  });
+
   it("[FAIR-4] code that exceeds its limit runs again when its waste is forgotten", async () => {
     let passedMs = 0;
     await using pool = openPool(

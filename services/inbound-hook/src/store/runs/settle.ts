@@ -110,4 +110,4 @@ settled as materialized (
   from held
 ),
 ${settleParts(queue)}
-select bool_or(ready_at < 'infinity') as waiting from groups_settled`;
+select bool_or(ready_at <= $2::timestamptz) as waiting from groups_settled`;

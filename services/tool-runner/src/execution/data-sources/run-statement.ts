@@ -67,6 +67,7 @@ async function inTransaction(
       isTooDeep ||= isDeeperThan(row, MAX_VALUE_LEVELS + LEVELS_OF_ROW);
       if (!isTooDeep) rows.add(row);
     });
+    if (rows.isTooLong) throw new ToolError("RESULT_TOO_LARGE", "the rows are too large as JSON: add a limit");
     if (more) throw new ToolError("TOO_MANY_ROWS", `more than ${MAX_ROWS} rows: add a limit`);
     if (isTooDeep) {
       throw new ToolError("RESULT_TOO_DEEP", `a value is nested more than ${MAX_VALUE_LEVELS} levels deep`);

@@ -7,14 +7,17 @@ const MESSAGE_CHARS = 2_000;
 const NAME_CHARS = 100;
 const KNOWN_FUNCTIONS: ReadonlySet<string> = new Set(HOST_FUNCTIONS);
 
-/** Passes a host call to the owner of the run, and its result back to the child unless the run has ended meanwhile. */
+/**
+ * Passes a host call to the owner of the run, and its result back to the child unless the run has ended meanwhile. Returns
+ * the size of the result in bytes, 0 when the call failed.
+ */
 export async function serveHostCall(
   run: SandboxRun,
   callId: number,
   name: string,
   argsJson: string,
   limits: PoolLimits,
-): Promise<void> {
+): Promise<number> {
   run.hostCallsUnderWay += 1;
   try {
     if (!KNOWN_FUNCTIONS.has(name)) throw new TypeError("There is no such host function");
@@ -28,11 +31,13 @@ export async function serveHostCall(
     if (bytes > Math.min(limits.hostResultBytes, MAX_MESSAGE_CHARS))
       throw new RangeError(`The result of ${name} is too large`);
     if (run.state !== "ended") run.child?.resolve(run, callId, parts.flatMap(inParts));
+    return bytes;
   } catch (error) {
-    if (run.state === "ended") return;
+    if (run.state === "ended") return 0;
     const { message, name: kind, code } = (error ?? {}) as Record<string, unknown>;
     const text = cut(message, MESSAGE_CHARS) || "The call failed";
     run.child?.reject(run, callId, text, cut(kind, NAME_CHARS), cut(code, NAME_CHARS));
+    return 0;
   } finally {
     run.hostCallsUnderWay -= 1;
   }

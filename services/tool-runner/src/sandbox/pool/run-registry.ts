@@ -61,6 +61,7 @@ export class RunRegistry {
     const run = new SandboxRun(request, now, this.#limits.hostResultCharsPerRun, finish);
     this.#runs.add(run);
     this.#runsOfWorkspace.add(request.workspaceId, 1);
+    this.#slowDownIfLarge(run, request.argsJson.length);
     this.#placement.add(run);
     if (request.signal === undefined) return;
     // Not assigned where it is made: V8 puts a function that is assigned to a property into the old generation at once, and
@@ -142,7 +143,9 @@ export class RunRegistry {
 
   expire(now: number): void {
     for (const run of this.#runs) {
-      if (run.state === "waiting" && run.acceptedAt + this.#limits.heldBackMs <= now && this.#placement.mustWait(run)) {
+      const waitsUntil = Math.min(run.acceptedAt + this.#limits.heldBackMs, run.deadline);
+      if (run.state === "waiting" && waitsUntil <= now && this.#placement.mustWait(run)) {
+        this.#placement.logHeldBack(run);
         this.#end(run, stopped("held-back", HELD_BACK, run));
       } else if (run.deadline > now) continue;
       else if (run.state === "placed") this.#stop(run, stopped("timeout", "The run took too long", run));
@@ -170,7 +173,15 @@ export class RunRegistry {
         run,
         stopped("too-many-host-calls", `More than ${concurrentHostCallsPerRun} concurrent host calls`, run),
       );
-    } else void serveHostCall(run, callId, name, argsJson, this.#limits);
+    } else {
+      void serveHostCall(run, callId, name, argsJson, this.#limits).then((resultBytes) => {
+        this.#slowDownIfLarge(run, resultBytes);
+      });
+    }
+  }
+
+  #slowDownIfLarge(run: SandboxRun, inputBytes: number): void {
+    if (inputBytes >= this.#limits.largeInputBytes) this.#placement.slowDown(run, this.#limits.slowMs);
   }
 
   #chargeStep(run: SandboxRun, cpuMs: number): void {
