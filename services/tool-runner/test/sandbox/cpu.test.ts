@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
 import { quietRuns, tableRow } from "./quiet-workspace.ts";
 import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
@@ -7,6 +9,7 @@ const LANES = 12;
 const BURN_MS = 500;
 const CPU_LIMIT_MS = 100;
 const QUIET_RUNS = 100;
+const OTHERS_PER_CORE = 4;
 const BURN = handler(
   "await ctx.callTool('x'); const end = Date.now() + args.ms; let n = 0; while (Date.now() < end) n++; return n > 0",
 );
@@ -42,15 +45,21 @@ describe("CPU time", () => {
   it("[TOOL-2] the limit of a run is in CPU time: other processes on the same cores do not use it up", async () => {
     await using pool = openPool(12);
     await Promise.all(Array.from({ length: 24 }, (_, n) => resultOf(pool, handler(`return ${n}`))));
-    // Far less than the limit, although its CPU time can grow several times on a machine that is busy with others.
-    const work = handler("let n = 0; for (let i = 0; i < 4e6; i++) n += i % 7; return n > 0");
+    using _others = busyProcesses(OTHERS_PER_CORE * availableParallelism());
+    // How much CPU time this takes depends on the machine: on a busy one, the engine may not get to optimize the loop.
+    const work = handler("let n = 0; for (let i = 0; i < 2e7; i++) n += i % 7; return n > 0");
     const outcomes = await Promise.all(
       Array.from({ length: 48 }, (_, n) =>
-        runSource(pool, work, { workspaceId: `w${n % 12}`, codeKey: `w${n % 12}/t/1`, limits: { cpuMs: 300 } }),
+        runSource(pool, work, {
+          workspaceId: `w${n % 12}`,
+          codeKey: `w${n % 12}/t/1`,
+          limits: { cpuMs: CPU_LIMIT_MS },
+        }),
       ),
     );
-    expect(outcomes.map(({ kind }) => kind)).toEqual(Array(48).fill("ok"));
-    for (const { cpuMs } of outcomes) expect(cpuMs).toBeLessThan(300);
+    const endedRightly = ({ kind, cpuMs }: { kind: string; cpuMs: number }) =>
+      cpuMs <= CPU_LIMIT_MS ? kind === "ok" : kind === "cpu";
+    expect(outcomes.filter((outcome) => !endedRightly(outcome))).toEqual([]);
   });
 
   it("[TOOL-2] a run that used more than its CPU time ends with that error, even if it ended by itself", async () => {
@@ -67,3 +76,13 @@ describe("CPU time", () => {
     }
   });
 });
+
+/** Processes that compute until they are disposed of. */
+function busyProcesses(count: number): Disposable {
+  const processes = Array.from({ length: count }, () => spawn("sh", ["-c", "while :; do :; done"]));
+  return {
+    [Symbol.dispose]: () => {
+      for (const process of processes) process.kill("SIGKILL");
+    },
+  };
+}

@@ -3,7 +3,8 @@ import { type EntryPoints, entryPoints } from "../guest/entry-points.ts";
 import { hardenRealm } from "../guest/harden-realm.ts";
 import { FACTORY_HEAD, type GuestSettings, SOURCE_NAME } from "../protocol/messages.ts";
 import type { CpuShare } from "./cpu-share.ts";
-import type { Engine, EntryArgs, Step, StepOutcome } from "./engine.ts";
+import type { Engine, EntryArgs, Step } from "./engine.ts";
+import { startStep } from "./step-clock.ts";
 
 const ISOLATE_MIB = 32;
 const DRAIN_MS = 100;
@@ -37,17 +38,17 @@ export class Isolate implements Engine {
     this.#entries.install.applySync(undefined, [factory.derefInto({ release: true })]);
   }
 
-  run(entry: keyof EntryPoints, args: EntryArgs, cpuMs: number): Step {
-    const cpuMsBefore = this.#cpuMs;
-    const begun = performance.now();
-    const outcome = this.#enter(entry, args, cpuMs);
-    // The isolate's own count is gone; on a busy machine the time is longer than what it may have used.
-    if (outcome === "memory") return { outcome, cpuMs: Math.min(cpuMs, performance.now() - begun), reports: [] };
-    const usedMs = this.#cpuMs - cpuMsBefore;
+  run(entry: keyof EntryPoints, args: EntryArgs, limitMs: number): Step {
+    const step = startStep();
+    const isInterrupted = this.#enter(entry, args, this.#share.wallMsFor(limitMs));
+    const { tookMs, cpuMs } = step();
+    this.#share.observe(cpuMs, tookMs);
+    if (this.isDead) return { outcome: "memory", cpuMs, reports: [] };
+    const outcome = !isInterrupted ? "done" : cpuMs < limitMs ? "starved" : "cpu";
     try {
-      return { outcome, cpuMs: usedMs, reports: this.#drain() };
+      return { outcome, cpuMs, reports: this.#drain() };
     } catch {
-      return { outcome: this.isDead ? "memory" : "cpu", cpuMs: usedMs, reports: [] };
+      return { outcome: this.isDead ? "memory" : "cpu", cpuMs, reports: [] };
     }
   }
 
@@ -64,39 +65,30 @@ export class Isolate implements Engine {
     if (!this.isDead) this.#isolate.dispose();
   }
 
-  #enter(entry: keyof EntryPoints, args: EntryArgs, cpuMs: number): StepOutcome {
-    const timeoutMs = this.#share.wallMsFor(cpuMs);
-    const cpuMsBefore = this.#cpuMs;
+  /** Whether the time was up before the guest's job queue was empty. */
+  #enter(entry: keyof EntryPoints, args: EntryArgs, timeoutMs: number): boolean {
     const begun = performance.now();
     try {
       this.#entries[entry].applySync(undefined, args as (string | number | boolean)[], { timeout: timeoutMs });
-      return "done";
+      return false;
     } catch {
-      if (this.isDead) return "memory";
       // Anything else is a rejection that the guest did not handle, which is harmless. Only the clock can tell the two
       // apart, because the guest chooses the text of its errors.
-      if (performance.now() - begun < timeoutMs) return "done";
-      return this.#cpuMs - cpuMsBefore >= cpuMs ? "cpu" : "starved";
-    } finally {
-      if (!this.isDead) this.#share.observe(this.#cpuMs - cpuMsBefore, performance.now() - begun);
+      return performance.now() - begun >= timeoutMs;
     }
   }
 
   #drain(): unknown[] {
     for (let tries = 1; ; tries += 1) {
       const timeout = this.#share.wallMsFor(DRAIN_MS);
-      const cpuMsBefore = this.#cpuMs;
+      const step = startStep();
       try {
         return JSON.parse(this.#entries.drain.applySync(undefined, [], { timeout }) as string);
       } catch (error) {
         // Nothing is lost: the reports are removed only when they have been made.
-        const wasStarved = !this.isDead && this.#cpuMs - cpuMsBefore < DRAIN_MS;
+        const wasStarved = !this.isDead && step().cpuMs < DRAIN_MS;
         if (!wasStarved || tries === DRAIN_TRIES) throw error;
       }
     }
-  }
-
-  get #cpuMs(): number {
-    return Number(this.#isolate.cpuTime) / 1_000_000;
   }
 }
