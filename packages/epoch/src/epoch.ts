@@ -21,7 +21,8 @@ export function epochKey(scope: string): string {
 }
 
 /**
- * Lua to prepend to scripts that read epochs: `epoch_of(key)` returns the epoch as text and creates a missing one.
+ * Lua to prepend to scripts that read epochs: `epoch_of(key)` returns the epoch as text and creates a missing one, and
+ * `epochs_of(key, key)` does so for two, with one command.
  * Epochs expire 30 days after they were last raised; creating one again costs each cache one reload.
  */
 export const EPOCH_LUA = `
@@ -31,6 +32,10 @@ local function epoch_of(key)
   local epoch = redis.call('get', key)
   if not epoch then epoch = clock_us(); redis.call('set', key, epoch, 'ex', EPOCH_TTL_S) end
   return epoch
+end
+local function epochs_of(first, second)
+  local epochs = redis.call('mget', first, second)
+  return epochs[1] or epoch_of(first), epochs[2] or epoch_of(second)
 end
 local function raise_epoch(key)
   local now, old = clock_us(), redis.call('get', key)

@@ -6,8 +6,8 @@ export const SECONDS_PER_MINUTE = 60;
  */
 export const COUNTER_LUA = `
 local COUNTER_TTL_S = 120
+local minute = math.floor(tonumber(redis.call('time')[1]) / ${SECONDS_PER_MINUTE})
 local function counter_of(prefix)
-  local minute = math.floor(tonumber(redis.call('time')[1]) / ${SECONDS_PER_MINUTE})
   return prefix .. string.format('%d', minute), (minute + 1) * ${SECONDS_PER_MINUTE}
 end
 local function count_call(counter)

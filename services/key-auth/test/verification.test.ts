@@ -10,6 +10,7 @@ import { expect, test } from "vitest";
 import type { VerificationRow } from "../src/store/verification.ts";
 import { createRedisAdmission } from "../src/verification/admission.ts";
 import { createVerifier } from "../src/verification/verifier.ts";
+import { earlyInMinute } from "./running-key-auth.ts";
 
 function newRow(tools: string[] = []): VerificationRow {
   return {
@@ -63,6 +64,7 @@ async function verifierRig({
   return {
     state,
     row,
+    redis,
     admissionErrors,
     epochs: createEpochs(redis),
     reconnect: () => reconnects.emit("ready"),
@@ -210,4 +212,24 @@ test("[KEY-21] the cache is bounded by the size of the keys: the keys unused for
   };
   for (const recent of rows.slice(-5)) expect(await loadsOf(recent)).toBe(0);
   for (const old of rows.slice(0, 50)) expect(await loadsOf(old)).toBeGreaterThan(0);
+});
+
+test("[KEY-21] [LIMIT-1] calls that are decided together are counted one by one, and one that Redis cannot count is decided alone", async () => {
+  await earlyInMinute();
+  const [limited, broken, other] = [newRow(), newRow(), newRow()];
+  limited.limit = 3;
+  await using rig = await verifierRig({ rows: [limited, broken, other] });
+  for (const row of [limited, broken, other]) await rig.verify(row.secretHash);
+  const [seconds] = await rig.redis.time();
+  await rig.redis.set(`toolgate:calls:${broken.keyId}:${Math.floor(Number(seconds) / 60)}`, "not a number");
+  const together = [limited, limited, broken, limited, other].map((row) => rig.verify(row.secretHash));
+  const verdicts = await Promise.all(together);
+  expect(verdicts.map((verdict) => [verdict?.admitted, verdict?.used])).toEqual([
+    [true, 2],
+    [true, 3],
+    [true, 1],
+    [false, 3],
+    [true, 2],
+  ]);
+  expect(rig.admissionErrors).toHaveLength(1);
 });

@@ -267,7 +267,7 @@ export declare type PullUndeliveredRequest = Message<"toolgate.outbound_webhook.
   endpointId: bigint;
 
   /**
-   * 1 to 100, default 50. Fewer are returned if the bodies would exceed 1 MB together.
+   * 1 to 100, default 50. Fewer are returned if the bodies would exceed 256 KiB together.
    *
    * @generated from field: uint32 page_size = 3;
    */

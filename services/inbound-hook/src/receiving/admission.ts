@@ -1,5 +1,6 @@
 import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
 import { COUNTER_LUA, SECONDS_PER_MINUTE } from "@toolgate/epoch/minute-window";
+import { createScriptBatches } from "@toolgate/epoch/script-batches";
 import type { Redis } from "ioredis";
 import { epochScope } from "../domain/hook.ts";
 
@@ -35,36 +36,33 @@ export interface Admission {
 }
 
 const ADMISSION_LUA = `${EPOCH_LUA}${COUNTER_LUA}
-local hook_epoch, workspace_epoch = epoch_of(KEYS[1]), epoch_of(KEYS[2])
-if hook_epoch ~= ARGV[1] or workspace_epoch ~= ARGV[2] then return {0, hook_epoch, workspace_epoch} end
-if ARGV[4] == '0' then return {1} end
-local counter = counter_of(KEYS[3])
-if tonumber(redis.call('get', counter) or '0') >= tonumber(ARGV[3]) then
-  return {2, ${SECONDS_PER_MINUTE} - redis.call('time')[1] % ${SECONDS_PER_MINUTE}}
-end
-count_call(counter)
-return {1}`;
+local function decide(key, value)
+  local hook_epoch, workspace_epoch = epochs_of(KEYS[key + 1], KEYS[key + 2])
+  if hook_epoch ~= ARGV[value + 1] or workspace_epoch ~= ARGV[value + 2] then return {0, hook_epoch, workspace_epoch} end
+  if ARGV[value + 4] == '0' then return {1} end
+  local counter = counter_of(KEYS[key + 3])
+  if count_call(counter) > tonumber(ARGV[value + 3]) then
+    redis.call('decr', counter)
+    return {2, ${SECONDS_PER_MINUTE} - redis.call('time')[1] % ${SECONDS_PER_MINUTE}}
+  end
+  return {1}
+end`;
 
-interface AdmissionRedis extends Redis {
-  toolgateAdmitHook(
-    ...args: [epochOfHook: string, epochOfWorkspace: string, counters: string, ...values: (string | number)[]]
-  ): Promise<[0, string, string] | [1] | [2, number]>;
-}
+type Reply = [0, string, string] | [1] | [2, number];
 
 export function createRedisAdmission(redis: Redis): Admission {
-  redis.defineCommand("toolgateAdmitHook", { numberOfKeys: 3, lua: ADMISSION_LUA });
-  const commands = redis as AdmissionRedis;
+  const admit = createScriptBatches(redis, {
+    name: "toolgateAdmitHook",
+    lua: ADMISSION_LUA,
+    keysPerRequest: 3,
+    valuesPerRequest: 4,
+  });
   return {
     async decide({ hookId, workspaceId, known, limit, count }) {
-      const reply = await commands.toolgateAdmitHook(
-        epochKey(epochScope(hookId)),
-        epochKey(`workspace:${workspaceId}`),
-        `toolgate:hook-calls:${hookId}:`,
-        known?.hook ?? "",
-        known?.workspace ?? "",
-        limit,
-        count ? 1 : 0,
-      );
+      const reply = (await admit(
+        [epochKey(epochScope(hookId)), epochKey(`workspace:${workspaceId}`), `toolgate:hook-calls:${hookId}:`],
+        [known?.hook ?? "", known?.workspace ?? "", limit, count ? 1 : 0],
+      )) as Reply;
       if (reply[0] === 0) return { kind: "stale", epochs: { hook: reply[1], workspace: reply[2] } };
       return reply[0] === 1 ? { kind: "admitted" } : { kind: "limited", retryAfterSeconds: reply[1] };
     },

@@ -1,5 +1,6 @@
 import { EPOCH_LUA, epochKey } from "@toolgate/epoch/epoch";
 import { COUNTER_LUA } from "@toolgate/epoch/minute-window";
+import { createScriptBatches } from "@toolgate/epoch/script-batches";
 import type { Redis } from "ioredis";
 
 /** The epochs of a key and of its workspace. */
@@ -45,50 +46,39 @@ export interface Admission {
 
 const ADMISSION_LUA = `${EPOCH_LUA}${COUNTER_LUA}
 local ACCEPTED_TTL_S = 7776000
-local key_epoch, workspace_epoch = epoch_of(KEYS[1]), epoch_of(KEYS[2])
-if key_epoch ~= ARGV[1] or workspace_epoch ~= ARGV[2] then return {0, key_epoch, workspace_epoch} end
-local counter, reset_at = counter_of(KEYS[3])
-local used = tonumber(redis.call('get', counter) or '0')
-if ARGV[4] == '0' then return {1, used, reset_at} end
-if used >= tonumber(ARGV[3]) then return {2, used, reset_at} end
-used = count_call(counter)
-redis.call('set', KEYS[4], clock_us(), 'ex', ACCEPTED_TTL_S)
-return {1, used, reset_at}`;
+local function decide(key, value)
+  local key_epoch, workspace_epoch = epochs_of(KEYS[key + 1], KEYS[key + 2])
+  if key_epoch ~= ARGV[value + 1] or workspace_epoch ~= ARGV[value + 2] then return {0, key_epoch, workspace_epoch} end
+  local counter, reset_at = counter_of(KEYS[key + 3])
+  if ARGV[value + 4] == '0' then return {1, tonumber(redis.call('get', counter) or '0'), reset_at} end
+  local used = count_call(counter)
+  if used > tonumber(ARGV[value + 3]) then return {2, redis.call('decr', counter), reset_at} end
+  redis.call('set', KEYS[key + 4], clock_us(), 'ex', ACCEPTED_TTL_S)
+  return {1, used, reset_at}
+end`;
 
 const USED_LUA = `${COUNTER_LUA}
 return tonumber(redis.call('get', (counter_of(KEYS[1]))) or '0')`;
 
-interface AdmissionRedis extends Redis {
-  toolgateAdmit(
-    ...args: [
-      epochOfKey: string,
-      epochOfWorkspace: string,
-      counters: string,
-      accepted: string,
-      ...values: (string | number)[],
-    ]
-  ): Promise<[0, string, string] | [1 | 2, number, number]>;
-}
+type Reply = [0, string, string] | [1 | 2, number, number];
 
 /** The minute is appended. */
 const counterPrefix = (keyId: string) => `toolgate:calls:${keyId}:`;
 const acceptedKey = (keyId: string) => `toolgate:accepted:${keyId}`;
 
 export function createRedisAdmission(redis: Redis): Admission {
-  redis.defineCommand("toolgateAdmit", { numberOfKeys: 4, lua: ADMISSION_LUA });
-  const commands = redis as AdmissionRedis;
+  const admit = createScriptBatches(redis, {
+    name: "toolgateAdmit",
+    lua: ADMISSION_LUA,
+    keysPerRequest: 4,
+    valuesPerRequest: 4,
+  });
   return {
     async decide({ keyId, workspaceId, known, limit, count }) {
-      const [verdict, first, second] = await commands.toolgateAdmit(
-        epochKey(`key:${keyId}`),
-        epochKey(`workspace:${workspaceId}`),
-        counterPrefix(keyId),
-        acceptedKey(keyId),
-        known?.key ?? "",
-        known?.workspace ?? "",
-        limit,
-        count ? 1 : 0,
-      );
+      const [verdict, first, second] = (await admit(
+        [epochKey(`key:${keyId}`), epochKey(`workspace:${workspaceId}`), counterPrefix(keyId), acceptedKey(keyId)],
+        [known?.key ?? "", known?.workspace ?? "", limit, count ? 1 : 0],
+      )) as Reply;
       if (verdict === 0) return { kind: "stale", epochs: { key: first, workspace: second } };
       return { kind: verdict === 1 ? "admitted" : "limited", used: first, resetAt: second };
     },

@@ -13,7 +13,7 @@ import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
 import { REASON } from "./undelivered-message.ts";
 
 /** Encoding more would keep the event loop, and with it other workspaces, waiting. */
-const MAX_BODY_BYTES_PER_PULL = 1024 * 1024;
+const MAX_BODY_BYTES_PER_PULL = 256 * 1024;
 const HISTORY = /^[0-9a-f]{32}$/;
 
 export const pullUndelivered: Handler<Context, typeof UndeliveredService.method.pullUndelivered> = async (

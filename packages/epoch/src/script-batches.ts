@@ -1,0 +1,83 @@
+import type { Redis } from "ioredis";
+
+/** A script that decides one request at a time. */
+interface BatchedScript {
+  /** The command that it becomes on the connection. */
+  name: string;
+  /**
+   * Lua that defines `decide(key, value)`: decides the request whose keys follow `KEYS[key]` and whose values follow
+   * `ARGV[value]`, and returns its reply.
+   */
+  lua: string;
+  keysPerRequest: number;
+  valuesPerRequest: number;
+}
+
+interface Batch {
+  readonly keys: string[];
+  readonly values: (string | number)[];
+  readonly replies: Promise<unknown[]>;
+  count: number;
+}
+
+/** Redis does nothing else while a script runs. */
+const MAX_REQUESTS = 64;
+
+/**
+ * Runs a script in Redis for requests one by one, but sends those that come together as one command, in their order:
+ * most of what a command costs, here and in Redis, does not depend on how much it does. Returns what resolves to the reply
+ * to a request. A request that fails in the script rejects alone; one whose command fails may have been decided or not.
+ */
+export function createScriptBatches(
+  redis: Redis,
+  { name, lua, keysPerRequest, valuesPerRequest }: BatchedScript,
+): (keys: string[], values: (string | number)[]) => Promise<unknown> {
+  redis.defineCommand(name, { lua: batched(lua, keysPerRequest, valuesPerRequest) });
+  // They have been collected already, so the client need not collect commands for another turn.
+  const { autoPipeliningIgnoredCommands = [] } = redis.options;
+  redis.options.autoPipeliningIgnoredCommands = [...autoPipeliningIgnoredCommands, name];
+  const commands = redis as unknown as Record<string, (...args: (string | number)[]) => Promise<unknown[]>>;
+  let open: Batch | undefined;
+  /** Commands without a reply. */
+  let underWay = 0;
+
+  function openBatch(): Batch {
+    const { promise, resolve } = Promise.withResolvers<unknown[]>();
+    const batch: Batch = { keys: [], values: [], replies: promise, count: 0 };
+    const send = () => {
+      if (open === batch) open = undefined;
+      underWay += 1;
+      const replies = commands[name]?.(batch.keys.length, ...batch.keys, ...batch.values) ?? Promise.resolve([]);
+      resolve(replies.finally(() => (underWay -= 1)));
+    };
+    // At once while Redis has nothing to do, though after the promises that are settled now, as what waits for them may add
+    // requests; otherwise with the requests of this turn of the event loop.
+    if (underWay === 0) process.nextTick(send);
+    else setImmediate(send);
+    return batch;
+  }
+
+  return async (keys, values) => {
+    open ??= openBatch();
+    const batch = open;
+    const place = batch.count;
+    batch.keys.push(...keys);
+    batch.values.push(...values);
+    batch.count += 1;
+    if (batch.count === MAX_REQUESTS) open = undefined;
+    const reply = (await batch.replies)[place];
+    if (reply instanceof Error) throw reply;
+    return reply;
+  };
+}
+
+function batched(lua: string, keysPerRequest: number, valuesPerRequest: number): string {
+  return `${lua}
+local replies = {}
+for request = 0, #KEYS / ${keysPerRequest} - 1 do
+  local ok, reply = pcall(decide, request * ${keysPerRequest}, request * ${valuesPerRequest})
+  if not ok and type(reply) ~= 'table' then reply = {err = reply} end
+  replies[request + 1] = reply
+end
+return replies`;
+}
