@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { listenForStop } from "@toolgate/local/stopping";
 import { measureWindow, type Window } from "./src/calls/measure-calls.ts";
@@ -7,13 +8,17 @@ import { startGenerator } from "./src/installation/run-parts.ts";
 import { startInstallation } from "./src/installation/start-installation.ts";
 import { openWorkFolder } from "./src/installation/work-folder.ts";
 import type { LoadMode } from "./src/load/score.ts";
+import { median } from "./src/statistics.ts";
 
-const USAGE = `node bench/windows.ts single|split [--profile] [closed:CONNECTIONS:SECONDS | open:PER_SECOND:SECONDS]...
-Tool calls of Toolgate and of the fastify peer in windows of your choice, to compare two versions.`;
+const USAGE = `node bench/windows.ts single|split [--profile] [--with FOLDER]... [--times N] [closed:CONNECTIONS:SECONDS | open:PER_SECOND:SECONDS]...
+Tool calls of Toolgate and of the fastify peer in windows of your choice; with other checkouts (single only), also their
+calls, in turns. Each figure is the median of N windows.`;
 const WARM_UP = { mode: { kind: "closed", concurrency: 64 }, warmUpMs: 0, measureMs: 3_000 } as const;
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 type Order = Parameters<typeof measureWindow>[1];
+
+type Version = { name: string; variant: Variant };
 
 function orderOf(text: string): Order {
   const [, kind, number, seconds] = /^(closed|open):(\d+):(\d+)$/.exec(text) ?? [];
@@ -23,28 +28,70 @@ function orderOf(text: string): Order {
   return { mode, warmUpMs: 500, measureMs: Number(seconds) * 1_000 };
 }
 
-function describe({ load, usage, logMessages }: Window): string {
-  const perCall = Object.entries(usage.cpuMs).map(([name, ms]) => [name, (ms * 1_000) / load.responses] as const);
-  const shown = perCall.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(", ");
-  const { p50Ms, p99Ms } = load.latency;
-  const rate = `${load.perSecond.toFixed(0)}/s, p50 ${p50Ms.toFixed(2)}, p99 ${p99Ms.toFixed(1)} ms`;
-  return `${rate}, ${(logMessages / load.responses).toFixed(2)} log messages per call, µs of CPU per call: ${shown}`;
+function readArguments([kind, ...words]: string[]) {
+  if (kind !== "single" && kind !== "split") throw new Error(USAGE);
+  const orders: { text: string; order: Order }[] = [];
+  let profile = false;
+  const others: string[] = [];
+  let times = 1;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    if (word === "--profile") profile = true;
+    else if (word === "--with") others.push(resolve(words[++at] ?? ""));
+    else if (word === "--times") times = Number(words[++at]);
+    else orders.push({ text: word, order: orderOf(word) });
+  }
+  return { kind, orders, profile, others, times } as const;
+}
+
+function describe(windows: readonly Window[]): string {
+  const of = (figure: (window: Window) => number) => median(windows.map(figure));
+  const names = Object.keys(windows[0]?.usage.cpuMs ?? {});
+  const perCall = names.map((name) => {
+    const us = of(({ usage, load }) => ((usage.cpuMs[name] ?? 0) * 1_000) / load.responses);
+    return `${name} ${us.toFixed(0)}`;
+  });
+  const rate = of(({ load }) => load.perSecond).toFixed(0);
+  const p50 = of(({ load }) => load.latency.p50Ms).toFixed(2);
+  const p99 = of(({ load }) => load.latency.p99Ms).toFixed(1);
+  const messages = of(({ logMessages, load }) => logMessages / load.responses).toFixed(2);
+  return `${rate}/s, p50 ${p50}, p99 ${p99} ms, ${messages} log messages per call, µs of CPU per call: ${perCall.join(", ")}`;
 }
 
 const { stop: signal } = listenForStop(process, () => performance.now());
-const [kind, ...rest] = process.argv.slice(2);
-if (kind !== "single" && kind !== "split") throw new Error(USAGE);
-const orders = rest.filter((one) => one !== "--profile").map((text) => ({ text, order: orderOf(text) }));
-const profileDir = rest.includes("--profile") ? file("../.data/bench-profile") : undefined;
+const { kind, orders, profile, others, times } = readArguments(process.argv.slice(2));
+const profileDir = profile ? file("../.data/bench-profile") : undefined;
 if (profileDir) await mkdir(profileDir, { recursive: true });
 await using resources = new AsyncDisposableStack();
 const folder = resources.use(await openWorkFolder(file("../.data/bench")));
-const dataDir = `${folder.path}/${kind}`;
-const settings = { dataDir, receiver: undefined, profileDir, log: () => {}, signal };
-const installation = resources.use(await startInstallation(kind, settings));
-const variants: Variant[] = [await toolgateVariant(installation), await startFastify(resources, installation, signal)];
+
+async function start(name: string, checkout?: string) {
+  const settings = {
+    dataDir: `${folder.path}/${name}`,
+    receiver: undefined,
+    profileDir,
+    checkout,
+    log: () => {},
+    signal,
+  };
+  return resources.use(await startInstallation(kind, settings));
+}
+
+const installation = await start(kind);
+const versions: Version[] = [{ name: kind, variant: await toolgateVariant(installation) }];
+for (const checkout of others) {
+  const name = basename(checkout);
+  versions.push({ name, variant: await toolgateVariant(await start(name, checkout)) });
+}
+versions.push({ name: "fastify", variant: await startFastify(resources, installation, signal) });
 const generator = await startGenerator(resources, signal);
-for (const variant of variants) await measureWindow(variant, WARM_UP, { generator, signal });
-for (const { text, order } of orders)
-  for (const variant of variants)
-    console.log(`${variant.name} ${text}: ${describe(await measureWindow(variant, order, { generator, signal }))}`);
+for (const { variant } of versions) await measureWindow(variant, WARM_UP, { generator, signal });
+const measured = new Map<string, Window[]>();
+for (let round = 0; round < times; round += 1)
+  for (const { text, order } of orders)
+    for (const { name, variant } of versions) {
+      const shown = `${name} ${text}`;
+      const windows = [...(measured.get(shown) ?? []), await measureWindow(variant, order, { generator, signal })];
+      measured.set(shown, windows);
+    }
+for (const [shown, windows] of measured) console.log(`${shown}: ${describe(windows)}`);

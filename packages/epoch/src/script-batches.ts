@@ -20,13 +20,14 @@ interface Batch {
   count: number;
 }
 
-/** Redis does nothing else while a script runs. */
+/** Redis serves nobody else while a script runs. */
 const MAX_REQUESTS = 64;
 
 /**
- * Runs a script in Redis for requests one by one, but sends those that come together as one command, in their order:
- * most of what a command costs, here and in Redis, does not depend on how much it does. Returns what resolves to the reply
- * to a request. A request that fails in the script rejects alone; one whose command fails may have been decided or not.
+ * Runs a script in Redis for requests one by one, but sends those that come together as one command: most of what a
+ * command costs, here and in Redis, does not depend on how much it does. Returns a function that sends a request and
+ * resolves to its reply. A request that fails in the script rejects alone; one whose command fails may have been decided or
+ * not.
  */
 export function createScriptBatches(
   redis: Redis,
@@ -38,26 +39,31 @@ export function createScriptBatches(
   redis.options.autoPipeliningIgnoredCommands = [...autoPipeliningIgnoredCommands, name];
   const commands = redis as unknown as Record<string, (...args: (string | number)[]) => Promise<unknown[]>>;
   let open: Batch | undefined;
-  /** Commands without a reply. */
-  let underWay = 0;
+  let commandsUnderWay = 0;
+
+  async function send(batch: Batch): Promise<unknown[]> {
+    if (open === batch) open = undefined;
+    commandsUnderWay += 1;
+    try {
+      return (await commands[name]?.(batch.keys.length, ...batch.keys, ...batch.values)) ?? [];
+    } finally {
+      commandsUnderWay -= 1;
+    }
+  }
 
   function openBatch(): Batch {
     const { promise, resolve } = Promise.withResolvers<unknown[]>();
     const batch: Batch = { keys: [], values: [], replies: promise, count: 0 };
-    const send = () => {
-      if (open === batch) open = undefined;
-      underWay += 1;
-      const replies = commands[name]?.(batch.keys.length, ...batch.keys, ...batch.values) ?? Promise.resolve([]);
-      resolve(replies.finally(() => (underWay -= 1)));
-    };
-    // At once while Redis has nothing to do, though after the promises that are settled now, as what waits for them may add
-    // requests; otherwise with the requests of this turn of the event loop.
-    if (underWay === 0) process.nextTick(send);
-    else setImmediate(send);
+    // While Redis has nothing to do, before the next event; otherwise with what comes in this turn of the event loop.
+    if (commandsUnderWay === 0) process.nextTick(() => resolve(send(batch)));
+    else setImmediate(() => resolve(send(batch)));
     return batch;
   }
 
   return async (keys, values) => {
+    // Otherwise the requests after it would get the wrong keys.
+    if (keys.length !== keysPerRequest || values.length !== valuesPerRequest)
+      throw new Error(`${name}: wrong arguments`);
     open ??= openBatch();
     const batch = open;
     const place = batch.count;
@@ -77,7 +83,8 @@ local replies = {}
 for request = 0, #KEYS / ${keysPerRequest} - 1 do
   local ok, reply = pcall(decide, request * ${keysPerRequest}, request * ${valuesPerRequest})
   if not ok and type(reply) ~= 'table' then reply = {err = reply} end
-  replies[request + 1] = reply
+  -- A nil would cut off the replies after it.
+  replies[request + 1] = reply or false
 end
 return replies`;
 }

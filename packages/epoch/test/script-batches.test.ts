@@ -35,7 +35,7 @@ async function scripts(): Promise<number> {
   return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
 }
 
-test("requests that come together are one command, are decided in their order, and each gets its own reply", async () => {
+test("requests that come together are one command, and each gets its own reply", async () => {
   const add = newAdd();
   const before = await scripts();
   const together = Array.from({ length: 30 }, async (_, n) => {
@@ -49,8 +49,28 @@ test("requests that come together are one command, are decided in their order, a
   const largestSum = (parity: number) =>
     Math.max(...replies.filter(({ n }) => n % 2 === parity).map((r) => r.reply[1]));
   expect([largestSum(0), largestSum(1)]).toEqual([210, 225]);
-  const inOrder = replies.filter(({ n }) => n % 4 === 0).map(({ reply }) => reply[1]);
-  expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
+});
+
+test("a request is sent before the next event while Redis has nothing to do, and later ones of that turn together", async () => {
+  const add = newAdd();
+  await add(0, "a", 1);
+  const before = await scripts();
+  const later = () => new Promise<void>((resolve) => process.nextTick(resolve));
+  const replies = [add(1, "a", 1)];
+  for (let request = 2; request <= 4; request += 1) {
+    await later();
+    await later();
+    replies.push(add(request, "a", 1));
+  }
+  expect(await Promise.all(replies)).toEqual([1, 2, 3, 4].map((request) => [String(request), request + 1]));
+  expect(await scripts()).toBe(before + 2);
+});
+
+test("requests with other than the script's keys and values are refused, and disturb no other", async () => {
+  const run = createScriptBatches(redis, { name: "add", lua: ADD_LUA, keysPerRequest: 1, valuesPerRequest: 2 });
+  const replies = await Promise.allSettled([run(["a"], [0, 1]), run(["a", "b"], [1, 1]), run(["a"], [2, 1])]);
+  expect(replies.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(await redis.get("a")).toBe("2");
 });
 
 test("a request whose decision fails rejects alone", async () => {

@@ -1,4 +1,4 @@
-/** Collects the items that are added together, and commits them as one batch. */
+/** Collects the items added in one turn of the event loop, and commits them as one batch. */
 export interface GroupCommit<T> extends AsyncDisposable {
   /**
    * Resolves once the item's batch is committed. Rejects if that fails, or immediately when too much is waiting.
@@ -35,8 +35,8 @@ const MAX_WAITING_ITEMS = 50_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /**
- * One commit for many items: while nothing is being committed, an item is committed at once, with those that are added by
- * what runs before the next event; under load, batches grow while earlier ones are being committed. All items of a batch share one promise. Disposing commits the items that are left and waits
+ * One commit for many items: a single item is committed at the end of its tick; under load, batches grow while earlier
+ * ones are being committed. All items of a batch share one promise. Disposing commits the items that are left and waits
  * for that; items added afterwards are refused. `waiting` counts the items whose commit has not started.
  */
 export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommit<T> & { readonly waiting: number } {
@@ -98,7 +98,7 @@ export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommi
       waitingBytes += bytes;
       if (!scheduled && running.size < maxInFlight) {
         scheduled = true;
-        process.nextTick(flush);
+        setImmediate(flush);
       }
       return batch.done;
     },

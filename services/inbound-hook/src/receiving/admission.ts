@@ -41,10 +41,10 @@ local function decide(key, value)
   if hook_epoch ~= ARGV[value + 1] or workspace_epoch ~= ARGV[value + 2] then return {0, hook_epoch, workspace_epoch} end
   if ARGV[value + 4] == '0' then return {1} end
   local counter = counter_of(KEYS[key + 3])
-  if count_call(counter) > tonumber(ARGV[value + 3]) then
-    redis.call('decr', counter)
+  if tonumber(redis.call('get', counter) or '0') >= tonumber(ARGV[value + 3]) then
     return {2, ${SECONDS_PER_MINUTE} - redis.call('time')[1] % ${SECONDS_PER_MINUTE}}
   end
+  count_call(counter)
   return {1}
 end`;
 

@@ -50,9 +50,10 @@ local function decide(key, value)
   local key_epoch, workspace_epoch = epochs_of(KEYS[key + 1], KEYS[key + 2])
   if key_epoch ~= ARGV[value + 1] or workspace_epoch ~= ARGV[value + 2] then return {0, key_epoch, workspace_epoch} end
   local counter, reset_at = counter_of(KEYS[key + 3])
-  if ARGV[value + 4] == '0' then return {1, tonumber(redis.call('get', counter) or '0'), reset_at} end
-  local used = count_call(counter)
-  if used > tonumber(ARGV[value + 3]) then return {2, redis.call('decr', counter), reset_at} end
+  local used = tonumber(redis.call('get', counter) or '0')
+  if ARGV[value + 4] == '0' then return {1, used, reset_at} end
+  if used >= tonumber(ARGV[value + 3]) then return {2, used, reset_at} end
+  used = count_call(counter)
   redis.call('set', KEYS[key + 4], clock_us(), 'ex', ACCEPTED_TTL_S)
   return {1, used, reset_at}
 end`;

@@ -16,6 +16,7 @@ type ChildRun = {
   readonly tool: ToolIsolate;
   readonly cpuLimitMs: number;
   readonly resultBytes: number;
+  readonly timesLost: number;
   cpuMs: number;
   /** What has arrived of long results of host calls, by the call. */
   parts: Map<number, string> | undefined;
@@ -51,15 +52,18 @@ export class ChildRuns {
         this.#keepPart(message[1], message[2], message[3]);
         break;
       default:
-        this.#progress.begin(message[1], this.#isolates.share.wallMsFor(this.#cpuLimitOf(message)));
+        this.#progress.begin(message[1], this.#timeoutOf(message));
         if (message[0] === "start") this.#start(message);
         else this.#continue(message);
         this.done = message[1];
     }
   }
 
-  #cpuLimitOf(message: StartMessage | ResultMessage): number {
-    return message[0] === "start" ? message[6] : (this.#runs.get(message[2])?.cpuLimitMs ?? 0);
+  #timeoutOf(message: StartMessage | ResultMessage): number {
+    const { share } = this.#isolates;
+    if (message[0] === "start") return share.wallMsFor(message[6], message[8]);
+    const run = this.#runs.get(message[2]);
+    return run === undefined ? 0 : share.wallMsFor(run.cpuLimitMs, run.timesLost);
   }
 
   #keepPart(ticket: number, callId: number, json: string): void {
@@ -77,7 +81,7 @@ export class ChildRuns {
     this.#enter(run, entry, [ticket, callId, begun + text, ...rest]);
   }
 
-  #start([, ticket, codeId, argsJson, readOnly, testMode, cpuLimitMs, resultBytes]: StartMessage): void {
+  #start([, ticket, codeId, argsJson, readOnly, testMode, cpuLimitMs, resultBytes, timesLost = 0]: StartMessage): void {
     if (this.#progress.isTakenBack(ticket)) {
       this.#report(["skipped", ticket]);
       return;
@@ -93,7 +97,7 @@ export class ChildRuns {
       this.#report(["full", ticket]);
       return;
     }
-    const run: ChildRun = { ticket, tool, cpuLimitMs, resultBytes, cpuMs: 0, parts: undefined };
+    const run: ChildRun = { ticket, tool, cpuLimitMs, resultBytes, timesLost, cpuMs: 0, parts: undefined };
     this.#runs.set(ticket, run);
     tool.tickets.add(ticket);
     this.#enter(run, "start", [ticket, argsJson, readOnly, testMode, resultBytes]);
@@ -110,7 +114,8 @@ export class ChildRuns {
 
   #enter(run: ChildRun, entry: keyof EntryPoints, args: EntryArgs): void {
     const { isolate, tickets } = run.tool;
-    const { outcome, cpuMs, reports } = isolate.run(entry, args, Math.max(1, run.cpuLimitMs - run.cpuMs));
+    const leftMs = Math.max(1, run.cpuLimitMs - run.cpuMs);
+    const { outcome, cpuMs, reports } = isolate.run(entry, args, leftMs, run.timesLost);
     run.cpuMs += cpuMs;
     if (cpuMs >= REPORTED_MS) this.#report(["used", run.ticket, cpuMs]);
     // It was not interrupted, because the engine's clock leaves some room.

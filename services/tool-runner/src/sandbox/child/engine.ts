@@ -19,8 +19,11 @@ export type Step = {
 export interface Engine extends Disposable {
   /** Compiles a tool's factory without running the tool's own code. Throws the engine's SyntaxError. */
   compile(code: string): void;
-  /** Enters the isolate and stays until its job queue is empty or the CPU time is used up. */
-  run(entry: keyof EntryPoints, args: EntryArgs, limitMs: number): Step;
+  /**
+   * Enters the isolate and stays until its job queue is empty or the CPU time is used up. A run that was lost before gets
+   * more time to use it.
+   */
+  run(entry: keyof EntryPoints, args: EntryArgs, cpuLimitMs: number, timesLost?: number): Step;
   /** Heap and buffers. */
   readonly heapMib: number;
   /** It has been disposed of, or has run out of memory. */

@@ -3,13 +3,13 @@ import { type EntryPoints, entryPoints } from "../guest/entry-points.ts";
 import { hardenRealm } from "../guest/harden-realm.ts";
 import { FACTORY_HEAD, type GuestSettings, SOURCE_NAME } from "../protocol/messages.ts";
 import type { CpuShare } from "./cpu-share.ts";
-import type { Engine, EntryArgs, Step } from "./engine.ts";
-import { startStep } from "./step-clock.ts";
+import type { Engine, EntryArgs, Step, StepOutcome } from "./engine.ts";
+import { type StepReading, startStep } from "./step-clock.ts";
 
 const ISOLATE_MIB = 32;
 const DRAIN_MS = 100;
 /** How often reports are asked for on a machine that is so busy that the time was up before they were made. */
-const DRAIN_TRIES = 10;
+const DRAIN_TRIES = 4;
 const LOAD_MS = 1_000;
 const BYTES_PER_MIB = 1024 * 1024;
 const ENTRY_NAMES = ["install", "start", "resolve", "reject", "cancel", "drain"] as const;
@@ -38,18 +38,17 @@ export class Isolate implements Engine {
     this.#entries.install.applySync(undefined, [factory.derefInto({ release: true })]);
   }
 
-  run(entry: keyof EntryPoints, args: EntryArgs, limitMs: number): Step {
-    const step = startStep();
-    const isInterrupted = this.#enter(entry, args, this.#share.wallMsFor(limitMs));
-    const { tookMs, cpuMs } = step();
+  run(entry: keyof EntryPoints, args: EntryArgs, cpuLimitMs: number, timesLost = 0): Step {
+    const read = startStep();
+    const isInterrupted = this.#enter(entry, args, this.#share.wallMsFor(cpuLimitMs, timesLost));
+    const entered = read();
+    const { tookMs, cpuMs } = entered;
     this.#share.observe(cpuMs, tookMs);
     if (this.isDead) return { outcome: "memory", cpuMs, reports: [] };
-    const outcome = !isInterrupted ? "done" : cpuMs < limitMs ? "starved" : "cpu";
-    try {
-      return { outcome, cpuMs, reports: this.#drain() };
-    } catch {
-      return { outcome: this.isDead ? "memory" : "cpu", cpuMs, reports: [] };
-    }
+    const outcome = !isInterrupted ? "done" : cpuMs < cpuLimitMs ? "starved" : "cpu";
+    const drained = this.#drain(read, entered);
+    if (Array.isArray(drained)) return { outcome, cpuMs, reports: drained };
+    return { outcome: drained, cpuMs: read().cpuMs, reports: [] };
   }
 
   get heapMib(): number {
@@ -78,17 +77,23 @@ export class Isolate implements Engine {
     }
   }
 
-  #drain(): unknown[] {
-    for (let tries = 1; ; tries += 1) {
-      const timeout = this.#share.wallMsFor(DRAIN_MS);
-      const step = startStep();
+  /** What the guest reports, or why that could not be made. */
+  #drain(read: () => StepReading, entered: StepReading): unknown[] | Exclude<StepOutcome, "done"> {
+    let before = entered;
+    for (let timesStarved = 0; timesStarved < DRAIN_TRIES; timesStarved += 1) {
+      const timeout = this.#share.wallMsFor(DRAIN_MS, timesStarved);
       try {
         return JSON.parse(this.#entries.drain.applySync(undefined, [], { timeout }) as string);
-      } catch (error) {
-        // Nothing is lost: the reports are removed only when they have been made.
-        const wasStarved = !this.isDead && step().cpuMs < DRAIN_MS;
-        if (!wasStarved || tries === DRAIN_TRIES) throw error;
+      } catch {
+        if (this.isDead) return "memory";
+        const after = read();
+        const [tookMs, cpuMs] = [after.tookMs - before.tookMs, after.cpuMs - before.cpuMs];
+        before = after;
+        this.#share.observe(cpuMs, tookMs);
+        // Otherwise the machine is busy. Nothing is lost: the reports are removed only when they have been made.
+        if (cpuMs >= DRAIN_MS || tookMs < timeout) return "cpu";
       }
     }
+    return "starved";
   }
 }

@@ -1,11 +1,14 @@
 const US_PER_MS = 1_000;
 
+/** How long a step has taken so far, and the CPU time that it has used. */
+export type StepReading = { readonly tookMs: number; readonly cpuMs: number };
+
 /**
- * Measures a step from now on. Returns what reads it: how long it took, and the CPU time that it used. The engine's threads
- * count too, because a guest that fills its memory keeps them busy and waits for them. (isolated-vm's own count is no use:
- * its published binaries for Linux count time.)
+ * Measures a step from now on. Returns a function that reads it. The CPU time is at most that of one processor; the
+ * engine's own threads count, because a guest that fills its memory keeps them busy and waits for them. (isolated-vm's
+ * `cpuTime` is no use: its published binaries for Linux measure wall-clock time.)
  */
-export function startStep(): () => { tookMs: number; cpuMs: number } {
+export function startStep(): () => StepReading {
   const begun = performance.now();
   const before = process.cpuUsage();
   return () => {

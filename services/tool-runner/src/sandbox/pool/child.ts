@@ -116,7 +116,8 @@ export class Child implements RunChild, AsyncDisposable {
     if (this.assigned.size === 0) this.heldSince = this.#now();
     this.assigned.add(ticket, run);
     const { readOnly, testMode } = context;
-    this.#send(["start", ticket, codeId, argsJson, readOnly, testMode, limits.cpuMs, limits.resultBytes]);
+    const { cpuMs, resultBytes } = limits;
+    this.#send(["start", ticket, codeId, argsJson, readOnly, testMode, cpuMs, resultBytes, run.timesLost]);
     return ticket;
   }
 

@@ -7,8 +7,8 @@ const CHUNK_BYTES = 256 * 1024;
 const PIPE_BYTES = 1024 * 1024;
 
 /**
- * Sends messages in frames: the first at once, with what is sent before the next event, and further ones in a turn of the
- * event loop each, so that a large batch neither grows without bound nor delays everything else. `onRead` is called while the child reads a large batch.
+ * Sends messages in frames: the first before the next event, and further ones in a turn of the event loop each, so that a
+ * large batch neither grows without bound nor delays everything else. `onRead` is called while the child reads a large batch.
  */
 export function createFrameWriter(
   output: Pick<EngineProcess, "write">,

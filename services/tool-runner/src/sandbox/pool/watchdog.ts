@@ -8,6 +8,12 @@ const WALL_FACTOR = 20;
 const INTERRUPT_MS = 300;
 
 /**
+ * A child interrupts by the clock, and much too late when the machine has just become free. After this many times the
+ * limit a step is ended by force.
+ */
+const MAX_CPU_FACTOR = 10;
+
+/**
  * Marks a child that makes no progress as stalled, and kills it when a step uses too much CPU time or its memory is too
  * large.
  */
@@ -30,8 +36,10 @@ export function watchChild(child: Child, limits: PoolLimits, now: number): void 
     return;
   }
   const step = child.steps.find(({ number }) => number === current);
-  const allowedMs = (step?.run.request.limits.cpuMs ?? 0) + limits.killGraceMs;
-  const hadItsChance = stuckMs >= timeoutMs + INTERRUPT_MS;
+  const cpuLimitMs = step?.run.request.limits.cpuMs ?? 0;
+  const allowedMs = cpuLimitMs + limits.killGraceMs;
+  const isFarTooLate = step !== undefined && child.stepCpuMs >= cpuLimitMs * MAX_CPU_FACTOR;
+  const hadItsChance = stuckMs >= timeoutMs + INTERRUPT_MS || isFarTooLate;
   if (child.stepCpuMs >= allowedMs && hadItsChance) child.kill(step === undefined ? "unresponsive" : "cpu");
   else if (stuckMs >= allowedMs * WALL_FACTOR) child.kill("unresponsive");
 }

@@ -23,6 +23,8 @@ export type StartMessage = [
   testMode: boolean,
   cpuMs: number,
   resultBytes: number,
+  /** How often it was begun before. Missing from a pool of an earlier version. */
+  timesLost?: number,
 ];
 
 export type ResultMessage =

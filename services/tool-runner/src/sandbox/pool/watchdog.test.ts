@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { DEFAULT_POOL_LIMITS } from "../limits.ts";
+import type { Child } from "./child.ts";
+import { watchChild } from "./watchdog.ts";
+
+const CPU_LIMIT_MS = 1_000;
+
+/** A child in a step that it will interrupt only after `timeoutMs`. */
+function childInStep(timeoutMs: number) {
+  const reading = { step: 1, timeoutMs, cpuMs: 0, residentMib: 100 };
+  const child = {
+    ready: true,
+    steps: [{ number: 1, run: { request: { limits: { cpuMs: CPU_LIMIT_MS } } } }],
+    process: { reading: () => reading },
+    killedFor: undefined as string | undefined,
+    kill(reason: string) {
+      child.killedFor = reason;
+    },
+  };
+  const lookAt = (nowMs: number, cpuMs: number) => {
+    reading.cpuMs = cpuMs;
+    watchChild(child as unknown as Child, DEFAULT_POOL_LIMITS, nowMs);
+    return child.killedFor;
+  };
+  lookAt(0, 0);
+  return lookAt;
+}
+
+test("[TOOL-2] a step may use more than its CPU time until its child has had the chance to interrupt it", () => {
+  const lookAt = childInStep(5_000);
+  expect(lookAt(5_200, 5_000)).toBeUndefined();
+  expect(lookAt(5_300, 5_100)).toBe("cpu");
+});
+
+test("[TOOL-2] a step is ended at ten times its CPU time, even if its child would interrupt it much later", () => {
+  const lookAt = childInStep(40_000);
+  expect(lookAt(9_900, 9_900)).toBeUndefined();
+  expect(lookAt(10_100, 10_000)).toBe("cpu");
+});
+
+test("[TOOL-2] waiting for the processor does not end a step", () => {
+  const lookAt = childInStep(40_000);
+  expect(lookAt(39_000, 900)).toBeUndefined();
+});
