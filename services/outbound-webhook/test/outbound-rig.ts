@@ -53,7 +53,7 @@ export interface User {
   email?: string;
 }
 
-/** The service on real servers, with a receiver that it trusts and a clock that can be moved forward. */
+/** The service on real servers, with a receiver that it trusts and a clock that can be stopped and moved forward. */
 export interface OutboundRig extends AsyncDisposable {
   receiver: TestReceiver;
   pool: Pool;
@@ -61,7 +61,12 @@ export interface OutboundRig extends AsyncDisposable {
   nats: TestServer;
   config: Config;
   services: Service[];
-  clock: { now(): Date; advance(ms: number): void };
+  clock: {
+    now(): Date;
+    advance(ms: number): void;
+    /** Until it is disposed of, no time passes: an attempt under way never counts as unusually long. */
+    stop(): Disposable;
+  };
   endpoints(user: User): Client<typeof EndpointService>;
   deliveries(user: User): Client<typeof DeliveryService>;
   replays(user: User): Client<typeof ReplayService>;
@@ -144,7 +149,8 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
   const bus = resources.use(await connectBus({ servers: nats.url, name: "rig" }));
   const log = createLogger({ service: "test", level: process.env.TEST_LOG_LEVEL ?? "silent" });
   let aheadMs = 0;
-  const now = () => new Date(Date.now() + aheadMs);
+  let stoppedMs: number | undefined;
+  const now = () => new Date((stoppedMs ?? Date.now()) + aheadMs);
   const services: Service[] = [];
   async function start(roles: readonly ProcessRole[]): Promise<Service> {
     const only = { ...config, roles: new Set(roles) };
@@ -189,6 +195,14 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
       now,
       advance(ms) {
         aheadMs += ms;
+      },
+      stop() {
+        stoppedMs = Date.now();
+        return {
+          [Symbol.dispose]() {
+            stoppedMs = undefined;
+          },
+        };
       },
     },
     endpoints,

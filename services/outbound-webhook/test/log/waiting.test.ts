@@ -59,6 +59,7 @@ describe("what a delivery waits for", () => {
       behaviours.set(name, HANG);
       await rig.register("w-full", name);
     }
+    using _stopped = rig.clock.stop();
     await reportMany("w-full", 2);
     const deliveries = await when("w-full", (all) => all.length === 6 && inFlight(all) === 5);
     expect(deliveries.find(({ waitsFor }) => waitsFor === Wait.SLOT)?.fullCap).toBe(Cap.WORKSPACE);
