@@ -16,11 +16,11 @@ describe("the share of a workspace in signed requests", () => {
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  /** An endpoint with undelivered events of 240 KB each. */
+  /** An endpoint with undelivered events of 120 KB each, of which a pull takes two. */
   async function endpoint(workspaceId: string, events: number) {
     const { id, secret } = await rig.register(workspaceId, `/${workspaceId}`);
     await rig.endpoints({ workspaceId }).updateEndpoint({ endpointId: id, active: false });
-    const dataJson = JSON.stringify({ text: "x".repeat(240_000) });
+    const dataJson = JSON.stringify({ text: "x".repeat(120_000) });
     await rig.reportMany(Array.from({ length: events }, () => newEvent({ workspaceId, dataJson }, rig.clock.now())));
     const listed = async () => (await rig.undelivered({ workspaceId }).listUndelivered({})).events;
     await eventually(async () => (await listed()).length === events);
