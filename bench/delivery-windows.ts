@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { listenForStop } from "@toolgate/local/stopping";
 import { type EndpointSet, registerEndpoints } from "./src/deliveries/measure-deliveries.ts";
@@ -13,6 +13,7 @@ import {
 } from "./src/deliveries/traffic.ts";
 import { type BenchInstallation, startInstallation } from "./src/installation/start-installation.ts";
 import { openWorkFolder } from "./src/installation/work-folder.ts";
+import { readWindowArguments } from "./src/window-arguments.ts";
 
 const USAGE = `node bench/delivery-windows.ts [--profile] [--with FOLDER]... [--times N] [ENDPOINTS:WORKSPACES:SECONDS]...
 Deliveries at the full rate in windows of your choice; with other checkouts, also their deliveries, in turns.`;
@@ -37,21 +38,6 @@ function sizeOf(text: string): Size {
   return { endpoints, workspaces, seconds };
 }
 
-function readArguments(words: string[]) {
-  const sizes: Size[] = [];
-  let profile = false;
-  const others: string[] = [];
-  let times = 1;
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? "";
-    if (word === "--profile") profile = true;
-    else if (word === "--with") others.push(resolve(words[++at] ?? ""));
-    else if (word === "--times") times = Number(words[++at]);
-    else sizes.push(sizeOf(word));
-  }
-  return { sizes, profile, others, times };
-}
-
 function describe({ perSecond, delivered, usage, repeated, missing }: Saturated): string {
   const perDelivery = Object.entries(usage.cpuMs).map(([name, ms]) => [name, (ms * 1_000) / delivered] as const);
   const shown = perDelivery.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(", ");
@@ -62,7 +48,7 @@ function describe({ perSecond, delivered, usage, repeated, missing }: Saturated)
 }
 
 const { stop: signal } = listenForStop(process, () => performance.now());
-const { sizes, profile, others, times } = readArguments(process.argv.slice(2));
+const { windows: sizes, profile, others, times } = readWindowArguments(process.argv.slice(2), sizeOf);
 const profileDir = profile ? file("../.data/bench-profile") : undefined;
 if (profileDir) await mkdir(profileDir, { recursive: true });
 await using resources = new AsyncDisposableStack();

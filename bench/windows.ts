@@ -1,14 +1,15 @@
 import { mkdir } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { listenForStop } from "@toolgate/local/stopping";
 import { measureWindow, type Window } from "./src/calls/measure-calls.ts";
 import { startFastify, toolgateVariant, type Variant } from "./src/calls/variants.ts";
 import { startGenerator } from "./src/installation/run-parts.ts";
-import { startInstallation } from "./src/installation/start-installation.ts";
+import { startInstallation, type TopologyKind } from "./src/installation/start-installation.ts";
 import { openWorkFolder } from "./src/installation/work-folder.ts";
 import type { LoadMode } from "./src/load/score.ts";
 import { median } from "./src/statistics.ts";
+import { readWindowArguments } from "./src/window-arguments.ts";
 
 const USAGE = `node bench/windows.ts single|split [--profile] [--with FOLDER]... [--times N] [closed:CONNECTIONS:SECONDS | open:PER_SECOND:SECONDS]...
 Tool calls of Toolgate and of the fastify peer in windows of your choice; with other checkouts (single only), also their
@@ -28,22 +29,6 @@ function orderOf(text: string): Order {
   return { mode, warmUpMs: 500, measureMs: Number(seconds) * 1_000 };
 }
 
-function readArguments([kind, ...words]: string[]) {
-  if (kind !== "single" && kind !== "split") throw new Error(USAGE);
-  const orders: { text: string; order: Order }[] = [];
-  let profile = false;
-  const others: string[] = [];
-  let times = 1;
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? "";
-    if (word === "--profile") profile = true;
-    else if (word === "--with") others.push(resolve(words[++at] ?? ""));
-    else if (word === "--times") times = Number(words[++at]);
-    else orders.push({ text: word, order: orderOf(word) });
-  }
-  return { kind, orders, profile, others, times } as const;
-}
-
 function describe(windows: readonly Window[]): string {
   const of = (figure: (window: Window) => number) => median(windows.map(figure));
   const names = Object.keys(windows[0]?.usage.cpuMs ?? {});
@@ -59,13 +44,17 @@ function describe(windows: readonly Window[]): string {
 }
 
 const { stop: signal } = listenForStop(process, () => performance.now());
-const { kind, orders, profile, others, times } = readArguments(process.argv.slice(2));
+const [kind, ...words] = process.argv.slice(2);
+if (kind !== "single" && kind !== "split") throw new Error(USAGE);
+const toOrder = (text: string) => ({ text, order: orderOf(text) });
+const { windows: orders, profile, others, times } = readWindowArguments(words, toOrder);
+if (kind === "split" && others.length > 0) throw new Error(USAGE);
 const profileDir = profile ? file("../.data/bench-profile") : undefined;
 if (profileDir) await mkdir(profileDir, { recursive: true });
 await using resources = new AsyncDisposableStack();
 const folder = resources.use(await openWorkFolder(file("../.data/bench")));
 
-async function start(name: string, checkout?: string) {
+async function start(kind: TopologyKind, name: string, checkout?: string) {
   const settings = {
     dataDir: `${folder.path}/${name}`,
     receiver: undefined,
@@ -77,11 +66,11 @@ async function start(name: string, checkout?: string) {
   return resources.use(await startInstallation(kind, settings));
 }
 
-const installation = await start(kind);
+const installation = await start(kind, kind);
 const versions: Version[] = [{ name: kind, variant: await toolgateVariant(installation) }];
 for (const checkout of others) {
   const name = basename(checkout);
-  versions.push({ name, variant: await toolgateVariant(await start(name, checkout)) });
+  versions.push({ name, variant: await toolgateVariant(await start("single", name, checkout)) });
 }
 versions.push({ name: "fastify", variant: await startFastify(resources, installation, signal) });
 const generator = await startGenerator(resources, signal);
