@@ -10,7 +10,7 @@ export default defineConfig({
     maxWorkers: 3,
     setupFiles: ["packages/testbed/src/property-seed.ts"],
     globalSetup: ["packages/testbed/src/global-setup.ts"],
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 400_000,
+    hookTimeout: 400_000,
   },
 });

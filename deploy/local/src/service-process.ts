@@ -15,7 +15,7 @@ type ServiceSettings = {
   readonly entry: string;
   /** Options of Node itself, such as `--inspect`. */
   readonly nodeArgs?: readonly string[];
-  /** The whole environment of the process; nothing is inherited. */
+  /** The whole environment of the process; only the folder of compiled code is inherited. */
   readonly env: Readonly<Record<string, string>>;
   /** True once the service accepts work. */
   ready(): Promise<boolean>;
@@ -68,10 +68,16 @@ export async function isReady(opsPort: number): Promise<boolean> {
   return response?.ok ?? false;
 }
 
+/** Where Node keeps compiled code, if this process has such a folder; a start without it costs half as much again. */
+function compileCache(): Record<string, string> {
+  const folder = process.env.NODE_COMPILE_CACHE;
+  return folder ? { NODE_COMPILE_CACHE: folder } : {};
+}
+
 async function launch(settings: ServiceSettings, signal: AbortSignal): Promise<Child> {
   const { name, entry, nodeArgs = [], env, ready, log } = settings;
   const child = startChild(process.execPath, [...GARBAGE_OPTIONS, ...nodeArgs, "--import", PRELOAD, entry], {
-    env,
+    env: { ...compileCache(), ...env },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const lastLines: string[] = [];

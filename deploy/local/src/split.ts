@@ -102,13 +102,10 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
     for (const process of [...started].reverse()) await process.stop();
   };
   try {
-    for (const service of SERVICE_NAMES) {
-      signal?.throwIfAborted();
-      const replicas = plan.filter((planned) => planned.service === service);
-      const starts = await Promise.allSettled(replicas.map((planned) => startProcess(planned, shared, settings)));
-      for (const start of starts) if (start.status === "fulfilled") started.push(start.value);
-      for (const start of starts) if (start.status === "rejected") throw start.reason;
-    }
+    signal?.throwIfAborted();
+    const starts = await Promise.allSettled(plan.map((planned) => startProcess(planned, shared, settings)));
+    for (const start of starts) if (start.status === "fulfilled") started.push(start.value);
+    for (const start of starts) if (start.status === "rejected") throw start.reason;
   } catch (error) {
     if (signal?.aborted) await Promise.all(started.map((process) => process.stop(CANCEL_GRACE_MS)));
     else await stop();

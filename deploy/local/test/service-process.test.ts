@@ -12,7 +12,7 @@ const SERVICE = `
 import { appendFileSync } from "node:fs";
 process.on("SIGTERM", () => { appendFileSync(process.env.FILE, "drained\\n"); process.exit(0); });
 setInterval(() => {}, 1000);
-console.log("environment " + Object.keys(process.env).filter((name) => name !== "NODE_CHANNEL_FD" && name !== "NODE_CHANNEL_SERIALIZATION_MODE"));
+console.log("environment " + Object.keys(process.env).filter((name) => !/^NODE_(CHANNEL|COMPILE_CACHE)/.test(name)));
 appendFileSync(process.env.FILE, process.pid + "\\n");
 `;
 

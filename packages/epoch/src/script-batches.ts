@@ -13,6 +13,8 @@ interface BatchedScript {
   valuesPerRequest: number;
 }
 
+type Command = (this: Redis, ...args: (string | number)[]) => Promise<unknown[]>;
+
 interface Batch {
   readonly keys: string[];
   readonly values: (string | number)[];
@@ -37,7 +39,7 @@ export function createScriptBatches(
   // They have been collected already, so the client need not collect commands for another turn.
   const { autoPipeliningIgnoredCommands = [] } = redis.options;
   redis.options.autoPipeliningIgnoredCommands = [...autoPipeliningIgnoredCommands, name];
-  const commands = redis as unknown as Record<string, (...args: (string | number)[]) => Promise<unknown[]>>;
+  const command = (redis as unknown as Record<string, Command>)[name] as Command;
   let open: Batch | undefined;
   let commandsUnderWay = 0;
 
@@ -45,7 +47,7 @@ export function createScriptBatches(
     if (open === batch) open = undefined;
     commandsUnderWay += 1;
     try {
-      return (await commands[name]?.(batch.keys.length, ...batch.keys, ...batch.values)) ?? [];
+      return await command.call(redis, batch.keys.length, ...batch.keys, ...batch.values);
     } finally {
       commandsUnderWay -= 1;
     }

@@ -1,9 +1,8 @@
 import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
 import { quietRuns, tableRow } from "./quiet-workspace.ts";
-import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+import { handler, openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
-const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
 const LANES = 12;
 const BURN_MS = 500;
 const CPU_LIMIT_MS = 100;

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SandboxPool } from "../../src/sandbox/pool.ts";
-import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
-
-const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
+import { handler, openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
 /** Each tries to leave something behind for the next run, in strict and in sloppy mode. */
 const TRAPS = [

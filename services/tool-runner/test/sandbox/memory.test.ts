@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+import { handler, openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
-const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
 const MIB = 1024 * 1024;
 const ISOLATE_MIB = 32;
 

@@ -27,6 +27,9 @@ export function spawnIn(isolation: Isolation): SpawnProcess {
   return (settings, events) => new LocalProcess(settings, isolation, events);
 }
 
+/** The source of a tool with this body. */
+export const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
+
 export function compiled(source: string): string {
   const result = compileHandler(source);
   if (!result.ok) throw new Error(JSON.stringify(result.violations));

@@ -34,14 +34,16 @@ test("[TOOL-2] the first steps of a process get time by the share that its start
   expect(CpuShare.ofStart().wallMsFor(1_000)).toBeGreaterThanOrEqual(2_000);
 });
 
-test("[TOOL-2] no share gives a step more than a hundred times its CPU time, and the shortest one gets 20 ms", () => {
-  expect(shareOf(0).wallMsFor(1_000)).toBe(100_000);
-  expect(shareOf().wallMsFor(0.5)).toBe(20);
-});
-
 test("[TOOL-2] each further try of a step that was starved gets more time", () => {
   const share = shareOf();
-  expect([0, 1, 2].map((timesStarved) => share.wallMsFor(1_000, timesStarved))).toEqual([2_000, 8_000, 32_000]);
+  expect([0, 1, 2, 3].map((timesStarved) => share.wallMsFor(1_000, timesStarved))).toEqual([
+    2_000, 4_000, 32_000, 32_000,
+  ]);
+});
+
+test("[TOOL-2] no share gives a step more than 8, 16 or 100 times its CPU time, and the shortest one gets 20 ms", () => {
+  expect([0, 1, 2].map((timesStarved) => shareOf(0).wallMsFor(1_000, timesStarved))).toEqual([8_000, 16_000, 100_000]);
+  expect(shareOf().wallMsFor(0.5)).toBe(20);
 });
 
 test("[TOOL-2] what was learned on a busy machine is forgotten within ten seconds without steps", () => {

@@ -1,9 +1,14 @@
 const MIN_SHARE = 0.02;
-const SLACK = 2;
-/** How much more time each further try gets. */
-const MORE_SLACK = 4;
-/** No step gets more than this many times its CPU time. */
-const MAX_WALL_FACTOR = 100;
+/**
+ * What a step gets at its first, second and last try: so many times the time that it probably needs, and at most so many
+ * times its CPU time. The first is so short that an endless loop ends before the watchdog kills the child for it, even if
+ * the machine becomes free meanwhile; the last must be enough.
+ */
+const TRIES = [
+  { slack: 2, most: 8 },
+  { slack: 4, most: 16 },
+  { slack: 32, most: 100 },
+] as const;
 /** A step of this time or more says what the share is now; a shorter one counts in proportion. */
 const FULL_WEIGHT_MS = 200;
 /** After so long without a step nothing is known about the share any more. */
@@ -48,8 +53,9 @@ export class CpuShare {
    * that was starved gets more time.
    */
   wallMsFor(cpuMs: number, timesStarved = 0): number {
-    const factor = (SLACK * MORE_SLACK ** timesStarved) / this.#shareAt(this.#now());
-    return Math.max(MIN_WALL_MS, Math.ceil(cpuMs * Math.min(MAX_WALL_FACTOR, factor)));
+    const { slack, most } = TRIES[timesStarved] ?? TRIES[2];
+    const factor = Math.min(most, slack / this.#shareAt(this.#now()));
+    return Math.max(MIN_WALL_MS, Math.ceil(cpuMs * factor));
   }
 
   #shareAt(now: number): number {

@@ -7,9 +7,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { openGroup, removeLeftovers } from "../../../src/sandbox/isolation/cgroups.ts";
 import { detectIsolation, type Isolation } from "../../../src/sandbox/isolation/detect.ts";
 import { LAYERS } from "../../../src/sandbox/isolation/layers.ts";
-import { openPool, resultOf, runSource, until } from "../sandbox-harness.ts";
+import { handler, openPool, resultOf, runSource, until } from "../sandbox-harness.ts";
 
-const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
 const MIB = 1024 * 1024;
 /** More than an idle child needs, and less than eight tools may keep. */
 const BOUND_MIB = 224;

@@ -8,10 +8,9 @@ import { describe, expect, it } from "vitest";
 import type { PoolLimits } from "../../../src/sandbox/limits.ts";
 import { createSandboxPool } from "../../../src/sandbox/pool.ts";
 import type { SpawnProcess } from "../../../src/sandbox/processes/engine-process.ts";
-import { isAlive, resultOf, runSource, until } from "../sandbox-harness.ts";
+import { handler, isAlive, resultOf, runSource, until } from "../sandbox-harness.ts";
 import { type SandboxRole, spawnAt, startSandboxRole, TOKEN } from "./sandbox-role.ts";
 
-const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
 const MIB = 1024 * 1024;
 
 function openPool(roles: readonly SandboxRole[], children = 1, limits: Partial<PoolLimits> = {}, onHarm = () => {}) {
