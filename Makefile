@@ -6,7 +6,7 @@
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The first start compiles every file; later ones need less memory (bench/src/idle measures it with both) and a third less CPU.
 run watch debug test: export NODE_COMPILE_CACHE ?= $(CURDIR)/node_modules/.cache/compiled
-run_node = node --max-semi-space-size=4 --v8-pool-size=1
+run_node = node --max-semi-space-size=32 --v8-pool-size=1
 
 help: ## Shows this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -224,7 +224,7 @@ export const FAULTS: readonly Fault[] = [
   [
     "Node with its default garbage collection",
     DEPLOYMENTS,
-    "--max-semi-space-size=4, --v8-pool-size=1, ",
+    "--max-semi-space-size=32, --v8-pool-size=1, ",
     "",
     /other options than make run/,
   ],

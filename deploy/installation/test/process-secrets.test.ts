@@ -8,7 +8,7 @@ import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { runToolgate } from "./running-toolgate.ts";
 
-/** Twelve processes are started, some of them one after another. */
+/** Twelve processes are started. */
 const DEADLINE_MS = 300_000;
 const ROLES = {
   chat: { api: 1, worker: 1 },

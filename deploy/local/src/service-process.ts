@@ -2,10 +2,11 @@ import { createInterface } from "node:readline";
 import { type Child, startChild, untilReady } from "@toolgate/local-servers/child";
 import { keepRunning } from "./keep-running.ts";
 
-const READY_DEADLINE_MS = 60_000;
+/** Several services may be starting on a small machine. */
+const READY_DEADLINE_MS = 240_000;
 const STOP_GRACE_MS = 8_000;
-/** Less memory and shorter pauses; what was measured: docs/operators.md, "Start by hand". */
-export const GARBAGE_OPTIONS = ["--max-semi-space-size=4", "--v8-pool-size=1"];
+/** Rarer collections and shorter pauses; what was measured: docs/operators.md, "Start by hand". */
+export const GARBAGE_OPTIONS = ["--max-semi-space-size=32", "--v8-pool-size=1"];
 const PRELOAD = new URL("./exit-with-parent.ts", import.meta.url).href;
 const LAST_LINES = 3;
 
@@ -32,7 +33,7 @@ export type ServiceProcess = AsyncDisposable & {
 };
 
 /**
- * Starts a service as a Node process of its own and waits until it is ready (at most 60 s); starts it again whenever
+ * Starts a service as a Node process of its own and waits until it is ready (at most 4 min); starts it again whenever
  * it ends unexpectedly. It has a process group of its own, so that Ctrl-C reaches only its supervisor.
  */
 export async function startServiceProcess(settings: ServiceSettings): Promise<ServiceProcess> {

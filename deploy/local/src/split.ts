@@ -103,9 +103,19 @@ async function startOnce(settings: SplitSettings): Promise<Split> {
   };
   try {
     signal?.throwIfAborted();
-    const starts = await Promise.allSettled(plan.map((planned) => startProcess(planned, shared, settings)));
+    // When one does not start, the others need not either.
+    const failed = new AbortController();
+    const startSignal = AbortSignal.any(signal ? [signal, failed.signal] : [failed.signal]);
+    const starts = await Promise.allSettled(
+      plan.map((planned) =>
+        startProcess(planned, shared, { ...settings, signal: startSignal }).catch((error) => {
+          failed.abort(error);
+          throw error;
+        }),
+      ),
+    );
     for (const start of starts) if (start.status === "fulfilled") started.push(start.value);
-    for (const start of starts) if (start.status === "rejected") throw start.reason;
+    failed.signal.throwIfAborted();
   } catch (error) {
     if (signal?.aborted) await Promise.all(started.map((process) => process.stop(CANCEL_GRACE_MS)));
     else await stop();

@@ -12,7 +12,7 @@ import { IMAGE_ROOT, startContainer, whyNoImage } from "./container.ts";
 const missing = whyNoImage();
 if (missing !== undefined) test.skip(`not run: every role in its image (${missing})`, () => {});
 
-const START = ["node", "--max-semi-space-size=4", "--v8-pool-size=1", "deploy/installation/src/start-main.ts"];
+const START = ["node", "--max-semi-space-size=32", "--v8-pool-size=1", "deploy/installation/src/start-main.ts"];
 const SERVICE_ROLES = {
   chat: { api: 1, worker: 1 },
   "inbound-hook": { receiver: 1, runner: 1 },

@@ -145,5 +145,5 @@ describe("a turn that is taken over", () => {
     );
     expect(rows).toEqual([{ attempts: 1, status: "succeeded" }]);
     rig.tools.receiver.behave(() => ({}));
-  }, 60_000);
+  });
 });

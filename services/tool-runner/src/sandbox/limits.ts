@@ -1,5 +1,8 @@
 export const APART_MS = 24 * 3_600_000;
 
+/** A step is ended by force after this many times its CPU time: its child interrupts by the clock, which may be much too late. */
+export const MAX_CPU_FACTOR = 10;
+
 /** Bounds of the pool, in addition to the limits of each run. */
 export const DEFAULT_POOL_LIMITS = {
   /** Runs that have not ended, including waiting and nested ones; each workspace has a share of them. */

@@ -152,7 +152,7 @@ describe("callers from inside", () => {
     expect(await hasBegun()).toBe(true);
     const sleeping = "select from pg_stat_activity where query like '%pg_sleep(3600)' and state = 'active'";
     await eventually(async () => expect((await runner.data.query(sleeping)).rowCount).toBe(0));
-  }, 120_000);
+  });
 
   it("[IN-51] a hook cannot call an async tool, callers from inside can", async () => {
     expect((await run(HOOK, "async_tool")).outcome.case).toBe("unavailable");

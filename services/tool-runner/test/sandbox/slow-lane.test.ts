@@ -27,7 +27,7 @@ describe("the child for slow workspaces", () => {
   ])(
     "[TOOL-2] a workspace whose code got %s of a large size runs in another child than the others for a while",
     async (_, inArguments) => {
-      await using pool = openPool(1, { largeInputBytes: 1_000 });
+      await using pool = openPool(1, { largeInputBytes: 1_000, slowStepMs: Number.POSITIVE_INFINITY });
       const getsText = (characters: number) => {
         const text = "x".repeat(characters);
         const onHostCall = async () => JSON.stringify(inArguments ? "" : text);

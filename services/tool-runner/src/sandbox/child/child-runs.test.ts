@@ -122,4 +122,26 @@ describe("runs in a child", () => {
     expect(reported()).toEqual(["fail 1", "call 2"]);
     expect([...tool.tickets]).toEqual([2]);
   });
+
+  it("[TOOL-2] the host gets no calls of a step that was starved, so that the run can begin again, unless the run ended in it", () => {
+    const steps = [
+      [["call", 1, 1, "fetch", "[]"]],
+      [
+        ["call", 2, 1, "fetch", "[]"],
+        ["ok", 2, "1"],
+      ],
+    ];
+    const isolate = { run: () => ({ outcome: "starved", cpuMs: 0, reports: steps.shift() }) } as unknown as Engine;
+    const isolates = {
+      define: () => {},
+      forNewRun: () => ({ isolate, tickets: new Set() }),
+      destroy: () => {},
+      share: new CpuShare(),
+    } as unknown as ToolIsolates;
+    const { reported, start } = openChild("export default () => 1", isolates);
+    start(1);
+    expect(reported()).toEqual(["lost 1"]);
+    start(2);
+    expect(reported(1)).toEqual(["call 2", "ok 2"]);
+  });
 });

@@ -122,7 +122,8 @@ export class ChildRuns {
     if (outcome === "done" && run.cpuMs > run.cpuLimitMs) {
       this.#fail(run, "cpu", "The tool exceeded its CPU limit");
       isolate.run("cancel", [run.ticket], run.cpuLimitMs);
-    } else this.#pass(run, reports);
+      // After a starved step the run is lost. The host does not get its calls, so that it can begin again.
+    } else if (outcome !== "starved" || hasEnded(run, reports)) this.#pass(run, reports);
     if (outcome === "done") {
       this.#isolates.afterStep(run.tool, cpuMs);
       return;
@@ -160,6 +161,11 @@ export class ChildRuns {
     this.#runs.delete(ticket);
     tool.tickets.delete(ticket);
   }
+}
+
+/** Whether the run ended in the step that made these reports. */
+function hasEnded({ ticket }: ChildRun, reports: unknown[]): boolean {
+  return (reports as [string, number][]).some(([kind, from]) => from === ticket && kind !== "call" && kind !== "log");
 }
 
 function fits(json: string, bytes: number): boolean {

@@ -1,11 +1,13 @@
+import { MAX_CPU_FACTOR } from "../limits.ts";
+
 const MIN_SHARE = 0.02;
 /**
- * What a step gets at its first, second and last try: so many times the time that it probably needs, and at most so many
- * times its CPU time. The first is so short that an endless loop ends before the watchdog kills the child for it, even if
- * the machine becomes free meanwhile; the last must be enough.
+ * How much time a step gets at its first, second and later tries. `slack`: multiple of the time that it probably needs.
+ * `most`: upper bound, as a multiple of its CPU time. At the first try even an endless loop whose machine becomes free
+ * meanwhile ends before the watchdog kills the child for it.
  */
 const TRIES = [
-  { slack: 2, most: 8 },
+  { slack: 2, most: MAX_CPU_FACTOR - 2 },
   { slack: 4, most: 16 },
   { slack: 32, most: 100 },
 ] as const;
@@ -49,11 +51,11 @@ export class CpuShare {
   }
 
   /**
-   * After how long a step has probably used this much CPU time: the share may fall meanwhile. So each further try of a step
-   * that was starved gets more time.
+   * After how long a step has probably used this much CPU time: the share may fall meanwhile. So a run that has been lost,
+   * probably because it was starved, gets more time.
    */
-  wallMsFor(cpuMs: number, timesStarved = 0): number {
-    const { slack, most } = TRIES[timesStarved] ?? TRIES[2];
+  wallMsFor(cpuMs: number, timesLost = 0): number {
+    const { slack, most } = TRIES[timesLost] ?? TRIES[2];
     const factor = Math.min(most, slack / this.#shareAt(this.#now()));
     return Math.max(MIN_WALL_MS, Math.ceil(cpuMs * factor));
   }

@@ -48,7 +48,8 @@ export class Isolate implements Engine {
     const outcome = !isInterrupted ? "done" : cpuMs < cpuLimitMs ? "starved" : "cpu";
     const drained = this.#drain(read, entered);
     if (Array.isArray(drained)) return { outcome, cpuMs, reports: drained };
-    return { outcome: drained, cpuMs: read().cpuMs, reports: [] };
+    const isWorse = outcome === "done" || drained === "memory";
+    return { outcome: isWorse ? drained : outcome, cpuMs: read().cpuMs, reports: [] };
   }
 
   get heapMib(): number {
@@ -80,8 +81,8 @@ export class Isolate implements Engine {
   /** What the guest reports, or why that could not be made. */
   #drain(read: () => StepReading, entered: StepReading): unknown[] | Exclude<StepOutcome, "done"> {
     let before = entered;
-    for (let timesStarved = 0; timesStarved < DRAIN_TRIES; timesStarved += 1) {
-      const timeout = this.#share.wallMsFor(DRAIN_MS, timesStarved);
+    for (let timesTried = 0; timesTried < DRAIN_TRIES; timesTried += 1) {
+      const timeout = this.#share.wallMsFor(DRAIN_MS, timesTried);
       try {
         return JSON.parse(this.#entries.drain.applySync(undefined, [], { timeout }) as string);
       } catch {

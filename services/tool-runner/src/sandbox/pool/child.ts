@@ -35,7 +35,7 @@ export class Child implements RunChild, AsyncDisposable {
   leaving = false;
   /** The child has made no progress for a while; set by the watchdog. */
   stalled = false;
-  killedFor: "cpu" | "memory" | "unresponsive" | undefined;
+  killedFor: "cpu" | "late" | "memory" | "unresponsive" | undefined;
   /** When it last made progress, and the step that it was working on at the watchdog's last look. */
   progressAt: number;
   lastStep = 0;

@@ -13,6 +13,7 @@ import { SandboxRun, stopped } from "./run.ts";
 import type { WastedTime } from "./wasted-time.ts";
 
 const MAX_TIMES_LOST = 2;
+const CPU_LIMIT_EXCEEDED = "The tool exceeded its CPU limit";
 const HELD_BACK = "Runs of this workspace have exceeded their limits too often lately: try again later";
 /** How often the time that a run is given to begin doubles. */
 const MAX_PATIENCE = 4;
@@ -110,12 +111,14 @@ export class RunRegistry {
     const lastStep = child.process.currentStep();
     const reason = harmOf(child, end);
     const culprit = reason === "memory" ? child.lastRun() : child.currentRun();
-    if (culprit !== undefined) this.#usage.charge(culprit.request.workspaceId, child.stepCpuMs);
+    const isLate = child.killedFor === "late";
+    if (culprit !== undefined && !isLate) this.#usage.charge(culprit.request.workspaceId, child.stepCpuMs);
     // Before the other runs are placed again. The culprit may have ended already, for example after a timeout.
     if (culprit !== undefined && reason !== undefined) this.#keepApart(culprit, reason, children);
     for (const run of child.assigned.removeAll()) {
       if (run.ticket > lastStep) this.#returnToWaiting(run);
       else if (run !== culprit) this.#recover(run);
+      else if (isLate) this.#fail(run, "cpu", CPU_LIMIT_EXCEEDED, "", run.cpuMsCharged + child.stepCpuMs);
       else this.#endCulprit(run, reason);
     }
   }
@@ -211,7 +214,7 @@ export class RunRegistry {
   #endCulprit(run: SandboxRun, reason: string | undefined): void {
     if (reason === undefined) {
       this.#end(run, stopped("interrupted", "The sandbox process ended during the run", run));
-    } else if (reason === "cpu") this.#end(run, stopped("cpu", "The tool exceeded its CPU limit", run));
+    } else if (reason === "cpu") this.#end(run, stopped("cpu", CPU_LIMIT_EXCEEDED, run));
     else this.#end(run, stopped("memory", "The tool exceeded its memory limit", run));
   }
 
@@ -264,8 +267,12 @@ export class RunRegistry {
   }
 }
 
-/** How the code that a child was running harmed it; undefined when the child ended for another reason. */
+/**
+ * How the code that a child was running harmed it; undefined when the child ended for another reason. Code that the child
+ * would have interrupted, but too late, is not to blame.
+ */
 function harmOf({ killedFor }: Child, { signal }: ProcessEnd): string | undefined {
-  if (killedFor !== undefined) return killedFor === "unresponsive" ? undefined : killedFor;
+  if (killedFor === "late" || killedFor === "unresponsive") return undefined;
+  if (killedFor !== undefined) return killedFor;
   return signal !== null && ENGINE_SIGNALS.has(signal) ? signal : undefined;
 }

@@ -35,7 +35,7 @@ test("[TOOL-2] a step may use more than its CPU time until its child has had the
 test("[TOOL-2] a step is ended at ten times its CPU time, even if its child would interrupt it much later", () => {
   const lookAt = childInStep(40_000);
   expect(lookAt(9_900, 9_900)).toBeUndefined();
-  expect(lookAt(10_100, 10_000)).toBe("cpu");
+  expect(lookAt(10_100, 10_000)).toBe("late");
 });
 
 test("[TOOL-2] waiting for the processor does not end a step", () => {

@@ -1,4 +1,4 @@
-import type { PoolLimits } from "../limits.ts";
+import { MAX_CPU_FACTOR, type PoolLimits } from "../limits.ts";
 import type { Child } from "./child.ts";
 
 /** A child that hangs without using the CPU is killed after its time and this many times as long. */
@@ -6,12 +6,6 @@ const WALL_FACTOR = 20;
 
 /** How long the child needs to interrupt a step that can be interrupted. */
 const INTERRUPT_MS = 300;
-
-/**
- * A child interrupts by the clock, and much too late when the machine has just become free. After this many times the
- * limit a step is ended by force.
- */
-const MAX_CPU_FACTOR = 10;
 
 /**
  * Marks a child that makes no progress as stalled, and kills it when a step uses too much CPU time or its memory is too
@@ -38,8 +32,9 @@ export function watchChild(child: Child, limits: PoolLimits, now: number): void 
   const step = child.steps.find(({ number }) => number === current);
   const cpuLimitMs = step?.run.request.limits.cpuMs ?? 0;
   const allowedMs = cpuLimitMs + limits.killGraceMs;
+  const hadItsChance = stuckMs >= timeoutMs + INTERRUPT_MS;
   const isFarTooLate = step !== undefined && child.stepCpuMs >= cpuLimitMs * MAX_CPU_FACTOR;
-  const hadItsChance = stuckMs >= timeoutMs + INTERRUPT_MS || isFarTooLate;
   if (child.stepCpuMs >= allowedMs && hadItsChance) child.kill(step === undefined ? "unresponsive" : "cpu");
+  else if (child.stepCpuMs >= allowedMs && isFarTooLate) child.kill("late");
   else if (stuckMs >= allowedMs * WALL_FACTOR) child.kill("unresponsive");
 }

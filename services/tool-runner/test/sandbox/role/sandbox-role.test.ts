@@ -54,7 +54,7 @@ function holding(pool: ReturnType<typeof openPool>, workspaceId: string) {
   return { called: called.promise, release: () => gate.resolve("null"), outcome };
 }
 
-describe("a sandbox process", { timeout: 150_000 }, () => {
+describe("a sandbox process", () => {
   it("[TOOL-2] runs handlers as the service itself does, with host calls, large data and limits", async () => {
     await using role = await startSandboxRole();
     const harm: unknown[][] = [];
