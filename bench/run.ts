@@ -28,7 +28,7 @@ try {
   let results: Results = { run, machine, options: { seconds, rounds }, figures };
   if (json && options.update) {
     const earlier: Results = JSON.parse(await readFile(json, "utf8"));
-    const updates = [...(earlier.updates ?? []), { ...run, parts: [...parts] }];
+    const updates = [...(earlier.updates ?? []), { ...run, parts: [...parts], cpu: machine.cpu }];
     results = { ...earlier, updates, figures: { ...earlier.figures, ...figures } };
   }
   const report = renderReport(results);

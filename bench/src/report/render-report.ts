@@ -17,7 +17,7 @@ type Run = { date: string; command: string; tookSeconds: number };
 export type Results = {
   run: Run;
   /** Later runs of single parts, whose figures have replaced the earlier ones. */
-  updates?: (Run & { parts: string[] })[];
+  updates?: (Run & { parts: string[]; cpu?: string })[];
   machine: ReturnType<typeof describeMachine>;
   options: { seconds: number; rounds: number };
   figures: Figures;
@@ -47,7 +47,8 @@ export function renderReport({ run, updates = [], machine, figures }: Results): 
     [
       `- Run: ${run.date}, \`${run.command}\`, ${run.tookSeconds} s`,
       ...updates.map(
-        (one) => `- Measured again, ${one.parts.join(", ")}: ${one.date}, \`${one.command}\`, ${one.tookSeconds} s`,
+        ({ parts, date, command, tookSeconds, cpu = machine.cpu }) =>
+          `- Measured again, ${parts.join(", ")}: ${date}, \`${command}\`, ${tookSeconds} s, ${cpu}`,
       ),
       `- Machine: ${cores} cores (${cpu}), ${memoryGib} GiB of memory, Linux ${kernel}, load before the run ${figure(loadBefore, 2)}`,
       `- Versions: ${versions.join(", ")}`,
