@@ -54,7 +54,7 @@ export function runSource(pool: SandboxPool, source: string, options: RunOptions
     context: { readOnly: true, testMode: false },
     onHostCall: echo,
     ...rest,
-    limits: { wallMs: 60_000, cpuMs: 300, resultBytes: 64 * 1024, ...limits },
+    limits: { wallMs: 60_000, cpuMs: 1_000, resultBytes: 64 * 1024, ...limits },
   });
 }
 

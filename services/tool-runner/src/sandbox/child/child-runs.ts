@@ -61,9 +61,9 @@ export class ChildRuns {
 
   #timeoutOf(message: StartMessage | ResultMessage): number {
     const { share } = this.#isolates;
-    if (message[0] === "start") return share.wallMsFor(message[6], message[8]);
+    if (message[0] === "start") return share.wallMsFor(message[6], message[8] ?? 0);
     const run = this.#runs.get(message[2]);
-    return run === undefined ? 0 : share.wallMsFor(run.cpuLimitMs, run.timesLost);
+    return run === undefined ? 0 : share.wallMsFor(run.cpuLimitMs);
   }
 
   #keepPart(ticket: number, callId: number, json: string): void {
@@ -115,7 +115,7 @@ export class ChildRuns {
   #enter(run: ChildRun, entry: keyof EntryPoints, args: EntryArgs): void {
     const { isolate, tickets } = run.tool;
     const leftMs = Math.max(1, run.cpuLimitMs - run.cpuMs);
-    const { outcome, cpuMs, reports } = isolate.run(entry, args, leftMs, run.timesLost);
+    const { outcome, cpuMs, reports } = isolate.run(entry, args, leftMs, entry === "start" ? run.timesLost : undefined);
     run.cpuMs += cpuMs;
     if (cpuMs >= REPORTED_MS) this.#report(["used", run.ticket, cpuMs]);
     // It was not interrupted, because the engine's clock leaves some room.

@@ -2,15 +2,22 @@ import { MAX_CPU_FACTOR } from "../limits.ts";
 
 const MIN_SHARE = 0.02;
 /**
- * How much time a step gets at its first, second and later tries. `slack`: multiple of the time that it probably needs.
- * `most`: upper bound, as a multiple of its CPU time. At the first try even an endless loop whose machine becomes free
- * meanwhile ends before the watchdog kills the child for it.
+ * How much time a step gets. `slack`: multiple of the time that it probably needs. `most`: upper bound, as a multiple of its
+ * CPU time.
  */
-const TRIES = [
+type Allowance = { slack: number; most: number };
+
+/**
+ * At the first, second and third try of a run. At the first one even an endless loop whose machine becomes free meanwhile
+ * ends before the watchdog kills the child for it.
+ */
+const TRIES: readonly Allowance[] = [
   { slack: 2, most: MAX_CPU_FACTOR - 2 },
   { slack: 4, most: 16 },
   { slack: 32, most: 100 },
-] as const;
+];
+/** Of a step that cannot be tried again. */
+const ONLY_TRY: Allowance = { slack: 2, most: 100 };
 /** A step of this time or more says what the share is now; a shorter one counts in proportion. */
 const FULL_WEIGHT_MS = 200;
 /** After so long without a step nothing is known about the share any more. */
@@ -51,11 +58,11 @@ export class CpuShare {
   }
 
   /**
-   * After how long a step has probably used this much CPU time: the share may fall meanwhile. So a run that has been lost,
-   * probably because it was starved, gets more time.
+   * After how long a step has probably used this much CPU time: the share may fall meanwhile. So a run that has been lost
+   * and begins again, probably because it was starved, gets more time. Without `timesLost` the step cannot be tried again.
    */
-  wallMsFor(cpuMs: number, timesLost = 0): number {
-    const { slack, most } = TRIES[timesLost] ?? TRIES[2];
+  wallMsFor(cpuMs: number, timesLost?: number): number {
+    const { slack, most } = (timesLost === undefined ? ONLY_TRY : TRIES[timesLost]) ?? ONLY_TRY;
     const factor = Math.min(most, slack / this.#shareAt(this.#now()));
     return Math.max(MIN_WALL_MS, Math.ceil(cpuMs * factor));
   }

@@ -9,7 +9,7 @@ import { type StepReading, startStep } from "./step-clock.ts";
 const ISOLATE_MIB = 32;
 const DRAIN_MS = 100;
 /** How often reports are asked for on a machine that is so busy that the time was up before they were made. */
-const DRAIN_TRIES = 4;
+const DRAIN_TRIES = 3;
 const LOAD_MS = 1_000;
 const BYTES_PER_MIB = 1024 * 1024;
 const ENTRY_NAMES = ["install", "start", "resolve", "reject", "cancel", "drain"] as const;
@@ -38,7 +38,7 @@ export class Isolate implements Engine {
     this.#entries.install.applySync(undefined, [factory.derefInto({ release: true })]);
   }
 
-  run(entry: keyof EntryPoints, args: EntryArgs, cpuLimitMs: number, timesLost = 0): Step {
+  run(entry: keyof EntryPoints, args: EntryArgs, cpuLimitMs: number, timesLost?: number): Step {
     const read = startStep();
     const isInterrupted = this.#enter(entry, args, this.#share.wallMsFor(cpuLimitMs, timesLost));
     const entered = read();
