@@ -20,8 +20,8 @@ export interface Engine extends Disposable {
   /** Compiles a tool's factory without running the tool's own code. Throws the engine's SyntaxError. */
   compile(code: string): void;
   /**
-   * Enters the isolate and stays until its job queue is empty or the CPU time is used up. A run that was lost before gets
-   * more time to use it.
+   * Enters the isolate and stays until its job queue is empty or the CPU time is used up. A run that begins again gets more
+   * time to use it the more often it was lost; without `timesLost` it cannot begin again if the step is starved.
    */
   run(entry: keyof EntryPoints, args: EntryArgs, cpuLimitMs: number, timesLost?: number): Step;
   /** Heap and buffers. */
