@@ -27,13 +27,13 @@ it(
     });
     const neighbours = startNeighbours(pool);
     await until("neighbours at work", () => neighbours.runs() >= 100);
-    const outcomes: { kind: AttackKind; first: boolean; outcome: SandboxOutcome }[] = [];
+    const outcomes: { kind: AttackKind; number: number; outcome: SandboxOutcome }[] = [];
     let next = 0;
     const attacker = async () => {
       for (let kind = KINDS[next]; kind !== undefined; kind = KINDS[next]) {
+        const number = next;
         next += 1;
-        const first = next % 2 === 0;
-        outcomes.push({ kind, first, outcome: await attack(pool, kind, { number: next, first }) });
+        outcomes.push({ kind, number, outcome: await attack(pool, kind, number) });
       }
     };
     await Promise.all(Array.from({ length: ATTACKERS }, attacker));
@@ -41,7 +41,7 @@ it(
     const counts = Object.entries(Object.groupBy(outcomes, ({ outcome }) => outcome.kind));
     console.log(runs, "runs of the neighbours;", ...counts.map(([name, all]) => `${name} ${all?.length}`));
     expect(failures).toEqual([]);
-    const unclear = outcomes.filter(({ first, outcome }) => !mayEndWith(outcome.kind, first) || !isClear(outcome));
+    const unclear = outcomes.filter(({ number, outcome }) => !mayEndWith(outcome.kind, number) || !isClear(outcome));
     expect(unclear).toEqual([]);
     // A workspace that attacked may go on with tools that harm nobody.
     expect(await resultOf(pool, "export default () => 2", { workspaceId: "attacker-1", standing: "new" })).toBe(2);
@@ -54,22 +54,19 @@ function atEqualPriority(spawn: SpawnProcess): SpawnProcess {
   return (settings, events) => Object.assign(spawn(settings, events), { setLane: () => {} });
 }
 
-type Place = {
-  number: number;
-  /** Whether the tool calls the host before it attacks. */
-  first: boolean;
-};
+/** Every other tool calls the host before it attacks. */
+const callsHostFirst = (number: number) => number % 2 === 1;
 
 /** Each in a workspace of its own, so that nothing but the attack itself can end its run. */
-function attack(pool: SandboxPool, { body }: AttackKind, { number, first }: Place): Promise<SandboxOutcome> {
+function attack(pool: SandboxPool, { body }: AttackKind, number: number): Promise<SandboxOutcome> {
   const workspaceId = `attacker-${number}`;
-  const args = { first };
+  const args = { first: callsHostFirst(number) };
   return runSource(pool, attackSource(body), { workspaceId, standing: "new", args, limits: LIMITS });
 }
 
 /** A run that has called the host cannot begin again when a busy machine starved it. */
-function mayEndWith(kind: SandboxOutcome["kind"], first: boolean): boolean {
-  return OWN_ERRORS.includes(kind) || (first && kind === "interrupted");
+function mayEndWith(kind: SandboxOutcome["kind"], number: number): boolean {
+  return OWN_ERRORS.includes(kind) || (callsHostFirst(number) && kind === "interrupted");
 }
 
 function isClear(outcome: SandboxOutcome): boolean {

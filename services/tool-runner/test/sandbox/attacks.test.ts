@@ -85,6 +85,7 @@ describe("sandbox limits, with neighbours in the same pool", () => {
       // the host: at most one of each of the four, with the outcome "interrupted".
       const mayBeKilled = KILLERS.has(name) || kinds.includes("memory");
       const pool = mayBeKilled ? killing : patient;
+      warnings.length = 0;
       const neighbours = startNeighbours(pool);
       await until("neighbours at work", () => neighbours.runs() >= 8);
       const outcome = await endingOf(pool, body, kinds);

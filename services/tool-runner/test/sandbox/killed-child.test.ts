@@ -2,8 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { detectIsolation } from "../../src/sandbox/isolation/detect.ts";
+import { createSandboxPool } from "../../src/sandbox/pool.ts";
+import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import type { SandboxOutcome } from "../../src/sandbox/request.ts";
-import { handler, isAlive, openPool, resultOf, runSource, startNeighbours, until } from "./sandbox-harness.ts";
+import { handler, isAlive, openPool, resultOf, runSource, spawnIn, startNeighbours, until } from "./sandbox-harness.ts";
 
 const isInterrupted = ({ kind }: SandboxOutcome) => kind === "interrupted";
 
@@ -134,5 +137,30 @@ describe("sandbox children that are killed", () => {
     expect((await runSource(pool, handler("return 1"))).kind).toBe("interrupted");
     expect(pids.length).toBe(3);
     expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it("[TOOL-2] code whose interruption would come too late ends for its CPU time, and its workspace is not set apart", async () => {
+    const harms: string[] = [];
+    const late: SpawnProcess = (settings, events) => {
+      const child = spawnIn(detectIsolation())(settings, events);
+      const read = child.reading.bind(child);
+      // As when the machine becomes free: much CPU time, long before the child interrupts the step.
+      const reading = () => {
+        const seen = read();
+        return seen && { ...seen, timeoutMs: 1e9, cpuMs: (seen.cpuMs ?? 0) * 1_000 };
+      };
+      return Object.assign(child, { reading });
+    };
+    await using pool = createSandboxPool({
+      children: 1,
+      spawn: late,
+      limits: { startPatienceMs: 60_000 },
+      log: { warn: () => {} },
+      onHarm: (workspaceId) => harms.push(workspaceId),
+    });
+    const outcome = await runSource(pool, handler("for (;;) {}"), { limits: { cpuMs: 10_000 } });
+    expect(outcome.kind).toBe("cpu");
+    expect(outcome.cpuMs).toBeGreaterThan(10_000);
+    expect(harms).toEqual([]);
   });
 });

@@ -115,15 +115,18 @@ export class ChildRuns {
   #enter(run: ChildRun, entry: keyof EntryPoints, args: EntryArgs): void {
     const { isolate, tickets } = run.tool;
     const leftMs = Math.max(1, run.cpuLimitMs - run.cpuMs);
-    const { outcome, cpuMs, reports } = isolate.run(entry, args, leftMs, entry === "start" ? run.timesLost : undefined);
+    // Later steps cannot be tried again: the run has called the host.
+    const timesLost = entry === "start" ? run.timesLost : undefined;
+    const { outcome, cpuMs, reports } = isolate.run(entry, args, leftMs, timesLost);
     run.cpuMs += cpuMs;
     if (cpuMs >= REPORTED_MS) this.#report(["used", run.ticket, cpuMs]);
+    // The host gets no calls of a starved step, so that the run can begin again.
+    const isBegunAgain = outcome === "starved" && !hasEnded(run, reports);
     // It was not interrupted, because the engine's clock leaves some room.
     if (outcome === "done" && run.cpuMs > run.cpuLimitMs) {
       this.#fail(run, "cpu", "The tool exceeded its CPU limit");
       isolate.run("cancel", [run.ticket], run.cpuLimitMs);
-      // After a starved step the run is lost. The host does not get its calls, so that it can begin again.
-    } else if (outcome !== "starved" || hasEnded(run, reports)) this.#pass(run, reports);
+    } else if (!isBegunAgain) this.#pass(run, reports);
     if (outcome === "done") {
       this.#isolates.afterStep(run.tool, cpuMs);
       return;
