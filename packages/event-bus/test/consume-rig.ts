@@ -16,8 +16,10 @@ export async function consumeRig() {
   const errors: unknown[] = [];
   const stopping = new AbortController();
   const running: Promise<void>[] = [];
+  const end = Promise.withResolvers<void>();
   resources.defer(async () => {
     stopping.abort();
+    end.resolve();
     await Promise.all(running);
   });
   const owned = resources.move();
@@ -38,6 +40,8 @@ export async function consumeRig() {
         signal: stopping.signal,
         onError: (error) => errors.push(error),
         ...options,
+        // A test that has failed leaves its handlers waiting.
+        handle: (messages) => Promise.race([options.handle(messages), end.promise]),
       });
       running.push(done);
       return done;

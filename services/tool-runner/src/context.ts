@@ -29,6 +29,7 @@ import { createWorkspaceValues } from "./execution/workspace/workspace-values.ts
 import { Compiler } from "./sandbox/compiler.ts";
 import { detectIsolation } from "./sandbox/isolation/detect.ts";
 import { reportIsolation } from "./sandbox/isolation/report.ts";
+import type { PoolLimits } from "./sandbox/limits.ts";
 import { createSandboxPool } from "./sandbox/pool.ts";
 import type { SpawnProcess } from "./sandbox/processes/engine-process.ts";
 import { LocalProcess } from "./sandbox/processes/local-process.ts";
@@ -54,12 +55,13 @@ interface ContextOptions {
   log: Logger;
   now: () => number;
   tls: ProcessTls | undefined;
+  sandboxLimits: Partial<PoolLimits> | undefined;
 }
 
 /** `resources` owns what it opens. */
 export async function createContext(
   config: Config,
-  { pool, redis, bus, outbox, peers, log, now, tls }: ContextOptions,
+  { pool, redis, bus, outbox, peers, log, now, tls, sandboxLimits }: ContextOptions,
   resources: AsyncDisposableStack,
 ): Promise<Context> {
   const secretBox = createSecretBox({ keys: config.sealingKeys });
@@ -84,6 +86,7 @@ export async function createContext(
       createSandboxPool({
         children: config.sandboxChildren,
         spawn: chooseSandbox(config, log, tls),
+        limits: sandboxLimits,
         log,
         onHarm: standing.harmed,
       }),

@@ -13,6 +13,7 @@ import { consumeExecutionRecords } from "./events/execution-records.ts";
 import { createIdempotency } from "./execution/idempotency.ts";
 import { registerRoutes } from "./rpc/routes.ts";
 import { type RunHandler, runHandler } from "./rpc/run.ts";
+import type { PoolLimits } from "./sandbox/limits.ts";
 
 const NAME = "tool-runner";
 const { schema: SCHEMA } = SERVICES[NAME];
@@ -22,6 +23,7 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 export interface Overrides {
   /** Pause between two runs of the daily job, which is safe to repeat. */
   partitionsEveryMs?: number;
+  sandboxLimits?: Partial<PoolLimits>;
 }
 
 export interface ToolRunner extends Service {
@@ -38,7 +40,12 @@ export async function start(config: Config, host: ServiceHost, overrides: Overri
   const maintain = async () => void (await maintainPartitions(pool, new Date(now())));
   await maintain();
   const outbox = resources.use(createOutbox({ pool, schema: SCHEMA, bus, source: NAME, onError: onError("outbox") }));
-  const context = await createContext(config, { pool, redis, bus, outbox, peers, log, now, tls }, resources);
+  const { sandboxLimits } = overrides;
+  const context = await createContext(
+    config,
+    { pool, redis, bus, outbox, peers, log, now, tls, sandboxLimits },
+    resources,
+  );
   const idempotency = createIdempotency({ pool, secretBox: context.secretBox, now });
   const everyMs = overrides.partitionsEveryMs ?? PARTITIONS_EVERY_MS;
   const running = resources.use(

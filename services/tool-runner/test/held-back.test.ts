@@ -4,10 +4,12 @@ import { type CallerRig, HOOK, startCallerRig } from "./callers/caller-rig.ts";
 
 /** More than fit into the CPU time that a workspace may waste. */
 const MAX_CALLS = 20;
+/** On a slow machine, code that was held back once might otherwise run again before it is asked for the next time. */
+const NEVER_FORGOTTEN = { wastedHalfLifeMs: Number.POSITIVE_INFINITY };
 
 let rig: CallerRig;
 beforeAll(async () => {
-  rig = await startCallerRig();
+  rig = await startCallerRig({ sandboxLimits: NEVER_FORGOTTEN });
   const released = { external_api: true, inbound_hook: true };
   await rig.runner.saveTool("loop", { ...released, handler: "export default () => { for (;;); };" });
   await rig.runner.saveTool("outer", {

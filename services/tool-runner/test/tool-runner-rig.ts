@@ -30,7 +30,7 @@ import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { testDatabase } from "@toolgate/testbed/test-database";
 import { testTransport } from "@toolgate/testbed/transports";
 import type { Config } from "../src/config.ts";
-import { start, type ToolRunner } from "../src/service.ts";
+import { type Overrides, start, type ToolRunner } from "../src/service.ts";
 
 const callsNobody = () => {
   throw new Error("tool-runner makes no hot calls");
@@ -75,13 +75,16 @@ export interface ToolRunnerRig extends AsyncDisposable {
   resultOf(call: ToolCall): Promise<Record<string, unknown>>;
 }
 
-export interface Setup {
+export interface Setup extends Overrides {
   replicas?: number;
   config?: Partial<Config>;
-  partitionsEveryMs?: number;
 }
 
-export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerRig> {
+export async function startToolRunnerRig({
+  replicas: replicaCount = 1,
+  config: changes = {},
+  ...overrides
+}: Setup = {}): Promise<ToolRunnerRig> {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(await testDatabase());
   const customer = resources.use(await testDatabase());
@@ -112,20 +115,19 @@ export async function startToolRunnerRig(setup: Setup = {}): Promise<ToolRunnerR
     targetCaFile,
     allowedDataSources: ["127.0.0.0/8", "::1/128"],
     mail: undefined,
-    ...setup.config,
+    ...changes,
   };
   const redis = resources.adopt(connectRedis({ url: config.redisUrl, name: "test", onError: () => {} }), (owned) =>
     owned.disconnect(),
   );
   await untilReady(redis, 60_000);
   const log = createLogger({ service: "tool-runner", level: process.env.TEST_LOG_LEVEL ?? "silent" });
-  const partitions = setup.partitionsEveryMs !== undefined && { partitionsEveryMs: setup.partitionsEveryMs };
   let aheadMs = 0;
   let stoppedAtMs: number | undefined;
   const now = () => stoppedAtMs ?? Date.now() + aheadMs;
   const replicas: ToolRunner[] = [];
-  for (let index = 0; index < (setup.replicas ?? 1); index += 1) {
-    replicas.push(resources.use(await start(config, { log, now, peers: PEERS }, partitions || {})));
+  for (let index = 0; index < replicaCount; index += 1) {
+    replicas.push(resources.use(await start(config, { log, now, peers: PEERS }, overrides)));
   }
   const workspaceId = randomUUID();
   const [first] = replicas as [ToolRunner];

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { closingLine, tallyTests } from "./tally.ts";
+import { closingLine, failuresOf, tallyTests } from "./tally.ts";
 
 const file = (status: string, ...tests: string[]) => ({
+  name: "a.test.ts",
   status,
   assertionResults: tests.map((test) => {
     const [status = "", title = "a test"] = test.split("|");
@@ -28,6 +29,19 @@ test("a run that fails without a failed test counts as a failure", () => {
   expect(tallyTests(report(1, 0, file("passed", "passed")), 1)).toMatchObject({ passed: 1, failed: 1 });
   expect(tallyTests(undefined, 0)).toEqual({ passed: 0, failed: 1 });
   expect(tallyTests(undefined, null)).toEqual({ passed: 0, failed: 1 });
+});
+
+test("lists what failed with the first lines of its message", () => {
+  const message = `\u001b[31mAssertionError: no\u001b[39m\n${"    at a line\n".repeat(40)}`;
+  const failed = { status: "failed", title: "[KEY-1] works", failureMessages: [message] };
+  const broken = { ...file("failed"), name: "b.test.ts", message: "cannot be loaded" };
+  const [first = "", ...others] = failuresOf(
+    report(1, 1, { ...file("failed"), assertionResults: [failed] }, broken, file("passed", "passed")),
+  );
+  expect(first.split("\n").slice(0, 2)).toEqual(["FAILED a.test.ts: [KEY-1] works", "  AssertionError: no"]);
+  expect(first.split("\n")).toHaveLength(13);
+  expect(others).toEqual(["FAILED b.test.ts\n  cannot be loaded"]);
+  expect(failuresOf(undefined)).toEqual([]);
 });
 
 test("the closing line sums up", () => {

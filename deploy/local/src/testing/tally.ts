@@ -1,11 +1,23 @@
+import { stripVTControlCharacters } from "node:util";
+
+const MAX_LINES = 12;
+
 /** The part of vitest's JSON report that is counted. */
 type VitestReport = {
   readonly success: boolean;
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly testResults: readonly {
+    /** The file's path. */
+    readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string; readonly title: string }[];
+    /** Why the file could not be run. */
+    readonly message?: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly title: string;
+      readonly failureMessages?: readonly string[] | null;
+    }[];
   }[];
 };
 
@@ -41,6 +53,25 @@ export function tallyTests(report: VitestReport | undefined, exitCode: number | 
     skipped: skipped.length - reasons.length,
     skippedBecause: reasons.map(({ title }) => title.slice(NOT_RUN.length)),
   };
+}
+
+/** What failed and why, a few lines each, so that the end of a long log tells it. */
+export function failuresOf(report: VitestReport | undefined): readonly string[] {
+  return (report?.testResults ?? []).flatMap(({ name, status, message, assertionResults }) => {
+    const tests = assertionResults.filter((test) => test.status === "failed");
+    if (status === "failed" && tests.length === 0) return [`FAILED ${name}\n${firstLines(message ?? "")}`];
+    return tests.map(
+      ({ title, failureMessages }) => `FAILED ${name}: ${title}\n${firstLines(failureMessages?.join("\n") ?? "")}`,
+    );
+  });
+}
+
+function firstLines(text: string): string {
+  return stripVTControlCharacters(text)
+    .split("\n")
+    .slice(0, MAX_LINES)
+    .map((line) => `  ${line}`)
+    .join("\n");
 }
 
 /** The line with which a test run ends. */

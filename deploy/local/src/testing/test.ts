@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runChecks } from "./checks.ts";
-import { closingLine, type Tally, tallyTests } from "./tally.ts";
+import { closingLine, failuresOf, type Tally, tallyTests } from "./tally.ts";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
@@ -25,7 +25,9 @@ async function runTests(): Promise<Tally> {
     process.once("SIGTERM", forward);
     const [code] = (await once(vitest, "close")) as [number | null];
     const text = await readFile(file, "utf8").catch(() => undefined);
-    return tallyTests(text === undefined ? undefined : JSON.parse(text), code);
+    const report = text === undefined ? undefined : JSON.parse(text);
+    for (const failure of failuresOf(report)) console.log(failure);
+    return tallyTests(report, code);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -26,7 +26,7 @@ type SandboxPoolOptions = {
   children: number;
   /** Starts the process of a child. */
   spawn: SpawnProcess;
-  limits?: Partial<PoolLimits>;
+  limits?: Partial<PoolLimits> | undefined;
   log: SandboxLog;
   /** Called when code of a workspace has crashed a child or had it killed. */
   onHarm?: (workspaceId: string, reason: string) => void;
