@@ -1,3 +1,5 @@
+import { toJson } from "@bufbuild/protobuf";
+import { type ListValue, ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { type MailTrap, startMailTrap } from "@toolgate/testbed/mail-trap";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -78,6 +80,16 @@ describe("sheets and emails of tools", () => {
     expect(await values("strict")).toEqual([[1]]);
     expect(await host("readSheet", "nowhere")).toMatchObject({ code: "NO_SUCH_SHEET" });
     expect(await host("writeToSheet", "", "A1", [[1]])).toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("[TOOL] cells that are more than a host call may return are refused, and fewer of them can be read", async () => {
+    const row = new Array(100).fill("é".repeat(5_000));
+    for (let index = 1; index <= 9; index += 1) await host("writeToSheet", "heavy", `A${index}`, [row]);
+    expect(await host("readSheet", "heavy")).toMatchObject({ code: "RESULT_TOO_LARGE" });
+    const { dataSource } = runner;
+    await expect(dataSource.readSheet({ name: "heavy" })).rejects.toMatchObject({ code: Code.InvalidArgument });
+    const { values } = await dataSource.readSheet({ name: "heavy", range: "A1:CV8" });
+    expect(toJson(ListValueSchema, values as ListValue)).toEqual(new Array(8).fill(row));
   });
 
   it("[TOOL] the cells of a sheet and the sheets of a workspace are limited", async () => {

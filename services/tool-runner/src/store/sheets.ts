@@ -1,5 +1,5 @@
 import type { Client, Queryable } from "@toolgate/postgres/pool";
-import type { Cell, Range } from "../domain/data/a1-range.ts";
+import type { Range } from "../domain/data/a1-range.ts";
 import { allRows, changesRow, firstRow } from "./rows.ts";
 
 export interface SheetRef {
@@ -7,13 +7,12 @@ export interface SheetRef {
   sheet: string;
 }
 
-export interface PlacedCell {
-  row: number;
-  column: number;
-  value: Cell;
-}
-
 const IN_RANGE = `workspace_id = $1 and sheet = $2 and row_number between $3 and $5 and column_number between $4 and $6`;
+/** The cells of $3, rows of values as JSON, of which the first is in row $4 and column $5. */
+const PLACED_CELLS = `
+  select ($4 + down - 1)::integer as row_number, ($5 + along - 1)::integer as column_number, value
+  from jsonb_array_elements($3) with ordinality as rows_of_cells (cells, down),
+    jsonb_array_elements(cells) with ordinality as cells_of_row (value, along)`;
 
 export async function listSheets(db: Queryable, workspaceId: string): Promise<string[]> {
   const select = "select name from tool_runner.sheets where workspace_id = $1 order by name";
@@ -25,6 +24,8 @@ export async function sheetExists(db: Queryable, { workspaceId, sheet }: SheetRe
   return (await firstRow(db, select, [workspaceId, sheet])) !== undefined;
 }
 
+type Start = Pick<Range, "top" | "left">;
+
 /** Creates a missing sheet, and locks it. Returns how many sheets the workspace has. */
 export async function lockSheet(client: Client, { workspaceId, sheet }: SheetRef): Promise<number> {
   const insert = "insert into tool_runner.sheets (workspace_id, name) values ($1, $2) on conflict do nothing";
@@ -35,22 +36,23 @@ export async function lockSheet(client: Client, { workspaceId, sheet }: SheetRef
   return (await client.query(count, [workspaceId])).rows[0].sheets;
 }
 
-/** The cells are one JSON text: to encode them as arrays would hold up everything else for several times as long. */
-export async function writeCells(db: Queryable, { workspaceId, sheet }: SheetRef, cells: PlacedCell[]): Promise<void> {
+/** Writes rows of values, as JSON, from a cell on. Those that are null are left as they are. */
+export async function writeCells(db: Queryable, ref: SheetRef, start: Start, rowsJson: string): Promise<void> {
   await db.query(
     `insert into tool_runner.sheet_cells (workspace_id, sheet, row_number, column_number, value)
-     select $1, $2, "row", "column", value
-       from json_to_recordset($3) as cells ("row" integer, "column" integer, value jsonb)
+     select $1, $2, row_number, column_number, value from (${PLACED_CELLS}) as placed where value <> 'null'
      on conflict (workspace_id, sheet, row_number, column_number) do update set value = excluded.value`,
-    [workspaceId, sheet, JSON.stringify(cells)],
+    placed(ref, start, rowsJson),
   );
 }
 
-export async function emptyCells(db: Queryable, { workspaceId, sheet }: SheetRef, cells: PlacedCell[]): Promise<void> {
+/** Empties the cells of rows of values, as JSON, that are null. */
+export async function emptyCells(db: Queryable, ref: SheetRef, start: Start, rowsJson: string): Promise<void> {
   await db.query(
-    `delete from tool_runner.sheet_cells using json_to_recordset($3) as emptied ("row" integer, "column" integer)
-     where workspace_id = $1 and sheet = $2 and row_number = emptied."row" and column_number = emptied."column"`,
-    [workspaceId, sheet, JSON.stringify(cells)],
+    `delete from tool_runner.sheet_cells as old using (${PLACED_CELLS}) as placed
+     where workspace_id = $1 and sheet = $2 and placed.value = 'null'
+       and old.row_number = placed.row_number and old.column_number = placed.column_number`,
+    placed(ref, start, rowsJson),
   );
 }
 
@@ -60,10 +62,29 @@ export async function deleteCells(db: Queryable, ref: SheetRef, range: Range): P
   return deleted.rowCount ?? 0;
 }
 
-/** The filled cells of the range. */
-export function findCells(db: Queryable, ref: SheetRef, range: Range): Promise<PlacedCell[]> {
-  const select = `select row_number as row, column_number as column, value from tool_runner.sheet_cells where ${IN_RANGE}`;
-  return allRows(db, select, parametersOf(ref, range));
+/**
+ * The rows of a range as JSON, null for empty cells; undefined if the values take more than `maxBytes`. The database makes
+ * the text: thousands of rows of cells would keep this process from everything else.
+ */
+export async function findRows(
+  db: Queryable,
+  ref: SheetRef,
+  range: Range,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const found = await firstRow<{ rows: string | null }>(
+    db,
+    `with found as (select row_number, column_number, value from tool_runner.sheet_cells where ${IN_RANGE}),
+       whole_rows as (
+         select row_number, json_agg(value order by column_number) as cells
+         from generate_series($3::integer, $5) as row_number cross join generate_series($4::integer, $6) as column_number
+           left join found using (row_number, column_number)
+         group by row_number)
+     select case when (select coalesce(sum(octet_length(value::text)), 0) from found) <= $7
+       then (select json_agg(cells order by row_number) from whole_rows)::text end as rows`,
+    [...parametersOf(ref, range), maxBytes],
+  );
+  return found?.rows ?? undefined;
 }
 
 /** How many cells are filled, and the last row and the last column with a filled one. */
@@ -86,4 +107,8 @@ export function deleteSheet(db: Queryable, { workspaceId, sheet }: SheetRef): Pr
 
 function parametersOf({ workspaceId, sheet }: SheetRef, { top, left, bottom, right }: Range): unknown[] {
   return [workspaceId, sheet, top, left, bottom, right];
+}
+
+function placed({ workspaceId, sheet }: SheetRef, { top, left }: Start, rowsJson: string): unknown[] {
+  return [workspaceId, sheet, rowsJson, top, left];
 }

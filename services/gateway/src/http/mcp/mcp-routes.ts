@@ -14,8 +14,9 @@ import { admit, isReadFirst } from "./mcp-admission.ts";
 import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
 import { type McpResponse, sendOutcome } from "./mcp-outcome.ts";
-import { callOfferedTool, type McpExchange, mcpServer, SERVER } from "./mcp-server.ts";
+import { callOfferedTool, type McpExchange, mcpServer, offeredTools, SERVER } from "./mcp-server.ts";
 import { type PlainCall, plainCallOf, responseToPlainCall } from "./plain-call.ts";
+import { type PlainList, plainListOf, responseToPlainList } from "./plain-list.ts";
 import { respondBySdk } from "./respond-by-sdk.ts";
 
 const ANY_WORKSPACE = "";
@@ -59,6 +60,9 @@ export function mcpRoutes(context: Context, mayCall: McpOrigins) {
         // A tools/call is counted and logged before the lock rejects it.
         if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
         const exchange: McpExchange = { key, request, fault };
+        const list = fault ? undefined : plainListOf(message, request.headers);
+        const listed = list && (await listTools(context, exchange, list));
+        if (listed) return reply.header("content-type", "application/json").send(listed);
         return sendOutcome(
           reply,
           exchange,
@@ -103,6 +107,12 @@ async function callOnce(
   }
   const exchange: McpExchange = { key: undefined, request, call: { ...call, verdict } };
   return sendOutcome(reply, exchange, await respond(context, exchange, plain));
+}
+
+/** Undefined when the tools cannot be described: the SDK tries it again, and responds with an error. */
+async function listTools(context: Context, exchange: McpExchange, list: PlainList): Promise<Buffer | undefined> {
+  const tools = await offeredTools(context, exchange).catch(() => undefined);
+  return tools && responseToPlainList(list, tools, SERVER);
 }
 
 async function respond(context: Context, exchange: McpExchange, call: PlainCall): Promise<McpResponse> {

@@ -40,7 +40,7 @@ export function mcpServer(context: Context, exchange: McpExchange): Server {
       context.log.error({ err: error, keyId: exchange.key?.keyId }, "tools not described");
       throw new ProtocolError(ProtocolErrorCode.InternalError, "Interner Fehler");
     });
-    return { tools };
+    return { tools: JSON.parse(tools.toString("utf8")) };
   });
   server.setRequestHandler("tools/call", ({ params }) =>
     callOfferedTool(context, exchange, params.name, params.arguments ?? {}),
@@ -63,7 +63,8 @@ export async function callOfferedTool(
   return resultOf(context, exchange, tool, exchange.response);
 }
 
-async function offeredTools(context: Context, exchange: McpExchange): Promise<Tool[]> {
+/** As a JSON array. */
+export async function offeredTools(context: Context, exchange: McpExchange): Promise<Buffer> {
   const { descriptions, describeTools } = context;
   const key = await keyWithTools(context, exchange);
   const { body } = await descriptions.get(key, "mcp", async () =>
@@ -71,7 +72,7 @@ async function offeredTools(context: Context, exchange: McpExchange): Promise<To
   );
   // Those that waited for the same description continue at the same time.
   if (body.length >= LARGE_BYTES) await leaveRoom(key.workspaceId);
-  return JSON.parse(body.toString("utf8"));
+  return body;
 }
 
 /** Clients reject a result that does not match the output schema, so there is one only where the workspace wrote one. */

@@ -122,7 +122,7 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
     },
     executeQuery: async ([sql], context) =>
       new JsonText(resultJson(await runFreeSql(dataSources, text(sql, "sql"), context))),
-    readSheet: (args, context) => readSheet(sheets, args, context),
+    readSheet: async (args, context) => new JsonText(await readSheet(sheets, args, context)),
     writeToSheet: (args, context) => writeToSheet(sheets, args, context),
     clearFromSheet: (args, context) => clearFromSheet(sheets, args, context),
     emitWebhook: ([name, data], context) => webhookEvents.custom(name, data, context),

@@ -1,22 +1,24 @@
-import { rangeText } from "../../domain/data/a1-range.ts";
+import { type Cell, rangeText } from "../../domain/data/a1-range.ts";
 import { ToolError } from "../errors.ts";
 import { placeCells, type Sheets } from "../workspace/sheets.ts";
 import { optionalText, text } from "./arguments.ts";
 import type { HostCallContext } from "./host-call.ts";
 import { skipsWrite } from "./skip-write.ts";
 
-export async function readSheet(sheets: Sheets, [sheet, range]: unknown[], context: HostCallContext) {
-  return { values: await sheets.read(sheetOf(sheet, context), optionalText(range, "range")) };
+/** Returns JSON. */
+export async function readSheet(sheets: Sheets, [sheet, range]: unknown[], context: HostCallContext): Promise<string> {
+  return `{"values":${await sheets.read(sheetOf(sheet, context), optionalText(range, "range"))}}`;
 }
 
 /** [RO-5] Refused in a read-only run, with any arguments. */
 export async function writeToSheet(sheets: Sheets, [sheet, range, values]: unknown[], context: HostCallContext) {
   if (context.scope.readOnly) throw new ToolError("READ_ONLY", "writing to a sheet is refused in a read-only run");
   const ref = sheetOf(sheet, context);
-  const cells = placeCells(ref, text(range, "range"), values);
-  const written = { success: true, range: rangeText(cells.range), cells: cells.count };
+  const placed = placeCells(ref, text(range, "range"), values);
+  const cells = placed.rows.reduce((sum, row) => sum + row.length, 0);
+  const written = { success: true, range: rangeText(placed.range), cells };
   const skipped = skipsWrite(context, "writeToSheet", { sheet: ref.sheet, range: written.range, values });
-  if (!skipped) await sheets.write(ref, cells);
+  if (!skipped) await sheets.write(ref, placed);
   return written;
 }
 
@@ -28,7 +30,8 @@ export async function clearFromSheet(sheets: Sheets, [sheet, range]: unknown[], 
   if (!skipsWrite(context, "clearFromSheet", { sheet: ref.sheet, range: cleared ?? null })) {
     return { success: true, cells: await sheets.clear(ref, cleared) };
   }
-  const filled = (await sheets.read(ref, cleared)).flat().filter((value) => value !== null);
+  const rows: Cell[][] = JSON.parse(await sheets.read(ref, cleared));
+  const filled = rows.flat().filter((value) => value !== null);
   return { success: true, cells: filled.length };
 }
 

@@ -9,13 +9,13 @@ import {
   placeValues,
   type Range,
 } from "../../domain/data/a1-range.ts";
+import { DEFAULT_POOL_LIMITS } from "../../sandbox/limits.ts";
 import {
   deleteCells,
   emptyCells,
-  findCells,
+  findRows,
   lockSheet,
   measureSheet,
-  type PlacedCell,
   type SheetRef,
   sheetExists,
   writeCells,
@@ -24,24 +24,25 @@ import { ToolError, validated } from "../errors.ts";
 
 /** Tables of cells that a workspace's tools read and write. Every method rejects with a ToolError for the tool. */
 export interface Sheets {
-  /** The rows of a range; without one, from A1 to the last row and column with a filled cell. */
-  read(ref: SheetRef, range: string | undefined): Promise<Cell[][]>;
+  /** The rows of a range as JSON; without one, from A1 to the last row and column with a filled cell. */
+  read(ref: SheetRef, range: string | undefined): Promise<string>;
   /** Creates a missing sheet. */
-  write(ref: SheetRef, cells: Pick<PlacedCells, "filled" | "emptied">): Promise<void>;
+  write(ref: SheetRef, values: PlacedValues): Promise<void>;
   /** Empties a range, or the whole sheet. Returns how many cells were filled. */
   clear(ref: SheetRef, range: string | undefined): Promise<number>;
 }
 
-interface PlacedCells {
+interface PlacedValues {
   range: Range;
-  count: number;
-  filled: PlacedCell[];
-  emptied: PlacedCell[];
+  /** Rows of values from the range's first cell on; null empties a cell. */
+  rows: Cell[][];
 }
 
 const MAX_SHEETS_PER_WORKSPACE = 100;
 const MAX_CELLS_PER_SHEET = 100_000;
 const MAX_NAME_CHARS = 100;
+/** As much as a host call may return. */
+const MAX_BYTES_PER_READ = DEFAULT_POOL_LIMITS.hostResultBytes;
 const WHOLE_SHEET: Range = { top: 1, left: 1, bottom: MAX_SHEET_ROWS, right: MAX_SHEET_COLUMNS };
 
 export function createSheets(pool: Pool): Sheets {
@@ -49,26 +50,40 @@ export function createSheets(pool: Pool): Sheets {
     if (!(await sheetExists(pool, ref))) throw new ToolError("NO_SUCH_SHEET", "there is no sheet of this name");
   }
 
+  async function rowsOf(ref: SheetRef, range: Range): Promise<string> {
+    const rows = await findRows(pool, ref, range, MAX_BYTES_PER_READ);
+    if (rows !== undefined) return rows;
+    throw new ToolError(
+      "RESULT_TOO_LARGE",
+      `the cells have more than ${MAX_BYTES_PER_READ} bytes: read a smaller range`,
+    );
+  }
+
   return {
     async read(ref, text) {
       await mustExist(ref);
-      if (text !== undefined) {
-        const range = validated(() => parseRange(text));
-        return matrix(await findCells(pool, ref, range), range);
-      }
+      if (text !== undefined)
+        return rowsOf(
+          ref,
+          validated(() => parseRange(text)),
+        );
       const { bottom, right } = await measureSheet(pool, ref);
-      if (bottom === 0) return [];
-      const range = validated(() => mustBeSmall({ top: 1, left: 1, bottom, right }));
-      return matrix(await findCells(pool, ref, range), range);
+      if (bottom === 0) return "[]";
+      return rowsOf(
+        ref,
+        validated(() => mustBeSmall({ top: 1, left: 1, bottom, right })),
+      );
     },
-    async write(ref, { filled, emptied }) {
+    async write(ref, { range, rows }) {
+      const json = JSON.stringify(rows);
+      const emptiesCells = rows.some((row) => row.includes(null));
       await inTransaction(pool, async (client) => {
         const sheets = await lockSheet(client, ref);
         if (sheets > MAX_SHEETS_PER_WORKSPACE) {
           throw new ToolError("TOO_MANY_SHEETS", `a workspace has at most ${MAX_SHEETS_PER_WORKSPACE} sheets`);
         }
-        await emptyCells(client, ref, emptied);
-        await writeCells(client, ref, filled);
+        if (emptiesCells) await emptyCells(client, ref, range, json);
+        await writeCells(client, ref, range, json);
         const { cells } = await measureSheet(client, ref);
         if (cells > MAX_CELLS_PER_SHEET) {
           throw new ToolError("SHEET_FULL", `a sheet has at most ${MAX_CELLS_PER_SHEET} filled cells`);
@@ -82,29 +97,11 @@ export function createSheets(pool: Pool): Sheets {
   };
 }
 
-/** Where a write puts its values: from the range's first cell on; null empties a cell. Throws a ToolError. */
-export function placeCells({ sheet }: SheetRef, rangeText: string, values: unknown): PlacedCells {
+/** Where a write puts its values. Throws a ToolError. */
+export function placeCells({ sheet }: SheetRef, rangeText: string, values: unknown): PlacedValues {
   if (nameFault(sheet, MAX_NAME_CHARS)) {
     const rule = `1 to ${MAX_NAME_CHARS} characters, none of them a control character`;
     throw new ToolError("INVALID_ARGUMENT", `the name of a sheet has ${rule}`);
   }
-  const { range, rows } = validated(() => placeValues(parseRange(rangeText), values));
-  const cells = rows.flatMap((values, down) =>
-    values.map((value, along): PlacedCell => ({ row: range.top + down, column: range.left + along, value })),
-  );
-  return {
-    range,
-    count: cells.length,
-    filled: cells.filter(({ value }) => value !== null),
-    emptied: cells.filter(({ value }) => value === null),
-  };
-}
-
-function matrix(cells: PlacedCell[], { top, left, bottom, right }: Range): Cell[][] {
-  const rows = Array.from({ length: bottom - top + 1 }, () => new Array<Cell>(right - left + 1).fill(null));
-  for (const { row, column, value } of cells) {
-    const cellsOfRow = rows[row - top];
-    if (cellsOfRow) cellsOfRow[column - left] = value;
-  }
-  return rows;
+  return validated(() => placeValues(parseRange(rangeText), values));
 }

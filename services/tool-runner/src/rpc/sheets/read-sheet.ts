@@ -17,5 +17,5 @@ export const readSheet: Handler<Context, typeof DataSourceService.method.readShe
     if (!(error instanceof ToolError)) throw error;
     throw new ConnectError(error.message, error.code === "NO_SUCH_SHEET" ? Code.NotFound : Code.InvalidArgument);
   });
-  return { values: fromJson(ListValueSchema, rows) };
+  return { values: fromJson(ListValueSchema, JSON.parse(rows)) };
 };

@@ -2,6 +2,7 @@ import { createMcpHandler, Server } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import { FORWARDED_ACCEPT, plainJson } from "./mcp-message.ts";
 import { plainCallOf, responseToPlainCall } from "./plain-call.ts";
+import { plainListOf, responseToPlainList } from "./plain-list.ts";
 
 const SERVER = { name: "toolgate", version: "1" };
 const RESULT = {
@@ -9,6 +10,10 @@ const RESULT = {
   structuredContent: { success: true },
   isError: false,
 };
+const TOOLS = [
+  { name: "echo", description: "ü", inputSchema: { type: "object" as const, properties: { text: {} } } },
+  { name: "other", inputSchema: { type: "object" as const }, annotations: { readOnlyHint: true } },
+];
 const META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": { name: "c", version: "1" },
@@ -27,6 +32,13 @@ const callOf = (params: object, others: object = {}) => {
   return { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "echo", ...params }, ...others };
 };
 
+const LIST_OF_2026 = {
+  ...JSON_BODY,
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "tools/list",
+};
+const listOf = (others: object = {}) => ({ jsonrpc: "2.0", id: 7, method: "tools/list", ...others });
+
 /** The response of the SDK, and the arguments with which it called the tool. */
 async function bySdk(message: unknown, headers: Record<string, string>) {
   const called: unknown[] = [];
@@ -36,6 +48,7 @@ async function bySdk(message: unknown, headers: Record<string, string>) {
       called.push([params.name, params.arguments ?? {}]);
       return RESULT;
     });
+    server.setRequestHandler("tools/list", async () => ({ tools: TOOLS }));
     return server;
   });
   const request = { method: "POST", headers: { ...headers, accept: FORWARDED_ACCEPT }, body: "{}" };
@@ -81,4 +94,31 @@ test.each<[string, unknown, Record<string, string>]>([
   ["a later version", callOf({ _meta: META }), { ...OF_2026, "mcp-protocol-version": "2027-01-01" }],
 ])("[TOOL-12] the SDK responds to a message with %s", (_, message, headers) => {
   expect(plainCallOf(message, headers)).toBeUndefined();
+});
+
+test.each<[string, object, Record<string, string>]>([
+  ["of 2025", listOf(), OF_2025],
+  ["of 2025 with parameters", listOf({ params: {} }), OF_2025],
+  ["of 2025 without a version", listOf({ params: {} }), JSON_BODY],
+  ["of 2025 with a text as id", listOf({ id: 'a"b' }), OF_2025],
+  ["of 2026", listOf({ params: { _meta: META } }), LIST_OF_2026],
+])("[TOOL-12] a plain list %s gets the response that the SDK would write", async (_, message, headers) => {
+  const list = plainListOf(message, headers);
+  if (!list) throw new Error("not taken as a plain list");
+  const expected = await bySdk(message, headers);
+  const response = responseToPlainList(list, Buffer.from(JSON.stringify(TOOLS)), SERVER);
+  expect([200, response.toString()]).toEqual([expected.status, expected.body]);
+});
+
+test.each<[string, unknown, Record<string, string>]>([
+  ["another method", { ...listOf(), method: "tools/call" }, OF_2025],
+  ["a notification", { jsonrpc: "2.0", method: "tools/list" }, OF_2025],
+  ["a cursor", listOf({ params: { cursor: "x" } }), OF_2025],
+  ["a list of parameters", listOf({ params: [] }), OF_2025],
+  ["metadata of 2025", listOf({ params: { _meta: { progressToken: 1 } } }), OF_2025],
+  ["no metadata in 2026", listOf(), LIST_OF_2026],
+  ["a tool in the headers", listOf({ params: { _meta: META } }), { ...LIST_OF_2026, "mcp-name": "echo" }],
+  ["another method in the headers", listOf({ params: { _meta: META } }), { ...OF_2026, "mcp-name": "" }],
+])("[TOOL-12] the SDK responds to a list with %s", (_, message, headers) => {
+  expect(plainListOf(message, headers)).toBeUndefined();
 });

@@ -1,0 +1,66 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { classifyInboundRequest, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import { isJsonObject } from "@toolgate/json/json-object";
+
+/** A request without anything unusual. The SDK would only pass it on, for more than a whole call costs. */
+export interface PlainRequest {
+  id: string | number;
+  params: Record<string, unknown>;
+  /** Of the protocol: of 2025, with sessions, or of 2026, in which each request says what its client is. */
+  generation: 2025 | 2026;
+}
+
+/** A method, and the parameters that its plain requests may have besides metadata. */
+export interface PlainMethod {
+  method: string;
+  params: ReadonlySet<string>;
+  /** The parameter that clients of 2026 repeat in a header. */
+  named?: string;
+}
+
+const VERSION_OF_2026 = "2026-07-28";
+const VERSIONS_OF_2025: ReadonlySet<string> = new Set(
+  SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < VERSION_OF_2026),
+);
+const OF_MESSAGE = new Set(["jsonrpc", "id", "method", "params"]);
+
+/** Undefined for any other message, and for each one that the SDK might refuse: the SDK responds to those. */
+export function plainRequestOf(
+  message: unknown,
+  headers: IncomingHttpHeaders,
+  { method, params: known, named }: PlainMethod,
+): PlainRequest | undefined {
+  if (!isJsonObject(message) || message.method !== method || !hasOnly(message, OF_MESSAGE)) return;
+  if (!isJsonContentType(headers["content-type"])) return;
+  const { jsonrpc, id, params: sent = {} } = message;
+  if (jsonrpc !== "2.0" || !(typeof id === "string" || Number.isSafeInteger(id)) || !isJsonObject(sent)) return;
+  const { _meta: meta, ...params } = sent;
+  if (!hasOnly(params, known)) return;
+  const isOf2025 = meta === undefined && isVersionOf2025(headers["mcp-protocol-version"]);
+  const name = named === undefined ? undefined : params[named];
+  const isOfLater = () => isJsonObject(meta) && isOf2026(message, method, name, headers);
+  const generation = isOf2025 ? 2025 : isOfLater() ? 2026 : undefined;
+  return generation && { id: id as string | number, params, generation };
+}
+
+function isVersionOf2025(version: string | string[] | undefined): boolean {
+  return version === undefined || (typeof version === "string" && VERSIONS_OF_2025.has(version));
+}
+
+/** The headers must say the same as the message. */
+function isOf2026(message: object, method: string, name: unknown, headers: IncomingHttpHeaders): boolean {
+  if (headers["mcp-protocol-version"] !== VERSION_OF_2026) return false;
+  if (headers["mcp-method"] !== method || headers["mcp-name"] !== name) return false;
+  const outcome = classifyInboundRequest({
+    httpMethod: "POST",
+    body: message,
+    protocolVersionHeader: VERSION_OF_2026,
+    mcpMethodHeader: method,
+    ...(typeof name === "string" && { mcpNameHeader: name }),
+  });
+  return outcome.kind === "modern" && outcome.classification.revision === VERSION_OF_2026;
+}
+
+function hasOnly(object: object, names: ReadonlySet<string>): boolean {
+  return Object.keys(object).every((name) => names.has(name));
+}
