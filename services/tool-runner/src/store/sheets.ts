@@ -36,12 +36,13 @@ export async function lockSheet(client: Client, { workspaceId, sheet }: SheetRef
   return (await client.query(count, [workspaceId])).rows[0].sheets;
 }
 
-/** Writes rows of values, as JSON, from a cell on. Those that are null are left as they are. */
+/** Writes rows of values, as JSON, from a cell on, except those that are null or already there. */
 export async function writeCells(db: Queryable, ref: SheetRef, start: Start, rowsJson: string): Promise<void> {
   await db.query(
-    `insert into tool_runner.sheet_cells (workspace_id, sheet, row_number, column_number, value)
+    `insert into tool_runner.sheet_cells as old (workspace_id, sheet, row_number, column_number, value)
      select $1, $2, row_number, column_number, value from (${PLACED_CELLS}) as placed where value <> 'null'
-     on conflict (workspace_id, sheet, row_number, column_number) do update set value = excluded.value`,
+     on conflict (workspace_id, sheet, row_number, column_number) do update set value = excluded.value
+       where old.value <> excluded.value`,
     placed(ref, start, rowsJson),
   );
 }

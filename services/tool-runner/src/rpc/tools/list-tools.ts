@@ -1,10 +1,20 @@
 import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import type { Handler } from "@toolgate/service-host/handler";
-import { CURSOR, nextPageToken, pageSize, parsePageToken, readPage } from "@toolgate/service-host/paging";
+import {
+  CURSOR,
+  MAX_PAGE_BYTES,
+  nextPageToken,
+  pageSize,
+  parsePageToken,
+  readPage,
+} from "@toolgate/service-host/paging";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { type ListedTool, listTools as listRows } from "../../store/tools.ts";
 import { toolMessage } from "./tool-message.ts";
+
+/** A definition takes about four times as long to encode as other text of its size: each of its values is a message. */
+const MAX_CHARACTERS = MAX_PAGE_BYTES / 4;
 
 export const listTools: Handler<Context, typeof ToolService.method.listTools> = async ({ pool }, request, call) => {
   const size = pageSize(request.pageSize);
@@ -12,6 +22,7 @@ export const listTools: Handler<Context, typeof ToolService.method.listTools> = 
   const { workspaceId } = principalOf(call);
   const { page, last } = await readPage<ListedTool>({
     size,
+    maxBytes: MAX_CHARACTERS,
     sizeOf: ({ characters }) => characters,
     read: (limit, row) => listRows(pool, workspaceId, limit, (row ?? after)?.name ?? ""),
   });
