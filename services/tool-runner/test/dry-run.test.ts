@@ -147,6 +147,19 @@ describe("a dry run", () => {
     expect((await effects()).cells).toBe(3);
   });
 
+  it("[RO-6] clearing a sheet of more cells than one call may read counts them too", async () => {
+    const handler = 'export default (_, ctx) => ctx.clearFromSheet("large");';
+    await runner.saveTool("clears_all", { external_api_write: true, handler });
+    await runner.pool.query(
+      "with sheet as (insert into tool_runner.sheets (workspace_id, name) values ($1, 'large') returning *)" +
+        " insert into tool_runner.sheet_cells select workspace_id, name, y, x, '1' from sheet, generate_series(1, 6000) y, generate_series(1, 2) x",
+      [runner.workspaceId],
+    );
+    const { outcome } = await runner.tools.dryRun({ tool: "clears_all" });
+    await runner.dataSource.deleteSheet({ name: "large" });
+    expect(JSON.parse(String(outcome.value))).toEqual({ success: true, cells: 12_000 });
+  });
+
   it("[TOOL-23] a dry run with invalid arguments is refused", async () => {
     const { executionId, outcome } = await runner.tools.dryRun({ tool: "all", args: { city: 1 } });
     expect(executionId).toBe("");

@@ -492,7 +492,8 @@ export declare type ReadSheetRequest = Message<"toolgate.tool_runner.v1.ReadShee
   name: string;
 
   /**
-   * A1 or A1:B2; empty means everything from A1 to the last filled row and column. At most 10,000 cells.
+   * A1 or A1:B2; empty means everything from A1 to the last filled row and column. At most 10,000 cells,
+   * together 1 MiB.
    *
    * @generated from field: string range = 3;
    */

@@ -63,6 +63,12 @@ export async function deleteCells(db: Queryable, ref: SheetRef, range: Range): P
   return deleted.rowCount ?? 0;
 }
 
+/** How many cells of the range are filled. */
+export async function countCells(db: Queryable, ref: SheetRef, range: Range): Promise<number> {
+  const select = `select count(*) as cells from tool_runner.sheet_cells where ${IN_RANGE}`;
+  return (await firstRow<{ cells: number }>(db, select, parametersOf(ref, range)))?.cells ?? 0;
+}
+
 /**
  * The rows of a range as JSON, null for empty cells; undefined if the values take more than `maxBytes`. The database makes
  * the text: thousands of rows of cells would keep this process from everything else.

@@ -1,4 +1,4 @@
-import { type Cell, rangeText } from "../../domain/data/a1-range.ts";
+import { rangeText } from "../../domain/data/a1-range.ts";
 import { ToolError } from "../errors.ts";
 import { placeCells, type Sheets } from "../workspace/sheets.ts";
 import { optionalText, text } from "./arguments.ts";
@@ -27,12 +27,8 @@ export async function clearFromSheet(sheets: Sheets, [sheet, range]: unknown[], 
   if (context.scope.readOnly) throw new ToolError("READ_ONLY", "clearing a sheet is refused in a read-only run");
   const ref = sheetOf(sheet, context);
   const cleared = optionalText(range, "range");
-  if (!skipsWrite(context, "clearFromSheet", { sheet: ref.sheet, range: cleared ?? null })) {
-    return { success: true, cells: await sheets.clear(ref, cleared) };
-  }
-  const rows: Cell[][] = JSON.parse(await sheets.read(ref, cleared));
-  const filled = rows.flat().filter((value) => value !== null);
-  return { success: true, cells: filled.length };
+  const skipped = skipsWrite(context, "clearFromSheet", { sheet: ref.sheet, range: cleared ?? null });
+  return { success: true, cells: await (skipped ? sheets.count(ref, cleared) : sheets.clear(ref, cleared)) };
 }
 
 function sheetOf(name: unknown, { scope, entry }: HostCallContext) {

@@ -9,8 +9,8 @@ import {
   placeValues,
   type Range,
 } from "../../domain/data/a1-range.ts";
-import { DEFAULT_POOL_LIMITS } from "../../sandbox/limits.ts";
 import {
+  countCells,
   deleteCells,
   emptyCells,
   findRows,
@@ -24,12 +24,17 @@ import { ToolError, validated } from "../errors.ts";
 
 /** Tables of cells that a workspace's tools read and write. Every method rejects with a ToolError for the tool. */
 export interface Sheets {
-  /** The rows of a range as JSON; without one, from A1 to the last row and column with a filled cell. */
-  read(ref: SheetRef, range: string | undefined): Promise<string>;
+  /**
+   * The rows of a range as JSON; without one, from A1 to the last row and column with a filled cell. `maxBytes`: how much the
+   * cells may have, by default as much as a tool may read.
+   */
+  read(ref: SheetRef, range: string | undefined, maxBytes?: number): Promise<string>;
   /** Creates a missing sheet. */
   write(ref: SheetRef, values: PlacedValues): Promise<void>;
   /** Empties a range, or the whole sheet. Returns how many cells were filled. */
   clear(ref: SheetRef, range: string | undefined): Promise<number>;
+  /** How many cells of a range, or of the whole sheet, are filled. */
+  count(ref: SheetRef, range: string | undefined): Promise<number>;
 }
 
 interface PlacedValues {
@@ -41,8 +46,8 @@ interface PlacedValues {
 const MAX_SHEETS_PER_WORKSPACE = 100;
 const MAX_CELLS_PER_SHEET = 100_000;
 const MAX_NAME_CHARS = 100;
-/** As much as a host call may return. */
-const MAX_BYTES_PER_READ = DEFAULT_POOL_LIMITS.hostResultBytes;
+/** A host call may return 8 MiB, of which what is between the cells takes a part. */
+const MAX_BYTES_PER_READ = 7 * 1024 * 1024;
 const WHOLE_SHEET: Range = { top: 1, left: 1, bottom: MAX_SHEET_ROWS, right: MAX_SHEET_COLUMNS };
 
 export function createSheets(pool: Pool): Sheets {
@@ -50,29 +55,22 @@ export function createSheets(pool: Pool): Sheets {
     if (!(await sheetExists(pool, ref))) throw new ToolError("NO_SUCH_SHEET", "there is no sheet of this name");
   }
 
-  async function rowsOf(ref: SheetRef, range: Range): Promise<string> {
-    const rows = await findRows(pool, ref, range, MAX_BYTES_PER_READ);
-    if (rows !== undefined) return rows;
-    throw new ToolError(
-      "RESULT_TOO_LARGE",
-      `the cells have more than ${MAX_BYTES_PER_READ} bytes: read a smaller range`,
-    );
+  /** Undefined when no cell is filled. */
+  async function filledRange(ref: SheetRef): Promise<Range | undefined> {
+    const { bottom, right } = await measureSheet(pool, ref);
+    return bottom === 0 ? undefined : validated(() => mustBeSmall({ top: 1, left: 1, bottom, right }));
   }
 
+  const rangeOf = (text: string | undefined) => (text === undefined ? WHOLE_SHEET : validated(() => parseRange(text)));
+
   return {
-    async read(ref, text) {
+    async read(ref, text, maxBytes = MAX_BYTES_PER_READ) {
       await mustExist(ref);
-      if (text !== undefined)
-        return rowsOf(
-          ref,
-          validated(() => parseRange(text)),
-        );
-      const { bottom, right } = await measureSheet(pool, ref);
-      if (bottom === 0) return "[]";
-      return rowsOf(
-        ref,
-        validated(() => mustBeSmall({ top: 1, left: 1, bottom, right })),
-      );
+      const range = text === undefined ? await filledRange(ref) : rangeOf(text);
+      if (range === undefined) return "[]";
+      const rows = await findRows(pool, ref, range, maxBytes);
+      if (rows !== undefined) return rows;
+      throw new ToolError("RESULT_TOO_LARGE", `the cells have more than ${maxBytes} bytes: read a smaller range`);
     },
     async write(ref, { range, rows }) {
       const json = JSON.stringify(rows);
@@ -92,7 +90,11 @@ export function createSheets(pool: Pool): Sheets {
     },
     async clear(ref, text) {
       await mustExist(ref);
-      return deleteCells(pool, ref, text === undefined ? WHOLE_SHEET : validated(() => parseRange(text)));
+      return deleteCells(pool, ref, rangeOf(text));
+    },
+    async count(ref, text) {
+      await mustExist(ref);
+      return countCells(pool, ref, rangeOf(text));
     },
   };
 }

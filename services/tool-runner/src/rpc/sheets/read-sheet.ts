@@ -7,13 +7,16 @@ import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { ToolError } from "../../execution/errors.ts";
 
+/** Each cell is a message, which takes several times as long to encode as text. */
+const MAX_BYTES = 1024 * 1024;
+
 export const readSheet: Handler<Context, typeof DataSourceService.method.readSheet> = async (
   { sheets },
   { name, range },
   call,
 ) => {
   const place = { workspaceId: principalOf(call).workspaceId, sheet: name };
-  const rows = await sheets.read(place, range || undefined).catch((error: unknown) => {
+  const rows = await sheets.read(place, range || undefined, MAX_BYTES).catch((error: unknown) => {
     if (!(error instanceof ToolError)) throw error;
     throw new ConnectError(error.message, error.code === "NO_SUCH_SHEET" ? Code.NotFound : Code.InvalidArgument);
   });
