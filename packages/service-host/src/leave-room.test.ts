@@ -1,5 +1,7 @@
-import { create } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { ListKeysResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { ReadSheetResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/data_source_pb";
 import { expect, test } from "vitest";
 import { isLargePage, leaveRoom } from "./leave-room.ts";
 
@@ -36,4 +38,13 @@ test("a page is large from 20 entries on", () => {
   const page = (entries: number) =>
     create(ListKeysResponseSchema, { keys: Array.from({ length: entries }, () => ({})) });
   expect([0, 19, 20].map((entries) => isLargePage(page(entries)))).toEqual([false, false, true]);
+  const sheet = (rows: number) =>
+    create(ReadSheetResponseSchema, {
+      values: fromJson(
+        ListValueSchema,
+        Array.from({ length: rows }, () => ["a"]),
+      ),
+    });
+  expect([0, 19, 20].map((rows) => isLargePage(sheet(rows)))).toEqual([false, false, true]);
+  expect(isLargePage(create(ReadSheetResponseSchema, {}))).toBe(false);
 });

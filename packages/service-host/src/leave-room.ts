@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Message } from "@bufbuild/protobuf";
+import type { ListValue } from "@bufbuild/protobuf/wkt";
 
 /** A call of another workspace takes about this long while nothing else happens. */
 const ROOM_MS = 4;
@@ -25,7 +26,12 @@ async function afterRoom(previous: Promise<void> | undefined): Promise<void> {
   await setTimeout(ROOM_MS);
 }
 
-/** Whether a response has a list with so many entries that encoding it may take milliseconds. */
+/** Whether a response has a list with so many entries that encoding it may take milliseconds, also one of JSON values. */
 export function isLargePage(response: Message): boolean {
-  return Object.values(response).some((value) => Array.isArray(value) && value.length >= MANY_ENTRIES);
+  const fields: unknown[] = Object.values(response);
+  return fields.some((field) => hasManyEntries(field) || hasManyEntries((field as Partial<ListValue> | null)?.values));
+}
+
+function hasManyEntries(value: unknown): boolean {
+  return Array.isArray(value) && value.length >= MANY_ENTRIES;
 }

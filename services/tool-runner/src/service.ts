@@ -23,6 +23,7 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 export interface Overrides {
   /** Pause between two runs of the daily job, which is safe to repeat. */
   partitionsEveryMs?: number;
+  /** Bounds of the sandbox that differ from the usual ones. */
   sandboxLimits?: Partial<PoolLimits>;
 }
 

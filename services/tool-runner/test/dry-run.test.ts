@@ -155,8 +155,9 @@ describe("a dry run", () => {
         " insert into tool_runner.sheet_cells select workspace_id, name, y, x, '1' from sheet, generate_series(1, 6000) y, generate_series(1, 2) x",
       [runner.workspaceId],
     );
-    const { outcome } = await runner.tools.dryRun({ tool: "clears_all" });
-    await runner.dataSource.deleteSheet({ name: "large" });
+    const { outcome } = await runner.tools
+      .dryRun({ tool: "clears_all" })
+      .finally(() => runner.dataSource.deleteSheet({ name: "large" }));
     expect(JSON.parse(String(outcome.value))).toEqual({ success: true, cells: 12_000 });
   });
 

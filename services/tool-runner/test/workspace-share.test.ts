@@ -39,3 +39,24 @@ test("custom events beyond a workspace's share wait, and a call that gets no tur
   const claims = await runner.pool.query("select count(*)::integer as calls from tool_runner.idempotent_calls");
   expect(claims.rows[0].calls).toBe(0);
 });
+
+test("a read of a sheet that is refused as too large counts, so that it is not repeated for nothing", async () => {
+  await using other = await startToolRunnerRig({ config: { workspaceBytesPerSecond: 1 } });
+  await other.pool.query(
+    "with sheet as (insert into tool_runner.sheets (workspace_id, name) values ($1, 'heavy') returning *)" +
+      " insert into tool_runner.sheet_cells select workspace_id, name, n, 1, to_jsonb(repeat('x', 10000)) from sheet, generate_series(1, 1000) n",
+    [other.workspaceId],
+  );
+  await other.saveTool("read", {
+    external_api: true,
+    timeout_ms: 3_000,
+    handler: `export default async ({ sheet }, ctx) => {
+      const refused = await ctx.readSheet(sheet).catch(({ code }) => code);
+      await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
+      return { refused };
+    };`,
+    parameters: { type: "object", properties: { sheet: { type: "string" } } },
+  });
+  expect(await other.resultOf({ tool: "read", args: { sheet: "nowhere" } })).toEqual({ refused: "NO_SUCH_SHEET" });
+  expect((await other.call({ tool: "read", args: { sheet: "heavy" } })).outcome.case).toBe("toolFailed");
+});

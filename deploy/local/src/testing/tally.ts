@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 
-const MAX_LINES = 12;
+const MAX_LINES_PER_FAILURE = 12;
+const MAX_FAILURES = 20;
 
 /** The part of vitest's JSON report that is counted. */
 type VitestReport = {
@@ -16,6 +17,8 @@ type VitestReport = {
     readonly assertionResults: readonly {
       readonly status: string;
       readonly title: string;
+      /** With the titles around it. */
+      readonly fullName?: string;
       readonly failureMessages?: readonly string[] | null;
     }[];
   }[];
@@ -55,21 +58,24 @@ export function tallyTests(report: VitestReport | undefined, exitCode: number | 
   };
 }
 
-/** What failed and why, a few lines each, so that the end of a long log tells it. */
+/** The first tests and files that failed and why, a few lines each, so that the end of a long log tells it. */
 export function failuresOf(report: VitestReport | undefined): readonly string[] {
-  return (report?.testResults ?? []).flatMap(({ name, status, message, assertionResults }) => {
+  const failures = (report?.testResults ?? []).flatMap(({ name, status, message, assertionResults }) => {
     const tests = assertionResults.filter((test) => test.status === "failed");
-    if (status === "failed" && tests.length === 0) return [`FAILED ${name}\n${firstLines(message ?? "")}`];
-    return tests.map(
-      ({ title, failureMessages }) => `FAILED ${name}: ${title}\n${firstLines(failureMessages?.join("\n") ?? "")}`,
+    const ofTests = tests.map(
+      ({ title, fullName = title, failureMessages }) =>
+        `FAILED ${name}: ${fullName}\n${firstLines(failureMessages?.join("\n") ?? "")}`,
     );
+    const isBroken = status === "failed" && (tests.length === 0 || Boolean(message));
+    return isBroken ? [`FAILED ${name}\n${firstLines(message ?? "")}`, ...ofTests] : ofTests;
   });
+  return failures.slice(0, MAX_FAILURES);
 }
 
 function firstLines(text: string): string {
   return stripVTControlCharacters(text)
     .split("\n")
-    .slice(0, MAX_LINES)
+    .slice(0, MAX_LINES_PER_FAILURE)
     .map((line) => `  ${line}`)
     .join("\n");
 }

@@ -148,7 +148,7 @@ export declare type ListToolsRequest = Message<"toolgate.tool_runner.v1.ListTool
   workspace: string;
 
   /**
-   * 1 to 100, default 50.
+   * 1 to 100, default 50. A page of large tools has fewer.
    *
    * @generated from field: uint32 page_size = 2;
    */

@@ -26,7 +26,7 @@ export const WEIGHTS = {
   record: 5,
   /** Sealed, and in the database. */
   storedResult: 2,
-  /** Each cell is a row. */
+  /** Each cell is a row in the database. */
   sheet: 8,
 } as const;
 
@@ -37,6 +37,9 @@ export const EXPECTED_RESULT_BYTES: Readonly<Partial<Record<HostFunctionName, nu
   readSheet: 256 * 1024,
   fetch: 64 * 1024,
 };
+
+/** What a host call counts whose result was refused as too large: by then the database or this process has had the work. */
+export const TOO_LARGE_BYTES = 4 * MIB;
 
 /** What each workspace's runs use of this process. */
 export function createRunShares(bytesPerSecond: number): WorkspaceShares {

@@ -2,6 +2,9 @@ import type { Client, Queryable } from "@toolgate/postgres/pool";
 import type { Range } from "../domain/data/a1-range.ts";
 import { allRows, changesRow, firstRow } from "./rows.ts";
 
+/** Where the first value of a write goes. */
+type Start = Pick<Range, "top" | "left">;
+
 export interface SheetRef {
   workspaceId: string;
   sheet: string;
@@ -24,8 +27,6 @@ export async function sheetExists(db: Queryable, { workspaceId, sheet }: SheetRe
   return (await firstRow(db, select, [workspaceId, sheet])) !== undefined;
 }
 
-type Start = Pick<Range, "top" | "left">;
-
 /** Creates a missing sheet, and locks it. Returns how many sheets the workspace has. */
 export async function lockSheet(client: Client, { workspaceId, sheet }: SheetRef): Promise<number> {
   const insert = "insert into tool_runner.sheets (workspace_id, name) values ($1, $2) on conflict do nothing";
@@ -43,7 +44,7 @@ export async function writeCells(db: Queryable, ref: SheetRef, start: Start, row
      select $1, $2, row_number, column_number, value from (${PLACED_CELLS}) as placed where value <> 'null'
      on conflict (workspace_id, sheet, row_number, column_number) do update set value = excluded.value
        where old.value <> excluded.value`,
-    placed(ref, start, rowsJson),
+    parametersOfWrite(ref, start, rowsJson),
   );
 }
 
@@ -53,7 +54,7 @@ export async function emptyCells(db: Queryable, ref: SheetRef, start: Start, row
     `delete from tool_runner.sheet_cells as old using (${PLACED_CELLS}) as placed
      where workspace_id = $1 and sheet = $2 and placed.value = 'null'
        and old.row_number = placed.row_number and old.column_number = placed.column_number`,
-    placed(ref, start, rowsJson),
+    parametersOfWrite(ref, start, rowsJson),
   );
 }
 
@@ -116,6 +117,6 @@ function parametersOf({ workspaceId, sheet }: SheetRef, { top, left, bottom, rig
   return [workspaceId, sheet, top, left, bottom, right];
 }
 
-function placed({ workspaceId, sheet }: SheetRef, { top, left }: Start, rowsJson: string): unknown[] {
+function parametersOfWrite({ workspaceId, sheet }: SheetRef, { top, left }: Start, rowsJson: string): unknown[] {
   return [workspaceId, sheet, rowsJson, top, left];
 }

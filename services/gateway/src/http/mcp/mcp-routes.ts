@@ -14,9 +14,9 @@ import { admit, isReadFirst } from "./mcp-admission.ts";
 import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
 import { type McpResponse, sendOutcome } from "./mcp-outcome.ts";
-import { callOfferedTool, type McpExchange, mcpServer, offeredTools, SERVER } from "./mcp-server.ts";
+import { callOfferedTool, INTERNAL_MESSAGE, type McpExchange, mcpServer, offeredTools, SERVER } from "./mcp-server.ts";
 import { type PlainCall, plainCallOf, responseToPlainCall } from "./plain-call.ts";
-import { type PlainList, plainListOf, responseToPlainList } from "./plain-list.ts";
+import { failureOfPlainList, type PlainList, plainListOf, responseToPlainList } from "./plain-list.ts";
 import { respondBySdk } from "./respond-by-sdk.ts";
 
 const ANY_WORKSPACE = "";
@@ -61,8 +61,7 @@ export function mcpRoutes(context: Context, mayCall: McpOrigins) {
         if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
         const exchange: McpExchange = { key, request, fault };
         const list = fault ? undefined : plainListOf(message, request.headers);
-        const listed = list && (await listTools(context, exchange, list));
-        if (listed) return reply.header("content-type", "application/json").send(listed);
+        if (list) return sendOutcome(reply, exchange, await listTools(context, exchange, list));
         return sendOutcome(
           reply,
           exchange,
@@ -109,10 +108,10 @@ async function callOnce(
   return sendOutcome(reply, exchange, await respond(context, exchange, plain));
 }
 
-/** Undefined when the tools cannot be described: the SDK tries it again, and responds with an error. */
-async function listTools(context: Context, exchange: McpExchange, list: PlainList): Promise<Buffer | undefined> {
-  const tools = await offeredTools(context, exchange).catch(() => undefined);
-  return tools && responseToPlainList(list, tools, SERVER);
+async function listTools(context: Context, exchange: McpExchange, list: PlainList): Promise<McpResponse> {
+  const tools = await offeredTools(context, exchange);
+  const body = tools ? responseToPlainList(list, tools, SERVER) : failureOfPlainList(list, INTERNAL_MESSAGE);
+  return { status: 200, body, hasType: true };
 }
 
 async function respond(context: Context, exchange: McpExchange, call: PlainCall): Promise<McpResponse> {

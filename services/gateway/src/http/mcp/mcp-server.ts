@@ -29,17 +29,17 @@ export interface McpExchange {
 /** What clients are told about this server. */
 export const SERVER = { name: "toolgate", version: "1" };
 
-/** A list of tools that takes milliseconds to encode. */
+/** What clients get when something here fails. */
+export const INTERNAL_MESSAGE = "Interner Fehler";
+/** A list of tools that takes milliseconds to make, and to read and write in the SDK. */
 const LARGE_BYTES = 64 * 1024;
 
 /** Offers the tools of one key for one request; no state remains after it. */
 export function mcpServer(context: Context, exchange: McpExchange): Server {
   const server = new Server(SERVER, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", async () => {
-    const tools = await offeredTools(context, exchange).catch((error: unknown) => {
-      context.log.error({ err: error, keyId: exchange.key?.keyId }, "tools not described");
-      throw new ProtocolError(ProtocolErrorCode.InternalError, "Interner Fehler");
-    });
+    const tools = await offeredTools(context, exchange);
+    if (!tools) throw new ProtocolError(ProtocolErrorCode.InternalError, INTERNAL_MESSAGE);
     return { tools: JSON.parse(tools.toString("utf8")) };
   });
   server.setRequestHandler("tools/call", ({ params }) =>
@@ -63,8 +63,15 @@ export async function callOfferedTool(
   return resultOf(context, exchange, tool, exchange.response);
 }
 
-/** As a JSON array. */
-export async function offeredTools(context: Context, exchange: McpExchange): Promise<Buffer> {
+/** As a JSON array; undefined when the tools cannot be described, which is logged. */
+export async function offeredTools(context: Context, exchange: McpExchange): Promise<Buffer | undefined> {
+  return describedTools(context, exchange).catch((error: unknown) => {
+    context.log.error({ err: error, keyId: exchange.key?.keyId }, "tools not described");
+    return undefined;
+  });
+}
+
+async function describedTools(context: Context, exchange: McpExchange): Promise<Buffer> {
   const { descriptions, describeTools } = context;
   const key = await keyWithTools(context, exchange);
   const { body } = await descriptions.get(key, "mcp", async () =>

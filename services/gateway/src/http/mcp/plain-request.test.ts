@@ -1,8 +1,8 @@
-import { createMcpHandler, Server } from "@modelcontextprotocol/server";
+import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import { FORWARDED_ACCEPT, plainJson } from "./mcp-message.ts";
 import { plainCallOf, responseToPlainCall } from "./plain-call.ts";
-import { plainListOf, responseToPlainList } from "./plain-list.ts";
+import { failureOfPlainList, plainListOf, responseToPlainList } from "./plain-list.ts";
 
 const SERVER = { name: "toolgate", version: "1" };
 const RESULT = {
@@ -13,6 +13,7 @@ const RESULT = {
 const TOOLS = [
   { name: "echo", description: "ü", inputSchema: { type: "object" as const, properties: { text: {} } } },
   { name: "other", inputSchema: { type: "object" as const }, annotations: { readOnlyHint: true } },
+  { name: "third", inputSchema: { type: "object" as const }, outputSchema: { type: "object" as const } },
 ];
 const META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -40,7 +41,7 @@ const LIST_OF_2026 = {
 const listOf = (others: object = {}) => ({ jsonrpc: "2.0", id: 7, method: "tools/list", ...others });
 
 /** The response of the SDK, and the arguments with which it called the tool. */
-async function bySdk(message: unknown, headers: Record<string, string>) {
+async function bySdk(message: unknown, headers: Record<string, string>, fails = false) {
   const called: unknown[] = [];
   const handler = createMcpHandler(() => {
     const server = new Server(SERVER, { capabilities: { tools: {} } });
@@ -48,7 +49,10 @@ async function bySdk(message: unknown, headers: Record<string, string>) {
       called.push([params.name, params.arguments ?? {}]);
       return RESULT;
     });
-    server.setRequestHandler("tools/list", async () => ({ tools: TOOLS }));
+    server.setRequestHandler("tools/list", async () => {
+      if (fails) throw new ProtocolError(ProtocolErrorCode.InternalError, "failed");
+      return { tools: TOOLS };
+    });
     return server;
   });
   const request = { method: "POST", headers: { ...headers, accept: FORWARDED_ACCEPT }, body: "{}" };
@@ -108,6 +112,8 @@ test.each<[string, object, Record<string, string>]>([
   const expected = await bySdk(message, headers);
   const response = responseToPlainList(list, Buffer.from(JSON.stringify(TOOLS)), SERVER);
   expect([200, response.toString()]).toEqual([expected.status, expected.body]);
+  const failed = await bySdk(message, headers, true);
+  expect([200, failureOfPlainList(list, "failed").toString()]).toEqual([failed.status, failed.body]);
 });
 
 test.each<[string, unknown, Record<string, string>]>([

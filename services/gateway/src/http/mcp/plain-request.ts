@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { classifyInboundRequest, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { isJsonObject } from "@toolgate/json/json-object";
 
-/** A request without anything unusual. The SDK would only pass it on, for more than a whole call costs. */
+/** A request without anything unusual. The SDK would add nothing to it, and cost more than the rest of it. */
 export interface PlainRequest {
   id: string | number;
   params: Record<string, unknown>;
@@ -36,19 +36,21 @@ export function plainRequestOf(
   if (jsonrpc !== "2.0" || !(typeof id === "string" || Number.isSafeInteger(id)) || !isJsonObject(sent)) return;
   const { _meta: meta, ...params } = sent;
   if (!hasOnly(params, known)) return;
-  const isOf2025 = meta === undefined && isVersionOf2025(headers["mcp-protocol-version"]);
+  const request = { id: id as string | number, params };
+  if (meta === undefined) {
+    return isVersionOf2025(headers["mcp-protocol-version"]) ? { ...request, generation: 2025 } : undefined;
+  }
   const name = named === undefined ? undefined : params[named];
-  const isOfLater = () => isJsonObject(meta) && isOf2026(message, method, name, headers);
-  const generation = isOf2025 ? 2025 : isOfLater() ? 2026 : undefined;
-  return generation && { id: id as string | number, params, generation };
+  const isOf2026 = isJsonObject(meta) && saysTheSame(message, method, name, headers);
+  return isOf2026 ? { ...request, generation: 2026 } : undefined;
 }
 
 function isVersionOf2025(version: string | string[] | undefined): boolean {
   return version === undefined || (typeof version === "string" && VERSIONS_OF_2025.has(version));
 }
 
-/** The headers must say the same as the message. */
-function isOf2026(message: object, method: string, name: unknown, headers: IncomingHttpHeaders): boolean {
+/** Whether a message of 2026 and its headers say the same. */
+function saysTheSame(message: object, method: string, name: unknown, headers: IncomingHttpHeaders): boolean {
   if (headers["mcp-protocol-version"] !== VERSION_OF_2026) return false;
   if (headers["mcp-method"] !== method || headers["mcp-name"] !== name) return false;
   const outcome = classifyInboundRequest({

@@ -10,7 +10,7 @@ import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
 import { type Run, remainingMs } from "../run.ts";
-import { EXPECTED_RESULT_BYTES, WEIGHTS } from "../share.ts";
+import { EXPECTED_RESULT_BYTES, TOO_LARGE_BYTES, WEIGHTS } from "../share.ts";
 import type { Definitions } from "../workspace/definitions.ts";
 import type { Sheets } from "../workspace/sheets.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
@@ -73,7 +73,11 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
         if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
           throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
         }
-        const value = await hostFunction(args, { tool: run.tool.name, scope: run.scope, entry, signal });
+        const context = { tool: run.tool.name, scope: run.scope, entry, signal };
+        const value = await hostFunction(args, context).catch((error: unknown) => {
+          if (isTooLarge(error)) turn.charge(TOO_LARGE_BYTES * weight);
+          throw error;
+        });
         const json = await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
         turn.charge(charactersOf(json) * weight);
         return json;
@@ -92,6 +96,10 @@ async function turnOf(shares: WorkspaceShares, { scope }: Run, bytes: number, si
     if (error instanceof ShareExceeded) throw new ToolError("TOO_MUCH_DATA", error.message);
     throw error;
   }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ToolError && error.code === "RESULT_TOO_LARGE";
 }
 
 /** Keeps the details for the log. The tool's code does not learn why the platform failed. */

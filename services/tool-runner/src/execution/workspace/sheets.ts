@@ -25,8 +25,8 @@ import { ToolError, validated } from "../errors.ts";
 /** Tables of cells that a workspace's tools read and write. Every method rejects with a ToolError for the tool. */
 export interface Sheets {
   /**
-   * The rows of a range as JSON; without one, from A1 to the last row and column with a filled cell. `maxBytes`: how much the
-   * cells may have, by default as much as a tool may read.
+   * The rows of a range as JSON; without one, from A1 to the last row and column with a filled cell. `maxBytes`: how many
+   * bytes the cells may take, by default as many as a tool may read.
    */
   read(ref: SheetRef, range: string | undefined, maxBytes?: number): Promise<string>;
   /** Creates a missing sheet. */
@@ -43,11 +43,12 @@ interface PlacedValues {
   rows: Cell[][];
 }
 
+const MIB = 1024 * 1024;
 const MAX_SHEETS_PER_WORKSPACE = 100;
 const MAX_CELLS_PER_SHEET = 100_000;
 const MAX_NAME_CHARS = 100;
 /** A host call may return 8 MiB, of which what is between the cells takes a part. */
-const MAX_BYTES_PER_READ = 7 * 1024 * 1024;
+const MAX_BYTES_PER_READ = 7 * MIB;
 const WHOLE_SHEET: Range = { top: 1, left: 1, bottom: MAX_SHEET_ROWS, right: MAX_SHEET_COLUMNS };
 
 export function createSheets(pool: Pool): Sheets {
@@ -70,7 +71,7 @@ export function createSheets(pool: Pool): Sheets {
       if (range === undefined) return "[]";
       const rows = await findRows(pool, ref, range, maxBytes);
       if (rows !== undefined) return rows;
-      throw new ToolError("RESULT_TOO_LARGE", `the cells have more than ${maxBytes} bytes: read a smaller range`);
+      throw new ToolError("RESULT_TOO_LARGE", `the cells take more than ${maxBytes / MIB} MiB: read a smaller range`);
     },
     async write(ref, { range, rows }) {
       const json = JSON.stringify(rows);

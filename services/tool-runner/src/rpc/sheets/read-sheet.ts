@@ -7,7 +7,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { ToolError } from "../../execution/errors.ts";
 
-/** Each cell is a message, which takes several times as long to encode as text. */
+/** As a message, text takes several times as long to encode as in a run. */
 const MAX_BYTES = 1024 * 1024;
 
 export const readSheet: Handler<Context, typeof DataSourceService.method.readSheet> = async (

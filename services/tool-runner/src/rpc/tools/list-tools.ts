@@ -13,8 +13,8 @@ import type { Context } from "../../context.ts";
 import { type ListedTool, listTools as listRows } from "../../store/tools.ts";
 import { toolMessage } from "./tool-message.ts";
 
-/** A definition takes about four times as long to encode as other text of its size: each of its values is a message. */
-const MAX_CHARACTERS = MAX_PAGE_BYTES / 4;
+/** A definition takes several times as long to encode as other text of its size: each of its values is a message. */
+const MAX_BYTES = MAX_PAGE_BYTES / 4;
 
 export const listTools: Handler<Context, typeof ToolService.method.listTools> = async ({ pool }, request, call) => {
   const size = pageSize(request.pageSize);
@@ -22,7 +22,7 @@ export const listTools: Handler<Context, typeof ToolService.method.listTools> = 
   const { workspaceId } = principalOf(call);
   const { page, last } = await readPage<ListedTool>({
     size,
-    maxBytes: MAX_CHARACTERS,
+    maxBytes: MAX_BYTES,
     sizeOf: ({ characters }) => characters,
     read: (limit, row) => listRows(pool, workspaceId, limit, (row ?? after)?.name ?? ""),
   });

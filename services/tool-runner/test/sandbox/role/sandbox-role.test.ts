@@ -47,6 +47,7 @@ function holding(pool: ReturnType<typeof openPool>, workspaceId: string, onCall 
     workspaceId,
     codeKey: `hold-${workspaceId}`,
     args: { n: 1 },
+    limits: { wallMs: 600_000 },
     onHostCall: () => {
       onCall();
       called.resolve();
@@ -134,15 +135,17 @@ describe("a sandbox process", () => {
     await using pool = createSandboxPool({ children: 2, spawn, limits, log: { warn: () => {} } });
     await until("two children and a spare are up", () => up.size === 3);
     const held: { outcome: Promise<SandboxOutcome>; release: () => void; child: number }[] = [];
+    const isHeldBy = (one: number) => held.some(({ child }) => child === one);
     // A child that is slow for a moment gets none, so more than one for each may be needed.
-    while (![0, 1].every((one) => held.some(({ child }) => child === one))) {
+    for (let count = 0; count < 50 && !(isHeldBy(0) && isHeldBy(1)); count += 1) {
       let child = -1;
-      const run = holding(pool, `w${held.length}`, () => {
+      const run = holding(pool, `w${count}`, () => {
         child = sender;
       });
-      await run.called;
+      await Promise.race([run.called, run.outcome]);
       held.push({ ...run, child });
     }
+    expect([isHeldBy(0), isHeldBy(1)]).toEqual([true, true]);
     const pure = Array.from({ length: 40 }, (_, n) =>
       resultOf(pool, handler("let s = 0; for (let n = 0; n < 3e6; n += 1) s += n % 7; return args.n"), {
         args: { n },
