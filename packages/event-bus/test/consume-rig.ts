@@ -7,6 +7,9 @@ import { ensureStreams } from "../src/streams.ts";
 export const SUBJECT = "records.test";
 export const DURABLE = "test";
 
+/** Payloads: numbers from `from` on, as text. */
+export const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => String(from + index));
+
 /** A broker, a bus, and consumers that run until they are stopped. */
 export async function consumeRig() {
   await using resources = new AsyncDisposableStack();

@@ -148,17 +148,19 @@ describe("a dry run", () => {
   });
 
   it("[RO-6] clearing a sheet of more cells than one call may read counts them too", async () => {
-    const handler = 'export default (_, ctx) => ctx.clearFromSheet("large");';
-    await runner.saveTool("clears_all", { external_api_write: true, handler });
-    await runner.pool.query(
-      "with sheet as (insert into tool_runner.sheets (workspace_id, name) values ($1, 'large') returning *)" +
-        " insert into tool_runner.sheet_cells select workspace_id, name, y, x, '1' from sheet, generate_series(1, 6000) y, generate_series(1, 2) x",
-      [runner.workspaceId],
-    );
+    const clears = 'export default (_, ctx) => ctx.clearFromSheet("large");';
+    await runner.saveTool("clears_all", { external_api_write: true, handler: clears });
+    const fills = `export default async (_, ctx) => {
+      const rows = Array.from({ length: 1_000 }, () => Array(10).fill(1));
+      for (const row of [1, 1_001]) await ctx.writeToSheet("large", \`A\${row}\`, rows);
+      return {};
+    };`;
+    await runner.saveTool("fills_large", { external_api: true, external_api_write: true, handler: fills });
+    await runner.resultOf({ tool: "fills_large" });
     const { outcome } = await runner.tools
       .dryRun({ tool: "clears_all" })
       .finally(() => runner.dataSource.deleteSheet({ name: "large" }));
-    expect(JSON.parse(String(outcome.value))).toEqual({ success: true, cells: 12_000 });
+    expect(JSON.parse(String(outcome.value))).toEqual({ success: true, cells: 20_000 });
   });
 
   it("[TOOL-23] a dry run with invalid arguments is refused", async () => {

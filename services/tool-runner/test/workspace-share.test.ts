@@ -47,16 +47,17 @@ test("a read of a sheet that is refused as too large counts, so that it is not r
       " insert into tool_runner.sheet_cells select workspace_id, name, n, 1, to_jsonb(repeat('x', 10000)) from sheet, generate_series(1, 1000) n",
     [other.workspaceId],
   );
-  await other.saveTool("read", {
+  const reads = {
     external_api: true,
-    timeout_ms: 3_000,
     handler: `export default async ({ sheet }, ctx) => {
       const refused = await ctx.readSheet(sheet).catch(({ code }) => code);
       await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
       return { refused };
     };`,
     parameters: { type: "object", properties: { sheet: { type: "string" } } },
-  });
+  };
+  await other.saveTool("read", reads);
+  await other.saveTool("read_soon", { ...reads, timeout_ms: 3_000 });
   expect(await other.resultOf({ tool: "read", args: { sheet: "nowhere" } })).toEqual({ refused: "NO_SUCH_SHEET" });
-  expect((await other.call({ tool: "read", args: { sheet: "heavy" } })).outcome.case).toBe("toolFailed");
+  expect((await other.call({ tool: "read_soon", args: { sheet: "heavy" } })).outcome.case).toBe("toolFailed");
 });

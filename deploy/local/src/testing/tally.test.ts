@@ -33,7 +33,7 @@ test("a run that fails without a failed test counts as a failure", () => {
 
 test("lists what failed with the first lines of its message", () => {
   const message = `\u001b[31mAssertionError: no\u001b[39m\n${"    at a line\n".repeat(40)}`;
-  const failed = { status: "failed", title: "[KEY-1] works", failureMessages: [message] };
+  const failed = { status: "failed", title: "works", fullName: "[KEY-1] works", failureMessages: [message] };
   const broken = { ...file("failed"), name: "b.test.ts", message: "cannot be loaded" };
   const [first = "", ...others] = failuresOf(
     report(1, 1, { ...file("failed"), assertionResults: [failed] }, broken, file("passed", "passed")),
@@ -42,6 +42,7 @@ test("lists what failed with the first lines of its message", () => {
   expect(first.split("\n")).toHaveLength(13);
   expect(others).toEqual(["FAILED b.test.ts\n  cannot be loaded"]);
   expect(failuresOf(undefined)).toEqual([]);
+  expect(failuresOf(report(0, 50, file("failed", ...Array.from({ length: 50 }, () => "failed"))))).toHaveLength(20);
 });
 
 test("the closing line sums up", () => {

@@ -60,7 +60,7 @@ export function mcpRoutes(context: Context, mayCall: McpOrigins) {
         // A tools/call is counted and logged before the lock rejects it.
         if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
         const exchange: McpExchange = { key, request, fault };
-        const list = fault ? undefined : plainListOf(message, request.headers);
+        const list = plainListOf(message, request.headers);
         if (list) return sendOutcome(reply, exchange, await listTools(context, exchange, list));
         return sendOutcome(
           reply,

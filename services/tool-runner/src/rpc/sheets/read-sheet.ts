@@ -7,7 +7,7 @@ import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { ToolError } from "../../execution/errors.ts";
 
-/** As a message, text takes several times as long to encode as in a run. */
+/** Less than a tool may read: here each cell becomes a message, which takes several times as long as text. */
 const MAX_BYTES = 1024 * 1024;
 
 export const readSheet: Handler<Context, typeof DataSourceService.method.readSheet> = async (
