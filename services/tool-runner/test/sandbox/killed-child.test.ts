@@ -147,7 +147,7 @@ describe("sandbox children that are killed", () => {
       // As when the machine becomes free: much CPU time, long before the child interrupts the step.
       const reading = () => {
         const seen = read();
-        return seen && { ...seen, timeoutMs: 1e9, cpuMs: (seen.cpuMs ?? 0) * 1_000 };
+        return seen?.cpuMs === undefined ? seen : { ...seen, timeoutMs: 1e9, cpuMs: seen.cpuMs * 1_000 };
       };
       return Object.assign(child, { reading });
     };

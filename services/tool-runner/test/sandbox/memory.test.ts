@@ -23,7 +23,7 @@ const WAYS: Record<string, string> = {
   "compiled memory": "return new Uint8Array(new WebAssembly.Memory({ initial: size / 65536 }).buffer).fill(1)",
   "many small buffers": "return Array.from({ length: size / 65536 }, () => new Uint8Array(65536).fill(1))",
   "long strings":
-    "return Array.from({ length: 16 }, (_, n) => (String(n % 10).repeat(size / 16) + n).split('').length)",
+    "return Array.from({ length: 16 }, (_, n) => { const s = String(n % 10).repeat(size / 16) + n; s.charCodeAt(0); return s })",
   "strings of two bytes":
     "return Array.from({ length: 64 }, (_, n) => JSON.stringify('\\u4e00'.repeat(size / 128) + n))",
   numbers: "return Array.from({ length: 32 }, () => new Float64Array(size / 256).fill(1))",

@@ -22,9 +22,10 @@ export function watchChild(child: Child, limits: PoolLimits, now: number): void 
     child.cpuMsBeforeStep = cpuMs ?? 0;
   }
   const stuckMs = now - child.progressAt;
-  child.stepCpuMs = cpuMs === undefined ? stuckMs : cpuMs - child.cpuMsBeforeStep;
   child.stalled = stuckMs >= limits.stallMs;
+  // Nothing can be read of a process that has ended.
   if (child.killedFor !== undefined) return;
+  child.stepCpuMs = cpuMs === undefined ? stuckMs : cpuMs - child.cpuMsBeforeStep;
   if (residentMib > limits.childRssMib) {
     child.kill("memory");
     return;
