@@ -74,7 +74,7 @@ describe("sandbox limits, with neighbours in the same pool", () => {
   beforeAll(() => {
     killing = openPool(2, { slowMs: 1, apartMs: 1 });
     const log = { warn: (_: object, message: string) => warnings.push(message) };
-    patient = openPool(2, { slowMs: 1, killGraceMs: PATIENCE_MS }, undefined, log);
+    patient = openPool(2, { slowMs: 1, killGraceMs: PATIENCE_MS }, { log });
   });
   afterAll(() => Promise.all([killing, patient].map((pool) => pool[Symbol.asyncDispose]())));
 

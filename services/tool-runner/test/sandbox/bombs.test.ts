@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SandboxPool } from "../../src/sandbox/pool.ts";
 import { attackSource, KINDS } from "./kinds/kinds.ts";
 import { quietRuns, tableRow } from "./quiet-workspace.ts";
-import { openPool, runSource, startNeighbours, until } from "./sandbox-harness.ts";
+import { killedPromptly, openPool, runSource, startNeighbours, until } from "./sandbox-harness.ts";
 
 const TOOLS = 16;
 /** `make attack` runs the bombs several times with the real limits. */
@@ -73,7 +73,7 @@ describe("bombs of one workspace, beside the runs of another", () => {
   it(
     "[TOOL-2] code that ran well before and then harms a child costs the other workspace at most its runs of that moment",
     async () => {
-      await using pool = openPool(1, { ...NEVER_HELD_BACK, killGraceMs: SHORT.killGraceMs });
+      await using pool = openPool(1, { ...NEVER_HELD_BACK, killGraceMs: SHORT.killGraceMs }, { spawn: killedPromptly });
       const neighbours = startNeighbours(pool);
       await until("neighbours at work", () => neighbours.runs() >= 200);
       const bomb = attackSource(KINDS[0]?.body ?? "");

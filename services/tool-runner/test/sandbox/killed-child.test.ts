@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { detectIsolation } from "../../src/sandbox/isolation/detect.ts";
-import { createSandboxPool } from "../../src/sandbox/pool.ts";
 import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import type { SandboxOutcome } from "../../src/sandbox/request.ts";
 import { handler, isAlive, openPool, resultOf, runSource, spawnIn, startNeighbours, until } from "./sandbox-harness.ts";
@@ -151,13 +150,7 @@ describe("sandbox children that are killed", () => {
       };
       return Object.assign(child, { reading });
     };
-    await using pool = createSandboxPool({
-      children: 1,
-      spawn: late,
-      limits: { startPatienceMs: 60_000 },
-      log: { warn: () => {} },
-      onHarm: (workspaceId) => harms.push(workspaceId),
-    });
+    await using pool = openPool(1, {}, { spawn: late, onHarm: (workspaceId) => harms.push(workspaceId) });
     const outcome = await runSource(pool, handler("for (;;) {}"), { limits: { cpuMs: 10_000 } });
     expect(outcome.kind).toBe("cpu");
     expect(outcome.cpuMs).toBeGreaterThan(10_000);

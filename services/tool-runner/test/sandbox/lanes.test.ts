@@ -3,7 +3,7 @@ import { constants, getPriority } from "node:os";
 import { describe, expect, it } from "vitest";
 import { LANES } from "../../src/sandbox/lanes.ts";
 import type { SandboxPool } from "../../src/sandbox/pool.ts";
-import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+import { killedPromptly, openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
 const HOLDING = "export default async (args, ctx) => { await ctx.callTool('hold'); return args.workspace }";
 
@@ -108,8 +108,10 @@ describe("lanes", () => {
 
   it("[TOOL-2] a workspace whose code harmed a child loses its place in the children that it shares", async () => {
     const harms: string[] = [];
-    await using pool = openPool(2, { killGraceMs: 100 }, undefined, undefined, (workspaceId) =>
-      harms.push(workspaceId),
+    await using pool = openPool(
+      2,
+      { killGraceMs: 100 },
+      { onHarm: (workspaceId) => harms.push(workspaceId), spawn: killedPromptly },
     );
     const bomb = "export default () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)";
     const neighbour = { workspaceId: "neighbour" };

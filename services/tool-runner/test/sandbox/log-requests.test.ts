@@ -1,6 +1,6 @@
 import { currentRequestId, runForRequest } from "@toolgate/telemetry/request";
 import { expect, test } from "vitest";
-import { openPool, runSource, until } from "./sandbox-harness.ts";
+import { killedPromptly, openPool, runSource, until } from "./sandbox-harness.ts";
 
 test("a log line about a run carries the request id of that run, and other lines carry none", async () => {
   const lines: { message: string; requestId: string; pid: unknown }[] = [];
@@ -8,7 +8,7 @@ test("a log line about a run carries the request id of that run, and other lines
     warn: ({ pid }: Record<string, unknown>, message: string) =>
       void lines.push({ message, requestId: currentRequestId(), pid }),
   };
-  await using pool = openPool(1, {}, () => performance.now(), log);
+  await using pool = openPool(1, {}, { log, spawn: killedPromptly });
   let hostRequest = "";
   const onHostCall = () => {
     hostRequest = currentRequestId();

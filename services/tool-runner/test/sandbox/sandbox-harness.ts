@@ -11,21 +11,42 @@ const POLL_MS = 10;
 const START_PATIENCE_MS = 60_000;
 const ISOLATION = detectIsolation();
 
-export function openPool(
-  children = 2,
-  limits: Partial<PoolLimits> = {},
-  now: () => number = () => performance.now(),
-  log: SandboxLog = { warn: () => {} },
-  onHarm: (workspaceId: string, reason: string) => void = () => {},
-  isolation: Isolation = ISOLATION,
-): SandboxPool {
-  const patient = { startPatienceMs: START_PATIENCE_MS, ...limits };
-  return createSandboxPool({ children, spawn: spawnIn(isolation), limits: patient, now, log, onHarm });
+interface Parts {
+  now: () => number;
+  log: SandboxLog;
+  onHarm: (workspaceId: string, reason: string) => void;
+  spawn: SpawnProcess;
+}
+
+export function openPool(children = 2, limits: Partial<PoolLimits> = {}, parts: Partial<Parts> = {}): SandboxPool {
+  return createSandboxPool({
+    children,
+    limits: { startPatienceMs: START_PATIENCE_MS, ...limits },
+    now: () => performance.now(),
+    log: { warn: () => {} },
+    onHarm: () => {},
+    spawn: spawnIn(ISOLATION),
+    ...parts,
+  });
 }
 
 export function spawnIn(isolation: Isolation): SpawnProcess {
   return (settings, events) => new LocalProcess(settings, isolation, events);
 }
+
+/**
+ * Processes that are killed as soon as a step has used its CPU time and the grace, and that get as much of the processors as
+ * others: how late they would interrupt it, and whether they would be killed for that, depends on how busy the machine is.
+ */
+export const killedPromptly: SpawnProcess = (settings, events) => {
+  const child = spawnIn(ISOLATION)(settings, events);
+  const read = child.reading.bind(child);
+  const reading = () => {
+    const seen = read();
+    return seen && { ...seen, timeoutMs: 0 };
+  };
+  return Object.assign(child, { reading, setLane: () => {} });
+};
 
 /** The source of a tool with this body. */
 export const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NO_ISOLATION } from "../../src/sandbox/isolation/detect.ts";
 import type { SandboxPool } from "../../src/sandbox/pool.ts";
-import { openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
+import { openPool, resultOf, runSource, spawnIn, until } from "./sandbox-harness.ts";
 
 const HOLD = "await ctx.callTool('hold')";
 const tool = (n: number, body = "") => `export default async (args, ctx) => { ${body}; return ${n}; }`;
@@ -72,7 +72,7 @@ describe("shares of the sandbox", () => {
 
   it("[ERR-18] a run that no child can begin ends early as not begun, and the pool is not ready meanwhile", async () => {
     // Without isolation the process that is stopped is the one that would become ready.
-    await using pool = openPool(1, { startPatienceMs: 300 }, undefined, undefined, undefined, NO_ISOLATION);
+    await using pool = openPool(1, { startPatienceMs: 300 }, { spawn: spawnIn(NO_ISOLATION) });
     for (const pid of pool.pids()) process.kill(pid, "SIGSTOP");
     expect(pool.isReady()).toBe(false);
     const outcome = runSource(pool, tool(1), { limits: { wallMs: 60_000 } });

@@ -7,7 +7,7 @@ describe("the child for slow workspaces", () => {
     await using pool = openPool(
       1,
       { slowMs: 1_000, wastedMs: Number.POSITIVE_INFINITY },
-      () => performance.now() + clock,
+      { now: () => performance.now() + clock },
     );
     const source = handler("if (args.loop) for (;;) {} return 1");
     const one = () => resultOf(pool, source);

@@ -28,7 +28,7 @@ describe("the processors", () => {
   it("[FAIR-4] code with less time than it may be held back for is held back too, and that is logged once", async () => {
     const warnings: string[] = [];
     const log = { warn: (_: object, message: string) => void warnings.push(message) };
-    await using pool = openPool(1, { wastedMs: 1, wastedHalfLifeMs: FOR_EVER }, () => performance.now(), log);
+    await using pool = openPool(1, { wastedMs: 1, wastedHalfLifeMs: FOR_EVER }, { log });
     const limits = { cpuMs: 50 };
     expect((await runSource(pool, LOOP, { limits })).kind).toBe("cpu");
     const soon = { ...limits, wallMs: 100 };
@@ -41,7 +41,7 @@ describe("the processors", () => {
     await using pool = openPool(
       1,
       { wastedMs: 1, wastedHalfLifeMs: 60_000, heldBackMs: FOR_EVER },
-      () => performance.now() + passedMs,
+      { now: () => performance.now() + passedMs },
     );
     const limits = { cpuMs: 50 };
     expect((await runSource(pool, LOOP, { limits })).kind).toBe("cpu");

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { openGroup, removeLeftovers } from "../../../src/sandbox/isolation/cgroups.ts";
 import { detectIsolation, type Isolation } from "../../../src/sandbox/isolation/detect.ts";
 import { LAYERS } from "../../../src/sandbox/isolation/layers.ts";
-import { handler, openPool, resultOf, runSource, until } from "../sandbox-harness.ts";
+import { handler, openPool, resultOf, runSource, spawnIn, until } from "../sandbox-harness.ts";
 
 const MIB = 1024 * 1024;
 /** More than an idle child needs, and less than eight tools may keep. */
@@ -30,7 +30,7 @@ if (!hasGroups) console.log(`${TESTS_IN_GROUPS} tests skipped for lack of the la
  */
 async function fillChild(isolation: Isolation, childRssMib: number) {
   const harm: [string, string][] = [];
-  await using pool = openPool(1, { childRssMib }, undefined, undefined, (...one) => harm.push(one), isolation);
+  await using pool = openPool(1, { childRssMib }, { onHarm: (...one) => harm.push(one), spawn: spawnIn(isolation) });
   await resultOf(pool, handler("return 1"));
   const allHaveBegun = Promise.withResolvers<string>();
   const childHasEnded = Promise.withResolvers<string>();
