@@ -46,4 +46,4 @@ test("a tool-runner that is stopped finishes its slow calls, and the next calls 
   expect(await Promise.all(slow)).toEqual(Array(SLOW_CALLS).fill(200));
   const end = await eventually(() => lines.find((line) => line.startsWith("tool-runner ended")) ?? false);
   expect(end).toContain("exit code 0");
-}, 60_000);
+});

@@ -67,7 +67,7 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect(body.deviceToken).toMatch(/^[\w-]{72}$/);
     await toolgate.redis.wipe();
     await expect
-      .poll(async () => (await logIn({ email: user.email, password: "a guess" })).status, { timeout: 60_000 })
+      .poll(async () => (await logIn({ email: user.email, password: "a guess" })).status, { timeout: 180_000 })
       .toBe(401);
     for (let failure = 0; failure < MAX_FAILURES; failure += 1) await rpc({ ...user, password: "a guess" });
     expect((await rpc(user)).status).toBe(429);

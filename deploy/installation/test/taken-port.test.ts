@@ -21,4 +21,4 @@ test("services start again on other ports when another program takes one of thei
   await toolgate.saveTool("echo", { external_api: true, handler: "export default async (args) => args;" });
   const { secret } = await toolgate.createKey({ name: "k", tools: ["echo"] });
   expect((await toolgate.call("echo", secret)).status).toBe(200);
-}, 120_000);
+});

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const DEFAULT_DEADLINE_MS = 60_000;
+const DEFAULT_DEADLINE_MS = 120_000;
 const DEFAULT_EVERY_MS = 20;
 
 /** How long to wait for a condition, and how often to check it. */
 export type Patience = { readonly deadlineMs?: number; readonly everyMs?: number };
 
 /**
- * Calls `check` until it neither throws nor returns `false`, and returns its result. After the deadline (60 s) the last
+ * Calls `check` until it neither throws nor returns `false`, and returns its result. After the deadline (120 s) the last
  * error is thrown, or one that says that the condition stayed false. `check` may contain expectations.
  */
 export async function eventually<T>(check: () => T | false | Promise<T | false>, patience: Patience = {}): Promise<T> {

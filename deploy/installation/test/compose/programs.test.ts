@@ -16,7 +16,7 @@ import { interpolate, readCompose } from "./compose-file.ts";
 
 const START = fileURLToPath(new URL("../../src/start-main.ts", import.meta.url));
 const compose = readCompose(new URL("../../../compose.yaml", import.meta.url));
-const PATIENCE = { deadlineMs: 60_000, everyMs: 200 };
+const PATIENCE = { deadlineMs: 120_000, everyMs: 200 };
 const ACCOUNT = { workspace: "acme", email: "ada@example.com", password: "a good password" };
 const TOKEN = "a-token-of-tests-with-enough-characters";
 /** What is in deploy/.env. */

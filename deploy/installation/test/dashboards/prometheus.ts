@@ -74,6 +74,6 @@ export async function startPrometheus(targets: readonly Target[], rulesFile: str
       await ended;
     },
   };
-  await eventually(() => fetch(`${url}/-/ready`).then(({ ok }) => ok), { deadlineMs: 60_000, everyMs: 100 });
+  await eventually(() => fetch(`${url}/-/ready`).then(({ ok }) => ok), { deadlineMs: 120_000, everyMs: 100 });
   return prometheus;
 }

@@ -43,7 +43,7 @@ describe("the commands in the documentation of hooks", () => {
     manage = (await loginTo(toolgate.baseUrl, DEMO)) as Management;
     blocks = (await blocksOf("hooks.md")).filter(({ language }) => hasPython || language !== "python");
     outputs = await run(blocks);
-  }, 120_000);
+  });
   afterAll(() => toolgate[Symbol.asyncDispose]());
 
   const printedBy = (section: string, language: string) =>

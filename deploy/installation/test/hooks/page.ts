@@ -13,7 +13,7 @@ export interface Block {
 }
 
 const DOCS = new URL("../../../../docs/", import.meta.url);
-const DEADLINE_MS = 50_000;
+const DEADLINE_MS = 300_000;
 /** Printed before the output of each block. */
 const MARK = "== block ==";
 const run = promisify(execFile);
@@ -31,7 +31,7 @@ export async function blocksOf(page: string, sections?: readonly string[]): Prom
 
 /**
  * Runs the blocks in one shell, as the page says, in a folder with the files that `make run` leaves. Returns what each
- * block has printed. A command that fails ends the run with an error.
+ * block has printed. A command that fails, or the deadline, ends the run with an error.
  */
 export async function runBlocks(
   blocks: readonly Block[],

@@ -74,7 +74,7 @@ describe("two installations whose endpoints and hooks lead to each other", () =>
     second = await startBehind(proxies[1], env);
     await connectTo(second, first, ["tool.completed"]);
     await connectTo(first, second, ["custom.relayed"]);
-  }, 120_000);
+  });
   afterAll(() => resources.disposeAsync());
 
   async function startBehind(proxy: TlsProxy, env: Record<string, string>): Promise<Reachable> {

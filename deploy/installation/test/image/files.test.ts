@@ -41,7 +41,7 @@ beforeAll(async () => {
   // The links to the own packages are relative, so they lead into the copy.
   for (const name of await readdir(join(ROOT, "node_modules/@toolgate")))
     await symlink(await readlink(join(ROOT, "node_modules/@toolgate", name)), join(packages, "@toolgate", name));
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** The first log line of a program without settings: what is missing. */

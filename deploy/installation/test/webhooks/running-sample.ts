@@ -10,7 +10,7 @@ import { freePort } from "@toolgate/local-servers/ports";
 import { eventually } from "@toolgate/testbed/eventually";
 
 const run = promisify(execFile);
-const START_DEADLINE_MS = 60_000;
+const START_DEADLINE_MS = 180_000;
 
 type Command = readonly [file: string, ...args: string[]];
 

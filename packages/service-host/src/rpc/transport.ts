@@ -16,6 +16,7 @@ import { isLargePage, leaveRoom } from "../leave-room.ts";
 import type { Logger } from "../logger.ts";
 import { principalKey } from "../principal.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
+import { leaveMessage, takeMessage } from "./handed-over.ts";
 import { Http2Connections } from "./http2-connections.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
@@ -179,8 +180,8 @@ export function localServer(
     let transport = transports.get(caller);
     if (!transport) {
       transport = createRouterTransport(routes, {
-        router: { interceptors: serverInterceptors(log, authentication) },
-        transport: { interceptors: [callerInterceptor(() => caller), sendRequest] },
+        router: { interceptors: [leaveMessage, ...serverInterceptors(log, authentication)] },
+        transport: { interceptors: [callerInterceptor(() => caller), sendRequest, takeMessage] },
       });
       transports.set(caller, transport);
     }

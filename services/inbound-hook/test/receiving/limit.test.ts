@@ -68,9 +68,7 @@ test("[LOOP-5] calls that belong to a loop use up the limit, too", async () => {
   }
 });
 
-test("[IN] an address with many calls that fail verification gets 429 for them; correct calls still pass", {
-  timeout: 90_000,
-}, async () => {
+test("[IN] an address with many calls that fail verification gets 429 for them; correct calls still pass", async () => {
   await earlyInMinute(30_000);
   const hook = await workspace.createHook({ format: HookFormat.BEARER, limit: 10_000 });
   const fail = async (ip: string) => (await rig.send(hook.url, { headers: { "x-forwarded-for": ip } })).status;

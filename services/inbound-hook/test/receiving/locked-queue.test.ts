@@ -10,9 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.[Symbol.asyncDispose]());
 
-test("[IN-22] [FAIR-1] while the queue of one workspace is locked, the calls of all others are accepted", {
-  timeout: 60_000,
-}, async () => {
+test("[IN-22] [FAIR-1] while the queue of one workspace is locked, the calls of all others are accepted", async () => {
   const [stuck, first, second] = await Promise.all(
     workspaces.map((workspace) => workspace.createHook({ limit: 1_000 })),
   );

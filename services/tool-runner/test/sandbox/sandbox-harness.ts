@@ -86,7 +86,7 @@ export async function resultOf(pool: SandboxPool, source: string, options: RunOp
   return JSON.parse(outcome.resultJson);
 }
 
-export async function until(what: string, isTrue: () => boolean, withinMs = 60_000): Promise<void> {
+export async function until(what: string, isTrue: () => boolean, withinMs = 120_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!isTrue()) {
     if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`);
