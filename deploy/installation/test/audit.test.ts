@@ -15,9 +15,7 @@ const SECRET = "a-secret-of-a-tool";
 const HANDLER = "export default async (_, ctx) => { await ctx.writeToSheet('s', 'A1', [[1]]); return {}; };";
 
 describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) => {
-  test("[WMGMT] [MGMT] every change that a user makes is in the audit log with who and what, and without a value", {
-    timeout: 120_000,
-  }, async () => {
+  test("[WMGMT] [MGMT] every change that a user makes is in the audit log with who and what, and without a value", async () => {
     await using customer = await testDatabase();
     await using toolgate = await runToolgate(kind);
     const { manage } = toolgate;

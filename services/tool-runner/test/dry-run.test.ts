@@ -172,6 +172,15 @@ describe("a dry run", () => {
     });
   });
 
+  it("[TOOL] half a surrogate pair in an error becomes a replacement character", async () => {
+    const longMessage = `"${"x".repeat(1_999)}\\ud83d\\ude00"`;
+    for (const [name, message] of Object.entries({ half: '"\\ud83d"', cut: longMessage })) {
+      await runner.saveTool(name, { handler: `export default () => { throw new Error(${message}); };` });
+      const { outcome } = await runner.tools.dryRun({ tool: name });
+      expect(outcome).toMatchObject({ case: "error", value: expect.stringMatching(/\ufffd$/) });
+    }
+  });
+
   it("[TOOL] a dry run uses what was saved last", async () => {
     for (const n of [1, 2, 3]) {
       await runner.saveTool("edited", { handler: `export default () => ({ n: ${n} });` });

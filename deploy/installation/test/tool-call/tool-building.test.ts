@@ -92,6 +92,21 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     expect((await toolgate.call("restored", key.secret)).body).toEqual({ n: 1 });
   });
 
+  test("[TOOL] a definition and arguments may have 64 levels, and one with more is refused by name", async () => {
+    const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
+    const parameters = { type: "object", properties: { a: { type: "object" } } };
+    const handler = "export default (args) => ({ has: 'a' in args });";
+    const definitionOf = (levels: number) => ({ ...READING, parameters, handler, args_fixture: nested(levels - 2) });
+    await toolgate.saveTool("deep", definitionOf(64));
+    type Listed = { tools: { name: string; definition: object }[] };
+    const { tools } = await toolgate.manage<Listed>(`${TOOLS}/ListTools`, { pageSize: 100 });
+    expect(tools.find(({ name }) => name === "deep")?.definition).toMatchObject({ args_fixture: nested(62) });
+    const args = nested(63);
+    const run = await toolgate.manage<{ resultJson: string }>(`${TOOLS}/DryRun`, { tool: "deep", args });
+    expect(JSON.parse(run.resultJson)).toMatchObject({ has: true });
+    await expect(toolgate.saveTool("deeper", definitionOf(65))).rejects.toThrow("nested more than 64 levels deep");
+  });
+
   test("[TOOL] a dry run writes nothing and shows what it would have written", async () => {
     const run = await toolgate.manage<{ writes: object[]; resultJson: string }>(`${TOOLS}/DryRun`, {
       tool: "make",

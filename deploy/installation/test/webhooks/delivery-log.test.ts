@@ -18,7 +18,7 @@ const EMITTER = {
   };`,
 };
 const NOTE = 'it\'s "50 %" of $HOME, `id` & Grüße\n';
-const SHELL_DEADLINE_MS = 300_000;
+const SHELL_DEADLINE_MS = 150_000;
 
 interface Attempt {
   headers: { name: string; value: string }[];

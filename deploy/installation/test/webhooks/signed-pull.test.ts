@@ -14,7 +14,7 @@ const EMITTER = {
   };`,
 };
 const PAGE = new URL("../../../../docs/undelivered-events.md", import.meta.url);
-const SHELL_DEADLINE_MS = 300_000;
+const SHELL_DEADLINE_MS = 150_000;
 const run = promisify(execFile);
 
 interface Pulled {

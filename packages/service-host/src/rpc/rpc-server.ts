@@ -15,7 +15,13 @@ import { healthService } from "./health.ts";
 import { MAX_SESSION_MEMORY_MB } from "./http2-connections.ts";
 import { followStreams } from "./open-streams.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
-import { MAX_MESSAGE_BYTES, MAX_STREAMS, serverInterceptors } from "./transport.ts";
+import {
+  BINARY_OPTIONS,
+  leaveRoomBeforeEncoding,
+  MAX_MESSAGE_BYTES,
+  MAX_STREAMS,
+  serverInterceptors,
+} from "./transport.ts";
 
 interface RpcServerOptions {
   routes: (router: ConnectRouter) => void;
@@ -65,9 +71,10 @@ export async function startRpcServer({
       routes(router);
       addHealthAndReflection(router, { readiness, closing: closing.signal, log });
     },
-    interceptors: serverInterceptors(log, authentication),
+    interceptors: [...serverInterceptors(log, authentication), leaveRoomBeforeEncoding],
     readMaxBytes: MAX_MESSAGE_BYTES,
     writeMaxBytes: MAX_MESSAGE_BYTES,
+    binaryOptions: BINARY_OPTIONS,
   });
   const secure = tls && createSecureServer({ ...HTTP2_OPTIONS, ...tls.serverOptions() }, handler);
   if (secure) tls?.follow(secure);

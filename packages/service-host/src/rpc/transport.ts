@@ -16,7 +16,7 @@ import { isLargePage, leaveRoom } from "../leave-room.ts";
 import type { Logger } from "../logger.ts";
 import { principalKey } from "../principal.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
-import { leaveMessage, takeMessage } from "./handed-over.ts";
+import { handOver } from "./handed-over.ts";
 import { Http2Connections } from "./http2-connections.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
@@ -34,13 +34,19 @@ const AVOID_MS = 1_000;
 /** How often a call may meet a server that stops. */
 const MAX_REFUSALS = 3;
 
-/** The interceptors of every server, outermost first: request, measure, errors, access, then room for others. */
+/** Tool definitions and arguments have up to 64 levels, each of which is two messages. */
+export const BINARY_OPTIONS = { recursionLimit: 200 };
+
+/** The interceptors of every server, outermost first: request, measure, errors, access. */
 export function serverInterceptors(log: Logger, authentication: Authentication): Interceptor[] {
-  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(authentication), leaveRoomBeforeEncoding];
+  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(authentication)];
 }
 
-/** The largest responses are pages for users, which take milliseconds to make, and as long to encode. */
-const leaveRoomBeforeEncoding: Interceptor = (next) => async (request) => {
+/**
+ * Of a server in another process, the innermost interceptor: the largest responses are pages for users, which take
+ * milliseconds to make, and as long to encode.
+ */
+export const leaveRoomBeforeEncoding: Interceptor = (next) => async (request) => {
   const response = await next(request);
   const principal = request.contextValues.get(principalKey);
   if (principal && !response.stream && isLargePage(response.message)) await leaveRoom(principal.workspaceId);
@@ -152,6 +158,7 @@ function connectionTo(
     defaultTimeoutMs: RPC_TIMEOUT_MS,
     readMaxBytes: MAX_MESSAGE_BYTES,
     writeMaxBytes: MAX_MESSAGE_BYTES,
+    binaryOptions: BINARY_OPTIONS,
   });
   return { transport, connections };
 }
@@ -176,12 +183,16 @@ export function localServer(
 ): LocalServer {
   assertAccessDeclared(routes);
   const transports = new Map<ServiceName, Transport>();
+  const { leave, take } = handOver();
   return (caller) => {
     let transport = transports.get(caller);
     if (!transport) {
       transport = createRouterTransport(routes, {
-        router: { interceptors: [leaveMessage, ...serverInterceptors(log, authentication)] },
-        transport: { interceptors: [callerInterceptor(() => caller), sendRequest, takeMessage] },
+        router: { interceptors: [leave, ...serverInterceptors(log, authentication)], binaryOptions: BINARY_OPTIONS },
+        transport: {
+          interceptors: [callerInterceptor(() => caller), sendRequest, take],
+          binaryOptions: BINARY_OPTIONS,
+        },
       });
       transports.set(caller, transport);
     }

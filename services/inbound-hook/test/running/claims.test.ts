@@ -12,9 +12,7 @@ import { type RunRig, startRunRig } from "./run-rig.ts";
 /** The name of the runner's connections to Postgres. */
 const CONNECTION = "runner behind a proxy";
 
-test("[IN-33] [IN-58] deliveries of a claim whose response was lost return to the queue, and run as if they had never been claimed", {
-  timeout: 120_000,
-}, async () => {
+test("[IN-33] [IN-58] deliveries of a claim whose response was lost return to the queue, and run as if they had never been claimed", async () => {
   await using rig = await startRunRig({ instances: [["receiver"]] });
   await using proxy = await startTcpProxy(rig.config.databaseUrl);
   const workspace = await rig.newWorkspace();
@@ -22,19 +20,16 @@ test("[IN-33] [IN-58] deliveries of a claim whose response was lost return to th
   const databaseUrl = new URL(proxy.url);
   databaseUrl.searchParams.set("application_name", CONNECTION);
   await rig.start(["runner"], { databaseUrl: databaseUrl.href });
-  const ids = await eventually(
-    async () => {
-      expect(await rig.ended(await rig.accept(hook, newBody()))).toMatchObject({ status: "succeeded" });
-      await eventually(() => isIdle(rig));
-      proxy.loseResponses();
-      const accepted = await Promise.all([1, 2, 3].map(() => rig.accept(hook, newBody())));
-      // If the runner sent another statement first, it waits for its lost response and claims nothing.
-      const claimed = await eventually(() => isClaimed(rig, accepted), { deadlineMs: 4_000 }).catch(() => false);
-      proxy.cut();
-      return claimed && accepted;
-    },
-    { deadlineMs: 60_000 },
-  );
+  const ids = await eventually(async () => {
+    expect(await rig.ended(await rig.accept(hook, newBody()))).toMatchObject({ status: "succeeded" });
+    await eventually(() => isIdle(rig));
+    proxy.loseResponses();
+    const accepted = await Promise.all([1, 2, 3].map(() => rig.accept(hook, newBody())));
+    // If the runner sent another statement first, it waits for its lost response and claims nothing.
+    const claimed = await eventually(() => isClaimed(rig, accepted), { deadlineMs: 4_000 }).catch(() => false);
+    proxy.cut();
+    return claimed && accepted;
+  });
   for (const id of ids) {
     expect(await rig.ended(id)).toMatchObject({ status: "succeeded", runs: [{ number: 1, status: "succeeded" }] });
   }

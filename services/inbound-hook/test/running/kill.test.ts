@@ -159,9 +159,7 @@ test("[IN-58] a process that is killed between the run and the storing of its re
   await kill(next);
 });
 
-test("[IN-33] [IN-58] whenever a runner is killed, no delivery is lost and none starts twice", {
-  timeout: 180_000,
-}, async () => {
+test("[IN-33] [IN-58] whenever a runner is killed, no delivery is lost and none starts twice", async () => {
   const ids: string[] = [];
   const chats = new Map<string, number>();
   chat.run = async ({ chatId }) => {

@@ -63,9 +63,7 @@ test("[FAIR-4] at most 3 hook deliveries of a workspace run at the same time in 
   await eventually(async () => (await statuses(second.hook)).succeeded === 8);
 });
 
-test("[FAIR-4] [IN-66] a thousand assistant runs delay no tool of the same workspace", {
-  timeout: 120_000,
-}, async () => {
+test("[FAIR-4] [IN-66] a thousand assistant runs delay no tool of the same workspace", async () => {
   const { workspace, hook } = await newAssistantHook();
   await acceptMany(hook, 1_000);
   await eventually(() => hold.reached === 3);
@@ -75,7 +73,7 @@ test("[FAIR-4] [IN-66] a thousand assistant runs delay no tool of the same works
   await workspace.hooks.deleteHook({ hookId: hook.id });
   hold.release();
   // Nothing starts for a deleted hook.
-  await eventually(async () => (await statuses(hook)).failed === 997, { deadlineMs: 60_000 });
+  await eventually(async () => (await statuses(hook)).failed === 997);
   expect(await statuses(hook)).toEqual({ succeeded: 3, failed: 997 });
 });
 

@@ -27,7 +27,7 @@ const EVENTS = 4;
 const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
 const STOPPED = AbortSignal.abort();
 
-describe("attempts of the dispatcher's own process", { timeout: 180_000 }, () => {
+describe("attempts of the dispatcher's own process", () => {
   let running: AsyncDisposableStack;
   let rig: OutboundRig;
   /** All messages with attempts that anybody has published, stored by the broker or not. */

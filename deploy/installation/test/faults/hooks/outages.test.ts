@@ -22,7 +22,7 @@ const UNKNOWN: Outcome = {
 };
 
 /** The table "down" in docs/operators.md. */
-describe("what hooks see while a part is down", { timeout: 180_000 }, () => {
+describe("what hooks see while a part is down", () => {
   let hooks: RunningHooks;
   let models: ModelServer;
   let quick: TestHook;
@@ -58,7 +58,7 @@ describe("what hooks see while a part is down", { timeout: 180_000 }, () => {
     slow = await hooks.createHook({ target: { tool: "slow" } });
     assistant = await hooks.createHook({ target: { assistant: "clerk" } });
     for (const hook of [quick, slow, assistant]) expect(await outcomeOf(await accept(hook))).toEqual(SUCCEEDED);
-  }, 120_000);
+  });
   afterAll(async () => {
     await hooks?.[Symbol.asyncDispose]();
     await models?.[Symbol.asyncDispose]();

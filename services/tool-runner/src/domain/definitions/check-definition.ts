@@ -19,6 +19,7 @@ export type CompileHandler = (
   source: string,
 ) => { ok: true; code: string } | { ok: false; violations: { line: number; column: number; message: string }[] };
 
+/** More would be too deep for messages between services (`BINARY_OPTIONS` in service-host). */
 const MAX_DEFINITION_LEVELS = 64;
 const MAX_TEXT_CHARS = 10_000;
 const BODIES = ["handler", "api", "query"] as const;

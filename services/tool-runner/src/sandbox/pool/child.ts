@@ -43,9 +43,12 @@ export class Child implements RunChild, AsyncDisposable {
   unbegun = 0;
   /** CPU time that these will probably use. */
   unbegunMs = 0;
-  /** CPU time of the step that it was working on at the watchdog's last look, and the process' total when that began. */
+  /**
+   * CPU time of the step that it was working on at the watchdog's last look, and the process' total when that began:
+   * undefined where it cannot be read.
+   */
   stepCpuMs = 0;
-  cpuMsBeforeStep = 0;
+  cpuMsBeforeStep: number | undefined;
   /** Since when it has had runs without a break. */
   heldSince = 0;
   readonly #closed = Promise.withResolvers<void>();

@@ -97,7 +97,7 @@ export class RunRegistry {
       child.assigned.remove(run.ticket);
       if (message[0] === "skipped") this.#returnToWaiting(run);
       else if (message[0] === "lost") this.#recover(run);
-      else if (message[0] === "fail") this.#fail(run, message[2], message[3], message[4], message[5]);
+      else if (message[0] === "fail") this.#fail(run, message[2], message[3].toWellFormed(), message[4], message[5]);
       else {
         this.#chargeRun(run, message[3]);
         this.#wasted.learn(run, 0);

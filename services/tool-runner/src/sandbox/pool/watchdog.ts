@@ -16,16 +16,19 @@ export function watchChild(child: Child, limits: PoolLimits, now: number): void 
   const reading = child.process.reading();
   if (reading === undefined) return;
   const { step: current, timeoutMs, cpuMs, residentMib } = reading;
+  // The time of a process that has ended cannot be read: it stays as it was.
+  const hasEnded = cpuMs === undefined && child.cpuMsBeforeStep !== undefined;
   if (current !== child.lastStep) {
     child.lastStep = current;
     child.progressAt = now;
-    child.cpuMsBeforeStep = cpuMs ?? 0;
+    child.stepCpuMs = 0;
+    if (!hasEnded) child.cpuMsBeforeStep = cpuMs;
   }
   const stuckMs = now - child.progressAt;
   child.stalled = stuckMs >= limits.stallMs;
-  // Nothing can be read of a process that has ended.
   if (child.killedFor !== undefined) return;
-  child.stepCpuMs = cpuMs === undefined ? stuckMs : cpuMs - child.cpuMsBeforeStep;
+  if (cpuMs !== undefined) child.stepCpuMs = cpuMs - (child.cpuMsBeforeStep ?? cpuMs);
+  else if (!hasEnded) child.stepCpuMs = stuckMs;
   if (residentMib > limits.childRssMib) {
     child.kill("memory");
     return;

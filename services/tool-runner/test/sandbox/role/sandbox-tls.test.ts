@@ -19,7 +19,7 @@ async function tlsFrom({ env }: CertificateFiles): Promise<ProcessTls> {
   return openProcessTls(files, { log, everyMs: 50 });
 }
 
-describe("a sandbox process with certificates", { timeout: 150_000 }, () => {
+describe("a sandbox process with certificates", () => {
   let authority: Authority;
   let foreign: Authority;
   beforeAll(async () => {
