@@ -84,7 +84,7 @@ describe("descriptions of tools", () => {
   it("[MGMT-18] [MGMT-19] finds the released tools among the names that a key lists", async () => {
     const names = ["writes", "later", "yes", "public", "gone", "nowhere", "released"];
     const { released } = await runner.tools.checkTools({ workspaceId: runner.workspaceId, names });
-    expect(released.sort()).toEqual(["released", "writes"]);
+    expect(released.toSorted()).toEqual(["released", "writes"]);
     const foreign = await runner.tools.checkTools({ workspaceId: randomUUID(), names });
     expect(foreign.released).toEqual([]);
   });
