@@ -12,7 +12,14 @@ export function findChromium({ CHROMIUM_PATH, PATH = "" }: NodeJS.ProcessEnv = p
     .find((path) => existsSync(path));
 }
 
+/** On a busy machine. */
+const START_WITHIN_MS = 180_000;
+
 /** The sandbox does not start for root, and in containers tests run as root. */
 export function launchChromium(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    timeout: START_WITHIN_MS,
+  });
 }
