@@ -12,7 +12,7 @@ interface Place {
  * Two interceptors of one server in this process: `leave`, its outermost, and `take`, the innermost of its clients. They give
  * the caller of a unary RPC the very message that the handler returned, which nobody may change afterwards. To encode and
  * decode it takes as long as to write it as JSON, and three times as long for definitions of tools (bench/PROFILE.md).
- * Requests, which are small, are encoded as before, so that a handler gets a copy.
+ * Requests are mostly small: they are encoded, so that a handler gets a copy.
  */
 export function handOver(): { leave: Interceptor; take: Interceptor } {
   const places = new AsyncLocalStorage<Place>();

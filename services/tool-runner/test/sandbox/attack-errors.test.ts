@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
 import { detectIsolation } from "../../src/sandbox/isolation/detect.ts";
-import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
-import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
+import type { SandboxPool } from "../../src/sandbox/pool.ts";
 import type { SandboxOutcome } from "../../src/sandbox/request.ts";
 import { type AttackKind, attackSource, KINDS } from "./kinds/kinds.ts";
-import { resultOf, runSource, spawnIn, startNeighbours, until } from "./sandbox-harness.ts";
+import { atEqualPriority, openPool, resultOf, runSource, spawnIn, startNeighbours, until } from "./sandbox-harness.ts";
 
 /** As many as the lane of new code has children for. */
 const ATTACKERS = 4;
@@ -17,14 +16,9 @@ const MAX_MESSAGE_CHARS = 2_000;
 it(
   "[TOOL-2] each kind of attack ends with an error of its own, and costs other workspaces no run",
   async () => {
-    await using pool = createSandboxPool({
-      children: 1,
-      spawn: atEqualPriority(spawnIn(detectIsolation())),
-      limits: { killGraceMs: 100, startPatienceMs: DEADLINE_MS },
-      now: () => performance.now(),
-      log: { warn: () => {} },
-      onHarm: () => {},
-    });
+    const limits = { killGraceMs: 100, startPatienceMs: DEADLINE_MS };
+    // The attacks would take many times as long on a busy machine if their children only got what the others leave.
+    await using pool = openPool(1, limits, { spawn: atEqualPriority(spawnIn(detectIsolation())) });
     const neighbours = startNeighbours(pool);
     await until("neighbours at work", () => neighbours.runs() >= 100);
     const outcomes: { kind: AttackKind; number: number; outcome: SandboxOutcome }[] = [];
@@ -48,11 +42,6 @@ it(
   },
   DEADLINE_MS,
 );
-
-/** The attacks would take many times as long on a busy machine if their children only got what the others leave. */
-function atEqualPriority(spawn: SpawnProcess): SpawnProcess {
-  return (settings, events) => Object.assign(spawn(settings, events), { setLane: () => {} });
-}
 
 /** Every other tool calls the host before it attacks. */
 const callsHostFirst = (number: number) => number % 2 === 1;

@@ -2,10 +2,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { detectIsolation } from "../../src/sandbox/isolation/detect.ts";
-import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import type { SandboxOutcome } from "../../src/sandbox/request.ts";
-import { handler, isAlive, openPool, resultOf, runSource, spawnIn, startNeighbours, until } from "./sandbox-harness.ts";
+import {
+  handler,
+  isAlive,
+  openPool,
+  resultOf,
+  runSource,
+  spawnWithReading,
+  startNeighbours,
+  until,
+} from "./sandbox-harness.ts";
 
 const isInterrupted = ({ kind }: SandboxOutcome) => kind === "interrupted";
 
@@ -140,16 +147,10 @@ describe("sandbox children that are killed", () => {
 
   it("[TOOL-2] code whose interruption would come too late ends for its CPU time, and its workspace is not set apart", async () => {
     const harms: string[] = [];
-    const late: SpawnProcess = (settings, events) => {
-      const child = spawnIn(detectIsolation())(settings, events);
-      const read = child.reading.bind(child);
-      // As when the machine becomes free: much CPU time, long before the child interrupts the step.
-      const reading = () => {
-        const seen = read();
-        return seen?.cpuMs === undefined ? seen : { ...seen, timeoutMs: 1e9, cpuMs: seen.cpuMs * 1_000 };
-      };
-      return Object.assign(child, { reading });
-    };
+    // As when the machine becomes free: much CPU time, long before the child interrupts the step.
+    const late = spawnWithReading((seen) =>
+      seen.cpuMs === undefined ? seen : { ...seen, timeoutMs: 1e9, cpuMs: seen.cpuMs * 1_000 },
+    );
     await using pool = openPool(1, {}, { spawn: late, onHarm: (workspaceId) => harms.push(workspaceId) });
     const outcome = await runSource(pool, handler("for (;;) {}"), { limits: { cpuMs: 10_000 } });
     expect(outcome.kind).toBe("cpu");

@@ -2,7 +2,7 @@ import { compileHandler } from "../../src/sandbox/compile.ts";
 import { detectIsolation, type Isolation } from "../../src/sandbox/isolation/detect.ts";
 import type { PoolLimits } from "../../src/sandbox/limits.ts";
 import { createSandboxPool, type SandboxPool } from "../../src/sandbox/pool.ts";
-import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
+import type { Reading, SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import { LocalProcess } from "../../src/sandbox/processes/local-process.ts";
 import type { HostCall, SandboxLog, SandboxOutcome, SandboxRequest } from "../../src/sandbox/request.ts";
 
@@ -34,19 +34,29 @@ export function spawnIn(isolation: Isolation): SpawnProcess {
   return (settings, events) => new LocalProcess(settings, isolation, events);
 }
 
-/**
- * Processes that are killed as soon as a step has used its CPU time and the grace, and that get as much of the processors as
- * others: how late they would interrupt it, and whether they would be killed for that, depends on how busy the machine is.
- */
-export const killedPromptly: SpawnProcess = (settings, events) => {
-  const child = spawnIn(ISOLATION)(settings, events);
-  const read = child.reading.bind(child);
-  const reading = () => {
-    const seen = read();
-    return seen && { ...seen, timeoutMs: 0 };
+/** Processes of which the pool reads something else than is true. */
+export function spawnWithReading(change: (seen: Reading) => Reading): SpawnProcess {
+  return (settings, events) => {
+    const child = spawnIn(ISOLATION)(settings, events);
+    const read = child.reading.bind(child);
+    const reading = () => {
+      const seen = read();
+      return seen && change(seen);
+    };
+    return Object.assign(child, { reading });
   };
-  return Object.assign(child, { reading, setLane: () => {} });
-};
+}
+
+/** Processes that get as much of the processors as others, whatever the pool thinks of their runs. */
+export function atEqualPriority(spawn: SpawnProcess): SpawnProcess {
+  return (settings, events) => Object.assign(spawn(settings, events), { setLane: () => {} });
+}
+
+/**
+ * Processes that are killed as soon as a step has used its CPU time and the grace: how late they would interrupt it, and
+ * whether they would be killed for that, depends on how busy the machine is.
+ */
+export const killedPromptly = atEqualPriority(spawnWithReading((seen) => ({ ...seen, timeoutMs: 0 })));
 
 /** The source of a tool with this body. */
 export const handler = (body: string) => `export default async (args, ctx) => { ${body} }`;
