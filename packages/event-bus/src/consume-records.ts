@@ -14,9 +14,11 @@ interface ConsumeRecordsOptions<Item> extends RecordConsumer {
   schema: string;
   /** The records in one message. */
   decode: (data: Uint8Array) => Item[];
+  /** A message with one record. */
+  encode: (record: Item) => Uint8Array;
   /** Writes records to Postgres; may see a record more than once. */
   write: (records: Item[]) => Promise<void>;
-  /** What is done with the records of a message before it is parked; until this succeeds, it is sent again. */
+  /** What is done with records before they are parked; until this succeeds, their message is sent again. */
   beforeParking?: (records: Item[]) => Promise<void>;
 }
 
@@ -29,11 +31,11 @@ const MAX_ACK_PENDING = 1_000;
 /**
  * `consumeBatches` with the limits for log records: up to 128 messages at a time, and if they keep coming, every 100 ms,
  * as nobody waits for the write. Writing a record twice must have the same effect as once: after a restart of the broker
- * or of a replica, unacknowledged records are delivered again immediately. A message is parked if Postgres always refuses
- * the data of its records.
+ * or of a replica, unacknowledged records are delivered again immediately. Of a message that Postgres always refuses, only
+ * the records whose own data it refuses are parked, each as a message of its own; the others are written.
  */
 export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Promise<void> {
-  const { pool, schema, decode, write, beforeParking, ...consumer } = options;
+  const { pool, schema, decode, encode, write, beforeParking, ...consumer } = options;
   return consumeBatches({
     ...consumer,
     stream: streamOf(consumer.filterSubject),
@@ -44,11 +46,30 @@ export function consumeRecords<Item>(options: ConsumeRecordsOptions<Item>): Prom
     remakeAfterBreak: true,
     parking: {
       isPermanent: isDataError,
-      async park(message) {
-        await beforeParking?.(decode(message.payload));
-        await parkMessages(pool, schema, [message], new Date());
+      async park({ subject, payload }) {
+        const refused = await writeAccepted(decode(payload), write);
+        await beforeParking?.(refused.map(({ record }) => record));
+        const messages = refused.map(({ record, reason }) => ({ subject, reason, payload: encode(record) }));
+        await parkMessages(pool, schema, messages, new Date());
       },
     },
     handle: (messages) => write(messages.flatMap(({ data }) => decode(data))),
   });
+}
+
+/** Writes the records that Postgres accepts, and returns the others. Rejects when it fails for any other reason. */
+async function writeAccepted<Item>(
+  records: Item[],
+  write: (records: Item[]) => Promise<void>,
+): Promise<{ record: Item; reason: string }[]> {
+  try {
+    await write(records);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error && isDataError(error))) throw error;
+    if (records.length === 1) return records.map((record) => ({ record, reason: error.message }));
+    const middle = Math.ceil(records.length / 2);
+    const refused = await writeAccepted(records.slice(0, middle), write);
+    return [...refused, ...(await writeAccepted(records.slice(middle), write))];
+  }
 }

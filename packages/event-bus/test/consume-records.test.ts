@@ -35,6 +35,7 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
       signal: stopping.signal,
       onError: (error) => rig.errors.push(error),
       decode: (data) => [Buffer.from(data).toString()],
+      encode: (record) => Buffer.from(record),
       async write(records) {
         batches += 1;
         handled.push(...records);
@@ -57,10 +58,10 @@ test("[LOG-2] records are handed over in batches and acknowledged, with one cons
   expect(rig.errors).toEqual([]);
 });
 
-test("a record that Postgres refuses for its data is parked, and the others are written", async () => {
+test("[LOG-2] records that Postgres refuses for their data are parked one by one, and the others of their messages are written", async () => {
   await using rig = await consumeRig();
   await using database = await parkingDatabase();
-  await rig.publish("a", "refused", "b");
+  await rig.publish("a", "b c refused d refused e", "f");
   const stopping = new AbortController();
   const written = new Set<string>();
   const consuming = consumeRecords({
@@ -71,20 +72,22 @@ test("a record that Postgres refuses for its data is parked, and the others are 
     filterSubject: SUBJECT,
     signal: stopping.signal,
     onError: (error) => rig.errors.push(error),
-    decode: (data) => [Buffer.from(data).toString()],
+    decode: (data) => Buffer.from(data).toString().split(" "),
+    encode: (record) => Buffer.from(record),
     async write(records) {
       if (records.includes("refused")) throw Object.assign(new Error("invalid text"), { code: "22021" });
       for (const record of records) written.add(record);
     },
   });
   try {
-    await eventually(async () => expect(await rig.unfinished()).toBe(0), { deadlineMs: 25_000 });
+    await eventually(async () => expect(await rig.unfinished()).toBe(0));
   } finally {
     stopping.abort();
     await consuming;
   }
-  expect([...written].sort()).toEqual(["a", "b"]);
+  expect([...written].sort()).toEqual(["a", "b", "c", "d", "e", "f"]);
   const parked = await database.pool.query("select subject, reason, payload from subject.parked_message");
-  expect(parked.rows).toEqual([{ subject: SUBJECT, reason: "invalid text", payload: Buffer.from("refused") }]);
+  const refused = { subject: SUBJECT, reason: "invalid text", payload: Buffer.from("refused") };
+  expect(parked.rows).toEqual([refused, refused]);
   expect(rig.errors.filter((error) => error instanceof ParkedMessageError)).toHaveLength(1);
 });

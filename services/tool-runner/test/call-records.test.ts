@@ -33,6 +33,9 @@ function callRecord(run: { id?: string } = {}) {
   };
 }
 
+const messageOf = (...records: ReturnType<typeof callRecord>[]) =>
+  toBinary(CallRecordBatchSchema, create(CallRecordBatchSchema, { records }));
+
 /** The consumer on real servers, once it is started. */
 async function consumerRig() {
   await using resources = new AsyncDisposableStack();
@@ -62,7 +65,7 @@ async function consumerRig() {
     bus,
     limitMessages: (max_msg_size: number) => bus.jsm.streams.update("RECORDS", { max_msg_size }),
     publish: (...records: ReturnType<typeof callRecord>[]) =>
-      publishDurably(bus, "calls.record", toBinary(CallRecordBatchSchema, create(CallRecordBatchSchema, { records }))),
+      publishDurably(bus, "calls.record", messageOf(...records)),
     /** Request ids of the runs in the log, and of the usage records that wait for key-auth. */
     async logged() {
       const { rows } = await pool.query("select request_id from tool_runner.executions");
@@ -99,17 +102,18 @@ test("[LOG-2] [LOG-10] a call's record is acknowledged only once its run is stor
   });
 });
 
-test("[LOG-2] the usage records of calls go on although Postgres refuses the run of one of them, which is parked", async () => {
+test("[LOG-2] a call whose run Postgres refuses is parked alone: all others of its message are in both logs, and its usage record goes on", async () => {
   await using rig = await consumerRig();
   rig.start();
-  const [good, bad] = [callRecord(), callRecord({ id: "no uuid" })];
-  await rig.publish(good);
-  await rig.publish(bad);
+  const good = Array.from({ length: 40 }, () => callRecord());
+  const bad = callRecord({ id: "no uuid" });
+  await rig.publish(...good.slice(0, 25), bad, ...good.slice(25));
   await eventually(async () => {
-    expect(await rig.logged()).toEqual({ runs: idsOf(good), usage: idsOf(good, bad) });
-    const { rows } = await rig.pool.query("select subject from tool_runner.parked_message");
-    expect(rows).toEqual([{ subject: "calls.record" }]);
+    expect(await rig.logged()).toEqual({ runs: idsOf(...good), usage: idsOf(...good, bad) });
+    const { rows } = await rig.pool.query("select subject, payload from tool_runner.parked_message");
+    expect(rows).toEqual([{ subject: "calls.record", payload: Buffer.from(messageOf(bad)) }]);
   });
+  expect(await rig.waiting()).toBe(0);
 });
 
 test("[LOG-2] [LOG-10] while runs cannot be stored for a while, no usage record is passed on; then each call is in both logs once", async () => {

@@ -72,12 +72,38 @@ describe("bodies", () => {
       { text: "\u0000\ud800", any: { "\udfff": 1 } },
     ],
     ["a template marker", '{"args":{"text":"{{7*7}}"}}', { text: "{{7*7}}" }],
-  ])("[TOOL] an unusual body is accepted: %s", async (_, body, args) => {
+  ])("[TOOL] [LOG-2] an unusual body is accepted, and its call is in both logs: %s", async (_, body, args) => {
     const response = await door.post({ body });
     expect(response.status).toBe(200);
     const { _api_key, ...seen } = JSON.parse(response.text).args;
     expect(seen).toEqual(args);
+    await expectInBothLogs(response);
   });
+
+  test("[LOG-2] a call whose tool logs and throws NUL and half surrogate pairs is in both logs", async () => {
+    const handler = String.raw`export default (args, ctx) => {
+      ctx.log("\u0000\ud800", { "\u0000\udfff": "\u0000\ud800" });
+      console.log("\u0000\ud800");
+      throw new Error("\u0000\ud800");
+    };`;
+    await door.toolgate.saveTool("throws", { external_api: true, parameters: { type: "object" }, handler });
+    const { secret } = await door.toolgate.createKey({ name: "k", tools: ["throws"], limit: 10 });
+    const headers = [["authorization", `Bearer ${secret}`] as const];
+    const response = await sendRaw(door.toolgate.baseUrl, { target: "/api/v1/tools/throws", headers, body: "{}" });
+    expect(response?.status).toBe(400);
+    await expectInBothLogs(response as RawResponse);
+  });
+
+  const expectInBothLogs = (response: RawResponse) =>
+    eventually(async () => {
+      const requestIds = headerValues(response, "x-request-id");
+      const found = await door.toolgate.pool.query(
+        `select (select count(*)::int from tool_runner.executions where request_id = $1) as runs,
+           (select count(*)::int from key_auth.api_key_requests where request_id = $1) as calls`,
+        requestIds,
+      );
+      expect(found.rows).toEqual([{ runs: 1, calls: 1 }]);
+    });
 
   test("[TOOL-24] [TOOL] __proto__ reaches no tool at any depth, and no prototype changes", async () => {
     const evil =

@@ -1,4 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { AUDIT_SUBJECT } from "@toolgate/audit-trail/relay";
 import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
 import { AuditBatchSchema } from "@toolgate/gen/toolgate/events/v1/audit_pb";
@@ -13,6 +13,7 @@ export function consumeAuditRecords(consumer: RecordConsumer): Promise<void> {
     durable: "key-auth-audit",
     filterSubject: AUDIT_SUBJECT,
     decode: (data) => fromBinary(AuditBatchSchema, data).records,
+    encode: (record) => toBinary(AuditBatchSchema, create(AuditBatchSchema, { records: [record] })),
     write: (records) => insertReportedEntries(consumer.pool, records),
   });
 }

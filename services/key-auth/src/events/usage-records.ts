@@ -1,4 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
 import { UsageBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { SERVICES } from "@toolgate/service-registry/services";
@@ -15,6 +15,7 @@ export function consumeUsageRecords({ now, ...consumer }: RecordConsumer & { now
     durable: "key-auth-usage",
     filterSubject: "records.usage",
     decode: (data) => fromBinary(UsageBatchSchema, data).records,
+    encode: (record) => toBinary(UsageBatchSchema, create(UsageBatchSchema, { records: [record] })),
     async write(records) {
       await insertUsage(consumer.pool, records, new Date(now() - COUNTED_FOR_MS));
       const corrections = records.filter(({ corrects }) => corrects);

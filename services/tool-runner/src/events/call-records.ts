@@ -31,6 +31,7 @@ export function consumeCallRecords(consumer: RecordConsumer): Promise<void> {
     durable: "tool-runner-calls",
     filterSubject: "calls.record",
     decode: (data) => fromBinary(CallRecordBatchSchema, data).records,
+    encode: (record) => toBinary(CallRecordBatchSchema, create(CallRecordBatchSchema, { records: [record] })),
     async write(records) {
       await insertExecutions(
         pool,

@@ -1,4 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { consumeRecords, type RecordConsumer } from "@toolgate/event-bus/consume-records";
 import { ExecutionBatchSchema } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import { SERVICES } from "@toolgate/service-registry/services";
@@ -12,6 +12,7 @@ export function consumeExecutionRecords(consumer: RecordConsumer): Promise<void>
     durable: "tool-runner-executions",
     filterSubject: "records.execution",
     decode: (data) => fromBinary(ExecutionBatchSchema, data).records,
+    encode: (record) => toBinary(ExecutionBatchSchema, create(ExecutionBatchSchema, { records: [record] })),
     write: (records) => insertExecutions(consumer.pool, records),
   });
 }
