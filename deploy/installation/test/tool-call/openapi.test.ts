@@ -233,8 +233,14 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       licenseUrl: "https://acme.example/terms",
     };
     const config = await createConfig({ extends: ["recommended"] });
+    async function expectNoProblem(keySecret: string): Promise<void> {
+      const source = (await describeFor(keySecret)).text.replace(toolgate.baseUrl, "https://api.acme.test");
+      const problems = await lintFromString({ source, config });
+      expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+    }
     for (const [set, expected] of [
       [{}, { title: "Tool API", license: { name: "Proprietary" } }],
+      [{ licenseName: "Acme terms" }, { license: { name: "Acme terms", identifier: "LicenseRef-Acme-terms" } }],
       [
         about,
         {
@@ -247,10 +253,9 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
     ] as const) {
       await describeApi(set);
       expect(await info()).toMatchObject(expected);
-      const source = (await describeFor(secret)).text.replace(toolgate.baseUrl, "https://api.acme.test");
-      const problems = await lintFromString({ source, config });
-      expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+      await expectNoProblem(secret);
     }
+    await expectNoProblem((await toolgate.createKey({ name: "without tools", tools: [] })).secret);
     expect(await toolgate.manage("tool_runner.v1.ToolService/GetApiDescription", {})).toEqual({ about });
     for (const wrong of [{ contactUrl: "javascript:1" }, { contactEmail: "x" }, { licenseUrl: "https://a.example" }]) {
       await expect(describeApi(wrong)).rejects.toThrow(/400.*about\./);

@@ -26,14 +26,20 @@ export function openApiDocument(tools: readonly ToolDescription[], about?: ApiDe
     info: infoOf(about),
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(described.map((tool) => [`/api/v1/tools/${tool.name}`, { post: operation(tool) }])),
-    components: { ...COMPONENTS, schemas: { ...COMPONENTS.schemas, ...Object.fromEntries(schemas) } },
+    components: componentsOf(schemas),
   };
+}
+
+/** Without tools nothing refers to the others, and linters warn about what nobody uses. */
+function componentsOf(schemas: [string, unknown][]): JsonObject {
+  if (schemas.length === 0) return { securitySchemes: COMPONENTS.securitySchemes };
+  return { ...COMPONENTS, schemas: { ...COMPONENTS.schemas, ...Object.fromEntries(schemas) } };
 }
 
 function infoOf(about: ApiDescription | undefined): JsonObject {
   const { title = "", description = "", contactName, contactUrl, contactEmail, licenseName, licenseUrl } = about ?? {};
   const contact = present({ name: contactName, url: contactUrl, email: contactEmail });
-  const license = licenseName ? { name: licenseName, ...present({ url: licenseUrl }) } : DEFAULT_LICENSE;
+  const license = licenseName ? { name: licenseName, ...licenseTerms(licenseName, licenseUrl) } : DEFAULT_LICENSE;
   return {
     title: title || DEFAULT_TITLE,
     version: "1",
@@ -41,6 +47,11 @@ function infoOf(about: ApiDescription | undefined): JsonObject {
     ...(Object.keys(contact).length > 0 && { contact }),
     license,
   };
+}
+
+/** Where a licence's terms are, or an SPDX identifier of its own: linters want one of the two. */
+function licenseTerms(name: string, url: string | undefined): JsonObject {
+  return url ? { url } : { identifier: `LicenseRef-${name.replace(/[^A-Za-z0-9.]+/g, "-")}` };
 }
 
 /** Without the members that are empty. */
