@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { DEFAULT_POOL_LIMITS } from "../../src/sandbox/limits.ts";
 import { handler, openPool, resultOf, runSource, until } from "./sandbox-harness.ts";
 
 const MIB = 1024 * 1024;
@@ -84,6 +85,53 @@ describe("memory of runs", () => {
     gate.resolve("null");
     for (const { kind } of await Promise.all(outcomes)) expect(["ok", "memory"]).toContain(kind);
   });
+
+  it.each([
+    { what: "buffers", way: `Array.from({ length: 26 }, () => new Uint8Array(${MIB}).fill(1))` },
+    { what: "objects", way: "Array.from({ length: 700_000 }, (_, n) => ({ n }))" },
+  ])(
+    "[TOOL-2] [FAIR-4] many runs of a workspace that keep $what, each within its bound, do not take a child's memory from others",
+    async ({ way }) => {
+      const harms: string[] = [];
+      await using pool = openPool(1, {}, { onHarm: (workspaceId) => void harms.push(workspaceId) });
+      const gates = { begin: Promise.withResolvers<string>(), end: Promise.withResolvers<string>() };
+      let [begun, holding, ended] = [0, 0, 0];
+      const neighbour = resultOf(pool, handler("await ctx.callTool('hold'); return 1"), {
+        workspaceId: "neighbour",
+        onHostCall: () => gates.end.promise,
+        limits: { wallMs: 300_000 },
+      });
+      const source = handler(
+        `await ctx.callTool('begin'); const kept = ${way}; await ctx.callTool('hold'); return kept.length`,
+      );
+      const runs = 44;
+      const outcomes = Array.from({ length: runs }, (_, n) => {
+        let calls = 0;
+        const onHostCall = () => {
+          calls += 1;
+          if (calls === 1) begun += 1;
+          else holding += 1;
+          return calls === 1 ? gates.begin.promise : gates.end.promise;
+        };
+        const limits = { cpuMs: 5_000, wallMs: 300_000 };
+        const outcome = runSource(pool, source, { codeKey: `t${n}`, onHostCall, limits });
+        return outcome.finally(() => {
+          ended += 1;
+        });
+      });
+      await until("all have begun", () => begun === runs);
+      const pids = pool.pids();
+      gates.begin.resolve("null");
+      await until("all hold their memory or have ended", () => holding + ended >= runs);
+      expect(pool.pids()).toEqual(expect.arrayContaining(pids));
+      for (const pid of pids) expect(residentMib(pid)).toBeLessThan(DEFAULT_POOL_LIMITS.childRssMib);
+      gates.end.resolve("null");
+      const kinds = (await Promise.all(outcomes)).map(({ kind }) => kind);
+      expect(new Set(kinds)).toEqual(new Set(["ok", "memory"]));
+      expect(await neighbour).toBe(1);
+      expect(harms).toEqual([]);
+    },
+  );
 
   it("[TOOL-2] buffers of a fixed size work as usual", async () => {
     await using pool = openPool(1);

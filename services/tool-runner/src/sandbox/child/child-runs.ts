@@ -8,6 +8,7 @@ import type { ToolIsolate, ToolIsolates } from "./tool-isolates.ts";
 /** Steps shorter than this are only part of the run's total. */
 const REPORTED_MS = 1;
 const ERROR_CHARS = 2_000;
+const TOO_MUCH_TOGETHER = "The workspace's runs exceeded the memory that they may use at the same time";
 /** A UTF-16 unit takes at most three bytes of UTF-8. */
 const MAX_BYTES_PER_CHAR = 3;
 
@@ -40,7 +41,7 @@ export class ChildRuns {
   handle(message: ToChild): void {
     switch (message[0]) {
       case "define":
-        this.#isolates.define(message[1], message[2]);
+        this.#isolates.define(message[1], message[2], message[3]);
         break;
       case "forget":
         this.#isolates.forget(message[1]);
@@ -109,11 +110,11 @@ export class ChildRuns {
     run.tool.isolate.run("cancel", [ticket], run.cpuLimitMs);
     this.#remove(run);
     this.#report(["lost", ticket]);
-    this.#isolates.afterStep(run.tool, 0);
+    if (this.#isolates.afterStep(run.tool, 0)) this.#endIsolate(run.tool);
   }
 
   #enter(run: ChildRun, entry: keyof EntryPoints, args: EntryArgs): void {
-    const { isolate, tickets } = run.tool;
+    const { isolate } = run.tool;
     const leftMs = Math.max(1, run.cpuLimitMs - run.cpuMs);
     // Later steps cannot be tried again: the run has called the host.
     const timesLost = entry === "start" ? run.timesLost : undefined;
@@ -128,14 +129,19 @@ export class ChildRuns {
       isolate.run("cancel", [run.ticket], run.cpuLimitMs);
     } else if (!isBegunAgain) this.#pass(run, reports);
     if (outcome === "done") {
-      this.#isolates.afterStep(run.tool, cpuMs);
-      return;
-    }
-    // Its job queue was cut off, with steps of other runs in it, so the isolate ends with this run.
-    if (outcome !== "starved" && this.#runs.has(run.ticket))
+      if (!this.#isolates.afterStep(run.tool, cpuMs)) return;
+      if (this.#runs.has(run.ticket)) this.#fail(run, "memory", TOO_MUCH_TOGETHER);
+    } else if (outcome !== "starved" && this.#runs.has(run.ticket)) {
       this.#fail(run, outcome, `The tool exceeded its ${outcome === "cpu" ? "CPU" : "memory"} limit`);
-    this.#isolates.destroy(run.tool);
-    for (const ticket of tickets) if (this.#runs.delete(ticket)) this.#report(["lost", ticket]);
+    }
+    // Its memory is needed, or its job queue was cut off, with steps of other runs in it: the isolate ends with this run.
+    this.#endIsolate(run.tool);
+  }
+
+  /** The runs in it are lost. */
+  #endIsolate(tool: ToolIsolate): void {
+    this.#isolates.destroy(tool);
+    for (const ticket of tool.tickets) if (this.#runs.delete(ticket)) this.#report(["lost", ticket]);
   }
 
   /** Passes on what an isolate reports, but only for the run that was entered. */

@@ -6,7 +6,8 @@ import type { CpuShare } from "./cpu-share.ts";
 import type { Engine, EntryArgs, Step, StepOutcome } from "./engine.ts";
 import { type StepReading, startStep } from "./step-clock.ts";
 
-const ISOLATE_MIB = 32;
+/** What one isolate may hold. */
+export const ISOLATE_MIB = 32;
 const DRAIN_MS = 100;
 /** How often reports are asked for on a machine that is so busy that the time was up before they were made. */
 const DRAIN_TRIES = 3;

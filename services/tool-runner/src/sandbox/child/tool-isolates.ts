@@ -1,10 +1,15 @@
 import type { GuestSettings } from "../protocol/messages.ts";
 import { CpuShare } from "./cpu-share.ts";
 import type { Engine } from "./engine.ts";
-import { Isolate } from "./isolate.ts";
+import { ISOLATE_MIB, Isolate } from "./isolate.ts";
 
 export const MAX_ISOLATES = 128;
 const MAX_TOTAL_HEAP_MIB = 512;
+/**
+ * What all isolates may hold: a workspace may hold as much as is then left, so that the process stays below `childRssMib`
+ * whoever fills it. No workspace is refused what one isolate may hold.
+ */
+const MAX_HELD_MIB = 640;
 /** Above this resident memory of the process, idle isolates end. */
 const MAX_RESIDENT_MIB = 640;
 const BYTES_PER_MIB = 1024 * 1024;
@@ -19,6 +24,8 @@ const STEPS_BETWEEN_HEAP_READINGS = 64;
 export type ToolIsolate = {
   readonly isolate: Engine;
   readonly codeId: number;
+  /** Undefined from a pool of an earlier version. */
+  readonly workspaceId: string | undefined;
   readonly tickets: Set<number>;
   runsServed: number;
   stepsUntilReading: number;
@@ -29,7 +36,7 @@ export type ToolIsolate = {
 export class ToolIsolates {
   readonly #settings: GuestSettings;
   readonly share = CpuShare.ofStart();
-  readonly #codes = new Map<number, string>();
+  readonly #codes = new Map<number, { code: string; workspaceId: string | undefined }>();
   /** The isolate for new runs of each tool. */
   readonly #current = new Map<number, ToolIsolate>();
   /** Includes isolates that get no new runs and only finish their current ones. The least recently used comes first. */
@@ -41,8 +48,8 @@ export class ToolIsolates {
     this.prepareSpare();
   }
 
-  define(codeId: number, code: string): void {
-    this.#codes.set(codeId, code);
+  define(codeId: number, code: string, workspaceId: string | undefined): void {
+    this.#codes.set(codeId, { code, workspaceId });
   }
 
   forget(codeId: number): void {
@@ -72,17 +79,23 @@ export class ToolIsolates {
     return tool;
   }
 
-  /** Call it after every step, with the CPU time that it used: retires isolates that are too large or too old. */
-  afterStep(tool: ToolIsolate, stepMs: number): void {
+  /**
+   * Call it after every step, with the CPU time that it used: retires isolates that are too large or too old. Returns
+   * whether the isolate must end because its workspace holds too much memory.
+   */
+  afterStep(tool: ToolIsolate, stepMs: number): boolean {
+    let mustEnd = false;
     tool.stepsUntilReading -= stepMs >= LONG_STEP_MS ? STEPS_BETWEEN_HEAP_READINGS : 1;
     if (tool.stepsUntilReading <= 0 && !tool.isolate.isDead) {
       tool.stepsUntilReading = STEPS_BETWEEN_HEAP_READINGS;
       tool.heapMib = tool.isolate.heapMib;
       if (tool.heapMib > HEAP_BEFORE_RECYCLING_MIB) this.#retire(tool);
       if (process.memoryUsage.rss() > MAX_RESIDENT_MIB * BYTES_PER_MIB) this.#endIdle();
+      mustEnd = this.#holdsTooMuch(tool);
     }
     if (tool.runsServed >= RUNS_BEFORE_RECYCLING) this.#retire(tool);
     if (tool.tickets.size === 0 && this.#current.get(tool.codeId) !== tool) this.destroy(tool);
+    return mustEnd;
   }
 
   /** Ends an isolate immediately, with the runs in it. */
@@ -99,8 +112,9 @@ export class ToolIsolates {
   }
 
   #open(codeId: number): ToolIsolate | undefined {
-    const code = this.#codes.get(codeId);
-    if (code === undefined) throw new Error("The tool is not known here");
+    const known = this.#codes.get(codeId);
+    if (known === undefined) throw new Error("The tool is not known here");
+    const { code, workspaceId } = known;
     if (!this.#makeRoom()) return undefined;
     const isolate = this.#spare ?? new Isolate(this.#settings, this.share);
     this.#spare = undefined;
@@ -110,10 +124,23 @@ export class ToolIsolates {
       isolate[Symbol.dispose]();
       throw error;
     }
-    const tool = { isolate, codeId, tickets: new Set<number>(), runsServed: 0, stepsUntilReading: 1, heapMib: 0 };
+    const counts = { runsServed: 0, stepsUntilReading: 1, heapMib: 0 };
+    const tool = { isolate, codeId, workspaceId, tickets: new Set<number>(), ...counts };
     this.#current.set(codeId, tool);
     this.#all.add(tool);
     return tool;
+  }
+
+  #holdsTooMuch({ workspaceId }: ToolIsolate): boolean {
+    if (workspaceId === undefined) return false;
+    const mine = this.#heldMib((tool) => tool.workspaceId === workspaceId);
+    return mine > ISOLATE_MIB && mine > MAX_HELD_MIB - this.#heldMib();
+  }
+
+  #heldMib(isCounted: (tool: ToolIsolate) => boolean = () => true): number {
+    let heldMib = 0;
+    for (const tool of this.#all) if (isCounted(tool)) heldMib += tool.heapMib;
+    return heldMib;
   }
 
   #endIdle(): void {
@@ -131,8 +158,6 @@ export class ToolIsolates {
   }
 
   #isFull(): boolean {
-    let heapMib = 0;
-    for (const tool of this.#all) heapMib += tool.heapMib;
-    return this.#all.size >= MAX_ISOLATES || heapMib > MAX_TOTAL_HEAP_MIB;
+    return this.#all.size >= MAX_ISOLATES || this.#heldMib() > MAX_TOTAL_HEAP_MIB;
   }
 }

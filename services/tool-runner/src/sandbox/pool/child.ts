@@ -169,12 +169,12 @@ export class Child implements RunChild, AsyncDisposable {
     await this.#closed.promise;
   }
 
-  #codeIdOf({ request: { codeKey, code } }: SandboxRun): number {
+  #codeIdOf({ request: { codeKey, code, workspaceId } }: SandboxRun): number {
     const known = this.#codeIds.get(codeKey);
     if (known !== undefined) return known;
     this.#codeCount += 1;
     this.#codeIds.set(codeKey, this.#codeCount);
-    this.#send(["define", this.#codeCount, code]);
+    this.#send(["define", this.#codeCount, code, workspaceId]);
     return this.#codeCount;
   }
 

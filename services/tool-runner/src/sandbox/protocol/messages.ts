@@ -6,7 +6,8 @@ import type { PoolLimits } from "../limits.ts";
  * its child by the number of its first step, its *ticket*.
  */
 export type ToChild =
-  | ["define", codeId: number, code: string]
+  /** The workspace is missing from a pool of an earlier version. */
+  | ["define", codeId: number, code: string, workspaceId?: string]
   | ["forget", codeId: number]
   | StartMessage
   /** The next part of a long result; its last part is the `resolve`. */
