@@ -34,6 +34,8 @@ test("[TOOL-2] sandbox processes are reached with https if this process has cert
   const at = (SANDBOX_URL: string) => ({ ...ENV, SANDBOX_URL, SANDBOX_TOKEN: "t".repeat(32) });
   expect(readConfig(at("http://sandbox:7006")).sandbox?.urls).toBe("http://sandbox:7006");
   expect(readConfig({ ...at("https://sandbox:7006"), ...files }).sandbox?.urls).toBe("https://sandbox:7006");
+  const short = { ...at("http://sandbox:7006"), SANDBOX_TOKEN: "t".repeat(31) };
+  expect(() => readConfig(short)).toThrow(/SANDBOX_TOKEN .*32/);
   expect(() => readConfig(at("https://sandbox:7006"))).toThrow("SANDBOX_URL must be http URLs, unless");
   expect(() => readConfig({ ...at("https://a:1,http://b:1"), ...files })).toThrow("SANDBOX_URL must be https URLs");
 });

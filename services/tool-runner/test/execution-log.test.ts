@@ -30,7 +30,7 @@ describe("the execution log", () => {
       parameters,
       handler: `export default async (args, ctx) => {
         ctx.log("first", { n: args.n, password: args.password, list: [{ apiKey: "in a list" }] });
-        console.log("second\\u0000");
+        console.log("second\\u0000", { password: args.password });
         await ctx.callTool("quick", { n: 1 });
         await ctx.fetch("${runner.receiver.url}/path?token=in-the-query");
         try { await ctx.executePreparedQuery("none") } catch {}
@@ -87,7 +87,7 @@ describe("the execution log", () => {
     expect(JSON.parse(execution?.resultJson ?? "")).toEqual({ n: 5, password: "[entfernt]" });
     expect(execution?.logs).toEqual([
       'first {"n":5,"password":"[entfernt]","list":[{"apiKey":"[entfernt]"}]}',
-      "second",
+      'second {"password":"[entfernt]"}',
     ]);
     expect(execution?.hostCalls.map(({ name, target, errorCode }) => [name, target, errorCode])).toEqual([
       ["callTool", "quick", ""],

@@ -123,13 +123,14 @@ describe("malformed requests", () => {
       { status: 431 },
     ],
     ["a target of 20 kB", bytes([`POST /${"x".repeat(20_000)} HTTP/1.1`, "host: a"]), { status: 431 }],
-  ])("%s: refused, and the connection closed", async (_, request, response) => {
+  ])("[ERR-13] [ERR-14] %s: refused, and the connection closed", async (_, request, response) => {
     using connection = openRaw(door.toolgate.baseUrl);
     void connection.write(request);
     const received = await connection.nextResponse();
     expect(received).toMatchObject(response);
     expect(headerValues(received as RawResponse, "x-error-code")).toEqual([expect.stringMatching(/^[A-Z_]+$/)]);
     expect(headerValues(received as RawResponse, "content-type")).toEqual(["application/json; charset=utf-8"]);
+    expect(headerValues(received as RawResponse, "allow")).toEqual(response === WRONG_METHOD ? ["POST"] : []);
     await connection.closed;
     await door.expectUndisturbed();
   });

@@ -125,7 +125,9 @@ describe.each(CLIENTS)("the official client %s", (_, connect) => {
   });
 
   test("[ERR-3] tells its user that the key is wrong", async () => {
-    await expect(connect("svc_live_wrong")).rejects.toThrow(/Ungueltiger oder fehlender API-Key|401|Unauthorized/);
+    await expect(connect("svc_live_wrong")).rejects.toThrow(
+      /Ungueltiger oder fehlender API-Key|the server requires authorization \(HTTP 401\)/,
+    );
   });
 });
 
