@@ -9,6 +9,20 @@ const readJson = (path: string) => JSON.parse(readFileSync(root + path, "utf8"))
 const good = { version: "1.0.0", integrity: "sha512-AA==", license: "MIT" };
 const lockOf = (locked: object): LockFile => ({ packages: { "": {}, "node_modules/some": { ...good, ...locked } } });
 
+/** Of the generators of clients, which only a test runs, without their scripts. */
+const FAULTS_OF_CLIENTS = [
+  "@scarf/scarf@1.4.0 has an install script",
+  "@tree-sitter-grammars/tree-sitter-yaml@0.7.1 has an install script",
+  "tree-sitter@0.22.4 has an install script",
+  "argparse@2.0.1 has the licence Python-2.0, which is not in the list",
+  "core-js-pure@3.51.0 has an install script",
+  "esbuild@0.28.2 has an install script",
+  "type-fest@4.41.0 has the licence (MIT OR CC0-1.0), which is not in the list",
+  "tree-sitter@0.21.1 has an install script",
+  "tree-sitter-json@0.24.8 has an install script",
+  "type-fest@5.10.0 has the licence (MIT OR CC0-1.0), which is not in the list",
+];
+
 const npmMajor = Number.parseInt(execFileSync("npm", ["--version"], { encoding: "utf8" }), 10);
 
 describe("make sbom", () => {
@@ -39,8 +53,9 @@ describe("the packages that are fetched", () => {
     expect(settings.filter((line) => /registry *=|proxy/.test(line.replace("lockfile-registry", "")))).toEqual([]);
   });
 
-  test.each(["package-lock.json", "deploy/local/node/package-lock.json"])("%s has no fault", (file) => {
-    expect(lockFileFaults(readJson(file))).toEqual([]);
+  const lockFiles = execFileSync("git", ["ls-files", "*package-lock.json"], { cwd: root, encoding: "utf8" });
+  test.each(lockFiles.trim().split("\n"))("%s has no fault that is not known", (file) => {
+    expect(lockFileFaults(readJson(file))).toEqual(file.startsWith("deploy/clients/") ? FAULTS_OF_CLIENTS : []);
   });
 
   test.each(["^1.0.0", "~1.0.0", "1.x", "*", "latest", "git+https://host/some.git"])(
