@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { KeyCaller } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Turn } from "@toolgate/workspace-share/turn";
 import { v7 } from "uuid";
+import { UsedSecrets } from "../domain/calls/remove-secrets.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -44,8 +45,8 @@ export interface RunScope {
   /** [EVT] Custom events that the call may still emit. */
   eventsLeft: number;
   emailsLeft: number;
-  /** Values of secrets that the call has sent; they are removed from everything that is stored or shown. */
-  usedSecrets: Set<string>;
+  /** The secrets that the call has sent; they are removed from everything that is stored or shown. */
+  usedSecrets: UsedSecrets;
   /** performance.now() at which the call must have ended. */
   deadline: number;
   /** The call's turn among those of its workspace, which is charged for what it uses. */
@@ -68,7 +69,7 @@ export function createRunScope(given: Omit<RunScope, Unused>, timeoutMs: number)
     eventsLeft: MAX_EVENTS_PER_CALL,
     emailsLeft: MAX_EMAILS_PER_CALL,
     suppressed: new Set(),
-    usedSecrets: new Set(),
+    usedSecrets: new UsedSecrets(),
     deadline: performance.now() + timeoutMs,
     records: [],
   };

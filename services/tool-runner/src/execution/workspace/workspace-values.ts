@@ -1,6 +1,7 @@
 import type { Pool } from "@toolgate/postgres/pool";
 import type { SecretBox } from "@toolgate/secret-box/secret-box";
 import { mayGoTo } from "../../domain/api-calls/workspace-values.ts";
+import { secretForms } from "../../domain/calls/secret-forms.ts";
 import { findSealedSecrets } from "../../store/secrets.ts";
 import { listVariables } from "../../store/variables.ts";
 import { ToolError } from "../errors.ts";
@@ -12,6 +13,8 @@ export interface Secret {
   value: string;
   /** Where it may be sent: see `mayGoTo`. */
   hosts: readonly string[];
+  /** What it looks like where services return it; computed once. */
+  forms: () => readonly string[];
 }
 
 type InWorkspace = Pick<RunScope, "workspaceId" | "epoch">;
@@ -28,6 +31,8 @@ const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 /** A name and the map's own bytes for an entry. */
 const BYTES_PER_ENTRY = 200;
 const BYTES_PER_CHAR = 2;
+/** At most, with the secret itself. */
+const BYTES_OF_FORMS_PER_CHAR = 40;
 
 export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox } & CacheSource): WorkspaceValues {
   const { pool, secretBox } = deps;
@@ -35,13 +40,17 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox }
     name: "secrets",
     maxEntries: MAX_CACHED_WORKSPACES,
     maxBytes: MAX_CACHED_BYTES,
-    sizeOf: (map) => sizeOfAll(map.values(), ({ value, hosts }) => value.length + hosts.join().length),
+    sizeOf: (map) =>
+      sizeOfAll(
+        map.values(),
+        ({ value, hosts }) => BYTES_OF_FORMS_PER_CHAR * value.length + BYTES_PER_CHAR * hosts.join().length,
+      ),
   });
   const variables = createWorkspaceCache<Map<string, string>>(deps, {
     name: "variables",
     maxEntries: MAX_CACHED_WORKSPACES,
     maxBytes: MAX_CACHED_BYTES,
-    sizeOf: (map) => sizeOfAll(map.values(), (value) => value.length),
+    sizeOf: (map) => sizeOfAll(map.values(), (value) => BYTES_PER_CHAR * value.length),
   });
 
   async function loadSecrets(workspaceId: string): Promise<Map<string, Secret>> {
@@ -49,7 +58,7 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox }
     return new Map(
       rows.map(({ name, hosts, sealedValue }) => {
         const value = secretBox.open(sealedValue, secretContext(workspaceId, name));
-        return [name, { name, value, hosts }];
+        return [name, { name, value, hosts, forms: createForms(value) }];
       }),
     );
   }
@@ -58,7 +67,7 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox }
     async secret(name, { workspaceId, epoch, usedSecrets }) {
       const found = (await secrets.get(workspaceId, epoch, () => loadSecrets(workspaceId))).get(name);
       if (!found) throw new ToolError("NO_SUCH_SECRET", `there is no secret ${name}`);
-      usedSecrets.add(found.value);
+      usedSecrets.add(found);
       return found;
     },
     async variable(name, { workspaceId, epoch }) {
@@ -70,9 +79,17 @@ export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox }
   };
 }
 
-function sizeOfAll<T>(values: Iterable<T>, charsOf: (value: T) => number): number {
+function createForms(value: string): () => readonly string[] {
+  let forms: readonly string[] | undefined;
+  return () => {
+    forms ??= secretForms(value);
+    return forms;
+  };
+}
+
+function sizeOfAll<T>(values: Iterable<T>, bytesOf: (value: T) => number): number {
   let bytes = 0;
-  for (const value of values) bytes += BYTES_PER_ENTRY + BYTES_PER_CHAR * charsOf(value);
+  for (const value of values) bytes += BYTES_PER_ENTRY + bytesOf(value);
   return bytes;
 }
 
