@@ -20,6 +20,7 @@ import { createCodeStanding } from "./execution/code-standing.ts";
 import { createDataSources } from "./execution/data-sources/data-sources.ts";
 import { createFindServer, type FindServer } from "./execution/data-sources/find-server.ts";
 import type { DryRunDependencies } from "./execution/dry-run.ts";
+import { createHostCallTurns } from "./execution/host-calls/turns.ts";
 import { createWebhookEvents } from "./execution/host-calls/webhook-events.ts";
 import { createRecorder } from "./execution/record.ts";
 import { createRunShares } from "./execution/share.ts";
@@ -108,6 +109,7 @@ export async function createContext(
     webhookEvents: createWebhookEvents(outbox, now),
     redact: createRedactor(),
     shares: createRunShares(config.workspaceBytesPerSecond),
+    turns: createHostCallTurns(),
     now,
   };
 }

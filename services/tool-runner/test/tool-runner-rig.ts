@@ -38,6 +38,8 @@ const callsNobody = () => {
 const PEERS: Peers = { transport: testKeyAuth, call: callsNobody, stream: callsNobody };
 
 export interface ToolCall {
+  /** Default: the rig's. */
+  workspace?: string;
   tool: string;
   args?: JsonObject;
   /** The body, instead of `args`. */
@@ -141,18 +143,25 @@ export async function startToolRunnerRig({
     };
   };
   const admin = as("admin");
-  const call = async ({ replica = 0, keyId = "1", listed = true, usage, ...sent }: ToolCall) =>
+  const call = async ({
+    workspace: id = workspaceId,
+    replica = 0,
+    keyId = "1",
+    listed = true,
+    usage,
+    ...sent
+  }: ToolCall) =>
     (replicas[replica] as ToolRunner).hotCalls.run(
       create(RunRequestSchema, {
-        workspaceId,
+        workspaceId: id,
         workspace: "acme",
-        workspaceEpoch: await currentEpoch(redis, workspaceId),
+        workspaceEpoch: await currentEpoch(redis, id),
         tool: sent.tool,
         body: Buffer.from(sent.body ?? JSON.stringify({ args: sent.args ?? {} })),
         ...(sent.bodyFault && { bodyFault: sent.bodyFault }),
         caller: signedCaller(
           { case: "key", value: { keyId, keyName: "Partner", ip: "127.0.0.0", toolListed: listed, usage } },
-          { workspaceId, workspace: "acme", tool: sent.tool },
+          { workspaceId: id, workspace: "acme", tool: sent.tool },
         ),
         idempotencyKey: sent.idempotencyKey ?? "",
       }),

@@ -58,3 +58,21 @@ test("a read of a sheet that is refused as too large counts, so that it is not r
   expect(await other.resultOf({ tool: "read", args: { sheet: "nowhere" } })).toEqual({ refused: "NO_SUCH_SHEET" });
   expect((await other.call({ tool: "read_soon", args: { sheet: "heavy" } })).outcome.case).toBe("toolFailed");
 });
+
+test("a response that is refused as too large counts, because it was received", async () => {
+  await using other = await startToolRunnerRig({ config: { workspaceBytesPerSecond: 1 } });
+  other.receiver.behave(({ path }) => (path === "/large" ? { body: "x".repeat(2 * 1024 * 1024) } : {}));
+  const fetches = {
+    external_api: true,
+    handler: `export default async ({ path }, ctx) => {
+      const { code = "OK" } = await ctx.fetch("${other.receiver.url}" + path).catch((error) => error);
+      await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
+      return { code };
+    };`,
+    parameters: { type: "object", properties: { path: { type: "string" } } },
+  };
+  await other.saveTool("fetch", fetches);
+  await other.saveTool("fetch_soon", { ...fetches, timeout_ms: 3_000 });
+  expect(await other.resultOf({ tool: "fetch", args: { path: "/" } })).toEqual({ code: "OK" });
+  expect((await other.call({ tool: "fetch_soon", args: { path: "/large" } })).outcome.case).toBe("toolFailed");
+});

@@ -5,25 +5,36 @@ import { workspaceValueOf } from "../domain/api-calls/workspace-values.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { READING_METHODS, type SendDependencies, sendCall } from "./host-calls/outgoing-call.ts";
 import { skipNote, skipsWrite } from "./host-calls/skip-write.ts";
+import type { HostCallTurns } from "./host-calls/turns.ts";
 import type { Run, RunScope } from "./run.ts";
 import { mayBeSentTo, type Secret } from "./workspace/workspace-values.ts";
 
 /** Makes the call of a declarative tool. [CHAT-10] Test mode sends no call that writes. */
 export async function runApiTool(
-  deps: SendDependencies,
+  deps: SendDependencies & { turns: HostCallTurns },
   { tool, scope, signal }: Run,
   api: ApiBody,
   args: Record<string, unknown>,
   timeoutMs: number,
 ) {
+  const endsAtMs = performance.now() + timeoutMs;
   const { values, secrets } = await workspaceValues(deps, api, scope);
   const call = { ...renderApiCall(api, { ...args, ...values }), method: api.method as FetchMethod };
   mayBeSentTo(call.url, secrets);
   if (!READING_METHODS.has(call.method) && skipsWrite({ tool: tool.name, scope }, "api", call)) {
     return { success: true, ...skipNote(scope) };
   }
-  const response = removeSecrets(await sendCall(deps.safeFetch, call, timeoutMs, signal), scope.usedSecrets);
+  const { workspaceId } = scope;
+  using _turn = await deps.turns.begin("fetch", workspaceId, () => endOf(timeoutMs, signal));
+  const sent = await sendCall(deps, call, { workspaceId, timeoutMs: endsAtMs - performance.now(), signal });
+  const response = removeSecrets(sent, scope.usedSecrets);
   return { success: response.status >= 200 && response.status < 300, ...response };
+}
+
+/** Fires when the time is up or the run has ended. */
+function endOf(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
+  const timeUp = AbortSignal.timeout(Math.ceil(timeoutMs));
+  return signal ? AbortSignal.any([timeUp, signal]) : timeUp;
 }
 
 /** The values by placeholder, so that a caller's argument cannot replace a secret or a variable. */

@@ -194,7 +194,7 @@ async function callTool(
   if (depth >= MAX_NESTING) {
     throw new ToolError("TOO_DEEP", `tools call each other at most ${MAX_NESTING} levels deep`);
   }
-  const tool = deps.definitions.shared(name) ?? (await deps.definitions.tool(scope.workspaceId, name, scope.epoch));
+  const tool = deps.definitions.shared(name) ?? (await findTool(deps, name, parent));
   if (!tool) throw new ToolError("NO_SUCH_TOOL", `there is no tool ${name}`);
   if (!isJsonObject(args)) throw new ToolError("INVALID_ARGUMENT", "args must be an object");
   const checked = tool.validator.check(args);
@@ -207,4 +207,13 @@ async function callTool(
   if (platformFailure) throw platformFailure;
   if (resultJson === undefined) throw new ToolError("TOOL_FAILED", `${name}: ${run.error}`);
   return resultJson;
+}
+
+async function findTool(
+  { definitions, turns }: ExecuteDependencies,
+  name: string,
+  { run: { scope }, signal }: { run: Run; signal: AbortSignal },
+) {
+  using _turn = await turns.begin("database", scope.workspaceId, () => signal);
+  return await definitions.tool(scope.workspaceId, name, scope.epoch);
 }

@@ -20,7 +20,9 @@ export async function fetchForTool(deps: SendDependencies, [url, init]: unknown[
   if (!READING_METHODS.has(call.method) && skipsWrite(context, "fetch", call)) {
     return { status: 200, body: null, ...skipNote(scope) };
   }
-  return removeSecrets(await sendCall(deps.safeFetch, call, remainingMs(scope), signal), scope.usedSecrets);
+  const { workspaceId } = scope;
+  const response = await sendCall(deps, call, { workspaceId, timeoutMs: remainingMs(scope), signal });
+  return removeSecrets(response, scope.usedSecrets);
 }
 
 async function withSecrets(deps: SendDependencies, call: OutgoingCall, scope: RunScope): Promise<OutgoingCall> {

@@ -1,7 +1,6 @@
 import { isDeeperThan } from "@toolgate/json/json-object";
 import type { SendMail } from "@toolgate/mailer/mailer";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
-import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
@@ -9,7 +8,7 @@ import { charactersOf, type HostCall, type HostResult, type Paced } from "../../
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
-import { type Run, remainingMs } from "../run.ts";
+import { type Run, type RunScope, remainingMs } from "../run.ts";
 import { EXPECTED_RESULT_BYTES, TOO_LARGE_BYTES, WEIGHTS } from "../share.ts";
 import type { Definitions } from "../workspace/definitions.ts";
 import type { Sheets } from "../workspace/sheets.ts";
@@ -20,6 +19,7 @@ import { type HostCallContext, logged } from "./host-call.ts";
 import { sendMailForTool } from "./mail.ts";
 import { runFreeSql, runPreparedQuery } from "./queries.ts";
 import { clearFromSheet, readSheet, writeToSheet } from "./sheets.ts";
+import { type HostCallTurns, OCCUPIED_BY, turnIn } from "./turns.ts";
 import type { WebhookEvents } from "./webhook-events.ts";
 
 export interface HostDependencies {
@@ -30,6 +30,7 @@ export interface HostDependencies {
   values: WorkspaceValues;
   sheets: Sheets;
   shares: WorkspaceShares;
+  turns: HostCallTurns;
   /** Undefined in an installation without a mail server. */
   sendMail: SendMail | undefined;
 }
@@ -67,7 +68,10 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
         const weight = WEIGHT_OF[name as HostFunctionName] ?? WEIGHTS.hostCall;
         const expected = EXPECTED_RESULT_BYTES[name as HostFunctionName] ?? 0;
         const sent = argsJson.length * weight;
-        using turn = await turnOf(deps.shares, run, Math.max(sent, expected), signal);
+        const occupied = OCCUPIED_BY[name as HostFunctionName];
+        // First this turn, so that what waits for it is not charged yet.
+        using occupying = occupied && (await deps.turns.begin(occupied, run.scope.workspaceId, () => signal));
+        using turn = await shareOf(deps.shares, run.scope, Math.max(sent, expected), signal);
         turn.charge(Math.min(0, sent - expected));
         const args = JSON.parse(argsJson);
         if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
@@ -78,6 +82,8 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
           if (isTooLarge(error)) turn.charge(TOO_LARGE_BYTES * weight);
           throw error;
         });
+        // The result may have to wait for the run.
+        occupying?.[Symbol.dispose]();
         const json = await paced(() => (value instanceof JsonText ? value.json : JSON.stringify(value ?? null)));
         turn.charge(charactersOf(json) * weight);
         return json;
@@ -87,15 +93,10 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
     });
 }
 
-/** The turn of a host call among the work of its workspace. A run that ends meanwhile has not met a platform failure. */
-async function turnOf(shares: WorkspaceShares, { scope }: Run, bytes: number, signal: AbortSignal): Promise<Turn> {
-  try {
-    return await shares.begin(scope.workspaceId, bytes, () => signal);
-  } catch (error) {
-    if (signal.aborted) throw new ToolError("CANCELLED", "the run has ended");
-    if (error instanceof ShareExceeded) throw new ToolError("TOO_MUCH_DATA", error.message);
-    throw error;
-  }
+/** The turn of a host call among the work of its workspace. */
+function shareOf(shares: WorkspaceShares, { workspaceId }: RunScope, bytes: number, signal: AbortSignal) {
+  const call = { workspaceId, bytes, signal: () => signal };
+  return turnIn(shares, call, (error) => new ToolError("TOO_MUCH_DATA", error.message));
 }
 
 function isTooLarge(error: unknown): boolean {
@@ -115,7 +116,7 @@ function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
 }
 
 function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostFunctionName, HostFunction> {
-  const { definitions, dataSources, sheets, values, webhookEvents } = deps;
+  const { dataSources, sheets, values, webhookEvents } = deps;
   return {
     callTool: async ([name, args], { entry, signal }) => {
       entry.target = text(name, "name");
@@ -124,7 +125,7 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
     executePreparedQuery: async ([name, args], context) => {
       const { scope, entry } = context;
       entry.target = text(name, "name");
-      const query = await definitions.preparedQuery(scope.workspaceId, entry.target, scope.epoch);
+      const query = await findQuery(deps, entry.target, context);
       const given = object(args ?? {}, "args");
       return new JsonText(resultJson(await runPreparedQuery(dataSources, query, given, context, remainingMs(scope))));
     },
@@ -141,4 +142,9 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
     },
     fetch: (args, context) => fetchForTool(deps, args, context),
   };
+}
+
+async function findQuery({ definitions, turns }: HostDependencies, name: string, { scope, signal }: HostCallContext) {
+  using _turn = await turns.begin("database", scope.workspaceId, () => signal);
+  return await definitions.preparedQuery(scope.workspaceId, name, scope.epoch);
 }

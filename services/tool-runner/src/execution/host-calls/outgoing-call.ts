@@ -2,11 +2,14 @@ import { isDeeperThan } from "@toolgate/json/json-object";
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { ToolError } from "../errors.ts";
+import { WEIGHTS } from "../share.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
 
 export interface SendDependencies {
   safeFetch: SafeFetch;
+  shares: WorkspaceShares;
   values: WorkspaceValues;
 }
 
@@ -21,8 +24,21 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_RESPONSE_LEVELS = 64;
 export const READING_METHODS: ReadonlySet<FetchMethod> = new Set<FetchMethod>(["GET", "HEAD"]);
 
-/** Sends one call to an external address; the body is parsed if it is JSON. Rejects with a ToolError. */
-export async function sendCall(safeFetch: SafeFetch, call: OutgoingCall, timeoutMs: number, signal?: AbortSignal) {
+interface SendOptions {
+  workspaceId: string;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends one call to an external address; the body is parsed if it is JSON. Rejects with a ToolError. A response that is
+ * refused counts too, because it was received; otherwise the caller counts the result.
+ */
+export async function sendCall(
+  { safeFetch, shares }: Pick<SendDependencies, "safeFetch" | "shares">,
+  call: OutgoingCall,
+  { workspaceId, timeoutMs, signal }: SendOptions,
+) {
   const { body, ...request } = call;
   const result = await safeFetch.send({
     ...request,
@@ -32,10 +48,19 @@ export async function sendCall(safeFetch: SafeFetch, call: OutgoingCall, timeout
     signal,
   });
   if (result.kind !== "response") throw new ToolError("CALL_FAILED", failureText(result));
-  if (result.truncated) {
-    throw new ToolError("CALL_FAILED", `the response could not be read completely (${result.truncated})`);
+  try {
+    return readResponse(result);
+  } catch (error) {
+    shares.charge(workspaceId, result.body.length * WEIGHTS.hostCall);
+    throw error;
   }
-  return { status: result.status, body: parsedBody(result.headers["content-type"], result.body) };
+}
+
+function readResponse({ status, headers, body, truncated }: Extract<SafeFetchResult, { kind: "response" }>) {
+  if (truncated) {
+    throw new ToolError("CALL_FAILED", `the response could not be read completely (${truncated})`);
+  }
+  return { status, body: parsedBody(headers["content-type"], body) };
 }
 
 function failureText(result: Exclude<SafeFetchResult, { kind: "response" }>): string {
