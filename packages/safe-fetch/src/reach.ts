@@ -28,6 +28,8 @@ export type RequestBasics = {
   method: FetchMethod;
   headers: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
+  /** Whose request it is: looking up its host may have to wait for other lookups of this workspace, and for no others. */
+  workspaceId: string;
   /** Requests with the same key may follow each other on one connection; without a key the connection is used once. */
   reuseKey?: string;
   /**
@@ -77,7 +79,7 @@ export async function reach<Outcome extends { kind: string; firstByteMs: number 
   if (!target.ok) {
     return { kind: "refused", code: "url", reason: "target URL not allowed", url: target.reason, timings: log.done() };
   }
-  const checked = await stop.before(checkTarget(target, context));
+  const checked = await stop.before(checkTarget(target, { ...context, workspaceId: request.workspaceId }));
   if (literalAddress(target.host) === undefined) log.timings.dnsMs = log.elapsedMs();
   if (checked === undefined || (!checked.ok && checked.reason === "aborted")) return log.stopped(stop.reason, "dns");
   if (checked.ok) return await exchangeWith(context, request, target, checked.addresses, stop, log, exchange);

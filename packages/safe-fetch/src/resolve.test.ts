@@ -18,19 +18,24 @@ test("[SSRF-4] one blocked address among several refuses the target, at any posi
     ["8.8.8.8", "2606:4700::1111", "::ffff:10.0.0.1"],
     ["8.8.8.8", "not an address"],
   ]) {
-    const checked = await checkTarget(target, { resolver: resolvingTo(...addresses), allowList: ALLOW_NOTHING });
+    const checked = await checkTarget(target, {
+      resolver: resolvingTo(...addresses),
+      workspaceId: "w",
+      allowList: ALLOW_NOTHING,
+    });
     expect(checked).toEqual({ ok: false, reason: "blocked" });
   }
 });
 
 test("[SSRF-6] the checked addresses are what the caller gets", async () => {
   const resolver = resolvingTo("8.8.8.8", "2606:4700::1111");
-  const checked = await checkTarget(target, { resolver, allowList: ALLOW_NOTHING });
+  const checked = await checkTarget(target, { resolver, workspaceId: "w", allowList: ALLOW_NOTHING });
   expect(checked).toEqual({ ok: true, addresses: ["8.8.8.8", "2606:4700::1111"] });
 });
 
 test("[SSRF] a host that is an address is judged without a lookup", async () => {
-  const check = (host: string) => checkTarget({ host, port: 443 }, { resolver: never, allowList: ALLOW_NOTHING });
+  const check = (host: string) =>
+    checkTarget({ host, port: 443 }, { resolver: never, workspaceId: "w", allowList: ALLOW_NOTHING });
   expect(await check("8.8.8.8")).toEqual({ ok: true, addresses: ["8.8.8.8"] });
   expect(await check("127.0.0.1")).toEqual({ ok: false, reason: "blocked" });
   expect(await check("[::1]")).toEqual({ ok: false, reason: "blocked" });
@@ -44,7 +49,7 @@ test("[SSRF] a name without addresses, with far too many, or whose lookup fails 
   };
   const many = resolvingTo(...Array.from({ length: MAX_ADDRESSES_PER_NAME + 1 }, () => "8.8.8.8"));
   for (const resolver of [resolvingTo(), failing, throwing, many]) {
-    expect(await checkTarget(target, { resolver, allowList: ALLOW_NOTHING })).toEqual({
+    expect(await checkTarget(target, { resolver, workspaceId: "w", allowList: ALLOW_NOTHING })).toEqual({
       ok: false,
       reason: "unresolvable",
     });
@@ -53,16 +58,26 @@ test("[SSRF] a name without addresses, with far too many, or whose lookup fails 
 
 test("[SSRF] a signal ends the wait for a lookup, before it and during it", async () => {
   const stop = new AbortController();
-  const waiting = checkTarget(target, { resolver: never, allowList: ALLOW_NOTHING, signal: stop.signal });
+  const waiting = checkTarget(target, {
+    resolver: never,
+    workspaceId: "w",
+    allowList: ALLOW_NOTHING,
+    signal: stop.signal,
+  });
   stop.abort();
   expect(await waiting).toEqual({ ok: false, reason: "aborted" });
-  const late = checkTarget(target, { resolver: never, allowList: ALLOW_NOTHING, signal: stop.signal });
+  const late = checkTarget(target, {
+    resolver: never,
+    workspaceId: "w",
+    allowList: ALLOW_NOTHING,
+    signal: stop.signal,
+  });
   expect(await late).toEqual({ ok: false, reason: "aborted" });
 });
 
 test("[SSRF] the allow-list admits exactly its entries", async () => {
   const check = async (entries: string[], host: string, port: number, ...addresses: string[]) => {
-    const options = { resolver: resolvingTo(...addresses), allowList: parseAllowList(entries) };
+    const options = { resolver: resolvingTo(...addresses), workspaceId: "w", allowList: parseAllowList(entries) };
     return (await checkTarget({ host, port }, options)).ok;
   };
   expect(await check(["127.0.0.1"], "a.example", 1, "127.0.0.1")).toBe(true);
@@ -102,9 +117,12 @@ test.each([
 
 test("[SSRF-4] the system's resolver finds localhost, which is blocked", async () => {
   const resolver = createSystemResolver();
-  const both = await Promise.all([resolver("localhost", undefined), resolver("localhost", undefined)]);
+  const both = await Promise.all([resolver("localhost", undefined, "w"), resolver("localhost", undefined, "w")]);
   expect(both[0]).toBe(both[1]);
   expect(both[0]?.some((ip) => ip === "127.0.0.1" || ip === "::1")).toBe(true);
-  const checked = await checkTarget({ host: "localhost", port: 443 }, { resolver, allowList: ALLOW_NOTHING });
+  const checked = await checkTarget(
+    { host: "localhost", port: 443 },
+    { resolver, workspaceId: "w", allowList: ALLOW_NOTHING },
+  );
   expect(checked).toEqual({ ok: false, reason: "blocked" });
 });

@@ -7,16 +7,27 @@ export const MAX_ADDRESSES_PER_NAME = 256;
 
 /**
  * Turns a name into all its IPv4 and IPv6 addresses, in order of preference. Rejects or returns an empty list when
- * there are none. The signal says that the caller no longer waits; a resolver may continue for other callers.
+ * there are none. The signal says that the caller no longer waits; a resolver may continue for other callers. Lookups of one
+ * workspace may wait for each other.
  */
-export type Resolver = (host: string, signal: AbortSignal | undefined) => Promise<readonly string[]>;
+export type Resolver = (
+  host: string,
+  signal: AbortSignal | undefined,
+  workspaceId: string,
+) => Promise<readonly string[]>;
 
 /** The outcome of a check: the addresses, all of them allowed, or why there are none. */
 type CheckedTarget =
   | { ok: true; addresses: readonly string[] }
   | { ok: false; reason: "blocked" | "unresolvable" | "aborted" };
 
-type CheckOptions = { resolver: Resolver; allowList: AllowList; signal?: AbortSignal | undefined };
+type CheckOptions = {
+  resolver: Resolver;
+  allowList: AllowList;
+  /** Whose target it is. */
+  workspaceId: string;
+  signal?: AbortSignal | undefined;
+};
 
 /**
  * Resolves a target and checks every address: one blocked address that is not in the allow-list refuses the whole
@@ -25,12 +36,15 @@ type CheckOptions = { resolver: Resolver; allowList: AllowList; signal?: AbortSi
  */
 export async function checkTarget(
   target: Pick<TargetUrl, "host" | "port">,
-  { resolver, allowList, signal }: CheckOptions,
+  { resolver, allowList, workspaceId, signal }: CheckOptions,
 ): Promise<CheckedTarget> {
   const literal = literalAddress(target.host);
   if (literal !== undefined) return judge(target, [literal], allowList);
   if (signal?.aborted) return { ok: false, reason: "aborted" };
-  const addresses = await orAborted(find(resolver, target.host, signal), signal);
+  const addresses = await orAborted(
+    find(() => resolver(target.host, signal, workspaceId)),
+    signal,
+  );
   if (addresses === "aborted") return { ok: false, reason: "aborted" };
   return judge(target, addresses, allowList);
 }
@@ -67,9 +81,9 @@ function orAborted(
   });
 }
 
-async function find(resolver: Resolver, host: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+async function find(lookUp: () => Promise<readonly string[]>): Promise<readonly string[]> {
   try {
-    return await resolver(host, signal);
+    return await lookUp();
   } catch {
     return [];
   }

@@ -22,7 +22,8 @@ type SystemResolverOptions = {
 
 /**
  * A resolver that uses the hosts file and DNS. It sends queries over sockets, because `getaddrinfo` would occupy one of
- * the few threads of the process for as long as a name's servers hang. Simultaneous lookups of one name are one lookup;
+ * the few threads of the process for as long as a name's servers hang. Simultaneous lookups of one name by one
+ * workspace are one lookup, and a workspace that looks up many names delays no others;
  * addresses are not cached, whatever their TTL.
  */
 export function createSystemResolver(options: SystemResolverOptions = {}): Resolver {
@@ -36,7 +37,7 @@ export function createSystemResolver(options: SystemResolverOptions = {}): Resol
     },
     options.now ?? (() => performance.now()),
   );
-  return (host) => lookup(host);
+  return (host, _signal, workspaceId) => lookup(host, workspaceId);
 }
 
 /** IPv4 and IPv6 alternate, so that a machine with only one of them finds a usable address among the first. */

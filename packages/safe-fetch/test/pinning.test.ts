@@ -1,7 +1,7 @@
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
 import { ALLOW_NOTHING } from "../src/allow-list.ts";
-import { checkTarget } from "../src/resolve.ts";
+import { checkTarget, type Resolver } from "../src/resolve.ts";
 import { parseTargetUrl } from "../src/target-url.ts";
 import { certificateFor, httpReceiver, httpsReceiver, rawReceiver } from "./receivers.ts";
 import { loopbackFetch, post } from "./sending.ts";
@@ -15,7 +15,7 @@ test("[SSRF-5] a name that turns private between saving and sending is refused, 
   const url = `http://rebind.example.net:${receiver.port}/`;
   const target = parseTargetUrl(url, rules);
   if (!target.ok) throw new Error("unexpected");
-  expect((await checkTarget(target, { resolver, allowList: ALLOW_NOTHING })).ok).toBe(true);
+  expect((await checkTarget(target, { resolver, workspaceId: "w", allowList: ALLOW_NOTHING })).ok).toBe(true);
 
   await using safeFetch = loopbackFetch({ resolver, allowList: [] });
   const result = await safeFetch.send(post(url));
@@ -189,4 +189,16 @@ test("[OUT-34] a handshake that stalls is a timeout in TLS; one that breaks is a
     kind: "connection-error",
     code: "tls",
   });
+});
+
+test("[SSRF] a name is looked up for the workspace whose request it is", async () => {
+  const askedFor: string[] = [];
+  const resolver: Resolver = async (_host, _signal, workspaceId) => {
+    askedFor.push(workspaceId);
+    return [];
+  };
+  await using safeFetch = loopbackFetch({ resolver });
+  await safeFetch.send(post("http://hooks.example.net/", { workspaceId: "one" }));
+  await safeFetch.send(post("http://hooks.example.net/", { workspaceId: "other" }));
+  expect(askedFor).toEqual(["one", "other"]);
 });

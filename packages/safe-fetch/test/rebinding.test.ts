@@ -33,7 +33,10 @@ test.each([
   await using dns = await startNameServer(() => [answer]);
   const resolver = resolverOn(dns);
   const target = { host: "rebind.example.net", port: receiver.port };
-  expect(await checkTarget(target, { resolver, allowList: ALLOW_NOTHING })).toEqual({ ok: true, addresses: [PUBLIC] });
+  expect(await checkTarget(target, { resolver, workspaceId: "w", allowList: ALLOW_NOTHING })).toEqual({
+    ok: true,
+    addresses: [PUBLIC],
+  });
   answer = moved;
   await using safeFetch = loopbackFetch({ resolver, allowList: [] });
   const result = await safeFetch.send(post(`http://rebind.example.net:${receiver.port}/`));
@@ -78,14 +81,17 @@ test.each([
   );
   const resolver = resolverOn(dns);
   const target = { host: "mixed.example.net", port: 443 };
-  expect(await checkTarget(target, { resolver, allowList: ALLOW_NOTHING })).toEqual({ ok: false, reason: "blocked" });
+  expect(await checkTarget(target, { resolver, workspaceId: "w", allowList: ALLOW_NOTHING })).toEqual({
+    ok: false,
+    reason: "blocked",
+  });
   await using safeFetch = loopbackFetch({ resolver, allowList: [] });
   expect(await safeFetch.send(post("https://mixed.example.net/"))).toMatchObject(REFUSED);
 });
 
 test("[SSRF-4] addresses of both families that are all public are all kept", async () => {
   await using dns = await startNameServer((_host, family) => (family === 6 ? [PUBLIC_IPV6] : [PUBLIC]));
-  const options = { resolver: resolverOn(dns), allowList: ALLOW_NOTHING };
+  const options = { resolver: resolverOn(dns), workspaceId: "w", allowList: ALLOW_NOTHING };
   expect(await checkTarget({ host: "public.example.net", port: 443 }, options)).toEqual({
     ok: true,
     addresses: [PUBLIC, PUBLIC_IPV6],

@@ -17,6 +17,7 @@ export function post(url: string, changes: Partial<SendRequest> = {}): SendReque
   return {
     url,
     method: "POST",
+    workspaceId: "w",
     headers: { "content-type": "application/json" },
     body: '{"a":1}',
     deadlineMs: 30_000,

@@ -16,6 +16,7 @@ function opening(port: number, changes: Partial<OpenRequest> = {}): OpenRequest 
   return {
     url: `http://127.0.0.1:${port}/`,
     method: "POST",
+    workspaceId: "w",
     headers: { "content-type": "application/json" },
     body: "{}",
     connectMs: LONG_MS,

@@ -30,7 +30,7 @@ export function createModelOf({ safeFetch, secretBox, onError }: ModelsOptions):
       } catch {
         return unusableModel(name, "its key cannot be opened");
       }
-      const settings = { ...server, name, apiKey: key, safeFetch };
+      const settings = { ...server, workspaceId, name, apiKey: key, safeFetch };
       return provider === "anthropic" ? anthropicModel(settings) : openAiCompatibleModel(settings);
     });
     return chainModels(models, {

@@ -5,7 +5,10 @@ import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
 import { parseTargetUrl, type TargetUrlFailure } from "@toolgate/safe-fetch/target-url";
 
 /** Checks a model's base URL when it is saved: the form to store, or the rule it breaks. Each request checks it again. */
-export type CheckBaseUrl = (text: string) => Promise<{ ok: true; url: string } | { ok: false; violation: string }>;
+export type CheckBaseUrl = (
+  text: string,
+  workspaceId: string,
+) => Promise<{ ok: true; url: string } | { ok: false; violation: string }>;
 
 interface CheckOptions {
   /** Names and addresses of this installation. */
@@ -37,12 +40,17 @@ export function createBaseUrlCheck(options: CheckOptions): CheckBaseUrl {
   const { applicationHosts, allowedTargets, resolver = createSystemResolver() } = options;
   const allowList = parseAllowList(allowedTargets);
   const refuse = (violation: string) => ({ ok: false as const, violation: `base_url: ${violation}` });
-  return async (text) => {
+  return async (text, workspaceId) => {
     const parsed = parseTargetUrl(text, { applicationHosts, schemes: ["https:", "http:"] });
     if (!parsed.ok) return refuse(VIOLATIONS[parsed.reason]);
     const { url } = parsed;
     if (url.search !== "") return refuse("no query");
-    const target = await checkTarget(parsed, { resolver, allowList, signal: AbortSignal.timeout(RESOLVE_WITHIN_MS) });
+    const target = await checkTarget(parsed, {
+      resolver,
+      allowList,
+      workspaceId,
+      signal: AbortSignal.timeout(RESOLVE_WITHIN_MS),
+    });
     if (!target.ok) return refuse(target.reason === "blocked" ? "address not allowed" : "the host does not resolve");
     const isAllowed = target.addresses.every((ip) => !isPublicAddress(ip) && allowList(parsed, ip));
     if (url.protocol === "http:" && !isAllowed) return refuse(VIOLATIONS.scheme);

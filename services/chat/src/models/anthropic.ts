@@ -6,8 +6,8 @@ import { providerModel } from "./provider/stream.ts";
 
 /** A model at a server with Anthropic's messages API. */
 export function anthropicModel(settings: ProviderSettings): Model {
-  const { baseUrl, model, apiKey, safeFetch, limits = MODEL_LIMITS } = settings;
+  const { workspaceId, baseUrl, model, apiKey, safeFetch, limits = MODEL_LIMITS } = settings;
   // Both are always given, because the SDK would look for them in the environment.
-  const provider = createAnthropic({ baseURL: baseUrl, apiKey, fetch: modelFetch({ safeFetch, limits }) });
+  const provider = createAnthropic({ baseURL: baseUrl, apiKey, fetch: modelFetch({ safeFetch, workspaceId, limits }) });
   return providerModel(provider.messages(model), settings);
 }

@@ -17,13 +17,13 @@ export function openAiCompatibleModel(settings: ProviderSettings): Model {
 }
 
 async function* answer(
-  { name, baseUrl, model, apiKey, readsFiles, safeFetch, limits = MODEL_LIMITS }: ProviderSettings,
+  { workspaceId, name, baseUrl, model, apiKey, readsFiles, safeFetch, limits = MODEL_LIMITS }: ProviderSettings,
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   const prepared = await SDK.prepareRequest(toCallOptions(request, readsFiles));
   const { body } = await callModel(
-    { safeFetch, limits },
+    { safeFetch, workspaceId, limits },
     {
       url: `${baseUrl.replace(/\/$/, "")}/chat/completions`,
       headers: { "content-type": "application/json", ...(apiKey !== "" && { authorization: `Bearer ${apiKey}` }) },

@@ -19,6 +19,7 @@ export function settings(baseUrl: string, limits: Partial<ModelLimits> = {}): Pr
     schemes: ["https:", "http:"],
   });
   return {
+    workspaceId: "w",
     name: "main",
     baseUrl,
     model: "m-1",

@@ -4,7 +4,10 @@ import { createSystemResolver } from "@toolgate/safe-fetch/system-resolver";
 import { parseTargetUrl, type TargetUrlFailure } from "@toolgate/safe-fetch/target-url";
 
 /** Checks an endpoint's URL when it is saved: the form to store, or the rule it breaks. Sending repeats the check. */
-export type CheckUrl = (text: string) => Promise<{ ok: true; url: string } | { ok: false; violation: string }>;
+export type CheckUrl = (
+  text: string,
+  workspaceId: string,
+) => Promise<{ ok: true; url: string } | { ok: false; violation: string }>;
 
 const RESOLVE_WITHIN_MS = 5_000;
 
@@ -32,10 +35,15 @@ export function createUrlCheck({
   resolver?: Resolver;
 }): CheckUrl {
   const allowList = parseAllowList(allowedTargets);
-  return async (text) => {
+  return async (text, workspaceId) => {
     const parsed = parseTargetUrl(text, { applicationHosts, schemes: ["https:"] });
     if (!parsed.ok) return { ok: false, violation: `url: ${VIOLATIONS[parsed.reason]}` };
-    const target = await checkTarget(parsed, { resolver, allowList, signal: AbortSignal.timeout(RESOLVE_WITHIN_MS) });
+    const target = await checkTarget(parsed, {
+      resolver,
+      allowList,
+      workspaceId,
+      signal: AbortSignal.timeout(RESOLVE_WITHIN_MS),
+    });
     if (target.ok) return { ok: true, url: parsed.url.href };
     const violation = target.reason === "blocked" ? "target address not allowed" : "the host does not resolve";
     return { ok: false, violation: `url: ${violation}` };

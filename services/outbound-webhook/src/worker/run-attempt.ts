@@ -41,6 +41,7 @@ async function sendAttempt(
   const startedAtMs = now().getTime();
   const result = await safeFetch.send({
     url: attempt.url,
+    workspaceId: attempt.workspaceId,
     method: "POST",
     headers: attempt.headers,
     body: attempt.body,

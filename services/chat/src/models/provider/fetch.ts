@@ -33,13 +33,14 @@ interface ModelCall {
  * once after 429, 503 or 529. Any response but a 2xx, or none at all, is a ModelError.
  */
 export async function callModel(
-  { safeFetch, limits }: Pick<ProviderSettings, "safeFetch"> & { limits: ModelLimits },
+  { safeFetch, workspaceId, limits }: Pick<ProviderSettings, "safeFetch" | "workspaceId"> & { limits: ModelLimits },
   call: ModelCall,
 ): Promise<Opened> {
   const began = performance.now();
   const { signal } = call;
   const request = {
     ...call,
+    workspaceId,
     method: "POST" as const,
     reuseKey: "model",
     // A request has had no effect if the server closed the connection without sending a byte.

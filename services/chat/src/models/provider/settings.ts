@@ -24,6 +24,7 @@ export const MODEL_LIMITS: ModelLimits = {
 
 /** A model at a server that a workspace has chosen. */
 export type ProviderSettings = {
+  workspaceId: string;
   /** The workspace's name for it. */
   name: string;
   /** Such as https://models.example.com/v1 */

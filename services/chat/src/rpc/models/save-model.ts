@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import type { Handler } from "@toolgate/service-host/handler";
+import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { apiKeyContext } from "../../domain/api-key-context.ts";
 import { nameViolation } from "../../domain/assistants/check-definition.ts";
@@ -16,7 +17,7 @@ export const saveModel: Handler<Context, typeof ModelService.method.saveModel> =
   const provider = providerOf(request.provider);
   refuseIf(nameViolation(name), modelViolation(model), apiKeyViolation(apiKey ?? ""), price && priceViolation(price));
   if (!provider) throw new ConnectError("provider: must be one of the providers", Code.InvalidArgument);
-  const checked = await context.checkBaseUrl(request.baseUrl);
+  const checked = await context.checkBaseUrl(request.baseUrl, principalOf(call).workspaceId);
   if (!checked.ok) throw new ConnectError(checked.violation, Code.InvalidArgument);
   const server = { name, provider, baseUrl: checked.url, model, readsFiles };
   const row = await changeWorkspace(context, call, async (change) => {

@@ -31,7 +31,7 @@ export const createEndpoint: Handler<Context, typeof EndpointService.method.crea
   const tools = [...new Set(request.tools)];
   refuseIf(eventsViolation(events) ?? descriptionViolation(description) ?? toolsViolation(tools));
   const headers = customHeaders(request.headers);
-  const target = await checkUrl(request.url);
+  const target = await checkUrl(request.url, workspaceId);
   if (!target.ok) throw invalidArgument(target.violation);
   const { url } = target;
   const secret = generateSecret();

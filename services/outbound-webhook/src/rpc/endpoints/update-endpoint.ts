@@ -24,7 +24,7 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
   refuseIf(tools && toolsViolation(tools));
   const headers = request.headers && sealHeaders(secretBox, key.endpointId, customHeaders(request.headers));
   refuseIf(description === undefined ? undefined : descriptionViolation(description));
-  const target = request.url === undefined ? undefined : await checkUrl(request.url);
+  const target = request.url === undefined ? undefined : await checkUrl(request.url, key.workspaceId);
   if (target && !target.ok) throw invalidArgument(target.violation);
   const row = await inTransaction(pool, async (client) => {
     await lockWorkspace(client, key.workspaceId);

@@ -40,7 +40,7 @@ export function createDataSources(
   });
 
   async function open(workspaceId: string, sealed: Buffer): Promise<ForeignPool> {
-    const found = await deps.findServer(deps.secretBox.open(sealed, dataSourceContext(workspaceId)));
+    const found = await deps.findServer(deps.secretBox.open(sealed, dataSourceContext(workspaceId)), workspaceId);
     if (!found.ok) throw new ToolError("DATA_SOURCE", `the data source cannot be used: ${found.reason}`);
     return createForeignPool(found.server, {
       maxConnections: CONNECTIONS_PER_WORKSPACE,

@@ -42,6 +42,7 @@ export async function sendCall(
   const { body, ...request } = call;
   const result = await safeFetch.send({
     ...request,
+    workspaceId,
     ...(body !== undefined && { body }),
     deadlineMs: Math.max(1, timeoutMs),
     maxResponseBytes: MAX_RESPONSE_BYTES,
