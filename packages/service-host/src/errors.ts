@@ -3,20 +3,33 @@ import { currentRequestId } from "@toolgate/telemetry/request";
 import { newRequestId } from "@toolgate/telemetry/request-id";
 import type { Logger } from "./logger.ts";
 
+/** What an error needs to be told to the caller of an RPC. */
+interface FailedCall {
+  /** The full name, for the log. */
+  rpc: string;
+  /** The caller's own: aborted when it has left or its deadline has passed. */
+  signal: AbortSignal;
+  log: Logger;
+}
+
 /**
- * Passes on the errors that are meant for the caller (ConnectError), in streams too. Any other error is logged, and
+ * The error for the caller of an RPC: a `ConnectError` that is meant for the caller as it is. Any other error is logged, and
  * the caller gets only its request id. A call that fails because its caller left or its deadline passed is not logged.
  */
+export function errorForCaller(error: unknown, { rpc, signal, log }: FailedCall): ConnectError {
+  if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
+  if (signal.aborted) return ConnectError.from(signal.reason, Code.Canceled);
+  const requestId = currentRequestId() || newRequestId();
+  log.error({ err: error, requestId, rpc }, "unexpected error");
+  return new ConnectError(`internal error, request id ${requestId}`, Code.Internal);
+}
+
+/** Gives callers the error of `errorForCaller`, in streams too. */
 export function errorInterceptor(log: Logger): Interceptor {
   return (next) => async (request) => {
-    const rpc = `${request.service.typeName}/${request.method.name}`;
-    const forCaller = (error: unknown): ConnectError => {
-      if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
-      if (request.signal.aborted) return ConnectError.from(request.signal.reason, Code.Canceled);
-      const requestId = currentRequestId() || newRequestId();
-      log.error({ err: error, requestId, rpc }, "unexpected error");
-      return new ConnectError(`internal error, request id ${requestId}`, Code.Internal);
-    };
+    const { service, method, signal } = request;
+    const call = { rpc: `${service.typeName}/${method.name}`, signal, log };
+    const forCaller = (error: unknown) => errorForCaller(error, call);
     try {
       const response = await next(request);
       if (!response.stream) return response;

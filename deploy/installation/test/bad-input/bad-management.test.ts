@@ -105,6 +105,75 @@ describe("messages", () => {
     expect(codeOf(await call(LIST_KEYS, "no gzip", [session, ["content-encoding", "gzip"]]))).toBe("invalid_argument");
   });
 
+  /** A definition with everything that docs/tools.md limits by number at its limit, in one request of many values. */
+  const largest = () => {
+    const names = Array.from({ length: 999 }, (_, index) => `parameter_${index}`);
+    const text = "x".repeat(10_000);
+    const values = Array.from({ length: 40 }, (_, index) => `value ${index}`);
+    const many = Array.from({ length: 500 }, (_, index) => `value ${index}`);
+    const source = "export default () => ({ success: true });";
+    return {
+      description: text,
+      external_api_description: text,
+      handler: source + " ".repeat(256 * 1024 - source.length),
+      parameters: {
+        type: "object",
+        required: names,
+        properties: Object.fromEntries(
+          names.map((name, index) => [name, { type: "string", enum: index === 0 ? many : values }]),
+        ),
+      },
+    };
+  };
+
+  test("the largest definition is saved; one with too many values is refused, and not saved", async () => {
+    const save = (name: string, definition: object) =>
+      call("tool_runner.v1.ToolService/SaveTool", named({ name, definition }));
+    const show = (name: string) => call("tool_runner.v1.ToolService/GetTool", named({ name }));
+    const definition = largest();
+    expect((await save("largest", definition)).status).toBe(200);
+    expect(JSON.parse((await show("largest")).text).tool.definition).toEqual(definition);
+    const response = await save("too_many", { description: "d", unused: Array.from({ length: 50_000 }, () => 0) });
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.text)).toEqual({
+      code: "invalid_argument",
+      message: "the request has more than 50000 JSON values",
+    });
+    expect((await show("too_many")).status).toBe(404);
+  });
+
+  test("a dry run takes 1 MiB of arguments", async () => {
+    await toolgate.saveTool("length", {
+      parameters: { type: "object", properties: { text: { type: "string" }, rows: { type: "array" } } },
+      handler: "export default ({ text, rows }) => ({ text: text.length, rows: rows.length });",
+    });
+    const rows = Array.from({ length: 4_000 }, (_, id) => ({ id, name: `name ${id}`, price: 9.9, stock: null }));
+    const around = JSON.stringify({ rows, text: "" }).length;
+    const args = { rows, text: "x".repeat(1024 * 1024 - around) };
+    const { status, text } = await call("tool_runner.v1.ToolService/DryRun", named({ tool: "length", args }));
+    expect(status).toBe(200);
+    const result = { text: args.text.length, rows: 4_000 };
+    expect(JSON.parse(JSON.parse(text).resultJson)).toMatchObject(result);
+  });
+
+  test.each<[who: string, headers: [string, string][], status: number]>([
+    ["without a login", [], 401],
+    ["with a token that is not valid", [["authorization", "Bearer x"]], 401],
+    ["with a cookie alone", [["cookie", "toolgate_session=x"]], 403],
+  ])("[WMGMT-4] a request of 2 MiB %s is refused before its body has come", async (_, headers, status) => {
+    using connection = openRaw(toolgate.baseUrl);
+    const length = ["content-length", String(2 * 1024 * 1024)] as const;
+    const target = "/toolgate.tool_runner.v1.ToolService/SaveTool";
+    const body = `{"workspace":"x","definition":{"a":[${"0,".repeat(10_000)}`;
+    await connection.write(requestBytes({ target, headers: [JSON_TYPE, length, ...headers], body }));
+    const response = await connection.nextResponse();
+    expect(response?.status).toBe(status);
+    // As for a request that has come.
+    const small = await call("tool_runner.v1.ToolService/SaveTool", named({}), headers);
+    const shape = ({ text, headers: sent }: RawResponse) => ({ text, names: sent.map(([name]) => name) });
+    expect(shape(response as RawResponse)).toEqual(shape(small));
+  });
+
   test.each([
     "",
     ";",

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
 /** A body as received; empty where a fault says why it could not be read. */
 export interface RequestBytes {
@@ -8,6 +8,15 @@ export interface RequestBytes {
 
 /** `no-room`: the server cannot keep it now. */
 type BodyFault = "too-large" | "cut-short" | "no-room";
+
+/** What may be read of a request before anybody knows who sent it: no more than headers may have. */
+export const MAX_BYTES_READ_FIRST = 16 * 1024;
+
+/** Whether a request says that its body has at most `maxBytes`. Node.js then takes no more for its body. */
+export function saysAtMost({ headers }: { headers: IncomingHttpHeaders }, maxBytes: number): boolean {
+  const { "content-length": length, "transfer-encoding": encoding } = headers;
+  return encoding === undefined && Number(length ?? 0) <= maxBytes;
+}
 
 /**
  * Reads a body of at most `maxBytes`. Resolves as soon as it is known to be too large, from Content-Length or at one

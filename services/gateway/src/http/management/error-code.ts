@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import type { FastifyReply } from "fastify";
 import { ERROR_CODE_HEADER, type ErrorCode, errorCodeOf, errorCodeOfStatus } from "../../domain/error-codes.ts";
 
 /** The code of an RPC's error: `INVALID_ARGUMENT` where its body says `invalid_argument`. */
@@ -29,4 +31,12 @@ export function nameErrors(response: ServerResponse): void {
     }
     return Reflect.apply(writeHead, response, [status, ...rest]);
   };
+}
+
+/** Responds with an error in the form of Connect, before or without it. */
+export function sendRpcError(reply: FastifyReply, error: ConnectError): FastifyReply {
+  for (const [name, value] of error.metadata) reply.header(name, value);
+  reply.header(ERROR_CODE_HEADER, errorCodeOfRpc(error));
+  const body = Buffer.from(errorToJsonBytes(error, undefined));
+  return reply.code(codeToHttpStatus(error.code)).header("content-type", "application/json").send(body);
 }

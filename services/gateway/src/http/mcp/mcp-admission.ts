@@ -4,10 +4,9 @@ import type { Context } from "../../context.ts";
 import { apiKeyOf } from "../../domain/request-headers.ts";
 import { ORIGIN_REFUSED } from "../../domain/responses.ts";
 import { dropLimitHeaders, keyOf, sendResponse } from "../key-api.ts";
+import { MAX_BYTES_READ_FIRST, saysAtMost } from "../request-bytes.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
-
-const MAX_BYTES_READ_FIRST = 16 * 1024;
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -16,13 +15,11 @@ declare module "fastify" {
 }
 
 /**
- * Whether to read the body before the key is verified: it is no larger than headers may be. If it is a call, its key is then
- * verified once and not twice.
+ * Whether to read the body before the key is verified. If it is a call, its key is then verified once and not twice.
  */
-export function isReadFirst({ headers }: FastifyRequest): boolean {
-  const { origin, authorization, "content-length": length, "transfer-encoding": encoding } = headers;
-  const isSmall = encoding === undefined && length !== undefined && Number(length) <= MAX_BYTES_READ_FIRST;
-  return isSmall && origin === undefined && apiKeyOf(authorization) !== undefined;
+export function isReadFirst(request: FastifyRequest): boolean {
+  const { origin, authorization } = request.headers;
+  return saysAtMost(request, MAX_BYTES_READ_FIRST) && origin === undefined && apiKeyOf(authorization) !== undefined;
 }
 
 /** Verifies the key without counting, and takes the workspace's turn. Undefined when a refusal has been sent. */

@@ -1,0 +1,186 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import { Code, ConnectError, createRouterTransport } from "@connectrpc/connect";
+import { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
+import { Role, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
+import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { testServer } from "./test-server.ts";
+
+const SAVE_TOOL = "/toolgate.tool_runner.v1.ToolService/SaveTool";
+const LIST_KEYS = "/toolgate.key_auth.v1.KeyService/ListKeys";
+const LOGIN = "/toolgate.key_auth.v1.SessionService/Login";
+const MIB = 1024 * 1024;
+const BEARER = { authorization: "Bearer known" };
+
+let resources: AsyncDisposableStack;
+beforeEach(() => {
+  resources = new AsyncDisposableStack();
+});
+afterEach(() => resources.disposeAsync());
+
+/** A gateway that knows one login, and records which RPCs it calls. Lists of keys end when the test lets them. */
+async function gateway() {
+  const called: string[] = [];
+  const lists: (() => void)[] = [];
+  const mustBeKnown = ({ token }: { token: string }) => {
+    if (token !== "known") throw new ConnectError("login required", Code.Unauthenticated);
+  };
+  const keyAuth = createRouterTransport((router) => {
+    router.rpc(SessionService.method.getSession, (request) => {
+      called.push("GetSession");
+      mustBeKnown(request);
+      return {};
+    });
+    router.rpc(SessionService.method.authorize, (request) => {
+      called.push("Authorize");
+      mustBeKnown(request);
+      return { workspaceId: request.workspace, role: Role.ADMIN, principal: "signed" };
+    });
+    router.rpc(SessionService.method.login, () => {
+      called.push("Login");
+      return {};
+    });
+    router.rpc(KeyService.method.listKeys, async () => {
+      called.push("ListKeys");
+      await new Promise<void>((resolve) => lists.push(resolve));
+      return {};
+    });
+  });
+  const toolRunner = createRouterTransport((router) => {
+    router.rpc(ToolService.method.saveTool, (_request, { requestHeader }) => {
+      called.push(`SaveTool as ${requestHeader.get("toolgate-principal")}`);
+      return {};
+    });
+  });
+  const app = await testServer({ transports: { "key-auth": keyAuth, "tool-runner": toolRunner } });
+  resources.defer(() => app.close());
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as { port: number };
+  const post = async (
+    path: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = BEARER,
+  ) => {
+    const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
+    return { status: response.status, errorCode: response.headers.get("x-error-code"), body: await response.json() };
+  };
+  /** Sends the head of a request with a part of its body, and returns the response that comes before the rest. */
+  const begin = async (path: string, head: string) => {
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    resources.defer(() => void socket.destroy());
+    await once(socket, "connect");
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${head}\r\n\r\n10\r\n{"workspace":"w"`,
+    );
+    let response = "";
+    socket.on("data", (data) => (response += data.toString()));
+    await eventually(() => expect(response).toContain("}"));
+    return response;
+  };
+  return { begin, called, lists, post };
+}
+
+const LONG = `content-length: ${2 * MIB}`;
+const CHUNKED = "transfer-encoding: chunked";
+const COOKIE = "cookie: toolgate_session=known";
+
+test.each<[who: string, head: string, status: number, code: string, message: string, asked: string[]]>([
+  ["without a login", LONG, 401, "UNAUTHENTICATED", "login required", []],
+  ["with a cookie alone", `${COOKIE}\r\n${LONG}`, 403, "PERMISSION_DENIED", "X-CSRF-Token missing or wrong", []],
+  [
+    "with an unknown token",
+    `authorization: Bearer x\r\n${LONG}`,
+    401,
+    "UNAUTHENTICATED",
+    "login required",
+    ["GetSession"],
+  ],
+  ["in chunks", `authorization: Bearer x\r\n${CHUNKED}`, 401, "UNAUTHENTICATED", "login required", ["GetSession"]],
+])(
+  "[WMGMT-4] a large request %s is refused before its body has come",
+  async (_who, head, status, code, message, asked) => {
+    const { begin, called } = await gateway();
+    const response = await begin(SAVE_TOOL, head);
+    expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(response).toMatch(new RegExp(`^x-error-code: ${code}\r$`, "m"));
+    expect(response).toMatch(/^content-type: application\/json\r$/m);
+    expect(response).toContain(`"message":"${message}"`);
+    expect(called).toEqual(asked);
+  },
+);
+
+test("[WMGMT-4] what a stranger sends to log in has at most 16 KiB, and more is not read", async () => {
+  const { begin, called, post } = await gateway();
+  const response = await begin(LOGIN, `content-length: ${16 * 1024 + 1}`);
+  expect(response).toMatch(/^HTTP\/1.1 429 /);
+  expect(response).toContain('"code":"resource_exhausted","message":"the request is larger than 16384 bytes"');
+  const bomb = gzipSync(Buffer.alloc(10 * MIB, " "));
+  expect(await post(LOGIN, bomb, { "content-encoding": "gzip" })).toMatchObject({ errorCode: "RESOURCE_EXHAUSTED" });
+  expect(called).toEqual([]);
+  expect((await post(LOGIN, `{"email":"a","password":"b"}${" ".repeat(16_000)}`, {})).status).toBe(200);
+  expect(called).toEqual(["Login"]);
+});
+
+const saved = (values: number) => `{"workspace":"w","definition":{"a":[${"0,".repeat(values - 1)}0]}}`;
+/** The request itself, the workspace, the definition and the list. */
+const AROUND = 4;
+
+test("a request may have 50,000 JSON values; one with more calls no service for it", async () => {
+  const { called, post } = await gateway();
+  const most = saved(50_000 - AROUND);
+  for (const [body, headers] of [
+    [most, BEARER],
+    [gzipSync(most), { ...BEARER, "content-encoding": "gzip" }],
+  ] as const) {
+    expect((await post(SAVE_TOOL, body, headers)).status).toBe(200);
+    expect(called.splice(0)).toEqual(expect.arrayContaining(["Authorize", "SaveTool as signed"]));
+  }
+  const more = saved(50_001 - AROUND);
+  for (const [body, headers] of [
+    [more, BEARER],
+    [gzipSync(more), { ...BEARER, "content-encoding": "gzip" }],
+  ] as const) {
+    expect(await post(SAVE_TOOL, body, headers)).toEqual({
+      status: 400,
+      errorCode: "INVALID_ARGUMENT",
+      body: { code: "invalid_argument", message: "the request has more than 50000 JSON values" },
+    });
+  }
+  expect(called.filter((rpc) => rpc !== "GetSession")).toEqual([]);
+});
+
+test("a login is checked once, and once more before a large body is read", async () => {
+  const { called, post } = await gateway();
+  await post(SAVE_TOOL, '{"workspace":"w"}');
+  expect(called.splice(0)).toEqual(["Authorize", "SaveTool as signed"]);
+  await post(SAVE_TOOL, `{"workspace":"w"}${" ".repeat(16 * 1024)}`);
+  expect(called).toEqual(["GetSession", "Authorize", "SaveTool as signed"]);
+});
+
+test("[WMGMT] a repeated member is refused, so that no request names two workspaces", async () => {
+  const { called, post } = await gateway();
+  expect(await post(SAVE_TOOL, '{"workspace":"w","workspace":"x"}')).toMatchObject({ status: 400 });
+  expect(called).toEqual(["Authorize"]);
+});
+
+test("[FAIR] nothing is made of a request before the turn of its workspace has come", async () => {
+  const { lists, post } = await gateway();
+  const running = [1, 2].map(() => post(LIST_KEYS, '{"workspace":"noisy"}'));
+  await eventually(() => expect(lists.length).toBe(2));
+  // Only reading it as a message shows that it is wrong.
+  const wrong = (workspace: string) => JSON.stringify({ workspace, unknown: 1 });
+  let isAnswered = false;
+  const waiting = post(LIST_KEYS, wrong("noisy")).finally(() => {
+    isAnswered = true;
+  });
+  for (let other = 0; other < 5; other += 1) expect((await post(LIST_KEYS, wrong("quiet"))).status).toBe(400);
+  expect(isAnswered).toBe(false);
+  lists[0]?.();
+  expect((await waiting).status).toBe(400);
+  lists[1]?.();
+  await Promise.all(running);
+});
