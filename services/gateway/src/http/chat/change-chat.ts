@@ -25,9 +25,9 @@ export async function changeChat(
   const { signal } = left;
   const login = chatLogin(request, { changesState: true });
   // Without a login, the body is not read.
-  const reader = login ? await jsonParameters(request, request.bodyType) : undefined;
+  const reader = login && (await jsonParameters(context, request, reply, login.token));
   const checked = reader ? chatNamed(reader) : { values: { chatId: "" }, tenant: "" };
-  const admitted = await admit(context, request, reply, { login, checked });
+  const admitted = await admit(context, request, reply, { login: reader && login, checked });
   if (!admitted) return reply;
   const { values, headers } = admitted;
   try {

@@ -1,8 +1,11 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import { isJsonObject } from "@toolgate/json/json-object";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { ParameterReader } from "../../domain/chat/parameters.ts";
 import { IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
-import { readBytes } from "../request-bytes.ts";
+import { MAX_BYTES_READ_FIRST, readBytes, saysAtMost } from "../request-bytes.ts";
+import type { ChatContext } from "./context.ts";
+import { repeated } from "./upstream.ts";
 
 const MAX_JSON_BYTES = 512 * 1024;
 const JSON_TYPE = /^application\/json *(;|$)/i;
@@ -12,12 +15,33 @@ export function queryParameters(request: FastifyRequest): ParameterReader {
   return new ParameterReader(request.query as Record<string, unknown>, { isText: true });
 }
 
-/** [CHAT-3] */
-export async function jsonParameters(request: FastifyRequest, contentType: string): Promise<ParameterReader> {
+/** The user of a login, before the workspace is known; undefined when it is not valid. */
+export async function userOf(
+  { sessions }: ChatContext,
+  reply: FastifyReply,
+  token: string,
+): Promise<string | undefined> {
+  try {
+    return (await repeated(() => sessions.getSession({ token }), reply)).userId;
+  } catch (error) {
+    if (ConnectError.from(error).code === Code.Unauthenticated) return undefined;
+    throw error;
+  }
+}
+
+/** [CHAT-3] Undefined: the login is not valid. It is checked before a large body is read. */
+export async function jsonParameters(
+  context: ChatContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+): Promise<ParameterReader | undefined> {
+  const isSmall = saysAtMost(request, MAX_BYTES_READ_FIRST);
+  if (!isSmall && (await userOf(context, reply, token)) === undefined) return undefined;
   const { bytes, fault } = await readBytes(request.raw, MAX_JSON_BYTES);
   const body = parsed(bytes);
   const reader = new ParameterReader(isJsonObject(body) ? body : {}, { isText: false });
-  if (!JSON_TYPE.test(contentType)) reader.check("Content-Type: must be application/json");
+  if (!JSON_TYPE.test(request.bodyType)) reader.check("Content-Type: must be application/json");
   if (fault === "too-large") reader.check(`body: larger than ${MAX_JSON_BYTES} bytes`);
   if (!isJsonObject(body)) reader.check("body: must be a JSON object");
   // [CHAT-11] A file needs a form.

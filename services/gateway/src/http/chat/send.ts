@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { UploadFileRequestSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
@@ -16,7 +15,7 @@ import { type ChatLogin, chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { allowOrigin } from "./cors.ts";
 import { type Form, readForm, type StoreFile } from "./form.ts";
-import { idempotencyKeyOf, jsonParameters } from "./request-parameters.ts";
+import { idempotencyKeyOf, jsonParameters, userOf } from "./request-parameters.ts";
 import { failureResponse, NO_TIMEOUT, repeated } from "./upstream.ts";
 
 const FORM_TYPE = /^multipart\/form-data *(;|$)/i;
@@ -79,7 +78,10 @@ async function readSent(
   signal: AbortSignal,
 ): Promise<Sent | ShareExceeded | undefined> {
   const { bodyType } = request;
-  if (!FORM_TYPE.test(bodyType)) return { reader: await jsonParameters(request, bodyType) };
+  if (!FORM_TYPE.test(bodyType)) {
+    const reader = await jsonParameters(context, request, reply, token);
+    return reader && { reader };
+  }
   const userId = await userOf(context, reply, token);
   if (userId === undefined) return undefined;
   const store: StoreFile = (name, chunks) => storeFile(context, userId, name, chunks, signal);
@@ -108,16 +110,6 @@ async function inTurn(
   } finally {
     turn.charge((socket.bytesRead - readBefore) * WEIGHTS.upload);
     turn[Symbol.dispose]();
-  }
-}
-
-/** The workspace is not known before the form has been read. */
-async function userOf({ sessions }: ChatContext, reply: FastifyReply, token: string): Promise<string | undefined> {
-  try {
-    return (await repeated(() => sessions.getSession({ token }), reply)).userId;
-  } catch (error) {
-    if (ConnectError.from(error).code === Code.Unauthenticated) return undefined;
-    throw error;
   }
 }
 
