@@ -94,7 +94,7 @@ test("[ERR-18] a return value that is not JSON is a platform failure, and a repe
     };`,
   });
   const idempotencyKey = randomUUID();
-  expect(await codeOf(runner.call({ tool: "circular", idempotencyKey }))).toBe(Code.Unknown);
+  expect(await codeOf(runner.call({ tool: "circular", idempotencyKey }))).toBe(Code.DataLoss);
   for (let repeat = 0; repeat < 2; repeat += 1) {
     expect((await runner.call({ tool: "circular", idempotencyKey })).outcome.case).toBe("outcomeUnknown");
   }

@@ -3,6 +3,7 @@ import type { Principal } from "@toolgate/service-host/principal";
 import { responseJson, type Violation } from "../domain/calls/call-body.ts";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { runsReadOnly } from "../domain/definitions/release.ts";
+import { NotJson } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import { createRunScope, type RecordedWrite } from "./run.ts";
 
@@ -63,7 +64,7 @@ export async function dryRun(
     Math.min(tool.definition.timeoutMs, MAX_DRY_RUN_MS),
   );
   const { run, resultJson, platformFailure } = await execute(deps, tool, args, scope);
-  if (platformFailure) throw platformFailure;
+  if (platformFailure && !(platformFailure instanceof NotJson)) throw platformFailure;
   await Promise.all(scope.records);
   return {
     kind: "ran",

@@ -18,6 +18,12 @@ export class NotStarted extends Error {}
 /** A run was not started because its workspace has used up its share of this process, or the tool keeps exceeding its limits. */
 export class NoTurn extends NotStarted {}
 
+/**
+ * [ERR-18] The tool returned something that is not JSON. The call ends like one that the platform cut off, but the tool's code
+ * is at fault, so nobody has to look after it.
+ */
+export class NotJson extends Error {}
+
 /** Runs a domain function that throws a RangeError for an invalid argument, and throws a ToolError instead. */
 export function validated<T>(read: () => T): T {
   try {

@@ -3,10 +3,10 @@ import { inSpan, isTracing } from "@toolgate/telemetry/trace";
 import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { hostCallOf } from "../domain/definitions/shared-tools.ts";
 import type { SandboxPool } from "../sandbox/pool.ts";
-import type { HostCall, SandboxOutcome } from "../sandbox/request.ts";
+import type { HostCall } from "../sandbox/request.ts";
 import { runApiTool } from "./api-tool.ts";
 import type { CodeStanding } from "./code-standing.ts";
-import { NoTurn, NotStarted, ToolError } from "./errors.ts";
+import { NoTurn, NotJson, NotStarted, ToolError } from "./errors.ts";
 import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.ts";
 import { runPreparedQuery } from "./host-calls/queries.ts";
 import { executionRecord, type Recorder, recordBytes } from "./record.ts";
@@ -35,9 +35,6 @@ interface Execution {
 
 const MAX_NESTING = 8;
 const CPU_MS = 1_000;
-/** [ERR-18] The sandbox process ended, or the tool returned something that is not JSON. */
-const PLATFORM_FAILURES: ReadonlySet<SandboxOutcome["kind"]> = new Set(["interrupted", "unserializable"] as const);
-
 /**
  * Runs a tool, and through it the tools that it calls. Everything that the tool does is in the outcome and in the
  * execution log, whose record is added to `scope.records`. A platform failure is returned with the run, because the run
@@ -175,7 +172,9 @@ async function runHandler(
   if (outcome.kind === "ok") return outcome.resultJson;
   if (outcome.kind === "held-back") throw new NoTurn(outcome.message);
   if (outcome.kind === "overloaded") throw new NotStarted("the sandbox takes no more runs");
-  if (PLATFORM_FAILURES.has(outcome.kind)) throw new Error(`${outcome.kind}: ${outcome.message}`);
+  // [ERR-18]
+  if (outcome.kind === "interrupted") throw new Error(`interrupted: ${outcome.message}`);
+  if (outcome.kind === "unserializable") throw new NotJson(`unserializable: ${outcome.message}`);
   throw new ToolError(outcome.kind.toUpperCase().replaceAll("-", "_"), outcome.message);
 }
 

@@ -4,7 +4,7 @@ import type { CallHandler } from "@toolgate/call-stream/call";
 import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { ServiceName } from "@toolgate/service-registry/services";
 import type { Caller } from "../execution/caller.ts";
-import { NoTurn, NotStarted } from "../execution/errors.ts";
+import { NoTurn, NotJson, NotStarted } from "../execution/errors.ts";
 import { type CallOutcome, type RunCallDependencies, runCall } from "../execution/run-call.ts";
 import { assertGranted, assertTester, type SignedTextReaders } from "./signed-texts.ts";
 
@@ -48,7 +48,7 @@ export function runHandler(deps: RunHandlerDependencies): RunHandler {
       return create(RunResponseSchema, { ...fieldsOf(outcome), usageRecorded: isUsageRecorded(caller, outcome) });
     } catch (error) {
       if (error instanceof NoTurn) throw new ConnectError(error.message, Code.ResourceExhausted);
-      throw error;
+      throw ofTool(error);
     }
   };
 }
@@ -63,12 +63,18 @@ async function runForHook(
   try {
     return fieldsOf(await runCall(deps, request, caller, signal), { showError: true });
   } catch (error) {
-    if (!(error instanceof NotStarted)) throw error;
+    if (!(error instanceof NotStarted)) throw ofTool(error);
     // What a workspace does to itself is no fault to look after.
     if (error instanceof NoTurn) throw new ConnectError(error.message, Code.Aborted);
     deps.onNotStarted(error);
     throw new ConnectError("the tool could not be started", Code.Aborted);
   }
+}
+
+/** A ConnectError where the tool's code is at fault: the caller gets its code, and nobody logs it as unexpected. */
+function ofTool(error: unknown): unknown {
+  if (!(error instanceof NotJson)) return error;
+  return new ConnectError("the tool returned something that is not JSON", Code.DataLoss);
 }
 
 /** Rejects requests that only a bug in the calling service can cause. */

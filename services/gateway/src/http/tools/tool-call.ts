@@ -130,6 +130,8 @@ export async function runVerified(
       return limitReached(RETRY_AFTER_S);
     }
     usage.recorded = "perhaps";
+    // [ERR-18] What the tool returned is not JSON: its code is at fault, as the execution log says.
+    if (error instanceof ConnectError && error.code === Code.DataLoss) return INTERNAL_ERROR;
     log.error({ err: error, keyId: verdict.keyId, tool: loggedToolName(tool) }, "tool call failed unexpectedly");
     return INTERNAL_ERROR;
   }

@@ -6,7 +6,7 @@ import { MAX_ARGUMENT_LEVELS } from "../../domain/calls/call-body.ts";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
 import { charactersOf, type HostCall, type HostResult, type Paced } from "../../sandbox/request.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
-import { ToolError } from "../errors.ts";
+import { NotJson, ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
 import { type Run, type RunScope, remainingMs } from "../run.ts";
 import { EXPECTED_RESULT_BYTES, TOO_LARGE_BYTES, WEIGHTS } from "../share.ts";
@@ -111,7 +111,8 @@ function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
   }
   run.details.push(`${name}: ${String(error)}`);
   // A new error: a NotStarted of a nested run must not count for this run, which has started.
-  run.platformFailure ??= new Error(`${name} failed`, { cause: error });
+  const failure = error instanceof NotJson ? error : new Error(`${name} failed`, { cause: error });
+  if (!run.platformFailure || run.platformFailure instanceof NotJson) run.platformFailure = failure;
   return new ToolError("INTERNAL", "the platform could not do this");
 }
 
