@@ -17,7 +17,8 @@ interface RunnableRow extends ToolRow {
   harmedAt: Date | null;
 }
 
-const COLUMNS = `t.name, t.version, v.definition, v.saved_at as "savedAt", v.saved_by as "savedBy"`;
+const COLUMNS_BESIDE = `t.name, t.version, v.saved_at as "savedAt", v.saved_by as "savedBy"`;
+const COLUMNS = `${COLUMNS_BESIDE}, v.definition`;
 const CURRENT = `tool_runner.tools t
   join tool_runner.tool_versions v on v.workspace_id = t.workspace_id and v.name = t.name and v.version = t.version`;
 
@@ -64,16 +65,16 @@ export function findOutlines(db: Queryable, workspaceId: string, names: string[]
   );
 }
 
-/** A tool with the size of its definition. */
-export interface ListedTool extends ToolRow {
-  characters: number;
+/** A tool with its definition as JSON text: a list reads more definitions than it returns. */
+export interface ListedTool extends Omit<ToolRow, "definition"> {
+  definitionJson: string;
 }
 
 /** By name, after the cursor. */
 export function listTools(db: Queryable, workspaceId: string, limit: number, afterName: string): Promise<ListedTool[]> {
   return allRows(
     db,
-    `select ${COLUMNS}, length(v.definition::text) as characters from ${CURRENT}
+    `select ${COLUMNS_BESIDE}, v.definition::text as "definitionJson" from ${CURRENT}
      where t.workspace_id = $1 and t.name > $3 and t.deleted_at is null
      order by t.name limit $2`,
     [workspaceId, limit, afterName],

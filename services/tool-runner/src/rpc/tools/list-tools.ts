@@ -23,8 +23,11 @@ export const listTools: Handler<Context, typeof ToolService.method.listTools> = 
   const { page, last } = await readPage<ListedTool>({
     size,
     maxBytes: MAX_BYTES,
-    sizeOf: ({ characters }) => characters,
+    sizeOf: ({ definitionJson }) => definitionJson.length,
     read: (limit, row) => listRows(pool, workspaceId, limit, (row ?? after)?.name ?? ""),
   });
-  return { tools: page.map(toolMessage), nextPageToken: last ? nextPageToken({ name: last.name }) : "" };
+  const tools = page.map(({ definitionJson, ...row }) =>
+    toolMessage({ ...row, definition: JSON.parse(definitionJson) }),
+  );
+  return { tools, nextPageToken: last ? nextPageToken({ name: last.name }) : "" };
 };
