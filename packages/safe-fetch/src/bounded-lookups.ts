@@ -6,7 +6,7 @@ export const MAX_LOOKUPS = 256;
 /** Of these, lookups of one workspace; its others wait in a queue of their own. */
 export const MAX_LOOKUPS_PER_WORKSPACE = 16;
 /** Lookups of one workspace that wait for their turn; further ones fail. */
-export const MAX_WAITING_LOOKUPS = 256;
+export const MAX_WAITING_LOOKUPS = 1_000;
 /** After this time in the queue of its workspace a lookup fails: whoever wanted it has often left. In milliseconds. */
 const MAX_WAIT_MS = 10_000;
 /** How long a name that was not found is not looked up again, in milliseconds. */

@@ -100,6 +100,14 @@ test.each<[who: string, head: string, status: number, code: string, message: str
     ["GetSession"],
   ],
   ["in chunks", `authorization: Bearer x\r\n${CHUNKED}`, 401, "UNAUTHENTICATED", "login required", ["GetSession"]],
+  [
+    "that is small while it is compressed",
+    "authorization: Bearer x\r\ncontent-encoding: gzip\r\ncontent-length: 2000",
+    401,
+    "UNAUTHENTICATED",
+    "login required",
+    ["GetSession"],
+  ],
 ])(
   "[WMGMT-4] a large request %s is refused before its body has come",
   async (_who, head, status, code, message, asked) => {

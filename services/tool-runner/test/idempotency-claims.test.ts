@@ -34,6 +34,7 @@ describe("claims of idempotency keys", () => {
 
   const newCall = () => ({
     idempotentCall: { keyId: "1", tool: "t", idempotencyKey: randomUUID() },
+    workspaceId: "w",
     body: Buffer.from("{}"),
     timeoutMs: 120,
     signal: () => new AbortController().signal,

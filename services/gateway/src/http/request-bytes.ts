@@ -12,10 +12,17 @@ type BodyFault = "too-large" | "cut-short" | "no-room";
 /** What may be read of a request before anybody knows who sent it: no more than headers may have. */
 export const MAX_BYTES_READ_FIRST = 16 * 1024;
 
-/** Whether a request says that its body has at most `maxBytes`. Node.js then takes no more for its body. */
+/**
+ * Whether a request says that its body has at most `maxBytes`, and is not compressed. Node.js then takes no more for its
+ * body.
+ */
 export function saysAtMost({ headers }: { headers: IncomingHttpHeaders }, maxBytes: number): boolean {
-  const { "content-length": length, "transfer-encoding": encoding } = headers;
-  return encoding === undefined && Number(length ?? 0) <= maxBytes;
+  const {
+    "content-length": length,
+    "transfer-encoding": transfer,
+    "content-encoding": encoding = "identity",
+  } = headers;
+  return transfer === undefined && encoding === "identity" && Number(length ?? 0) <= maxBytes;
 }
 
 /**

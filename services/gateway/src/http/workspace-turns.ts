@@ -63,7 +63,8 @@ export function createWorkspaceTurns(bytesPerSecond: number, clock: Clock = REAL
 
 /**
  * Waits for the turn of a workspace's request. The turn ends when the response has been sent, and what the request and the
- * response took on the connection is charged then. Rejects with `ShareExceeded`, also when the client has left.
+ * response took on the connection is charged then; at least `bodyBytes` for the request, which may have been compressed.
+ * Rejects with `ShareExceeded`, also when the client has left.
  */
 export async function takeTurn(
   shares: WorkspaceShares,
@@ -71,6 +72,7 @@ export async function takeTurn(
   request: IncomingMessage,
   response: ServerResponse,
   weight: number,
+  bodyBytes = 0,
 ): Promise<void> {
   const { socket } = request;
   const [readBefore, writtenBefore] = bytesOn(socket);
@@ -79,7 +81,7 @@ export async function takeTurn(
     const [read, written] = bytesOn(socket);
     // Part of the body came before the turn, so its length counts, but never more than the connection has received.
     const claimed = Number(request.headers["content-length"] ?? 0);
-    const sent = Math.max(Math.min(claimed, read), read - readBefore);
+    const sent = Math.max(bodyBytes, Math.min(claimed, read), read - readBefore);
     turn.charge((sent + written - writtenBefore) * weight);
     turn[Symbol.dispose]();
   };

@@ -213,6 +213,6 @@ async function findTool(
   name: string,
   { run: { scope }, signal }: { run: Run; signal: AbortSignal },
 ) {
-  using _turn = await turns.begin("database", scope.workspaceId, () => signal);
+  using _turn = await turns.begin("lookup", scope.workspaceId, () => signal);
   return await definitions.tool(scope.workspaceId, name, scope.epoch);
 }

@@ -50,6 +50,7 @@ export interface Idempotency {
 
 interface OnceCall {
   idempotentCall: IdempotentCall;
+  workspaceId: string;
   body: Uint8Array;
   /** The tool's timeout: bounds the run, and how long a repeat waits for it. */
   timeoutMs: number;
@@ -120,7 +121,7 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
 
   return {
     async once(call, run) {
-      const { idempotentCall, body, timeoutMs } = call;
+      const { idempotentCall, workspaceId, body, timeoutMs } = call;
       const bodyHash = createHash("sha256").update(body).digest();
       const waitUntil = performance.now() + timeoutMs;
       for (;;) {
@@ -135,7 +136,13 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
         if (claim.claimed) return runningCalls.during(idempotentCall, () => runClaimed(idempotentCall, at, run));
         if (!claim.row.bodyHash.equals(bodyHash)) return { kind: "mismatch" };
         if (claim.row.state !== "running") return replay(idempotentCall, claim.row);
-        if (!(await runningCalls.until(idempotentCall, waitUntil, call.signal()))) return { kind: "in-progress" };
+        const mayHaveEnded = await runningCalls.until({
+          idempotentCall,
+          workspaceId,
+          waitUntil,
+          signal: call.signal(),
+        });
+        if (!mayHaveEnded) return { kind: "in-progress" };
       }
     },
   };

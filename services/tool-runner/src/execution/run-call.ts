@@ -73,7 +73,10 @@ async function runInTurn(
   if (idempotencyKey !== "" && caller.case === "key") {
     const idempotentCall = { keyId: caller.value.keyId, tool: tool.name, idempotencyKey };
     const { timeoutMs } = tool.definition;
-    const outcome = await deps.idempotency.once({ idempotentCall, body, timeoutMs, signal }, run);
+    const outcome = await deps.idempotency.once(
+      { idempotentCall, workspaceId: scope.workspaceId, body, timeoutMs, signal },
+      run,
+    );
     if (outcome.kind === "ok") turn.charge(outcome.resultJson.length * WEIGHTS.storedResult);
     return outcome;
   }

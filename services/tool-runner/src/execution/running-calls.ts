@@ -1,20 +1,32 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Counts } from "../domain/counts.ts";
 import type { IdempotentCall } from "../store/idempotent-calls.ts";
+
+interface Wait {
+  idempotentCall: IdempotentCall;
+  workspaceId: string;
+  /** On the clock of `performance.now`. */
+  waitUntil: number;
+  signal: AbortSignal;
+}
 
 /**
  * Waits for calls that are running. Calls of this process emit their end; for those of other processes, one query at a
  * time reads Postgres.
  */
 interface RunningCalls {
-  /** True once the call may have ended; false if the time is up, the signal has aborted, or too many callers wait. */
-  until(idempotentCall: IdempotentCall, waitUntil: number, signal: AbortSignal): Promise<boolean>;
+  /**
+   * True once the call may have ended; false if the time is up, the signal has aborted, or too many callers of the workspace
+   * wait.
+   */
+  until(wait: Wait): Promise<boolean>;
   /** Runs a call of this process. */
   during<T>(idempotentCall: IdempotentCall, run: () => Promise<T>): Promise<T>;
 }
 
 const POLL_MS = 100;
-const MAX_WAITING = 200;
+const MAX_WAITING = { ofWorkspace: 50, inAll: 1_000 };
 
 /** `findEnded` returns the indexes of the calls that have ended. */
 export function createRunningCalls(
@@ -24,6 +36,7 @@ export function createRunningCalls(
   const ends = new EventEmitter().setMaxListeners(0);
   const awaited = new Map<string, IdempotentCall>();
   const runningHere = new Set<string>();
+  const waitingOf = new Counts();
   let waiting = 0;
   let polling = false;
 
@@ -43,11 +56,13 @@ export function createRunningCalls(
   }
 
   return {
-    async until(idempotentCall, waitUntil, signal) {
+    async until({ idempotentCall, workspaceId, waitUntil, signal }) {
       const leftMs = Math.ceil(waitUntil - performance.now());
-      if (waiting >= MAX_WAITING || leftMs <= 0) return false;
+      const tooMany = waiting >= MAX_WAITING.inAll || waitingOf.of(workspaceId) >= MAX_WAITING.ofWorkspace;
+      if (tooMany || leftMs <= 0) return false;
       const id = idOf(idempotentCall);
       waiting += 1;
+      waitingOf.add(workspaceId, 1);
       awaited.set(id, idempotentCall);
       if (!polling) void poll();
       try {
@@ -57,6 +72,7 @@ export function createRunningCalls(
         return false;
       } finally {
         waiting -= 1;
+        waitingOf.add(workspaceId, -1);
         if (ends.listenerCount(id) === 0) awaited.delete(id);
       }
     },

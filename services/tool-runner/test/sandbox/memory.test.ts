@@ -125,6 +125,8 @@ describe("memory of runs", () => {
       await until("all hold their memory or have ended", () => holding + ended >= runs);
       expect(pool.pids()).toEqual(expect.arrayContaining(pids));
       for (const pid of pids) expect(residentMib(pid)).toBeLessThan(DEFAULT_POOL_LIMITS.childRssMib);
+      const small = handler("await ctx.callTool('echo'); return 2");
+      expect(await resultOf(pool, small, { limits: { wallMs: 300_000 } })).toBe(2);
       gates.end.resolve("null");
       const kinds = (await Promise.all(outcomes)).map(({ kind }) => kind);
       expect(new Set(kinds)).toEqual(new Set(["ok", "memory"]));

@@ -35,8 +35,8 @@ const MAX_PUBLIC_BYTES = MAX_BYTES_READ_FIRST;
 export const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
- * Finds out who calls and waits for the turn of the workspace, before anything is made of a request. A large body is read
- * only for a valid login, because strangers can send many.
+ * Finds out who calls and waits for the turn of the workspace, before messages are made of a request. A large or compressed
+ * body is read only for a valid login, because strangers can send many.
  */
 export function createAdmission(keyAuth: Transport, turns: WorkspaceTurns, log: Logger): Admit {
   const sessions = createClient(SessionService, keyAuth);
@@ -51,7 +51,7 @@ export function createAdmission(keyAuth: Transport, turns: WorkspaceTurns, log: 
     const workspace = workspaceIn(body);
     const user = await upstreamResponse(sessions.authorize({ token, workspace }), upstream);
     if (!memberRoleOf(user.role)) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
-    await waitForTurn(turns, user.workspaceId, request, reply);
+    await waitForTurn(turns, user.workspaceId, body.length, request, reply);
     return { workspaceId: user.workspaceId, principal: user.principal, body };
   };
 }
@@ -69,11 +69,12 @@ function tokenOf(request: FastifyRequest): string {
 async function waitForTurn(
   turns: WorkspaceTurns,
   workspaceId: string,
+  bodyBytes: number,
   { raw: request }: FastifyRequest,
   { raw: response }: FastifyReply,
 ): Promise<void> {
   try {
-    await takeTurn(turns.management, workspaceId, request, response, WEIGHTS.management);
+    await takeTurn(turns.management, workspaceId, request, response, WEIGHTS.management, bodyBytes);
   } catch (error) {
     if (!(error instanceof ShareExceeded)) throw error;
     const headers = { [RETRY_AFTER_HEADER]: String(error.retryAfterSeconds) };

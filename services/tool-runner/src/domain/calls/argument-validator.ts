@@ -72,7 +72,7 @@ function linearEngine(budget: { steps: number }) {
     return {
       test(text: string) {
         // An empty text takes as long as a character.
-        budget.steps -= (text.length + 1) * compiled.steps;
+        budget.steps -= Math.max(1, text.length) * compiled.steps;
         return budget.steps >= 0 && compiled.test(text);
       },
       toString: () => pattern,

@@ -146,6 +146,6 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
 }
 
 async function findQuery({ definitions, turns }: HostDependencies, name: string, { scope, signal }: HostCallContext) {
-  using _turn = await turns.begin("database", scope.workspaceId, () => signal);
+  using _turn = await turns.begin("lookup", scope.workspaceId, () => signal);
   return await definitions.preparedQuery(scope.workspaceId, name, scope.epoch);
 }

@@ -5,6 +5,7 @@ const never = () => new AbortController().signal;
 
 test.each([
   ["database", 2, 1_000],
+  ["lookup", 2, 1_000],
   ["fetch", 32, 1_000],
   ["mail", 2, 200],
 ] as const)(

@@ -5,8 +5,10 @@ import { ToolError } from "../errors.ts";
 
 /** What host calls occupy while they last, however small they are, and how many calls of one workspace may occupy it. */
 const LIMITS = {
-  /** A connection of the service's own pool. */
+  /** A connection of the service's own pool, perhaps while a sheet is locked. */
   database: { maxRunning: 2, maxWaiting: 1_000 },
+  /** The same for a moment, if what is looked up is not cached. */
+  lookup: { maxRunning: 2, maxWaiting: 1_000 },
   /** A response that is being received, of up to 1 MiB. */
   fetch: { maxRunning: 32, maxWaiting: 1_000 },
   /** One of the 4 connections to the mail server. */
@@ -20,7 +22,7 @@ export const OCCUPIED_BY: Readonly<Partial<Record<HostFunctionName, Occupied>>> 
   readSheet: "database",
   writeToSheet: "database",
   clearFromSheet: "database",
-  variable: "database",
+  variable: "lookup",
   fetch: "fetch",
   sendMail: "mail",
 };
@@ -42,6 +44,7 @@ export interface HostCallTurns {
 export function createHostCallTurns(): HostCallTurns {
   const sharesOf: Record<Occupied, WorkspaceShares> = {
     database: createWorkspaceShares({ ...BY_NUMBER, ...LIMITS.database }),
+    lookup: createWorkspaceShares({ ...BY_NUMBER, ...LIMITS.lookup }),
     fetch: createWorkspaceShares({ ...BY_NUMBER, ...LIMITS.fetch }),
     mail: createWorkspaceShares({ ...BY_NUMBER, ...LIMITS.mail }),
   };

@@ -32,7 +32,7 @@ const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_ENTRY = 200;
 const BYTES_PER_CHAR = 2;
 /** At most, with the secret itself. */
-const BYTES_OF_FORMS_PER_CHAR = 40;
+const BYTES_OF_FORMS_PER_CHAR = 60;
 
 export function createWorkspaceValues(deps: { pool: Pool; secretBox: SecretBox } & CacheSource): WorkspaceValues {
   const { pool, secretBox } = deps;

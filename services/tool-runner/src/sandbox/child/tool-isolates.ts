@@ -9,7 +9,9 @@ const MAX_TOTAL_HEAP_MIB = 512;
  * What all isolates may hold: a workspace may hold as much as is then left, so that the process stays below `childRssMib`
  * whoever fills it. No workspace is refused what one isolate may hold.
  */
-const MAX_HELD_MIB = 640;
+const MAX_HELD_MIB = 768;
+/** Below this, an isolate does not end because of what others of its workspace hold. */
+const SMALL_MIB = 8;
 /** Above this resident memory of the process, idle isolates end. */
 const MAX_RESIDENT_MIB = 640;
 const BYTES_PER_MIB = 1024 * 1024;
@@ -91,7 +93,7 @@ export class ToolIsolates {
       tool.heapMib = tool.isolate.heapMib;
       if (tool.heapMib > HEAP_BEFORE_RECYCLING_MIB) this.#retire(tool);
       if (process.memoryUsage.rss() > MAX_RESIDENT_MIB * BYTES_PER_MIB) this.#endIdle();
-      mustEnd = this.#holdsTooMuch(tool);
+      mustEnd = tool.heapMib > SMALL_MIB && this.#holdsTooMuch(tool);
     }
     if (tool.runsServed >= RUNS_BEFORE_RECYCLING) this.#retire(tool);
     if (tool.tickets.size === 0 && this.#current.get(tool.codeId) !== tool) this.destroy(tool);
@@ -132,7 +134,12 @@ export class ToolIsolates {
   }
 
   #holdsTooMuch({ workspaceId }: ToolIsolate): boolean {
-    if (workspaceId === undefined) return false;
+    if (workspaceId === undefined || !this.#isBeyondShare(workspaceId)) return false;
+    this.#endIdle();
+    return this.#isBeyondShare(workspaceId);
+  }
+
+  #isBeyondShare(workspaceId: string): boolean {
     const mine = this.#heldMib((tool) => tool.workspaceId === workspaceId);
     return mine > ISOLATE_MIB && mine > MAX_HELD_MIB - this.#heldMib();
   }

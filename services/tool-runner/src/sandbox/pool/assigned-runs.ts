@@ -1,4 +1,4 @@
-import { Counts } from "./counts.ts";
+import { Counts } from "../../domain/counts.ts";
 import type { SandboxRun } from "./run.ts";
 
 /** The runs that a child has, and the tools for which it therefore has an isolate. */

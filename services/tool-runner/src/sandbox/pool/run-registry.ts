@@ -1,10 +1,10 @@
+import { Counts } from "../../domain/counts.ts";
 import type { PoolLimits } from "../limits.ts";
 import type { ProcessEnd } from "../processes/engine-process.ts";
 import type { FailureKind, FromChild } from "../protocol/messages.ts";
 import type { SandboxOutcome, SandboxRequest } from "../request.ts";
 import type { Child } from "./child.ts";
 import type { Children } from "./children.ts";
-import { Counts } from "./counts.ts";
 import type { CpuUsage } from "./cpu-usage.ts";
 import { serveHostCall } from "./host-calls.ts";
 import { shownLine } from "./log-line.ts";
