@@ -14,7 +14,7 @@ import {
   MAX_FAILURES_OF_NETWORK,
 } from "../src/login/throttle.ts";
 import { provision } from "../src/operator/provision.ts";
-import { accountHash, callerNetwork, countedFor } from "../src/rpc/sessions/check-password.ts";
+import { accountHash, callerNetwork, countedFor, loginSource } from "../src/rpc/sessions/check-password.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
@@ -188,4 +188,14 @@ test("[MGMT-4] logins whose callers have left are not done", async () => {
   // From another network, so that it waits for what those logins still do.
   expect(await loginFrom("203.0.113.70", user.email, user.password)).toBeUndefined();
   expect(await sessionsOfUser()).toBeLessThan(30);
+});
+
+test("[MGMT-4] a login names the /64 that it comes from, and its /48 as the site", async () => {
+  const context = { devices: { find: () => undefined }, throttle: { isKnown: async () => false } };
+  const sourceAt = (address: string) =>
+    loginSource(context as never, { email: "a@example.test", deviceToken: "" }, {
+      requestHeader: new Headers({ [CLIENT_ADDRESS_HEADER]: address }),
+    } as never);
+  expect(await sourceAt("2001:db8:1:2:3::4")).toMatchObject({ network: "20010db800010002", site: "20010db80001" });
+  expect(await sourceAt("192.0.2.1")).toMatchObject({ network: "c0000201", site: "c0000201" });
 });

@@ -45,6 +45,7 @@ const ATTACKS: Record<string, (at: number) => Partial<CheckSource>> = {
   "one Member at one network": () => ({ account: "member", network: "office", isKnown: true }),
   "one network on many accounts": (at) => ({ account: `a${at}`, network: "cloud" }),
   "many networks on one account": (at) => ({ account: "victim", network: `bot${at}` }),
+  "many networks of one site on many accounts": (at) => ({ account: `a${at}`, network: `bot${at}`, site: "cloud" }),
 };
 
 test.each(Object.entries(ATTACKS))("[MGMT-4] %s delays others by one hash at most", async (_name, sourceOf) => {

@@ -22,6 +22,8 @@ export interface CheckSource {
   account: string;
   /** Undefined: the caller's address is not known. */
   network: string | undefined;
+  /** The larger network that one subscriber may have, with thousands of networks in it. */
+  site?: string | undefined;
   /** The device or the session, if it is known to the account. It shares its turns and its failures with nobody. */
   device?: string | undefined;
   /** The account has been used from this device or this network before. It then does not share a turn with strangers. */
@@ -48,8 +50,8 @@ interface Usage {
 }
 
 /**
- * Gives the next free slot to whoever has used the least recently: by account and by network, whichever has used more. So
- * however many checks one account or one network asks for, another one waits for one hash at most, and strangers who try
+ * Gives the next free slot to whoever has used the least recently: by account, by network and by site, whichever has used
+ * most. So however many checks one account, one network or one site asks for, another one waits for one hash at most, and strangers who try
  * an account's password do not delay its owner at a known device or network, nor do thousands of networks and accounts that have never
  * signed in delay those that have. Correct and wrong passwords count the same.
  */
@@ -158,7 +160,8 @@ function tooMany(): ConnectError {
   return new ConnectError("too many simultaneous logins: try again", Code.ResourceExhausted, headers);
 }
 
-function keysOf({ account, network = "unknown", device, isKnown }: CheckSource): string[] {
+function keysOf({ account, network = "unknown", site = network, device, isKnown }: CheckSource): string[] {
   if (device !== undefined) return [`device:${account}:${device}`];
-  return isKnown ? [`known:${account}:${network}`] : [`account:${account}`, `network:${network}`];
+  if (isKnown) return [`known:${account}:${network}`];
+  return [`account:${account}`, `network:${network}`, ...(site === network ? [] : [`site:${site}`])];
 }

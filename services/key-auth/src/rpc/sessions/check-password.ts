@@ -17,6 +17,7 @@ import { wrongPassword } from "../errors.ts";
 
 const MAX_EMAIL_CHARACTERS = 320;
 const IPV6_NETWORK_BYTES = 8;
+const IPV6_SITE_BYTES = 6;
 
 interface Credentials {
   email: string;
@@ -33,7 +34,7 @@ export async function loginSource(
   const network = callerNetwork(call);
   const device = devices.find(account, deviceToken);
   const isKnown = device !== undefined || (await throttle.isKnown(pairOf(account, network)));
-  return { account, network, device, isKnown };
+  return { account, network, site: siteOf(network), device, isKnown };
 }
 
 /** Who wants a password to be checked in a session: no stranger, and its guesses are its own. */
@@ -120,6 +121,11 @@ export function callerNetwork(call: Pick<HandlerContext, "requestHeader">): stri
   const bytes = parseIp(call.requestHeader.get(CLIENT_ADDRESS_HEADER) ?? "")?.toByteArray();
   if (!bytes) return undefined;
   return Buffer.from(bytes.length === 4 ? bytes : bytes.slice(0, IPV6_NETWORK_BYTES)).toString("hex");
+}
+
+/** The /48 of an IPv6 network, which is what one subscriber has at most, or the IPv4 address. */
+function siteOf(network: string | undefined): string | undefined {
+  return network?.slice(0, 2 * IPV6_SITE_BYTES);
 }
 
 function recordFailure({ pool, now }: Context, { id, email }: UserRow): Promise<void> {
