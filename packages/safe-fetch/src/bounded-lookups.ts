@@ -1,3 +1,4 @@
+import { BY_NUMBER } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import pLimit from "p-limit";
 
@@ -25,9 +26,7 @@ type WorkspaceLookup = (host: string, workspaceId: string) => Promise<readonly s
 export function boundedLookups(lookup: Lookup, now: () => number): WorkspaceLookup {
   const limit = pLimit(MAX_LOOKUPS);
   const turns = createWorkspaceShares({
-    // Only their number counts.
-    bytesPerSecond: 1,
-    burstBytes: 1,
+    ...BY_NUMBER,
     maxRunning: MAX_LOOKUPS_PER_WORKSPACE,
     maxWaiting: MAX_WAITING_LOOKUPS,
     maxWaitMs: MAX_WAIT_MS,

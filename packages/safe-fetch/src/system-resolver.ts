@@ -23,8 +23,8 @@ type SystemResolverOptions = {
 /**
  * A resolver that uses the hosts file and DNS. It sends queries over sockets, because `getaddrinfo` would occupy one of
  * the few threads of the process for as long as a name's servers hang. Simultaneous lookups of one name by one
- * workspace are one lookup, and a workspace that looks up many names delays no others;
- * addresses are not cached, whatever their TTL.
+ * workspace are one lookup, and a workspace that looks up many names delays no others. Addresses are not cached, whatever
+ * their TTL.
  */
 export function createSystemResolver(options: SystemResolverOptions = {}): Resolver {
   const findInHostsFile = createHostsFile(options.hostsFile ?? HOSTS_FILE);

@@ -1,6 +1,7 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { currentRequestId } from "@toolgate/telemetry/request";
 import { newRequestId } from "@toolgate/telemetry/request-id";
+import { rpcName } from "./access.ts";
 import type { Logger } from "./logger.ts";
 
 /** What an error needs to be told to the caller of an RPC. */
@@ -27,8 +28,7 @@ export function errorForCaller(error: unknown, { rpc, signal, log }: FailedCall)
 /** Gives callers the error of `errorForCaller`, in streams too. */
 export function errorInterceptor(log: Logger): Interceptor {
   return (next) => async (request) => {
-    const { service, method, signal } = request;
-    const call = { rpc: `${service.typeName}/${method.name}`, signal, log };
+    const call = { rpc: rpcName(request.method), signal: request.signal, log };
     const forCaller = (error: unknown) => errorForCaller(error, call);
     try {
       const response = await next(request);

@@ -24,6 +24,9 @@ export interface ShareLimits {
   maxWaitMs: number;
 }
 
+/** For work of which only the number counts, whose bytes are all 0. */
+export const BY_NUMBER = { bytesPerSecond: 1, burstBytes: 1 } as const;
+
 /** The workspace has used up its share and has too much waiting already. */
 export class ShareExceeded extends Error {
   /** When another attempt makes sense. */

@@ -77,7 +77,7 @@ describe("bodies", () => {
     expect(response.status).toBe(200);
     const { _api_key, ...seen } = JSON.parse(response.text).args;
     expect(seen).toEqual(args);
-    await expectInBothLogs(response);
+    await door.expectInBothLogs(response);
   });
 
   test("[LOG-2] a call whose tool logs and throws NUL and half surrogate pairs is in both logs", async () => {
@@ -91,19 +91,8 @@ describe("bodies", () => {
     const headers = [["authorization", `Bearer ${secret}`] as const];
     const response = await sendRaw(door.toolgate.baseUrl, { target: "/api/v1/tools/throws", headers, body: "{}" });
     expect(response?.status).toBe(400);
-    await expectInBothLogs(response as RawResponse);
+    await door.expectInBothLogs(response as RawResponse);
   });
-
-  const expectInBothLogs = (response: RawResponse) =>
-    eventually(async () => {
-      const requestIds = headerValues(response, "x-request-id");
-      const found = await door.toolgate.pool.query(
-        `select (select count(*)::int from tool_runner.executions where request_id = $1) as runs,
-           (select count(*)::int from key_auth.api_key_requests where request_id = $1) as calls`,
-        requestIds,
-      );
-      expect(found.rows).toEqual([{ runs: 1, calls: 1 }]);
-    });
 
   test("[TOOL-24] [TOOL] __proto__ reaches no tool at any depth, and no prototype changes", async () => {
     const evil =

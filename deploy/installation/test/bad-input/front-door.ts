@@ -22,6 +22,8 @@ export interface FrontDoor extends AsyncDisposable {
   post(request: Partial<RawRequest>): Promise<RawResponse>;
   /** Checks that a correct call still works. */
   expectUndisturbed(): Promise<void>;
+  /** Waits until the call that got a response is in the usage log and in the execution log. */
+  expectInBothLogs(response: RawResponse): Promise<void>;
   /** Waits for `total` calls of a key in the usage log; returns their number by status. */
   logged(keyId: string, total: number): Promise<Record<number, number>>;
 }
@@ -46,6 +48,15 @@ export async function openFrontDoor(): Promise<FrontDoor> {
       const { status, body } = await toolgate.call("echo", goodKey.secret, { text: "fine" });
       expect({ status, body }).toMatchObject({ status: 200, body: { args: { text: "fine" }, polluted: false } });
     },
+    expectInBothLogs: (response) =>
+      eventually(async () => {
+        const { rows } = await toolgate.pool.query(
+          `select (select count(*)::int from tool_runner.executions where request_id = $1) as runs,
+             (select count(*)::int from key_auth.api_key_requests where request_id = $1) as calls`,
+          headerValues(response, "x-request-id"),
+        );
+        expect(rows).toEqual([{ runs: 1, calls: 1 }]);
+      }),
     logged: (keyId, total) =>
       eventually(async () => {
         const { rows } = await toolgate.pool.query<{ status: number; calls: number }>(

@@ -51,9 +51,9 @@ interface Usage {
 
 /**
  * Gives the next free slot to whoever has used the least recently: by account, by network and by site, whichever has used
- * most. So however many checks one account, one network or one site asks for, another one waits for one hash at most, and strangers who try
- * an account's password do not delay its owner at a known device or network, nor do thousands of networks and accounts that have never
- * signed in delay those that have. Correct and wrong passwords count the same.
+ * most. So however many checks one account, one network or one site asks for, another one waits for one hash at most.
+ * Strangers who try an account's password do not delay its owner at a known device or network, nor do thousands of networks
+ * and accounts that have never signed in delay those that have. Correct and wrong passwords count the same.
  */
 export function createPasswordQueue(
   nowMs: () => number = () => performance.now(),

@@ -6,7 +6,7 @@ import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { READING_METHODS, type SendDependencies, sendCall } from "./host-calls/outgoing-call.ts";
 import { skipNote, skipsWrite } from "./host-calls/skip-write.ts";
 import type { HostCallTurns } from "./host-calls/turns.ts";
-import type { Run, RunScope } from "./run.ts";
+import { endOf, type Run, type RunScope } from "./run.ts";
 import { mayBeSentTo, type Secret } from "./workspace/workspace-values.ts";
 
 /** Makes the call of a declarative tool. [CHAT-10] Test mode sends no call that writes. */
@@ -29,12 +29,6 @@ export async function runApiTool(
   const sent = await sendCall(deps, call, { workspaceId, timeoutMs: endsAtMs - performance.now(), signal });
   const response = removeSecrets(sent, scope.usedSecrets);
   return { success: response.status >= 200 && response.status < 300, ...response };
-}
-
-/** Fires when the time is up or the run has ended. */
-function endOf(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
-  const timeUp = AbortSignal.timeout(Math.ceil(timeoutMs));
-  return signal ? AbortSignal.any([timeUp, signal]) : timeUp;
 }
 
 /** The values by placeholder, so that a caller's argument cannot replace a secret or a variable. */

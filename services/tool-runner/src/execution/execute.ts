@@ -11,7 +11,7 @@ import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.
 import { runPreparedQuery } from "./host-calls/queries.ts";
 import { executionRecord, type Recorder, recordBytes } from "./record.ts";
 import { resultJson } from "./result-json.ts";
-import { type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
+import { endOf, type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
 import { WEIGHTS } from "./share.ts";
 import { usageRecord } from "./usage-record.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
@@ -142,9 +142,7 @@ async function runDeclared(
     return resultJson(await runPreparedQuery(deps.dataSources, query, args, context, wallMs)).join("");
   }
   const call = hostCallOf(tool.name, args);
-  const timeUp = AbortSignal.timeout(Math.ceil(wallMs));
-  const ends = signal ? AbortSignal.any([timeUp, signal]) : timeUp;
-  const result = await hostCallsOf(deps, run)(call.name, JSON.stringify(call.args), ends);
+  const result = await hostCallsOf(deps, run)(call.name, JSON.stringify(call.args), endOf(wallMs, signal));
   return result === "null" ? '{"success":true}' : [result].flat().join("");
 }
 

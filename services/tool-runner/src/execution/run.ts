@@ -80,6 +80,12 @@ export function remainingMs({ deadline }: Pick<RunScope, "deadline">): number {
   return Math.max(1, deadline - performance.now());
 }
 
+/** Fires when the time is up or the run has ended. */
+export function endOf(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
+  const timeUp = AbortSignal.timeout(Math.ceil(timeoutMs));
+  return signal ? AbortSignal.any([timeUp, signal]) : timeUp;
+}
+
 /** One host call of a run, as the execution log stores it. */
 export interface HostCallEntry {
   name: string;

@@ -1,4 +1,4 @@
-import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
+import { BY_NUMBER, ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { HostFunctionName } from "../../domain/host-functions.ts";
 import { ToolError } from "../errors.ts";
@@ -27,13 +27,8 @@ export const OCCUPIED_BY: Readonly<Partial<Record<HostFunctionName, Occupied>>> 
   sendMail: "mail",
 };
 
-/** Only the number of calls counts here; their bytes count in the workspace's share. */
-const BY_NUMBER = {
-  bytesPerSecond: 1,
-  burstBytes: 1,
-  // Longer than any run may take.
-  maxWaitMs: 60_000,
-};
+/** Only the number of calls counts here; their bytes count in the workspace's share. No run takes longer than this wait. */
+const LIMITS_OF_ALL = { ...BY_NUMBER, maxWaitMs: 60_000 };
 
 /** Keeps the host calls of one workspace from occupying what those of all workspaces need. */
 export interface HostCallTurns {
@@ -43,10 +38,10 @@ export interface HostCallTurns {
 
 export function createHostCallTurns(): HostCallTurns {
   const sharesOf: Record<Occupied, WorkspaceShares> = {
-    database: createWorkspaceShares({ ...BY_NUMBER, ...LIMITS.database }),
-    lookup: createWorkspaceShares({ ...BY_NUMBER, ...LIMITS.lookup }),
-    fetch: createWorkspaceShares({ ...BY_NUMBER, ...LIMITS.fetch }),
-    mail: createWorkspaceShares({ ...BY_NUMBER, ...LIMITS.mail }),
+    database: createWorkspaceShares({ ...LIMITS_OF_ALL, ...LIMITS.database }),
+    lookup: createWorkspaceShares({ ...LIMITS_OF_ALL, ...LIMITS.lookup }),
+    fetch: createWorkspaceShares({ ...LIMITS_OF_ALL, ...LIMITS.fetch }),
+    mail: createWorkspaceShares({ ...LIMITS_OF_ALL, ...LIMITS.mail }),
   };
   return {
     begin: (occupied, workspaceId, signal) =>
