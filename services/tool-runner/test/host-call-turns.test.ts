@@ -112,6 +112,7 @@ test("writes of a run that has ended leave the queue", async () => {
   {
     await using _lock = await lockSheet("busy");
     const [run] = startRuns(1, "fill_soon");
+    await eventually(async () => expect(await waitingForLocks()).toBe(DATABASE_CALLS));
     expect((await run)?.outcome.case).toBe("toolFailed");
   }
   // Would come after all others.

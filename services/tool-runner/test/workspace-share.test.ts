@@ -13,6 +13,10 @@ afterAll(() => runner?.[Symbol.asyncDispose]());
 
 const EVENTS = 4;
 
+/** What a run has logged: how far it came before it failed. */
+const linesOf = ({ executions }: ToolRunnerRig, { executionId }: { executionId: string }) =>
+  eventually(async () => (await executions.getExecution({ executionId })).execution?.logs ?? []);
+
 test("custom events beyond a workspace's share wait, and a call that gets no turn starts nothing and may be repeated", async () => {
   await runner.saveTool("emit", {
     external_api: true,
@@ -48,6 +52,7 @@ test("a read of a sheet that is refused as too large counts, so that it is not r
     external_api: true,
     handler: `export default async ({ sheet }, ctx) => {
       const refused = await ctx.readSheet(sheet).catch(({ code }) => code);
+      ctx.log(refused);
       await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
       return { refused };
     };`,
@@ -56,7 +61,9 @@ test("a read of a sheet that is refused as too large counts, so that it is not r
   await other.saveTool("read", reads);
   await other.saveTool("read_soon", { ...reads, timeout_ms: 3_000 });
   expect(await other.resultOf({ tool: "read", args: { sheet: "nowhere" } })).toEqual({ refused: "NO_SUCH_SHEET" });
-  expect((await other.call({ tool: "read_soon", args: { sheet: "heavy" } })).outcome.case).toBe("toolFailed");
+  const run = await other.call({ tool: "read_soon", args: { sheet: "heavy" } });
+  expect(run.outcome.case).toBe("toolFailed");
+  expect(await linesOf(other, run)).toEqual(["RESULT_TOO_LARGE"]);
 });
 
 test("a response that is refused as too large counts, because it was received", async () => {
@@ -66,6 +73,7 @@ test("a response that is refused as too large counts, because it was received", 
     external_api: true,
     handler: `export default async ({ path }, ctx) => {
       const { code = "OK" } = await ctx.fetch("${other.receiver.url}" + path).catch((error) => error);
+      ctx.log(code);
       await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
       return { code };
     };`,
@@ -74,5 +82,7 @@ test("a response that is refused as too large counts, because it was received", 
   await other.saveTool("fetch", fetches);
   await other.saveTool("fetch_soon", { ...fetches, timeout_ms: 3_000 });
   expect(await other.resultOf({ tool: "fetch", args: { path: "/" } })).toEqual({ code: "OK" });
-  expect((await other.call({ tool: "fetch_soon", args: { path: "/large" } })).outcome.case).toBe("toolFailed");
+  const run = await other.call({ tool: "fetch_soon", args: { path: "/large" } });
+  expect(run.outcome.case).toBe("toolFailed");
+  expect(await linesOf(other, run)).toEqual(["CALL_FAILED"]);
 });
