@@ -29,7 +29,11 @@ try {
   if (json && options.update) {
     const earlier: Results = JSON.parse(await readFile(json, "utf8"));
     const updates = [...(earlier.updates ?? []), { ...run, parts: [...parts], cpu: machine.cpu }];
-    results = { ...earlier, updates, figures: { ...earlier.figures, ...figures } };
+    // Measured again with --attack, an attack replaces its own figures only.
+    const measured = figures.neighbours ?? [];
+    const neighbours = earlier.figures.neighbours?.map((one) => measured.find(({ what }) => what === one.what) ?? one);
+    const ofAttack = options.attack !== "" && neighbours ? { neighbours } : {};
+    results = { ...earlier, updates, figures: { ...earlier.figures, ...figures, ...ofAttack } };
   }
   const report = renderReport(results);
   // A run of only some parts of a report prints its results and writes nothing, unless it is an update.

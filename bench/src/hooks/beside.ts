@@ -70,7 +70,7 @@ async function measureNextTo(
 
 /** One window of calls at the low pace. */
 export function measureAlone(settings: HooksSettings, hooks: readonly BenchHook[]): Promise<MeasuredWindow> {
-  return withoutPauses(settings, () => sendPaced(settings, hooks, PER_SECOND));
+  return withoutPauses(settings.log, () => sendWatched(settings, hooks));
 }
 
 /** The same next to a disturbance; what its calls got is added to `others`. */
@@ -80,15 +80,19 @@ export function measureDisturbed(
   { make, end }: Disturbance,
   others: LoadResult["statuses"] = {},
 ): Promise<MeasuredWindow> {
-  return withoutPauses(settings, async () => {
+  return withoutPauses(settings.log, async () => {
     const making = make(LEAD_MS + PACED_WARM_UP_MS + WINDOW_MS);
     making.catch(() => {});
     await sleep(LEAD_MS, undefined, { signal: settings.signal });
-    const window = await sendPaced(settings, hooks, PER_SECOND);
+    const window = await sendWatched(settings, hooks);
     for (const [status, count] of Object.entries(await making)) others[status] = (others[status] ?? 0) + count;
     await end();
     return window;
   });
+}
+
+function sendWatched(settings: HooksSettings, hooks: readonly BenchHook[]) {
+  return settings.pauses.during(() => sendPaced(settings, hooks, PER_SECOND));
 }
 
 export async function prepareDisturbances(settings: HooksSettings): Promise<Disturbance[]> {

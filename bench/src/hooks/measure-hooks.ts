@@ -65,11 +65,12 @@ async function measureHalfLoad(
   hooks: readonly BenchHook[],
   perSecond: number,
 ): Promise<HookFigures["halfLoad"]> {
+  const { pauses, log } = settings;
   const peer: MeasuredWindow[] = [];
   const toolgate: MeasuredWindow[] = [];
   for (let window = 1; window <= WINDOWS; window += 1) {
-    peer.push(await withoutPauses(settings, () => sendPacedToPeer(settings, hooks, perSecond)));
-    toolgate.push(await withoutPauses(settings, () => sendPaced(settings, hooks, perSecond)));
+    peer.push(await withoutPauses(log, () => pauses.during(() => sendPacedToPeer(settings, hooks, perSecond))));
+    toolgate.push(await withoutPauses(log, () => pauses.during(() => sendPaced(settings, hooks, perSecond))));
   }
   const figures = { peer: together(perSecond, peer), toolgate: together(perSecond, toolgate) };
   logPaced(settings, `hooks at half load, ${perSecond}/s, fastify`, figures.peer);

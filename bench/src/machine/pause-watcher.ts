@@ -1,8 +1,8 @@
 import { monotonicMs, replyToParent } from "./child-process.ts";
 
-/** Asks for the longest pause since then, by `monotonicMs`. */
+/** Asks how long all pauses since then took together, by `monotonicMs`. */
 export type PauseRequest = { sinceMs: number };
-export type PauseReply = { longestMs: number };
+export type PauseReply = { pausedMs: number };
 
 const EVERY_MS = 4;
 const PAUSE_MS = 12;
@@ -19,5 +19,5 @@ setInterval(() => {
 
 replyToParent({}, async ({ sinceMs }: PauseRequest): Promise<PauseReply> => {
   const since = pauses.filter(({ endedMs }) => endedMs >= sinceMs);
-  return { longestMs: Math.max(0, ...since.map(({ tookMs }) => tookMs)) };
+  return { pausedMs: since.reduce((sum, { tookMs }) => sum + tookMs, 0) };
 });

@@ -6,15 +6,20 @@ import type { PauseReply, PauseRequest } from "./pause-watcher.ts";
 
 /** Sees when the machine itself stands still, as virtual machines do: nothing on it can be measured then. */
 export type PauseWatch = AsyncDisposable & {
-  /** The longest pause of a processor since then (by `monotonicMs`), in ms. 0 below 12 ms, and where none can be seen. */
-  longestSince(sinceMs: number): Promise<number>;
+  /** Measures, and says for which share of that time a processor paused: the one that paused the most. */
+  during<T extends object>(measure: () => Promise<T>): Promise<T & Paused>;
 };
+
+/** Pauses of less than 12 ms do not count, and where none can be seen the share is 0. */
+export type Paused = { pausedShare: number };
 
 /** How often a window was measured again because the machine paused. */
 export type MeasuredAgain = { again: number };
 
 const PRIORITY = 50;
 const MAX_AGAIN = 3;
+/** Pauses for less than this hit too few calls to decide what their p99 is. */
+const MAX_PAUSED_SHARE = 0.005;
 const run = promisify(execFile);
 
 /**
@@ -32,27 +37,32 @@ export async function startPauseWatch(signal: AbortSignal): Promise<PauseWatch> 
   };
   const started = await Promise.allSettled(Array.from({ length: availableParallelism() }, start));
   const watchers = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  if (watchers.length < started.length) return { longestSince: async () => 0, [Symbol.asyncDispose]: async () => {} };
+  if (watchers.length < started.length)
+    return {
+      during: async (measure) => ({ ...(await measure()), pausedShare: 0 }),
+      [Symbol.asyncDispose]: async () => {},
+    };
   const owned = resources.move();
   return {
-    async longestSince(sinceMs) {
+    async during(measure) {
+      const sinceMs = monotonicMs();
+      const measured = await measure();
+      const tookMs = monotonicMs() - sinceMs;
       const replies = await Promise.all(watchers.map((watcher) => watcher.ask({ sinceMs })));
-      return Math.max(...replies.map(({ longestMs }) => longestMs));
+      return { ...measured, pausedShare: Math.max(...replies.map(({ pausedMs }) => pausedMs)) / tookMs };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** Measures a window again, at most three times, when the machine itself paused meanwhile. */
-export async function withoutPauses<T extends object>(
-  { pauses, log }: { pauses: PauseWatch; log: (line: string) => void },
+/** Measures a window again, at most three times, when the machine itself paused for more than 0.5 % of it. */
+export async function withoutPauses<T extends Paused>(
+  log: (line: string) => void,
   measure: () => Promise<T>,
 ): Promise<T & MeasuredAgain> {
   for (let again = 0; ; again += 1) {
-    const fromMs = monotonicMs();
     const window = await measure();
-    const longestMs = await pauses.longestSince(fromMs);
-    if (longestMs === 0 || again === MAX_AGAIN) return { ...window, again };
-    log(`the machine paused for ${longestMs.toFixed(0)} ms: measuring again`);
+    if (window.pausedShare <= MAX_PAUSED_SHARE || again === MAX_AGAIN) return { ...window, again };
+    log(`the machine paused for ${(window.pausedShare * 100).toFixed(1)} % of a window: measuring again`);
   }
 }

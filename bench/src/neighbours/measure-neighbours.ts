@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Traffic } from "../deliveries/traffic.ts";
 import type { BenchInstallation } from "../installation/start-installation.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
-import { type MeasuredAgain, startPauseWatch, withoutPauses } from "../machine/pauses.ts";
+import { type MeasuredAgain, type Paused, startPauseWatch, withoutPauses } from "../machine/pauses.ts";
 import { type LatencySummary, median } from "../statistics.ts";
 import { ATTACKS, type Attack } from "./attacks.ts";
 import { DELIVERED_TOOLS } from "./noisy-tools.ts";
 import type { NoisyAnswer, NoisyOrder, QuietAnswer, QuietArgument, QuietOrder } from "./orders.ts";
 
 /** What the quiet workspace saw in one window. */
-type Seen = MeasuredAgain & { calls: LatencySummary; deliveries: LatencySummary; failed: number };
+type Seen = MeasuredAgain & Paused & { calls: LatencySummary; deliveries: LatencySummary; failed: number };
 
 export type NeighbourFigures = {
   what: string;
@@ -64,7 +64,8 @@ export async function measureNeighbours(settings: NeighboursSettings): Promise<N
 
   const pauses = resources.use(await startPauseWatch(signal));
 
-  async function see(forMs: number): Promise<Omit<Seen, "again">> {
+  const see = (forMs: number) => pauses.during(() => call(forMs));
+  async function call(forMs: number): Promise<Omit<Seen, "again" | "pausedShare">> {
     const { latency, statuses, events } = await quiet.ask({ forMs });
     await sleep(LAST_DELIVERY_MS, undefined, { signal });
     const report = await receiver.ask({ kind: "report", ...events });
@@ -82,17 +83,19 @@ export async function measureNeighbours(settings: NeighboursSettings): Promise<N
     const figures: NeighbourFigures = { what, lanes, without: [], with: [], noisy: {} };
     const disturbed = async () => {
       const forMs = LEAD_MS + seconds * 1000 + LAST_DELIVERY_MS;
-      const attacking = noisy.ask({ port: installation.port, requests, lanes, forMs });
-      await sleep(LEAD_MS, undefined, { signal });
-      const seen = await see(seconds * 1000);
-      for (const [status, count] of Object.entries((await attacking).statuses))
+      const begun = sleep(LEAD_MS, undefined, { signal });
+      const [{ statuses }, seen] = await Promise.all([
+        noisy.ask({ port: installation.port, requests, lanes, forMs }),
+        begun.then(() => see(seconds * 1000)),
+      ]);
+      for (const [status, count] of Object.entries(statuses))
         figures.noisy[status] = (figures.noisy[status] ?? 0) + count;
       return seen;
     };
     for (let round = 1; round <= rounds; round += 1) {
       await settle(installation, signal);
-      figures.without.push(await withoutPauses({ pauses, log }, () => see(seconds * 1000)));
-      figures.with.push(await withoutPauses({ pauses, log }, disturbed));
+      figures.without.push(await withoutPauses(log, () => see(seconds * 1000)));
+      figures.with.push(await withoutPauses(log, disturbed));
     }
     log(`${what}: ${describe(figures)}`);
     return figures;

@@ -217,8 +217,8 @@ describe("the share of a workspace at the gateway", () => {
     await begunAtOnce(management, "quiet");
     expect(await begunAtOnce(calls, "noisy")).toBe(200);
     await begunAtOnce(calls, "quiet");
-    // 1 MiB at 16 KiB each.
-    expect(await begunAtOnce(calls, "noisy")).toBe(64);
+    // 1 MiB at 24 KiB each.
+    expect(await begunAtOnce(calls, "noisy")).toBe(43);
   });
 
   test("a length that a request only claims uses up nobody's share", async () => {

@@ -22,7 +22,7 @@ const CALLS: Omit<ShareLimits, "bytesPerSecond"> = {
   burstBytes: MIB,
   freeBytes: 16 * 1024,
   unknownBytes: 64 * 1024,
-  bytesBesideOthers: 16 * 1024,
+  bytesBesideOthers: 24 * 1024,
   maxWaiting: 1_000,
   maxWaitMs: 20_000,
 };
