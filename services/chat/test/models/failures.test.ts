@@ -199,6 +199,15 @@ describe.each(PROVIDERS)("$provider", ({ startServer, createModel }) => {
   });
 });
 
+test("calls that are begun and continued without end are invalid", async () => {
+  const calls = (fragments: string[]) => `data: {"choices":[{"delta":{"tool_calls":[${fragments}]}}]}\n\n`;
+  const bytes = calls(Array(40_000).fill('{"function":{"name":"a"}}')) + calls(Array(349_000).fill("{}"));
+  await using server = await startOpenAiServer({ text: TEXT, fault: { kind: "raw", afterTokens: 1, bytes } });
+  await using config = settings(server.baseUrl);
+  const { text, error } = await ask(openAiCompatibleModel(config));
+  expect([text, error?.kind]).toEqual(["one", "invalid"]);
+});
+
 test("keys and questions are in no error, whatever the server sends", async () => {
   const bytes = `data: {"error":{"message":"key-of-the-test What is the weather?","code":"x y"}}\n\n`;
   await using server = await startOpenAiServer({ text: TEXT, fault: { kind: "raw", afterTokens: 1, bytes } });

@@ -40,6 +40,15 @@ describe("answers in the dialects of OpenAI's format", () => {
     expect(reason).toBe("tool_calls");
   });
 
+  test("the calls of an answer and their fragments are bounded", () => {
+    const begin = (calls: number) => ({ delta: { tool_calls: Array(calls).fill({ function: { name: "a" } }) } });
+    const fragments = (count: number) => ({ delta: { tool_calls: Array(count).fill({}) } });
+    expect(answerOf(begin(60), begin(40), { finish_reason: "stop" }).calls).toHaveLength(25);
+    expect(() => answerOf(begin(60), begin(41))).toThrow("too many calls");
+    expect(answerOf(begin(100), fragments(49_900), { finish_reason: "stop" }).reason).toBe("tool_calls");
+    expect(() => answerOf(begin(100), fragments(49_901))).toThrow("too many fragments");
+  });
+
   test("a limit that cut the calls stays the reason, and an unknown reason is other", () => {
     const call = { index: 0, id: "a", function: { name: "one", arguments: "{" } };
     expect(answerOf({ delta: { tool_calls: [call] } }, { finish_reason: "length" }).reason).toBe("length");

@@ -1,6 +1,12 @@
-import { StreamingToolCallTracker } from "@ai-sdk/provider-utils";
+import { type StreamingToolCallDelta, StreamingToolCallTracker } from "@ai-sdk/provider-utils";
 import { type FinishReason, ModelError, type ModelEvent } from "../model.ts";
-import { MAX_ARGUMENT_CHARACTERS, MAX_CALLS, toCount } from "../provider/bounds.ts";
+import {
+  MAX_ARGUMENT_CHARACTERS,
+  MAX_BEGUN_CALLS,
+  MAX_CALL_FRAGMENTS,
+  MAX_CALLS,
+  toCount,
+} from "../provider/bounds.ts";
 
 /** The parts of a chunk that are used. Servers may send anything, so each is checked where it is used. */
 interface Chunk {
@@ -28,6 +34,8 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 export class AnswerReader {
   readonly #calls: ModelEvent[] = [];
   readonly #tracker: StreamingToolCallTracker;
+  #begunCalls = 0;
+  #fragments = 0;
   #argumentCharacters = 0;
   #text = "";
   #finish: string | undefined;
@@ -37,6 +45,8 @@ export class AnswerReader {
   constructor() {
     this.#tracker = new StreamingToolCallTracker({
       enqueue: (part) => {
+        if (part?.type === "tool-input-start" && ++this.#begunCalls > MAX_BEGUN_CALLS)
+          throw invalid("the answer has too many calls");
         if (part?.type === "tool-input-delta") this.#countArguments(part.delta.length);
         if (part?.type !== "tool-call" || this.#calls.length >= MAX_CALLS) return;
         const args = part.input === "" ? "{}" : part.input;
@@ -61,7 +71,7 @@ export class AnswerReader {
       this.#refused = true;
       this.#text += delta.refusal;
     }
-    if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) this.#tracker.processDelta(call);
+    if (Array.isArray(delta.tool_calls)) this.#readCalls(delta.tool_calls);
   }
 
   /** The text since the last time. */
@@ -87,10 +97,15 @@ export class AnswerReader {
     return this.#calls.length > 0 && (reason === "stop" || reason === "other") ? "tool_calls" : reason;
   }
 
+  #readCalls(fragments: readonly StreamingToolCallDelta[]): void {
+    this.#fragments += fragments.length;
+    if (this.#fragments > MAX_CALL_FRAGMENTS) throw invalid("the calls are in too many fragments");
+    for (const fragment of fragments) this.#tracker.processDelta(fragment);
+  }
+
   #countArguments(characters: number): void {
     this.#argumentCharacters += characters;
-    if (this.#argumentCharacters > MAX_ARGUMENT_CHARACTERS)
-      throw new ModelError("invalid", "the arguments of the calls are too long", { beforeOutput: false });
+    if (this.#argumentCharacters > MAX_ARGUMENT_CHARACTERS) throw invalid("the arguments of the calls are too long");
   }
 }
 
@@ -113,5 +128,9 @@ function textOf(content: unknown): string {
 }
 
 function unusable(): ModelError {
-  return new ModelError("invalid", "the model's server sent an unusable answer", { beforeOutput: false });
+  return invalid("the model's server sent an unusable answer");
+}
+
+function invalid(message: string): ModelError {
+  return new ModelError("invalid", message, { beforeOutput: false });
 }
