@@ -27,6 +27,17 @@ describe("events of a model's server", () => {
     );
   });
 
+  test("end with \\r, whose \\n may come later", () => {
+    expect(read(["data: a\r", "", "\n", "\r", "data: b\n\r"])).toEqual(["a", "b"]);
+  });
+
+  test("with a long line are read in time, however small the pieces are", () => {
+    const reader = new EventReader(10_000_000);
+    reader.push(`data: ${"x".repeat(4_000_000)}`);
+    for (let piece = 0; piece < 1_000_000; piece++) reader.push("y");
+    expect(reader.push("\n\n").map((data) => data.length)).toEqual([5_000_000]);
+  });
+
   test("are refused when they are too long, on one line or on many", () => {
     expect(() => read(["data: ", "x".repeat(600), "x".repeat(600)])).toThrow("too long");
     expect(() => read(Array.from({ length: 100 }, () => "data: 0123456789\n"))).toThrow("too long");
