@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { HtmlSanitizer } from "../../src/html/sanitizer.ts";
 import { ModelError } from "../../src/models/model.ts";
 import type { TurnRef } from "../../src/store/turns/start.ts";
 import { type ChatRig, expectDense, kindsOf, startChatRig, started, streamedText } from "../chat-rig.ts";
@@ -152,6 +153,20 @@ describe("turns", () => {
       if (event.case === "message") expect(event.value.content.length).toBeLessThan(12_000);
     expect((await rig.history(turn.chat)).at(-1)?.content).toBe(text);
     expect(receipt?.outputTokens).toBeGreaterThan(0);
+  });
+
+  it("[CHAT] hidden text after an answer that is nearly full is not sanitized character by character", async () => {
+    using pushes = vi.spyOn(HtmlSanitizer.prototype, "push");
+    rig.model.answer((call) => {
+      call.text("x".repeat(199_999));
+      call.text(`<script>${"y".repeat(100_000)}</script>`);
+      call.text("z".repeat(1_000));
+      call.finish();
+    });
+    const turn = await rig.send("hidden-text", "Hi");
+    await rig.untilDone(turn);
+    expect(streamedText(await rig.events(turn.chat))).toMatch(/^x{199999}z{1,50}$/);
+    expect(pushes.mock.calls.length).toBeLessThan(10_000);
   });
 
   it.each([Number.NaN, 1.5, 5e9])(

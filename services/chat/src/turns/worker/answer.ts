@@ -23,7 +23,7 @@ interface AnswerOptions {
   streamed: string;
   /** Put before the first text, to separate it from the step before. */
   separator: string;
-  /** Most characters, apart from those that close what is open. */
+  /** Most characters, apart from those of the last piece of text and those that close what is open. */
   maxCharacters: number;
   onFirst: () => void;
 }
@@ -35,6 +35,8 @@ const MAX_UNSTORED_CHARACTERS = 64 * 1024;
 const MAX_EVENT_CHARACTERS = 11_000;
 /** Sanitized text is rarely more than this many times as long as the text. */
 const GROWTH = 8;
+/** Least text that is sanitized together, also when less fits: what adds nothing would cost a step for each character. */
+const MIN_PIECE_CHARACTERS = 16;
 
 export function createAnswer({ log, now, streamed, separator, maxCharacters, onFirst }: AnswerOptions): Answer {
   const sanitizer = new HtmlSanitizer();
@@ -52,10 +54,11 @@ export function createAnswer({ log, now, streamed, separator, maxCharacters, onF
     collected += text;
   }
 
-  /** Sanitizes the text piece by piece, so that no more than what fits is added. */
+  /** Sanitizes the text piece by piece, so that hardly more than what fits is added. */
   function addUntilFull(text: string): void {
     for (let start = 0; start < text.length && html.length < maxCharacters; ) {
-      const end = wholeEnd(text, start + Math.ceil((maxCharacters - html.length) / GROWTH));
+      const fitting = Math.ceil((maxCharacters - html.length) / GROWTH);
+      const end = wholeEnd(text, start + Math.max(fitting, MIN_PIECE_CHARACTERS));
       add(sanitizer.push(text.slice(start, end)));
       start = end;
     }
