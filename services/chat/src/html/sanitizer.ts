@@ -2,6 +2,7 @@ import { type QuoteType, Tokenizer } from "htmlparser2";
 import { ELEMENTS, HIDDEN } from "./elements.ts";
 import { escapeHtml } from "./escape.ts";
 import { safeHref } from "./link.ts";
+import { TextWindow } from "./text-window.ts";
 import { HtmlWriter } from "./writer.ts";
 
 /** Longest tag or comment, in characters; what is longer is text. A link's largest tag fits, escaped as we write it. */
@@ -17,9 +18,8 @@ const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;
 export class HtmlSanitizer {
   readonly #writer = new HtmlWriter();
   #tokenizer = this.#newTokenizer();
-  /** The input since the current tag, comment or entity began, and where that is in the tokenizer's count. */
-  #window = "";
-  #windowAt = 0;
+  /** The input since the current tag, comment or entity began, and where that is. Places are the tokenizer's. */
+  #window = new TextWindow();
   #unfinishedAt = 0;
   #half = "";
   #tag = "";
@@ -52,15 +52,13 @@ export class HtmlSanitizer {
   }
 
   #feed(piece: string): void {
-    this.#window += piece;
+    this.#window.add(piece);
     this.#tokenizer.write(piece);
-    this.#window = this.#window.slice(this.#unfinishedAt - this.#windowAt);
-    this.#windowAt = this.#unfinishedAt;
+    this.#window.startAt(this.#unfinishedAt);
     if (this.#window.length < MAX_TAG_CHARS) return;
-    this.#writeText(this.#window);
+    this.#writeText(this.#window.slice(this.#unfinishedAt));
     this.#tokenizer = this.#newTokenizer();
-    this.#window = "";
-    this.#windowAt = 0;
+    this.#window = new TextWindow();
     this.#unfinishedAt = 0;
     this.#isHref = false;
   }
@@ -70,7 +68,7 @@ export class HtmlSanitizer {
       {},
       {
         ontext: (start, end) => {
-          this.#writeText(this.#slice(start, end));
+          this.#writeText(this.#window.slice(start, end));
           this.#unfinishedAt = end;
         },
         ontextentity: (codepoint, end) => {
@@ -78,15 +76,16 @@ export class HtmlSanitizer {
           this.#unfinishedAt = end;
         },
         onopentagname: (start, end) => {
-          this.#tag = this.#slice(start, end).toLowerCase();
+          this.#tag = this.#window.slice(start, end).toLowerCase();
           this.#href = undefined;
         },
         onattribname: (start, end) => {
-          this.#isHref = this.#tag === "a" && this.#href === undefined && /^href$/i.test(this.#slice(start, end));
+          this.#isHref =
+            this.#tag === "a" && this.#href === undefined && /^href$/i.test(this.#window.slice(start, end));
           this.#attribute = "";
         },
         onattribdata: (start, end) => {
-          if (this.#isHref) this.#attribute += this.#slice(start, end);
+          if (this.#isHref) this.#attribute += this.#window.slice(start, end);
         },
         onattribentity: (codepoint) => {
           if (this.#isHref) this.#attribute += String.fromCodePoint(codepoint);
@@ -98,7 +97,7 @@ export class HtmlSanitizer {
         onopentagend: (end) => this.#openTag(end),
         onselfclosingtag: (end) => this.#openTag(end),
         onclosetag: (start, end) => {
-          this.#closeTag(this.#slice(start, end).toLowerCase());
+          this.#closeTag(this.#window.slice(start, end).toLowerCase());
           this.#unfinishedAt = end;
         },
         oncomment: (_start, end) => this.#skip(end),
@@ -131,10 +130,6 @@ export class HtmlSanitizer {
 
   #skip(end: number): void {
     this.#unfinishedAt = end + 1;
-  }
-
-  #slice(start: number, end: number): string {
-    return this.#window.slice(start - this.#windowAt, end - this.#windowAt);
   }
 }
 
