@@ -1,9 +1,9 @@
 import { OpenAICompatibleChatLanguageModel } from "@ai-sdk/openai-compatible";
 import type { Model, ModelEvent, ModelRequest } from "./model.ts";
 import { AnswerReader } from "./openai/answer-reader.ts";
-import { EventReader } from "./openai/event-reader.ts";
 import { answeringModel } from "./provider/answering-model.ts";
-import { MAX_EVENT_BYTES } from "./provider/bounds.ts";
+import { MAX_EVENT_CHARACTERS } from "./provider/bounds.ts";
+import { EventReader } from "./provider/event-reader.ts";
 import { callModel } from "./provider/fetch.ts";
 import { toCallOptions } from "./provider/prompt.ts";
 import { MODEL_LIMITS, type ProviderSettings } from "./provider/settings.ts";
@@ -32,7 +32,7 @@ async function* answer(
     },
   );
   const decoder = new TextDecoder();
-  const events = new EventReader(MAX_EVENT_BYTES);
+  const events = new EventReader(MAX_EVENT_CHARACTERS);
   const reader = new AnswerReader();
   const parts = body.getReader();
   let started = false;

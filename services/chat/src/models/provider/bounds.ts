@@ -8,8 +8,8 @@ export const MAX_CALL_FRAGMENTS = 50_000;
 export const MAX_ARGUMENT_CHARACTERS = 200_000;
 /** Most bytes of one answer. */
 export const MAX_ANSWER_BYTES = 4_194_304;
-/** Most bytes of one of its events; where they are read as text, most characters. */
-export const MAX_EVENT_BYTES = 1_048_576;
+/** Most characters of one of its events. */
+export const MAX_EVENT_CHARACTERS = 1_048_576;
 /** More than any answer uses. */
 const MAX_TOKENS = 10_000_000;
 

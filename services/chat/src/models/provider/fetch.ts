@@ -3,8 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenResult } from "@toolgate/safe-fetch/open";
 import type { ConnectionFailure } from "@toolgate/safe-fetch/result";
 import { ModelError, type ModelErrorKind } from "../model.ts";
-import { boundEvents } from "./bound-events.ts";
-import { MAX_ANSWER_BYTES, MAX_EVENT_BYTES } from "./bounds.ts";
+import { MAX_ANSWER_BYTES } from "./bounds.ts";
 import { readErrorCode } from "./error-code.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { ModelLimits, ProviderSettings } from "./settings.ts";
@@ -61,18 +60,22 @@ export async function callModel(
   }
 }
 
-/** A fetch for the AI SDK, which does what `callModel` does. */
-export function modelFetch(options: Parameters<typeof callModel>[0]) {
+/** A fetch for the AI SDK, which does what `callModel` does. The SDK gets what `rewrite` makes of the answer. */
+export function modelFetch(
+  options: Parameters<typeof callModel>[0],
+  rewrite: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>,
+) {
   return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const headers = Object.fromEntries(new Headers(init.headers));
     const signal = init.signal ?? undefined;
-    return toResponse(await callModel(options, { url: String(input), headers, body: String(init.body), signal }));
+    const opened = await callModel(options, { url: String(input), headers, body: String(init.body), signal });
+    return toResponse({ ...opened, body: rewrite(opened.body) });
   };
 }
 
 function toResponse({ status, headers, body }: Opened): Response {
   const contentType = [headers["content-type"]].flat()[0];
-  return new Response(boundEvents(body, MAX_EVENT_BYTES), {
+  return new Response(body, {
     status: status === 204 || status === 205 ? 200 : status,
     headers: contentType === undefined ? {} : { "content-type": contentType },
   });
