@@ -19,7 +19,9 @@ interface OpenConnection {
  * sending too many bytes or unreadable messages, by closing at any moment, by not responding when the connection ends.
  */
 export class ForeignClient extends pg.Client {
-  #bytesLeft = HANDSHAKE_BYTES;
+  #receivedBytes = 0;
+  /** What `#receivedBytes` may become. */
+  #allowedBytes = HANDSHAKE_BYTES;
 
   constructor(config: pg.ClientConfig) {
     super(config);
@@ -31,12 +33,17 @@ export class ForeignClient extends pg.Client {
 
   /** Limits what the server may send from now on. */
   allowBytes(bytes: number): void {
-    this.#bytesLeft = bytes;
+    this.#allowedBytes = this.#receivedBytes + bytes;
+  }
+
+  /** What the server has sent since the connection was opened. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
   }
 
   /** True once the server has sent more than it may and the connection was closed. */
   get sentTooMuch(): boolean {
-    return this.#bytesLeft < 0;
+    return this.#receivedBytes > this.#allowedBytes;
   }
 
   /** Closes the connection immediately; running statements reject. */
@@ -58,8 +65,8 @@ export class ForeignClient extends pg.Client {
     const received = new EventEmitter();
     let bytesUntilTurn = BYTES_PER_TURN;
     stream.on("data", (chunk: Buffer) => {
-      this.#bytesLeft -= chunk.length;
-      if (this.#bytesLeft < 0) return void stream.destroy();
+      this.#receivedBytes += chunk.length;
+      if (this.sentTooMuch) return void stream.destroy();
       bytesUntilTurn -= chunk.length;
       if (bytesUntilTurn <= 0) {
         bytesUntilTurn = BYTES_PER_TURN;

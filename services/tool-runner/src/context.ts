@@ -69,6 +69,7 @@ export async function createContext(
   const findServer = createFindServer(config.allowedDataSources);
   const epochs = createEpochs(redis);
   const compiler = resources.use(new Compiler());
+  const shares = createRunShares(config.workspaceBytesPerSecond);
   const standing = createCodeStanding({ pool, epochs, now, log });
   return {
     ...createGrantReaders({
@@ -104,11 +105,11 @@ export async function createContext(
     values: createWorkspaceValues({ pool, secretBox, redis, now }),
     sheets: createSheets(pool),
     sendMail: config.mail && resources.use(createMailer(config.mail)),
-    dataSources: resources.use(createDataSources({ pool, secretBox, findServer, redis, now })),
+    dataSources: resources.use(createDataSources({ pool, secretBox, findServer, shares, redis, now })),
     recorder: resources.use(createRecorder(bus)),
     webhookEvents: createWebhookEvents(outbox, now),
     redact: createRedactor(),
-    shares: createRunShares(config.workspaceBytesPerSecond),
+    shares,
     turns: createHostCallTurns(),
     now,
   };

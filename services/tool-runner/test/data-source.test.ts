@@ -7,9 +7,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDataSources, dataSourceContext } from "../src/execution/data-sources/data-sources.ts";
 import { createFindServer } from "../src/execution/data-sources/find-server.ts";
 import type { RowsJson } from "../src/execution/result-json.ts";
+import { createRunShares } from "../src/execution/share.ts";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
 const CONCURRENT_CALLS = 6;
+const GIB = 1024 ** 3;
 
 let runner: ToolRunnerRig;
 let hostile: HostilePostgres;
@@ -48,6 +50,7 @@ function ownSources(redis = new EventEmitter()) {
     pool: runner.pool,
     secretBox: createSecretBox({ keys }),
     findServer,
+    shares: createRunShares(GIB),
     redis,
     now: () => 0,
   });
@@ -122,6 +125,29 @@ test.each([
     );
   },
 );
+
+test("[LOG-10] a run is in the execution log with its first errors, however long those of its data source are", async () => {
+  await runner.saveTool("fails", {
+    external_api: true,
+    timeout_ms: 60_000,
+    handler: `export default async (_, ctx) => {
+      const messages = new Set();
+      for (let n = 0; n < 140; n += 1) {
+        await ctx.executePreparedQuery("rows", { count: 1 }).catch(({ message }) => messages.add(message));
+      }
+      return { messages: [...messages] };
+    };`,
+  });
+  await use(hostile.url);
+  hostile.behave({ at: "query", how: "long-error" });
+  const { outcome, executionId } = await runner.call({ tool: "fails" });
+  hostile.behave(undefined);
+  expect(outcome.case).toBe("resultJson");
+  expect(Buffer.from(outcome.value as Uint8Array).toString()).toBe('{"messages":["the query failed"]}');
+  const { execution } = await eventually(() => runner.executions.getExecution({ executionId }).catch(() => false));
+  expect(execution?.error.slice(0, 50)).toBe(`executePreparedQuery: ${"x".repeat(28)}`);
+  expect(execution?.error).toHaveLength(4_000);
+});
 
 test.each(["connect", "begin", "query"] as const)(
   "[TOOL] a data source that stops responding at %s delays a run up to the tool's limit, and leaks no connection",

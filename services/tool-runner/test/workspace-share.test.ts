@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -85,4 +87,37 @@ test("a response that is refused as too large counts, because it was received", 
   const run = await other.call({ tool: "fetch_soon", args: { path: "/large" } });
   expect(run.outcome.case).toBe("toolFailed");
   expect(await linesOf(other, run)).toEqual(["CALL_FAILED"]);
+});
+
+/** A workspace that has used nothing of its share yet, with these prepared queries on its database. */
+async function workspaceWith(queries: Record<string, string>): Promise<string> {
+  const workspace = randomUUID();
+  const { dataSource } = runner.as("admin", workspace);
+  await dataSource.setDataSource({ url: runner.dataUrl });
+  for (const [name, sql] of Object.entries(queries)) await dataSource.savePreparedQuery({ query: { name, sql } });
+  return workspace;
+}
+
+const saveToolOf = (workspace: string, name: string, definition: JsonObject) =>
+  runner.as("admin", workspace).tools.saveTool({
+    name,
+    definition: { description: name, external_api: true, ...definition },
+    confirmExposure: true,
+  });
+
+test("a query that fails counts as much as the database has sent, so that it is not repeated for nothing", async () => {
+  const workspace = await workspaceWith({ fail: "select repeat('x', (:count)::int)::int" });
+  const fails = {
+    handler: `export default async ({ count }, ctx) => {
+      const { code } = await ctx.executePreparedQuery("fail", { count }).catch((error) => error);
+      await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
+      return { code };
+    };`,
+    parameters: { type: "object", properties: { count: { type: "integer" } } },
+  };
+  await saveToolOf(workspace, "fail", fails);
+  await saveToolOf(workspace, "fail_soon", { ...fails, timeout_ms: 3_000 });
+  expect(await runner.resultOf({ workspace, tool: "fail", args: { count: 10 } })).toEqual({ code: "QUERY_FAILED" });
+  const failed = await runner.call({ workspace, tool: "fail_soon", args: { count: 4_000_000 } });
+  expect(failed.outcome.case).toBe("toolFailed");
 });

@@ -11,7 +11,7 @@ import { createHostCalls, type HostDependencies } from "./host-calls/host-calls.
 import { runPreparedQuery } from "./host-calls/queries.ts";
 import { executionRecord, type Recorder, recordBytes } from "./record.ts";
 import { resultJson } from "./result-json.ts";
-import { endOf, type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
+import { addDetail, endOf, type FinishedRun, newExecutionId, type Run, type RunScope, redactedJson } from "./run.ts";
 import { WEIGHTS } from "./share.ts";
 import { usageRecord } from "./usage-record.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
@@ -108,7 +108,7 @@ async function executeOnce(
 function failureOf(run: Run, thrown: unknown): { error: string; platformFailure: unknown } {
   const isToolError = thrown instanceof ToolError;
   const detail = isToolError ? thrown.detail : String(thrown);
-  if (detail) run.details.push(detail);
+  if (detail) addDetail(run, detail);
   const platformFailure = isToolError ? run.platformFailure : thrown;
   if (platformFailure) return { error: "interrupted by a platform failure", platformFailure };
   return { error: (thrown as Error).message || "failed without a message", platformFailure };

@@ -1,6 +1,6 @@
 import { validate, version } from "uuid";
 import { expect, test } from "vitest";
-import { newExecutionId } from "./run.ts";
+import { addDetail, newExecutionId } from "./run.ts";
 
 test("[LOG-10] execution ids are UUIDs of version 7, all different, and start with the time", () => {
   const before = Date.now();
@@ -12,4 +12,13 @@ test("[LOG-10] execution ids are UUIDs of version 7, all different, and start wi
     expect(time).toBeGreaterThanOrEqual(before);
     expect(time).toBeLessThanOrEqual(Date.now());
   }
+});
+
+test("[LOG-10] a run keeps the first details, at most as long as the log shows them", () => {
+  const run = { details: [] };
+  addDetail(run, "first");
+  for (let n = 0; n < 10; n += 1) addDetail(run, "x".repeat(10_000));
+  addDetail(run, "last");
+  const long = "x".repeat(2_000);
+  expect(run.details).toEqual(["first", long, long]);
 });

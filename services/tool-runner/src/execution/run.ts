@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { KeyCaller } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Turn } from "@toolgate/workspace-share/turn";
 import { v7 } from "uuid";
+import { beginningOf } from "../domain/beginning-of.ts";
 import { UsedSecrets } from "../domain/calls/remove-secrets.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
@@ -110,7 +111,7 @@ export interface Run {
   tool: LoadedTool;
   scope: RunScope;
   startedAtMs: number;
-  /** Stored next to the error in the log, and shown nowhere else. */
+  /** Stored next to the error in the log, and shown nowhere else; see `addDetail`. */
   details: string[];
   hostCalls: HostCallEntry[];
   logs: string[];
@@ -124,6 +125,15 @@ export interface FinishedRun extends Run {
   result: RedactedJson;
   /** Empty when the run succeeded. */
   error: string;
+}
+
+const MAX_DETAIL_CHARACTERS = 2_000;
+const MAX_DETAILS_CHARACTERS = 4_000;
+
+/** Keeps the beginning of a detail, which a server may have written. Once there are enough for the log, drops the others. */
+export function addDetail({ details }: Pick<Run, "details">, detail: string): void {
+  const kept = details.reduce((sum, { length }) => sum + length, 0);
+  if (kept < MAX_DETAILS_CHARACTERS) details.push(beginningOf(detail, MAX_DETAIL_CHARACTERS));
 }
 
 /** Arguments or a result as the log and events may show them; redacted when first needed. */

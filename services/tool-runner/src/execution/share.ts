@@ -38,7 +38,7 @@ export const EXPECTED_RESULT_BYTES: Readonly<Partial<Record<HostFunctionName, nu
   fetch: 64 * 1024,
 };
 
-/** What a host call counts whose result was refused as too large: by then the database or this process has had the work. */
+/** What a query or a read of a sheet counts whose result was refused as too large: by then the database or this process has had the work. */
 export const TOO_LARGE_BYTES = 4 * MIB;
 
 /** What each workspace's runs use of this process. */

@@ -4,6 +4,7 @@ import type { ForeignClient } from "@toolgate/postgres/foreign-client";
 import { type ForeignPool, Unreachable } from "@toolgate/postgres/foreign-pool";
 import { ToolError } from "../errors.ts";
 import { RowsJson } from "../result-json.ts";
+import { TOO_LARGE_BYTES } from "../share.ts";
 
 export interface Statement {
   text: string;
@@ -30,28 +31,43 @@ const MAX_RESULT_BYTES = 4 * 1024 * 1024;
  * used again.
  */
 const CANCEL_MARGIN_MS = 100;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Runs one statement in a transaction. The signal closes the connection. Rejects with a ToolError. */
+/**
+ * Runs one statement in a transaction. The signal closes the connection. Rejects with a ToolError, after `charge` has
+ * been told what the server had sent by then; the caller counts the result.
+ */
 export async function runStatement(
   pool: ForeignPool,
   statement: Statement,
   signal: AbortSignal,
+  charge: (bytes: number) => void,
 ): Promise<StatementResult> {
   let used: ForeignClient | undefined;
+  let receivedBefore = 0;
   try {
     return await pool.run({ signal, maxBytes: MAX_RESULT_BYTES }, (client) => {
       used = client;
+      receivedBefore = client.receivedBytes;
       return inTransaction(client, statement);
     });
   } catch (error) {
-    if (error instanceof ToolError) throw error;
-    if (used?.sentTooMuch) {
-      throw new ToolError("RESULT_TOO_LARGE", `the result is larger than ${MAX_RESULT_BYTES} bytes: add a limit`);
-    }
-    const { code, message } = error as Error & { code?: string };
-    if (error instanceof Unreachable) throw new ToolError("DATA_SOURCE", "the data source is not reachable", message);
-    throw new ToolError("QUERY_FAILED", `the query failed${code ? ` (SQLSTATE ${code})` : ""}`, message);
+    const failure = toolErrorOf(error, used?.sentTooMuch ?? false);
+    const received = used ? used.receivedBytes - receivedBefore : 0;
+    charge(failure.code === "RESULT_TOO_LARGE" ? TOO_LARGE_BYTES : received);
+    throw failure;
   }
+}
+
+function toolErrorOf(error: unknown, sentTooMuch: boolean): ToolError {
+  if (error instanceof ToolError) return error;
+  if (sentTooMuch) {
+    return new ToolError("RESULT_TOO_LARGE", `the result is larger than ${MAX_RESULT_BYTES} bytes: add a limit`);
+  }
+  const { code = "", message } = error as Error & { code?: string };
+  if (error instanceof Unreachable) return new ToolError("DATA_SOURCE", "the data source is not reachable", message);
+  // The server chooses the code too, and its length.
+  return new ToolError("QUERY_FAILED", `the query failed${SQLSTATE.test(code) ? ` (SQLSTATE ${code})` : ""}`, message);
 }
 
 async function inTransaction(

@@ -1,3 +1,4 @@
+import { beginningOf } from "../../domain/beginning-of.ts";
 import { ToolError } from "../errors.ts";
 import type { HostCallEntry, RunScope } from "../run.ts";
 
@@ -29,7 +30,7 @@ export async function logged<T>(
     throw error;
   } finally {
     entry.duration_ms = Math.round(performance.now() - started);
-    entry.target = entry.target.slice(0, MAX_TARGET_CHARS);
+    entry.target = beginningOf(entry.target, MAX_TARGET_CHARS);
     if (entries.length < MAX_ENTRIES) entries.push(entry);
   }
 }

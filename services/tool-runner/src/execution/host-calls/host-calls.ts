@@ -8,7 +8,7 @@ import { charactersOf, type HostCall, type HostResult, type Paced } from "../../
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { NotJson, ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
-import { type Run, type RunScope, remainingMs } from "../run.ts";
+import { addDetail, type Run, type RunScope, remainingMs } from "../run.ts";
 import { EXPECTED_RESULT_BYTES, TOO_LARGE_BYTES, WEIGHTS } from "../share.ts";
 import type { Definitions } from "../workspace/definitions.ts";
 import type { Sheets } from "../workspace/sheets.ts";
@@ -79,7 +79,8 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
         }
         const context = { tool: run.tool.name, scope: run.scope, entry, signal };
         const value = await hostFunction(args, context).catch((error: unknown) => {
-          if (isTooLarge(error)) turn.charge(TOO_LARGE_BYTES * weight);
+          // What a query has received, the data source counts.
+          if (name === "readSheet" && isTooLarge(error)) turn.charge(TOO_LARGE_BYTES * weight);
           throw error;
         });
         // The result may have to wait for the run.
@@ -106,10 +107,10 @@ function isTooLarge(error: unknown): boolean {
 /** Keeps the details for the log. The tool's code does not learn why the platform failed. */
 function toolErrorOf(error: unknown, name: string, run: Run): ToolError {
   if (error instanceof ToolError) {
-    if (error.detail) run.details.push(`${name}: ${error.detail}`);
+    if (error.detail) addDetail(run, `${name}: ${error.detail}`);
     return error;
   }
-  run.details.push(`${name}: ${String(error)}`);
+  addDetail(run, `${name}: ${String(error)}`);
   // A new error: a NotStarted of a nested run must not count for this run, which has started.
   const failure = error instanceof NotJson ? error : new Error(`${name} failed`, { cause: error });
   if (!run.platformFailure || run.platformFailure instanceof NotJson) run.platformFailure = failure;
