@@ -193,6 +193,28 @@ describe("a dry run", () => {
     expect(writes).toHaveLength(200);
   });
 
+  it("[TOOL] a dry run shows up to 1 MiB of what it would have written, and the length of what exceeds it", async () => {
+    const list = Array(200_000).fill({});
+    await runner.saveTool("large", {
+      external_api_write: true,
+      handler: `export default async (_, ctx) => {
+        const list = Array(200_000).fill({});
+        for (const n of [1, 2, 3]) await ctx.executePreparedQuery("insert", { city: "Bern", password: n, list });
+        await ctx.executePreparedQuery("insert", { city: "Bern" });
+        return { success: true };
+      };`,
+    });
+    const { writes } = await runner.tools.dryRun({ tool: "large" });
+    const written = { query: "insert", args: { city: "Bern", password: 1, list } };
+    const tooLong = { truncated: true, characters: JSON.stringify(written).length };
+    expect(writes.map(({ detailJson }) => JSON.parse(detailJson))).toEqual([
+      { query: "insert", args: { city: "Bern", password: "[entfernt]", list } },
+      tooLong,
+      tooLong,
+      { query: "insert", args: { city: "Bern" } },
+    ]);
+  });
+
   it("[MGMT] a dry run is for administrators", async () => {
     for (const role of ["manager", "member"] as const) {
       await expect(runner.as(role).tools.dryRun({ tool: "edited" })).rejects.toMatchObject({

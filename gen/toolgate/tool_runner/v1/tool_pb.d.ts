@@ -472,7 +472,7 @@ export declare type DryRunResponse = Message<"toolgate.tool_runner.v1.DryRunResp
   } | { case: undefined; value?: undefined };
 
   /**
-   * The writes that were recorded instead of made, in order; at most 200.
+   * The writes that were recorded instead of made, in order; at most 200, with 1 MiB of details together.
    *
    * @generated from field: repeated toolgate.tool_runner.v1.RecordedWrite writes = 6;
    */
@@ -504,7 +504,8 @@ export declare type RecordedWrite = Message<"toolgate.tool_runner.v1.RecordedWri
   name: string;
 
   /**
-   * Redacted JSON text of what would have been written.
+   * Redacted JSON text of what would have been written. {"truncated":true,"characters":N} when it was left out because it
+   * is longer than what is left of the 1 MiB.
    *
    * @generated from field: string detail_json = 3;
    */

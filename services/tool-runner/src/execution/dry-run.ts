@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { Principal } from "@toolgate/service-host/principal";
 import { responseJson, type Violation } from "../domain/calls/call-body.ts";
-import { removeSecrets } from "../domain/calls/remove-secrets.ts";
 import { runsReadOnly } from "../domain/definitions/release.ts";
 import { NotJson } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
-import { createRunScope, type RecordedWrite } from "./run.ts";
+import { type RecordedWrite, RecordedWrites } from "./recorded-writes.ts";
+import { createRunScope } from "./run.ts";
 
 type DryRunOutcome =
   | { kind: "no-tool" }
@@ -17,7 +17,6 @@ type DryRunOutcome =
       /** Undefined when the run failed. */
       resultJson: string | undefined;
       error: string;
-      /** Redacted. */
       writes: RecordedWrite[];
     };
 
@@ -43,7 +42,7 @@ export async function dryRun(
   if (!tool) return { kind: "no-tool" };
   const { args, violations } = tool.validator.check(call.args);
   if (violations.length > 0) return { kind: "invalid", violations };
-  const writes: RecordedWrite[] = [];
+  const writes = new RecordedWrites(deps.redact);
   using turn = await deps.shares.begin(workspaceId);
   const scope = createRunScope(
     {
@@ -72,6 +71,6 @@ export async function dryRun(
     durationMs: run.durationMs,
     resultJson: resultJson === undefined ? undefined : responseJson(resultJson),
     error: [run.error, ...run.details].join("\n").trim(),
-    writes: writes.map((write) => ({ ...write, detail: removeSecrets(deps.redact(write.detail), scope.usedSecrets) })),
+    writes: writes.list(scope.usedSecrets),
   };
 }

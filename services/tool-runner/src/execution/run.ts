@@ -5,16 +5,8 @@ import { v7 } from "uuid";
 import { beginningOf } from "../domain/beginning-of.ts";
 import { UsedSecrets } from "../domain/calls/remove-secrets.ts";
 import type { EntryType } from "../domain/definitions/release.ts";
+import type { RecordedWrites } from "./recorded-writes.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
-
-/** A write that a dry run recorded instead of making it. */
-export interface RecordedWrite {
-  tool: string;
-  /** The host function, or "api" for a declarative call. */
-  name: string;
-  /** What would have been written; not redacted. */
-  detail: unknown;
-}
 
 /** A call whose usage record is published together with the record of its run. */
 export interface ReportedCall {
@@ -33,7 +25,7 @@ export interface RunScope {
   readOnly: boolean;
   testMode: boolean;
   /** Set in a dry run: collects the writes that are not made. */
-  dryRun: RecordedWrite[] | undefined;
+  dryRun: RecordedWrites | undefined;
   entryType: EntryType;
   chatId: string;
   callerId: string;

@@ -7,15 +7,13 @@ interface Writer {
   entry?: HostCallEntry;
 }
 
-const MAX_RECORDED_WRITES = 200;
-
 /** True if a write must not be made: in test mode, and in a dry run, which records it. */
 export function skipsWrite({ tool, scope, entry }: Writer, name: string, detail: unknown): boolean {
   if (!scope.dryRun) {
     if (scope.testMode) scope.suppressed.add(tool);
     return scope.testMode;
   }
-  if (scope.dryRun.length < MAX_RECORDED_WRITES) scope.dryRun.push({ tool, name, detail });
+  scope.dryRun.add(tool, name, detail);
   if (entry) entry.recorded = true;
   return true;
 }

@@ -17,6 +17,6 @@ export const dryRun: Handler<Context, typeof ToolService.method.dryRun> = async 
     executionId,
     durationMs,
     outcome: resultJson === undefined ? { case: "error", value: error } : { case: "resultJson", value: resultJson },
-    writes: writes.map(({ detail, ...write }) => ({ ...write, detailJson: JSON.stringify(detail) })),
+    writes,
   };
 };
