@@ -101,7 +101,7 @@ export async function createContext(
         ...(config.targetCaFile && { tls: { ca: await readFile(config.targetCaFile, "utf8") } }),
       }),
     ),
-    definitions: createDefinitions(pool, { redis, now }, compiler),
+    definitions: createDefinitions({ pool, compiler, shares }, { redis, now }),
     values: createWorkspaceValues({ pool, secretBox, redis, now }),
     sheets: createSheets(pool),
     sendMail: config.mail && resources.use(createMailer(config.mail)),

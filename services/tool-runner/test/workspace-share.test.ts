@@ -121,3 +121,36 @@ test("a query that fails counts as much as the database has sent, so that it is 
   const failed = await runner.call({ workspace, tool: "fail_soon", args: { count: 4_000_000 } });
   expect(failed.outcome.case).toBe("toolFailed");
 });
+
+const sqlOf = (characters: number) => `select 1 as n ${"-- ".padEnd(characters - 14, "x")}`;
+
+test("a long prepared query counts in full when it is loaded, and little when it runs again", async () => {
+  const long = sqlOf(40_000);
+  const workspace = await workspaceWith({ first: long, second: long, third: long, fourth: long });
+  const repeats = {
+    handler: `export default async ({ names, times }, ctx) => {
+      for (const name of names) for (let n = 0; n < times; n += 1) await ctx.executePreparedQuery(name);
+      await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
+      return { success: true };
+    };`,
+    parameters: { type: "object", properties: { names: { type: "array" }, times: { type: "integer" } } },
+  };
+  await saveToolOf(workspace, "repeat", repeats);
+  await saveToolOf(workspace, "repeat_soon", { ...repeats, timeout_ms: 3_000 });
+  await runner.resultOf({ workspace, tool: "repeat", args: { names: ["first"], times: 10 } });
+  const names = ["second", "third", "fourth"];
+  const others = await runner.call({ workspace, tool: "repeat_soon", args: { names, times: 1 } });
+  expect(others.outcome.case).toBe("toolFailed");
+});
+
+test("the text of a long prepared query counts each time", async () => {
+  const workspace = await workspaceWith({ long: sqlOf(60_000) });
+  await saveToolOf(workspace, "repeat_soon", {
+    timeout_ms: 3_000,
+    handler: `export default async (_, ctx) => {
+      for (let n = 0; n < 20; n += 1) await ctx.executePreparedQuery("long");
+      return { success: true };
+    };`,
+  });
+  expect((await runner.call({ workspace, tool: "repeat_soon" })).outcome.case).toBe("toolFailed");
+});

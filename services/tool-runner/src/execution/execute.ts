@@ -139,7 +139,7 @@ async function runDeclared(
   if (body.kind === "query") {
     const query = await deps.definitions.preparedQuery(scope.workspaceId, body.query, scope.epoch);
     const context = { tool: tool.name, scope, signal };
-    return resultJson(await runPreparedQuery(deps.dataSources, query, args, context, wallMs)).join("");
+    return resultJson(await runPreparedQuery(deps, query, args, context, wallMs)).join("");
   }
   const call = hostCallOf(tool.name, args);
   const result = await hostCallsOf(deps, run)(call.name, JSON.stringify(call.args), endOf(wallMs, signal));

@@ -1,25 +1,35 @@
 import { type JsonObject, ownValue } from "@toolgate/json/json-object";
 import { sqlTokens } from "./sql-tokens.ts";
 
+/** A statement with `$1`, `$2`, … and the names of these parameters in that order. */
+export interface NumberedSql {
+  text: string;
+  names: readonly string[];
+}
+
 /**
- * Turns `:name` into `$1`, `$2`, … with the values in that order; a name that occurs twice keeps its number. Quotes,
- * comments, casts and array slices stay as they are. A missing argument is null, an object is sent as JSON text.
+ * Turns `:name` into `$1`, `$2`, …; a name that occurs twice keeps its number. Quotes, comments, casts and array slices stay
+ * as they are. Takes milliseconds for long SQL, so its result is kept.
  */
-export function bindNamedParameters(sql: string, args: JsonObject): { text: string; values: unknown[] } {
+export function numberParameters(sql: string): NumberedSql {
   const numbers = new Map<string, number>();
-  const values: unknown[] = [];
-  let text = "";
+  const parts: string[] = [];
+  let copiedTo = 0;
   for (const { kind, start, end } of sqlTokens(sql)) {
-    if (kind !== "parameter") {
-      text += sql.slice(start, end);
-      continue;
-    }
+    if (kind !== "parameter") continue;
     const name = sql.slice(start + 1, end);
-    const number = numbers.get(name) ?? values.push(boundValue(ownValue(args, name)));
+    const number = numbers.get(name) ?? numbers.size + 1;
     numbers.set(name, number);
-    text += `$${number}`;
+    parts.push(sql.slice(copiedTo, start), `$${number}`);
+    copiedTo = end;
   }
-  return { text, values };
+  parts.push(sql.slice(copiedTo));
+  return { text: parts.join(""), names: [...numbers.keys()] };
+}
+
+/** The arguments of these names. A missing one is null, an object is sent as JSON text. */
+export function argumentValues(names: readonly string[], args: JsonObject): unknown[] {
+  return names.map((name) => boundValue(ownValue(args, name)));
 }
 
 /** Whether the text is one statement: every quote ends, and nothing but white space follows the first semicolon. */

@@ -129,7 +129,7 @@ function hostFunctions(deps: HostDependencies, callTool: CallTool): Record<HostF
       entry.target = text(name, "name");
       const query = await findQuery(deps, entry.target, context);
       const given = object(args ?? {}, "args");
-      return new JsonText(resultJson(await runPreparedQuery(dataSources, query, given, context, remainingMs(scope))));
+      return new JsonText(resultJson(await runPreparedQuery(deps, query, given, context, remainingMs(scope))));
     },
     executeQuery: async ([sql], context) =>
       new JsonText(resultJson(await runFreeSql(dataSources, text(sql, "sql"), context))),

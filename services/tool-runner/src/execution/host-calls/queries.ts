@@ -1,9 +1,11 @@
-import { bindNamedParameters } from "../../domain/data/named-parameters.ts";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
+import { argumentValues } from "../../domain/data/named-parameters.ts";
 import { mayUseFreeSql } from "../../domain/definitions/release.ts";
-import type { PreparedQueryRow } from "../../store/prepared-queries.ts";
 import type { DataSources } from "../data-sources/data-sources.ts";
 import { ToolError } from "../errors.ts";
 import { remainingMs } from "../run.ts";
+import { WEIGHTS } from "../share.ts";
+import type { LoadedQuery } from "../workspace/definitions.ts";
 import type { HostCallContext } from "./host-call.ts";
 import { skipNote, skipsWrite } from "./skip-write.ts";
 
@@ -19,8 +21,8 @@ type QueryContext = Pick<HostCallContext, "tool" | "scope"> & {
  * it back, so that the tool sees the rows that it would have got.
  */
 export async function runPreparedQuery(
-  dataSources: DataSources,
-  query: PreparedQueryRow | undefined,
+  { dataSources, shares }: { dataSources: DataSources; shares: Pick<WorkspaceShares, "charge"> },
+  query: LoadedQuery | undefined,
   args: Record<string, unknown>,
   context: QueryContext,
   timeoutMs: number,
@@ -31,8 +33,10 @@ export async function runPreparedQuery(
   if (writes && scope.readOnly) throw new ToolError("READ_ONLY", "a writing query is refused in a read-only run");
   const skipped = writes && skipsWrite(context, "executePreparedQuery", { query: query.name, args });
   if (skipped && !scope.dryRun) return { success: true, ...skipNote(scope) };
-  const { text, values } = bindNamedParameters(query.sql, args);
-  const statement = { text, values, readOnly: !writes, keep: writes && !skipped, timeoutMs };
+  // The query's text is sent too, however short the call is.
+  shares.charge(scope.workspaceId, query.sql.length * WEIGHTS.hostCall);
+  const values = argumentValues(query.names, args);
+  const statement = { text: query.text, values, readOnly: !writes, keep: writes && !skipped, timeoutMs };
   return { success: true, ...(await dataSources.run(scope, statement, signal)) };
 }
 

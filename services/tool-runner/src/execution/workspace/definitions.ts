@@ -1,10 +1,13 @@
 import type { Pool } from "@toolgate/postgres/pool";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { type ArgumentValidator, createArgumentValidator } from "../../domain/calls/argument-validator.ts";
+import { type NumberedSql, numberParameters } from "../../domain/data/named-parameters.ts";
 import { type Definition, isToolName } from "../../domain/definitions/definition.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
 import { type Compiler, LOAD_LIMIT_MS } from "../../sandbox/compiler.ts";
 import { findPreparedQuery, type PreparedQueryRow } from "../../store/prepared-queries.ts";
 import { findTool } from "../../store/tools.ts";
+import { WEIGHTS } from "../share.ts";
 import { checkSavedDefinition } from "./check-saved.ts";
 import { type CacheSource, createWorkspaceCache } from "./workspace-cache.ts";
 
@@ -20,12 +23,15 @@ export interface LoadedTool {
   harmedAtMs: number | undefined;
 }
 
+/** A prepared query as it runs. */
+export type LoadedQuery = PreparedQueryRow & NumberedSql;
+
 /** Tools and prepared queries of workspaces, as current as the epoch that the caller knows. */
 export interface Definitions {
   tool(workspaceId: string, name: string, epoch: bigint): Promise<LoadedTool | undefined>;
   /** A tool that every workspace has; tools may call it, API keys may not. */
   shared(name: string): LoadedTool | undefined;
-  preparedQuery(workspaceId: string, name: string, epoch: bigint): Promise<PreparedQueryRow | undefined>;
+  preparedQuery(workspaceId: string, name: string, epoch: bigint): Promise<LoadedQuery | undefined>;
 }
 
 const MAX_CACHED_TOOLS = 5_000;
@@ -33,21 +39,30 @@ const MAX_CACHED_TOOL_BYTES = 128 * 1024 * 1024;
 const MAX_CACHED_QUERIES = 5_000;
 const MAX_CACHED_QUERY_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_CHAR = 2;
+/** Of a parameter, in memory. */
+const BYTES_PER_NAME = 64;
 /** The approximate size of a compiled schema. */
 const VALIDATOR_BYTES = 8 * 1024;
 
-export function createDefinitions(pool: Pool, source: CacheSource, compiler: Compiler): Definitions {
+interface DefinitionDependencies {
+  pool: Pool;
+  compiler: Compiler;
+  shares: Pick<WorkspaceShares, "charge">;
+}
+
+export function createDefinitions(deps: DefinitionDependencies, source: CacheSource): Definitions {
   const tools = createWorkspaceCache<LoadedTool | undefined>(source, {
     name: "tools",
     maxEntries: MAX_CACHED_TOOLS,
     maxBytes: MAX_CACHED_TOOL_BYTES,
     sizeOf: (tool) => (tool ? VALIDATOR_BYTES + BYTES_PER_CHAR * JSON.stringify(tool.definition).length : 0),
   });
-  const queries = createWorkspaceCache<PreparedQueryRow | undefined>(source, {
+  const queries = createWorkspaceCache<LoadedQuery | undefined>(source, {
     name: "queries",
     maxEntries: MAX_CACHED_QUERIES,
     maxBytes: MAX_CACHED_QUERY_BYTES,
-    sizeOf: (query) => BYTES_PER_CHAR * (query?.sql.length ?? 0),
+    sizeOf: (query) =>
+      query ? BYTES_PER_CHAR * (query.sql.length + query.text.length) + BYTES_PER_NAME * query.names.length : 0,
   });
   const shared = new Map(
     Object.entries(SHARED_TOOLS).map(([name, definition]): [string, LoadedTool] => [
@@ -67,18 +82,28 @@ export function createDefinitions(pool: Pool, source: CacheSource, compiler: Com
     // Names come from callers and tools: an invalid one is not looked up, and not cached.
     tool: async (workspaceId, name, epoch) =>
       isToolName(name)
-        ? tools.get(`${workspaceId}/${name}`, epoch, () => loadTool(pool, compiler, workspaceId, name))
+        ? tools.get(`${workspaceId}/${name}`, epoch, () => loadTool(deps, workspaceId, name))
         : undefined,
     preparedQuery: async (workspaceId, name, epoch) =>
       isToolName(name)
-        ? queries.get(`${workspaceId}/${name}`, epoch, () => findPreparedQuery(pool, workspaceId, name))
+        ? queries.get(`${workspaceId}/${name}`, epoch, () => loadQuery(deps, workspaceId, name))
         : undefined,
   };
 }
 
+async function loadQuery(
+  { pool, shares }: DefinitionDependencies,
+  workspaceId: string,
+  name: string,
+): Promise<LoadedQuery | undefined> {
+  const row = await findPreparedQuery(pool, workspaceId, name);
+  if (!row) return undefined;
+  shares.charge(workspaceId, row.sql.length * WEIGHTS.loadedSql);
+  return { ...row, ...numberParameters(row.sql) };
+}
+
 async function loadTool(
-  pool: Pool,
-  compiler: Compiler,
+  { pool, compiler }: DefinitionDependencies,
   workspaceId: string,
   name: string,
 ): Promise<LoadedTool | undefined> {
