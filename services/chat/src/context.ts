@@ -24,6 +24,8 @@ export interface Context {
   pool: Pool;
   /** For the queues' statements, which are pipelined. */
   queuePool: Pool;
+  /** For renewals of leases: one connection, which nothing else can occupy. */
+  leasePool: Pool;
   secretBox: SecretBox;
   turns: Turns;
   /** The worker of this process, once it claims turns and until it stops. */
@@ -69,6 +71,8 @@ export async function createContext(
   const connection = { url, maxConnections, waitMs: POOL_WAIT_MS, applicationName: "chat", onIdleError };
   const queuePool = resources.adopt(createPipelinePool(connection), (owned) => owned.end());
   resources.use(measurePool(queuePool, "chat queue"));
+  const leasePool = resources.adopt(createPipelinePool({ ...connection, maxConnections: 1 }), (owned) => owned.end());
+  resources.use(measurePool(leasePool, "chat leases"));
   for (const lane of LANES)
     resources.use(measureFairQueue(pool, { queue: `${lane} turns`, tables: `${SCHEMA}.${lane}_queue` }));
   const secretBox = createSecretBox({ keys: config.sealingKeys });
@@ -89,6 +93,7 @@ export async function createContext(
   return {
     pool,
     queuePool,
+    leasePool,
     secretBox,
     turns: createTurns({
       pool,

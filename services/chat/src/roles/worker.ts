@@ -17,7 +17,9 @@ import { createLeaseStore, type LeaseStore } from "../store/turns/leases.ts";
 import { lookForOverdue } from "../store/turns/overdue.ts";
 import { refuseWaiting } from "../store/turns/refuse.ts";
 import { type TurnWrite, writeTurns } from "../store/turns/write.ts";
+import { finishResets } from "../store/unfinished-resets.ts";
 import { createPublishEvents } from "../turns/live-events.ts";
+import { createQueueAccess, ENDS } from "../turns/queue-access.ts";
 import { onStop } from "../turns/stop-turn.ts";
 import { createAnnounceTurns, wakeUpOf } from "../turns/subjects.ts";
 import { claimTurns } from "../turns/worker/claim-loop.ts";
@@ -43,7 +45,7 @@ type OfLane<T> = Readonly<Record<Lane, T>>;
 
 /** Runs turns: claims them, answers, and hands over the unfinished ones when the process stops. */
 export function workerLoops(context: Context, options: WorkerOptions, resources: AsyncDisposableStack): Loops {
-  const { pool, queuePool, now } = context;
+  const { pool, queuePool, leasePool, now } = context;
   const { config, bus, log } = options;
   const { turnsPerWorkspace, turnsPerWorker } = config;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
@@ -56,10 +58,14 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
     resources.use(onWork(bus, wakeUpOf(lane), () => wakeUp.signal()));
     return wakeUp;
   });
-  const endTurn = ofLanes((lane) => createEndTurn(queuePool, lane, queues[lane]));
+  const inQueue = createQueueAccess(ENDS);
+  const endTurn = ofLanes((lane): EndTurn => {
+    const commit = createEndTurn(queuePool, lane, queues[lane]);
+    return (end, at) => inQueue(end.turn.workspaceId, () => commit(end, at));
+  });
   const deps = turnDependencies(context, options, endTurn, resources);
   const release = async (turn: ClaimedTurn) => {
-    await leases[turn.lane].release([turn], now());
+    await inQueue(turn.workspaceId, () => leases[turn.lane].release([turn], now()));
     deps.announceTurns(turn.lane);
   };
   const running = resources.use(
@@ -89,11 +95,11 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
     for (const { chat, id } of await refuseWaiting(pool, now())) publish(chat, id, []);
   };
   const sweeps = ofLanes((lane) => () => expire(leases[lane], now(), () => wakeUps[lane].signal()));
-  const overdue = async () => {
-    const { lanes, waiting } = await lookForOverdue(pool, now());
-    return [...lanes.map((lane) => sweeps[lane]), ...(waiting ? [refuse] : [])];
+  const overdue = async (finish: () => Promise<void>) => {
+    const { lanes, waiting, resets } = await lookForOverdue(pool, now());
+    return [...lanes.map((lane) => sweeps[lane]), ...(waiting ? [refuse] : []), ...(resets ? [finish] : [])];
   };
-  const renew = createRenewal({ pool: queuePool, running, now });
+  const renew = createRenewal({ pool: leasePool, running, now });
   return {
     producers: [
       ...LANES.map((lane): Loop => {
@@ -108,7 +114,10 @@ export function workerLoops(context: Context, options: WorkerOptions, resources:
           await handOver(running, lane);
         };
       }),
-      (signal) => runFound(SWEEP_EVERY_MS, signal, overdue, onError("sweep")),
+      (signal) => {
+        const finish = () => finishResets(pool, now, signal);
+        return runFound(SWEEP_EVERY_MS, signal, () => overdue(finish), onError("sweep"));
+      },
     ],
     // Renews leases until all turns have ended.
     consumers: [(signal) => runEvery(RENEW_EVERY_MS, signal, renew, onError("leases"))],

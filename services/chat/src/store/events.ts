@@ -1,6 +1,7 @@
 import type { ChatEvent } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
 import { chatEvent } from "../domain/chat-event.ts";
+import { resetUpTo } from "./unfinished-resets.ts";
 
 export interface StoredEvent {
   turn: string;
@@ -11,7 +12,8 @@ export interface StoredEvent {
 export async function readEvents(db: Queryable, chat: number, after: number, limit: number): Promise<StoredEvent[]> {
   const { rows } = await db.query({
     name: "read_events",
-    text: "select id, turn, event from chat.event where chat = $1 and id > $2 order by id limit $3",
+    text: `select id, turn, event from chat.event
+where chat = $1 and id > $2 and id > ${resetUpTo("$1")} order by id limit $3`,
     values: [chat, after, limit],
   });
   return rows.map(({ id, turn, event }) => ({ turn, event: chatEvent(id, event) }));
@@ -26,7 +28,8 @@ export async function readToolEvents(db: Queryable, chat: number, from: number, 
   const { rows } = await db.query({
     name: "read_tool_events",
     text: `select id, turn, event from chat.event
-where chat = $1 and id between $2 and $3 and get_byte(event, 0) = any($4::integer[]) order by id`,
+where chat = $1 and id between $2 and $3 and id > ${resetUpTo("$1")} and get_byte(event, 0) = any($4::integer[])
+order by id`,
     values: [chat, from, to, TOOL_KINDS],
   });
   return rows.map(({ id, turn, event }) => ({ turn, event: chatEvent(id, event) }));
@@ -42,7 +45,7 @@ export async function readLastTexts(
   const { rows } = await db.query({
     name: "read_last_texts",
     text: `select turn, max(id) as id from chat.event
-where chat = $1 and id between $2 and $3 and get_byte(event, 0) = ${TEXT} group by turn`,
+where chat = $1 and id between $2 and $3 and id > ${resetUpTo("$1")} and get_byte(event, 0) = ${TEXT} group by turn`,
     values: [chat, from, to],
   });
   return new Map(rows.map(({ turn, id }) => [turn, id]));

@@ -1,4 +1,5 @@
 import type { Queryable } from "@toolgate/postgres/pool";
+import { resetUpTo } from "./unfinished-resets.ts";
 
 export interface HistoryRow {
   /** The id of the message's first event. */
@@ -20,7 +21,8 @@ export async function readHistory(
   { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
 ): Promise<HistoryRow[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from chat.message where chat = $1 and event_id < $2 order by chat desc, event_id desc limit $3`,
+    `select ${COLUMNS} from chat.message
+     where chat = $1 and event_id < $2 and event_id > ${resetUpTo("$1")} order by chat desc, event_id desc limit $3`,
     [chat, before, limit],
   );
   return rows.reverse();
@@ -33,7 +35,8 @@ export async function readHistoryAfter(
   { after, limit }: { after: number; limit: number },
 ): Promise<HistoryRow[]> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from chat.message where chat = $1 and event_id > $2 order by event_id limit $3`,
+    `select ${COLUMNS} from chat.message
+     where chat = $1 and event_id > $2 and event_id > ${resetUpTo("$1")} order by event_id limit $3`,
     [chat, after, limit],
   );
   return rows;
@@ -47,7 +50,8 @@ export async function readMessagesSince(
 ): Promise<HistoryRow[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from chat.message
-     where chat = $1 and created_at > $2 and event_id > $3 and event_id <= $4 order by event_id limit $5`,
+     where chat = $1 and created_at > $2 and event_id > $3 and event_id <= $4 and event_id > ${resetUpTo("$1")}
+     order by event_id limit $5`,
     [chat, since, after, upTo, limit],
   );
   return rows;
@@ -62,7 +66,8 @@ export async function hasAnswer(
   const { rows } = await db.query(
     `select exists (
        select from chat.message
-       where chat = $1 and event_id > $2 and event_id <= $3 and turn = $4 and role = 'assistant'
+       where chat = $1 and event_id > $2 and event_id <= $3 and event_id > ${resetUpTo("$1")} and turn = $4
+         and role = 'assistant'
      ) as found`,
     [chat, after, upTo, turn],
   );

@@ -10,6 +10,9 @@ const TURN_MS = 20_000;
 /** A workspace has one member: its turns take their places in order of arrival. */
 export const ONLY_MEMBER = 0;
 
+/** Longest wait for the lock of a workspace's queue, in transactions of which each takes milliseconds. */
+export const LOCK_TIMEOUT_MS = 10_000;
+
 /**
  * The queue of turns that may start, which is at most one per chat: a group is a workspace. When a turn ends, the
  * next one of its chat is added.

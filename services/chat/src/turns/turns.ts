@@ -13,7 +13,9 @@ import { createStopReady, type StopReady } from "../store/turns/end.ts";
 import type { TurnProgress } from "../store/turns/find.ts";
 import { createResetStore } from "../store/turns/reset.ts";
 import { createStartStore, type NewTurn, type StartOutcome, type TurnRef } from "../store/turns/start.ts";
+import { deleteResetBatch } from "../store/unfinished-resets.ts";
 import { createPublishEvents, type PublishEvents } from "./live-events.ts";
+import { createQueueAccess, REQUESTED } from "./queue-access.ts";
 import { announceStop, stopTurn } from "./stop-turn.ts";
 import { createAnnounceTurns } from "./subjects.ts";
 import { untilEnded } from "./until-ended.ts";
@@ -43,7 +45,10 @@ export interface Turns {
   stop(chat: ChatOfOwner): Promise<boolean | "forbidden">;
   /** Resolves once a turn has ended. Undefined when the signal fires first. */
   untilEnded(turn: Pick<TurnRef, "id" | "chat">, signal: AbortSignal): Promise<TurnProgress | undefined>;
-  /** Deletes the chat's messages and events and ends its turns. An unknown chat is not an error. */
+  /**
+   * Ends the chat's turns. Nobody sees its messages and events from then on; they are deleted then, or soon if there are
+   * many. An unknown chat is not an error.
+   */
   reset(chat: ChatOfOwner): Promise<"reset" | "forbidden">;
   /** Undefined for a chat that does not exist. */
   find(chat: ChatOfOwner): Promise<ChatRow | "forbidden" | undefined>;
@@ -73,8 +78,12 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
   const startIn = Object.fromEntries(
     LANES.map((lane) => [lane, createStartStore(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
   ) as Record<Lane, ReturnType<typeof createStartStore>>;
+  const inQueue = createQueueAccess(REQUESTED);
   const stopReady = Object.fromEntries(
-    LANES.map((lane) => [lane, createStopReady(queuePool, lane, laneQueue(lane, turnsPerWorkspace))]),
+    LANES.map((lane): [Lane, StopReady] => {
+      const stop = createStopReady(queuePool, lane, laneQueue(lane, turnsPerWorkspace));
+      return [lane, (turn, events, at) => inQueue(turn.workspaceId, () => stop(turn, events, at))];
+    }),
   ) as Record<Lane, StopReady>;
   const resetStore = createResetStore(queuePool, laneQueue("chat", turnsPerWorkspace));
   const publish = createPublishEvents(bus);
@@ -84,26 +93,30 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
     const chat = await findChat(pool, workspaceId, chatId);
     return chat && chat.owner !== owner ? "forbidden" : chat;
   }
+  async function store(request: TurnRequest) {
+    const at = now();
+    const userEvent = storedEvent(messageEvent("user", request.message, at));
+    const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
+    const worker = localWorker?.();
+    const claims = starting <= MAX_STARTS_THAT_CLAIM && worker?.hasRoom(request.lane);
+    const stored = Promise.withResolvers<void>();
+    // The model is asked while the message is being stored.
+    const onClaimed = claims && worker ? (turns: ClaimedTurn[]) => worker.run(turns, stored.promise) : undefined;
+    const storing = startIn[request.lane]({ ...request, ...ids, userEvent }, at, { onClaimed });
+    // Whether it failed is found by the first write.
+    storing.then(
+      () => stored.resolve(),
+      () => stored.resolve(),
+    );
+    return { ...(await storing), userEvent };
+  }
   return {
     find,
     untilEnded: (turn, signal) => untilEnded({ pool, bus }, turn, signal),
     async start(request) {
-      const at = now();
-      const userEvent = storedEvent(messageEvent("user", request.message, at));
-      const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
-      const worker = localWorker?.();
-      const claims = starting < MAX_STARTS_THAT_CLAIM && worker?.hasRoom(request.lane);
       starting += 1;
-      const stored = Promise.withResolvers<void>();
-      // The model is asked while the message is being stored.
-      const onClaimed = claims && worker ? (turns: ClaimedTurn[]) => worker.run(turns, stored.promise) : undefined;
-      const storing = startIn[request.lane]({ ...request, ...ids, userEvent }, at, { onClaimed });
-      // Whether it failed is found by the first write.
-      storing.then(
-        () => stored.resolve(),
-        () => stored.resolve(),
-      );
-      const { outcome, claimed } = await storing.finally(() => {
+      const storing = inQueue(request.workspaceId, () => store(request));
+      const { outcome, claimed, userEvent } = await storing.finally(() => {
         starting -= 1;
       });
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
@@ -118,12 +131,18 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
       if (chat === "forbidden") return "forbidden";
       return chat ? stopTurn({ pool, bus, stopReady, publish, announceTurns, now }, chat.id) : false;
     },
-    async reset(request) {
-      const end = storedEvent(doneEvent(create(TurnReceiptSchema)));
-      const outcome = await resetStore({ ...request, doneEvent: end }, now());
-      if (outcome.kind === "forbidden") return "forbidden";
-      if (outcome.kind === "reset") announceReset(bus, publish, outcome, end);
-      return "reset";
+    reset(request) {
+      return inQueue(request.workspaceId, async () => {
+        const end = storedEvent(doneEvent(create(TurnReceiptSchema)));
+        const outcome = await resetStore({ ...request, doneEvent: end }, now());
+        if (outcome.kind === "forbidden") return "forbidden";
+        if (outcome.kind === "reset") {
+          announceReset(bus, publish, outcome, end);
+          // All that most chats have. Workers delete the rest.
+          await deleteResetBatch(pool, outcome.chat, now());
+        }
+        return "reset";
+      });
     },
   };
 }

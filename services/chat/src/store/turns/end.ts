@@ -6,7 +6,7 @@ import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipelin
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Ending } from "../../domain/turn.ts";
-import { type Lane, ONLY_MEMBER } from "../queue.ts";
+import { type Lane, LOCK_TIMEOUT_MS, ONLY_MEMBER } from "../queue.ts";
 import type { HeldTurn } from "./leases.ts";
 
 export interface TurnEnd extends Ending {
@@ -172,7 +172,7 @@ function createEnd(pool: Pool, lane: Lane, queue: FairQueue) {
       end.inputTokens,
       end.outputTokens,
     ];
-    const results = await pipelined(pool, [
+    const statements = [
       lockGroups(queue.tables, [turn.workspaceId]),
       { name: "lock_chat_row", text: "select id from chat.chat where id = $1 for no key update", values: [turn.chat] },
       { name: "lock_turn", text: "select id from chat.turn where id = $1 for no key update", values: [turn.id] },
@@ -181,7 +181,8 @@ function createEnd(pool: Pool, lane: Lane, queue: FairQueue) {
       { name: "find_end", text: FIND_END, values: [turn.id, turn.token] },
       { name: `free_${lane}_slot`, text: freeText, values: [turn.id, now] },
       { name: `queue_next_${lane}_turn`, text: nextText, values: [turn.chat, now] },
-    ]);
+    ];
+    const results = await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
     const [ended, found] = results.slice(3 + first.length);
     const [row] = ended?.rows ?? [];
     if (found?.rows.length === 0) return undefined;

@@ -1,5 +1,6 @@
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { TurnStatus } from "../../domain/turn.ts";
+import { resetUpTo } from "../unfinished-resets.ts";
 
 /** How far a turn is. */
 export interface TurnProgress {
@@ -33,7 +34,7 @@ export async function findTurn(db: Queryable, id: string): Promise<TurnProgress 
 export async function findReply(db: Queryable, { id, chat }: Pick<TurnProgress, "id" | "chat">): Promise<string> {
   const { rows } = await db.query(
     `select m.content from chat.turn t join chat.message m on m.chat = t.chat and m.event_id > t.first_event_id
-       and m.turn = t.id and m.role = 'assistant'
+       and m.event_id > ${resetUpTo("$2")} and m.turn = t.id and m.role = 'assistant'
      where t.id = $1 and t.chat = $2 order by m.event_id limit 1`,
     [id, chat],
   );

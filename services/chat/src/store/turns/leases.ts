@@ -2,8 +2,9 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined, type Statement } from "@toolgate/postgres/fair-queue/pipeline";
 import { settleParts } from "@toolgate/postgres/fair-queue/settle";
+import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import type { Pool } from "@toolgate/postgres/pool";
-import type { Lane } from "../queue.ts";
+import { type Lane, LOCK_TIMEOUT_MS } from "../queue.ts";
 
 /** Another worker may take over a turn when its lease has not been renewed for this long. */
 export const LEASE_MS = 10_000;
@@ -64,7 +65,7 @@ const FIND_EXPIRED = `select id, workspace_id as "workspaceId" from chat.turn
 where status = 'running' and lane = $2 and lease_until < $1 order by lease_until limit ${MAX_EXPIRED}`;
 
 export interface LeaseStore {
-  /** Lets other workers claim the turns with expired leases. Resolves with how many there were. */
+  /** Lets other workers claim the turns with expired leases, except those of locked queues. Resolves with how many. */
   expire(now: Date): Promise<number>;
   /** Hands over turns that this worker holds; this does not count as an attempt. */
   release(turns: readonly HeldTurn[], now: Date): Promise<void>;
@@ -83,16 +84,19 @@ export function createLeaseStore(pool: Pool, lane: Lane, queue: FairQueue): Leas
       const { rows } = await pool.query(statement("find_expired", FIND_EXPIRED, [now, lane]));
       const turns: { id: string; workspaceId: string }[] = rows;
       if (turns.length === 0) return 0;
-      const ids = turns.map(({ id }) => id);
-      const results = await pipelined(pool, [
-        lockGroups(queue.tables, groupsOf(turns)),
-        statement("expire", expireText, [now, ids]),
-      ]);
-      return results.at(-1)?.rows[0].turns ?? 0;
+      let expired = 0;
+      await inUnlockedGroups(groupsOf(turns), async (some, lockTimeoutMs) => {
+        const ids = turns.filter(({ workspaceId }) => some.includes(workspaceId)).map(({ id }) => id);
+        const statements = [lockGroups(queue.tables, some), statement("expire", expireText, [now, ids])];
+        const results = await pipelined(pool, statements, { lockTimeoutMs });
+        expired += results.at(-1)?.rows[0].turns ?? 0;
+      });
+      return expired;
     },
     async release(turns, now) {
       const values = [now, turns.map(({ id }) => id), turns.map(({ token }) => token)];
-      await pipelined(pool, [lockGroups(queue.tables, groupsOf(turns)), statement("release", releaseText, values)]);
+      const statements = [lockGroups(queue.tables, groupsOf(turns)), statement("release", releaseText, values)];
+      await pipelined(pool, statements, { lockTimeoutMs: LOCK_TIMEOUT_MS });
     },
   };
 }

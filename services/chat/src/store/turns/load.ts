@@ -2,6 +2,7 @@ import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
 import { chatEvent } from "../../domain/chat-event.ts";
 import { type CallRecord, MAX_MESSAGES, type Step } from "../../domain/turn.ts";
+import { resetUpTo } from "../unfinished-resets.ts";
 
 export interface StoredMessage {
   role: "user" | "assistant";
@@ -26,7 +27,8 @@ export interface LoadedTurn {
 
 const MESSAGES = `select role, content from (
   select m.role, m.content, m.event_id from chat.message m
-  where m.chat = $1 and m.event_id <= $2 order by m.event_id desc limit ${MAX_MESSAGES}
+  where m.chat = $1 and m.event_id <= $2 and m.event_id > ${resetUpTo("$1")}
+  order by m.event_id desc limit ${MAX_MESSAGES}
 ) newest order by event_id`;
 
 const STATE = `select c.last_event_id as "lastEventId", t.model, t.input_tokens as "inputTokens",

@@ -4,6 +4,7 @@ import { MAX_MESSAGES } from "../../domain/turn.ts";
 import { type StoredDefinition, toDefinition } from "../assistants.ts";
 import type { Budget } from "../budget.ts";
 import type { ModelServer } from "../model-servers.ts";
+import { resetUpTo } from "../unfinished-resets.ts";
 import type { LoadedTurn, StoredMessage } from "./load.ts";
 
 /** What a turn works with, as it was when the turn was claimed. */
@@ -23,7 +24,9 @@ export const SOURCE_COLUMNS = `c.last_event_id as "lastEventId", newest.definiti
     select coalesce(json_agg(json_build_object('role', h.role, 'content', h.content) order by h.event_id), '[]')
     from (
       select m.role, m.content, m.event_id from chat.message m
-      where m.chat = started.chat and m.event_id <= started.first_event_id order by m.event_id desc limit ${MAX_MESSAGES}
+      where m.chat = started.chat and m.event_id <= started.first_event_id
+        and m.event_id > ${resetUpTo("started.chat")}
+      order by m.event_id desc limit ${MAX_MESSAGES}
     ) h
   ) end as messages,
   (

@@ -6,7 +6,7 @@ import type { Pool } from "@toolgate/postgres/pool";
 import { BUILT_IN_NAME } from "../../domain/assistants/built-in.ts";
 import { MAX_WAITING_TURNS, type TurnStatus } from "../../domain/turn.ts";
 import { FILE_RETENTION } from "../files.ts";
-import { type Lane, ONLY_MEMBER } from "../queue.ts";
+import { type Lane, LOCK_TIMEOUT_MS, ONLY_MEMBER } from "../queue.ts";
 import { type ClaimedTurn, createClaimOfWorkspace } from "./claim.ts";
 
 /** A user's message to answer. */
@@ -167,6 +167,7 @@ export function createStartStore(pool: Pool, lane: Lane, queue: FairQueue): Star
     let claimed: ClaimedTurn[] = [];
     if (onClaimed) statements.push(...claimOf.statements(workspaceId, now));
     const results = await pipelined(pool, statements, {
+      lockTimeoutMs: LOCK_TIMEOUT_MS,
       ...(onClaimed && {
         onResults(found) {
           claimed = claimOf.turnsOf(found.at(-1)?.rows ?? []);

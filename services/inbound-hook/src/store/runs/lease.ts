@@ -2,8 +2,8 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import { expiredGroups, settleParts } from "@toolgate/postgres/fair-queue/settle";
+import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import type { Pool } from "@toolgate/postgres/pool";
-import { inUnlockedGroups } from "./unlocked-groups.ts";
 
 /** The leases of running deliveries: as long as they are renewed, the process that runs the target is alive. */
 export interface Leases {

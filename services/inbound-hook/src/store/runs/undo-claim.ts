@@ -1,9 +1,9 @@
 import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
+import { inUnlockedGroups } from "@toolgate/postgres/fair-queue/unlocked-groups";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { ClaimIdentity } from "./claim.ts";
 import type { RunRecord, SettleRuns } from "./settle.ts";
-import { inUnlockedGroups } from "./unlocked-groups.ts";
 
 /**
  * Returns a claim's deliveries to the queue, as if there had been no claim, except those of locked queues. None of their

@@ -1,8 +1,11 @@
-import { isLockTimeout } from "@toolgate/postgres/data-error";
+import { isLockTimeout } from "../data-error.ts";
 
 const LOCK_TIMEOUT_MS = 500;
 
-/** Does the work for all groups at once, or if one stays locked, for each group alone and not for those that are locked. */
+/**
+ * Does the work, one transaction of `pipelined`, for all groups at once, or if one stays locked, for each group alone and
+ * not for those that are locked: other groups do not wait for them.
+ */
 export async function inUnlockedGroups(
   groups: readonly string[],
   work: (some: readonly string[], lockTimeoutMs: number) => Promise<void>,

@@ -1,0 +1,116 @@
+import type { Pool } from "@toolgate/postgres/pool";
+import { eventually } from "@toolgate/testbed/eventually";
+import { expect, it } from "vitest";
+import type { TurnRef } from "../../src/store/turns/start.ts";
+import { type ChatRig, startChatRig } from "../chat-rig.ts";
+
+const QUIET = { workspaceId: "quiet-workspace", workspace: "quiet" };
+
+/** Locks the queue of the rig's workspace, which must have had a turn, as a slow transaction would. */
+async function lockQueue({ pool, tools }: ChatRig): Promise<AsyncDisposableStack> {
+  const held = new AsyncDisposableStack();
+  const client = await pool.connect();
+  held.defer(async () => {
+    await client.query("rollback");
+    client.release();
+  });
+  await client.query("begin");
+  await client.query("set local idle_in_transaction_session_timeout = 0");
+  await client.query("select from chat.chat_queue_group where group_id = $1 for update", [tools.workspaceId]);
+  return held;
+}
+
+/** When each transaction that waits for a lock began. */
+async function waitingForLock(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query(
+    `select xact_start::text as began from pg_stat_activity
+     where wait_event_type = 'Lock' and datname = current_database() order by xact_start`,
+  );
+  return rows.map(({ began }) => began);
+}
+
+/** Turns that run until `finish` is called with their message. */
+async function running(rig: ChatRig, noisy: number): Promise<{ noisy: TurnRef[]; quiet: TurnRef }> {
+  const turns: TurnRef[] = [];
+  for (let number = 0; number < noisy; number += 1) turns.push(await rig.send(`noisy-${number}`, "Noise"));
+  const quiet = await rig.send("quiet", "Hush", QUIET);
+  await rig.model.call(noisy);
+  return { noisy: turns, quiet };
+}
+
+function finish(rig: ChatRig, message: string): void {
+  for (const call of rig.model.calls) {
+    const [asked] = call.request.messages;
+    if (asked?.role !== "user" || asked.text !== message || call.closed) continue;
+    call.text("Here.");
+    call.finish();
+  }
+}
+
+it("[NFR] while the queue of one workspace is locked, turns of others start", async () => {
+  await using rig = await startChatRig();
+  rig.model.answer((call) => {
+    call.text("Here.");
+    call.finish();
+  });
+  await rig.untilDone(await rig.send("first", "Noise"));
+  await using lock = await lockQueue(rig);
+  const starts = Array.from({ length: 8 }, (_, number) => rig.turns.start(rig.request(`noisy-${number}`, "Noise")));
+  const settled = Promise.allSettled(starts);
+  await eventually(async () => (await waitingForLock(rig.pool)).length > 0);
+  await rig.untilDone(await rig.send("quiet", "Hush", QUIET));
+  expect((await waitingForLock(rig.pool)).length).toBeLessThanOrEqual(2);
+  await lock.disposeAsync();
+  await settled;
+});
+
+it("[NFR] while the queue of one workspace is locked, turns of others end, and its own ends are not lost", async () => {
+  await using rig = await startChatRig();
+  const { noisy, quiet } = await running(rig, 12);
+  await using lock = await lockQueue(rig);
+  finish(rig, "Noise");
+  await eventually(async () => (await waitingForLock(rig.pool)).length > 0);
+  finish(rig, "Hush");
+  await rig.untilDone(quiet);
+  expect((await waitingForLock(rig.pool)).length).toBeLessThanOrEqual(2);
+  for (const turn of noisy) expect(await rig.status(turn)).toBe("running");
+  await lock.disposeAsync();
+  for (const turn of noisy) await rig.untilDone(turn);
+  for (const turn of noisy) expect(await rig.status(turn)).toBe("completed");
+});
+
+it("[NFR] leases are renewed while all connections of the queue wait for a lock", async () => {
+  await using rig = await startChatRig({ config: { databaseConnections: 2 } });
+  const { quiet } = await running(rig, 4);
+  await using _lock = await lockQueue(rig);
+  finish(rig, "Noise");
+  let before: { waiting: string; leaseUntil: Date } | undefined;
+  await eventually(async () => {
+    const waiting = await waitingForLock(rig.pool);
+    const { rows } = await rig.pool.query(`select lease_until as "leaseUntil" from chat.turn where id = $1`, [
+      quiet.id,
+    ]);
+    const now = { waiting: waiting.join(), leaseUntil: rows[0].leaseUntil };
+    // The same two transactions as before have kept both connections.
+    if (before?.waiting === now.waiting) return now.leaseUntil > before.leaseUntil;
+    before = waiting.length === 2 ? now : undefined;
+    return false;
+  });
+});
+
+it("[NFR] while the queue of one workspace is locked, lost turns of others are taken over", async () => {
+  await using rig = await startChatRig();
+  const { noisy, quiet } = await running(rig, 1);
+  await using lock = await lockQueue(rig);
+  await rig.pool.query(
+    "update chat.turn set lease_token = gen_random_uuid(), lease_until = now() - interval '1 minute'",
+  );
+  await rig.model.call(2);
+  finish(rig, "Hush");
+  await rig.untilDone(quiet);
+  for (const turn of noisy) expect(await rig.status(turn)).toBe("running");
+  await lock.disposeAsync();
+  await rig.model.call(3);
+  finish(rig, "Noise");
+  for (const turn of noisy) await rig.untilDone(turn);
+});
