@@ -1,5 +1,6 @@
 import type { Bus } from "@toolgate/event-bus/connect";
 import { createAnnouncer, createWakeUp, type WakeUp } from "@toolgate/event-bus/wake-up";
+import { isLockTimeout } from "@toolgate/postgres/data-error";
 import type { FairQueue, QueueCaps } from "@toolgate/postgres/fair-queue/caps";
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
@@ -11,12 +12,15 @@ import type { Config, CoreConfig } from "./config.ts";
 import { PULLS } from "./domain/pull-shares.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { DISPATCH } from "./events/dispatch-subject.ts";
-import { cancelWaiting } from "./store/deliveries/cancel-waiting.ts";
+import { type CancelStore, createCancelStore } from "./store/deliveries/cancel-waiting.ts";
 import { createFanOut, type FanOut } from "./store/deliveries/fan-out.ts";
 import { createSingleDeliveryStore, type SingleDeliveryStore } from "./store/deliveries/single-delivery.ts";
 import type { EndpointKey } from "./store/endpoint.ts";
 import { deliveryQueue, QUEUE_TABLES } from "./store/queue.ts";
 import { createReplaySteps, type ReplaySteps } from "./store/replay/steps.ts";
+
+/** How long an RPC waits for the workspace's lock to cancel some deliveries itself. */
+const CANCEL_LOCK_TIMEOUT_MS = 2_000;
 
 /** The dependencies of the RPC handlers and of all process roles except the worker. */
 export interface Context {
@@ -29,7 +33,10 @@ export interface Context {
   checkUrl: CheckUrl;
   deliveries: SingleDeliveryStore;
   fanOut: FanOut;
-  cancelWaiting: (key: EndpointKey, now: Date) => Promise<void>;
+  cancelStore: CancelStore;
+  cancelWakeUp: WakeUp;
+  /** After an endpoint was deactivated or deleted: cancels some of the deliveries that wait for it, and has the rest cancelled. */
+  cancelWaiting: (key: EndpointKey) => Promise<void>;
   replaySteps: ReplaySteps;
   replayWakeUp: WakeUp;
   announceReplay: () => void;
@@ -58,6 +65,9 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
   resources.use(measureFairQueue(pool, { queue: "deliveries", tables: QUEUE_TABLES }));
   const queue = deliveryQueue(caps);
   const replayWakeUp = createWakeUp();
+  const cancelStore = createCancelStore(queuePool);
+  const cancelWakeUp = createWakeUp();
+  const announceWork = createAnnouncer(bus, DISPATCH);
   return {
     pool,
     queuePool,
@@ -67,11 +77,22 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     checkUrl: createUrlCheck({ ...config, ...(resolver && { resolver }) }),
     deliveries: createSingleDeliveryStore(queuePool, queue),
     fanOut: createFanOut(queuePool, queue),
-    cancelWaiting: (key, at) => cancelWaiting(queuePool, key, at),
+    cancelStore,
+    cancelWakeUp,
+    async cancelWaiting(key) {
+      try {
+        await cancelStore.cancelSome(key, now(), CANCEL_LOCK_TIMEOUT_MS);
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error;
+      } finally {
+        cancelWakeUp.signal();
+        announceWork();
+      }
+    },
     replaySteps: createReplaySteps(queuePool, queue),
     replayWakeUp,
     announceReplay: () => replayWakeUp.signal(),
-    announceWork: createAnnouncer(bus, DISPATCH),
+    announceWork,
     pullShares: createWorkspaceShares({ ...PULLS, bytesPerSecond: config.workspaceBytesPerSecond }),
     now,
   };

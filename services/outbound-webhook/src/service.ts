@@ -10,6 +10,7 @@ import { serverUserOf } from "@toolgate/service-registry/server-users";
 import { type Config, type CoreConfig, readConfig } from "./config.ts";
 import { type Context, createContext } from "./context.ts";
 import { ATTEMPT_DEADLINE_MS } from "./domain/outcome.ts";
+import { runCancellations } from "./events/cancel-loop.ts";
 import { dispatcherLoops } from "./roles/dispatcher.ts";
 import { fanOutLoops } from "./roles/fan-out.ts";
 import { createWorker } from "./roles/worker.ts";
@@ -89,11 +90,21 @@ function hasCore(config: Config): config is Config & { core: CoreConfig } {
   return config.core !== undefined;
 }
 
-function maintenanceLoops({ pool, now }: Context, bus: Bus, { log }: ServiceHost): Loops {
+function maintenanceLoops(context: Context, bus: Bus, { log }: ServiceHost): Loops {
+  const { pool, cancelStore, cancelWakeUp, announceWork, now } = context;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   return {
     producers: [
       (signal) => runEvery(PARTITIONS_EVERY_MS, signal, () => maintainPartitions(pool, now()), onError("partitions")),
+      (signal) =>
+        runCancellations({
+          store: cancelStore,
+          wakeUp: cancelWakeUp,
+          announceWork,
+          now,
+          signal,
+          onError: onError("cancellation of waiting deliveries"),
+        }),
       (signal) => runAuditRelay({ pool, schema: SCHEMA, bus, signal, onError: onError("audit relay") }),
     ],
   };

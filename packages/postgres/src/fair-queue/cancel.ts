@@ -1,9 +1,9 @@
 import { assertTablesName } from "./tables.ts";
 
 /**
- * A CTE that removes the waiting items of the members in the caller's CTE `unwanted (group_id,
- * member_id)`, oldest first, at most `maxItems`; items in flight stay. The caller reads `cancelled (item_id,
- * created_at)`. The transaction has locked the groups (`lockGroups`).
+ * A CTE that removes the waiting items of the members in the caller's CTE `unwanted (group_id, member_id, made_until)` that
+ * were created until then, those due longest first, at most `maxItems`; items in flight stay. The caller reads `cancelled
+ * (item_id, created_at)`. The transaction has locked the groups (`lockGroups`).
  */
 export function cancelParts(tables: string, maxItems: number): string {
   assertTablesName(tables);
@@ -13,6 +13,7 @@ export function cancelParts(tables: string, maxItems: number): string {
     select i.item_id
     from unwanted join ${tables}_item i
       on i.group_id = unwanted.group_id and i.member_id = unwanted.member_id and i.lease_until is null
+    where i.created_at <= unwanted.made_until
     order by i.due_at, i.item_id limit ${Math.trunc(maxItems)}
   )
   returning q.item_id, q.created_at

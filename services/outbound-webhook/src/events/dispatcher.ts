@@ -101,13 +101,14 @@ async function claimAndSend(running: RunningDispatcher, sending: Set<Promise<voi
       verdict: "cancelled",
     }),
   );
-  if (cancelled.length > 0) await running.applyResults(cancelled, now);
+  const track = (work: Promise<void>) => {
+    sending.add(work);
+    void work.finally(() => sending.delete(work));
+  };
+  // Not awaited: the workspace may be locked, and others wait for the next claim.
+  if (cancelled.length > 0) track(running.applyResults(cancelled, now).then(() => {}, running.onError));
   const wanted = deliveries.filter((delivery) => delivery.wanted);
-  if (wanted.length > 0) {
-    const sent = sendOrHandBack({ deliveries: wanted, now, leaseUntil, claimedAtMs, local }, running);
-    sending.add(sent);
-    void sent.finally(() => sending.delete(sent));
-  }
+  if (wanted.length > 0) track(sendOrHandBack({ deliveries: wanted, now, leaseUntil, claimedAtMs, local }, running));
   return { found: deliveries.length > 0, more: full };
 }
 

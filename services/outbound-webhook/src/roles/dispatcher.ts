@@ -33,12 +33,12 @@ export interface DispatcherOptions {
 
 /** Claims due deliveries, sends their attempts to workers, and applies the results. */
 export function dispatcherLoops(context: Context, options: DispatcherOptions, resources: AsyncDisposableStack): Loops {
-  const { pool, queuePool, queue, secretBox, replaySteps, replayWakeUp, announceWork, now } = context;
+  const { pool, queuePool, queue, secretBox, replaySteps, replayWakeUp, cancelWakeUp, announceWork, now } = context;
   const { config, bus, log, peers, worker } = options;
   const onError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const wakeUp = createWakeUp();
   resources.use(onWork(bus, DISPATCH, () => wakeUp.signal()));
-  const applyResults = createApplyResults(queuePool, queue);
+  const applyResults = createApplyResults(queuePool, queue, () => cancelWakeUp.signal());
   const store = createClaimStore(queuePool, queue);
   const send = createAttemptSender(bus);
   const results = { applyResults, handBack: store.handBack, onApplied: () => wakeUp.signal(), now };

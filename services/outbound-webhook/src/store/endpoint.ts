@@ -113,6 +113,7 @@ export async function updateEndpoint(
        description = coalesce($5, description),
        failures_in_a_row = case when $6 and not active then 0 else failures_in_a_row end,
        deactivated_at = case when $6 then null when not $6 and active then $7 else deactivated_at end,
+       cancel_until = case when not $6 and active then $7 else cancel_until end,
        active = coalesce($6, active),
        tools = coalesce($8, tools),
        sealed_headers = case when $10::text[] is null then sealed_headers else $9::bytea end,
@@ -139,7 +140,7 @@ export async function updateEndpoint(
 export async function deleteEndpoint(db: Queryable, key: EndpointKey, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `update outbound_webhook.endpoint
-     set deleted_at = $3, active = false, secret = '', sealed_headers = null, notice_due_at = null
+     set deleted_at = $3, cancel_until = $3, active = false, secret = '', sealed_headers = null, notice_due_at = null
      where workspace_id = $1 and id = $2 and deleted_at is null`,
     [key.workspaceId, key.endpointId, now],
   );

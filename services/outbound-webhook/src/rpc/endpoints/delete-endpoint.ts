@@ -25,6 +25,6 @@ export const deleteEndpoint: Handler<Context, typeof EndpointService.method.dele
   // A dispatcher skips a workspace while it is locked.
   announceWork();
   if (!deleted) throw noSuchEndpoint();
-  await cancelWaiting(key, now());
+  await cancelWaiting(key);
   return {};
 };

@@ -26,7 +26,7 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
   refuseIf(description === undefined ? undefined : descriptionViolation(description));
   const target = request.url === undefined ? undefined : await checkUrl(request.url, key.workspaceId);
   if (target && !target.ok) throw invalidArgument(target.violation);
-  const row = await inTransaction(pool, async (client) => {
+  const updated = await inTransaction(pool, async (client) => {
     await lockWorkspace(client, key.workspaceId);
     const at = now();
     const before = await findEndpoint(client, key);
@@ -48,13 +48,13 @@ export const updateEndpoint: Handler<Context, typeof EndpointService.method.upda
       const action = after.active ? "endpoint.activate" : "endpoint.deactivate";
       await auditEndpoint(client, after, { principal, at, action, fields: ["active"] });
     }
-    return after;
+    return { row: after, deactivated: before.active && !after.active };
   });
   // A dispatcher skips a workspace while it is locked.
   announceWork();
-  if (!row) throw noSuchEndpoint();
-  if (!row.active) await cancelWaiting(key, now());
-  return { endpoint: toEndpoint(row) };
+  if (!updated) throw noSuchEndpoint();
+  if (updated.deactivated) await cancelWaiting(key);
+  return { endpoint: toEndpoint(updated.row) };
 };
 
 function changedFields(before: EndpointRow, after: EndpointRow): string[] {

@@ -5,7 +5,6 @@ import { settleParts } from "@toolgate/postgres/fair-queue/settle";
 import type { Pool } from "@toolgate/postgres/pool";
 import { FAILURES_TO_DEACTIVATE, type Outcome } from "../../domain/outcome.ts";
 import { QUEUE_TABLES } from "../queue.ts";
-import { cancelWaiting } from "./cancel-waiting.ts";
 
 export interface AttemptRecord extends Outcome {
   deliveryId: string;
@@ -36,13 +35,14 @@ export interface CancelRecord extends Pick<AttemptRecord, "deliveryId" | "worksp
 /**
  * Applies the results of attempts in one transaction: deliveries, attempt log, endpoint counters, slots. A record is
  * ignored unless its delivery still has that attempt number, in flight or waiting again because its lease has
- * expired. Then cancels the deliveries that wait for endpoints that this batch deactivated, or that were deleted
- * meanwhile. Resolves with whether there is work for the freed slots, including work that was added while this waited
- * for the lock.
+ * expired. Marks endpoints that this batch deactivated, or that were deleted meanwhile, so that the deliveries waiting for
+ * them are cancelled (`CancelStore`). Resolves with whether there is work for the freed slots, including work that was
+ * added while this waited for the lock.
  */
 export type ApplyResults = (records: readonly (AttemptRecord | CancelRecord)[], now: Date) => Promise<boolean>;
 
-export function createApplyResults(pool: Pool, queue: FairQueue): ApplyResults {
+/** @param onMarked called when an endpoint was marked */
+export function createApplyResults(pool: Pool, queue: FairQueue, onMarked: () => void = () => {}): ApplyResults {
   const text = applyText(queue);
   return async (records, now) => {
     const single = [...new Map(records.map((record) => [`${record.deliveryId} ${record.number}`, record])).values()];
@@ -51,11 +51,9 @@ export function createApplyResults(pool: Pool, queue: FairQueue): ApplyResults {
       { name: "apply_results", text, values: [JSON.stringify(single), now, FAILURES_TO_DEACTIVATE] },
     ];
     const [, applied] = await pipelined(pool, statements, { unlockEarly: true });
-    const rows = applied?.rows ?? [];
-    for (const { endpoint_id, workspace_id } of rows) {
-      if (endpoint_id !== null) await cancelWaiting(pool, { endpointId: endpoint_id, workspaceId: workspace_id }, now);
-    }
-    return rows.some((row) => row.endpoint_id === null);
+    const { marked, due } = applied?.rows[0] ?? {};
+    if (marked) onMarked();
+    return due;
   };
 }
 
@@ -136,10 +134,17 @@ endpoints_written as (
     failures_in_a_row = counters.failures,
     active = not deactivated,
     deactivated_at = case when deactivated then ended_at end,
-    notice_due_at = case when deactivated then ended_at else e.notice_due_at end
+    notice_due_at = case when deactivated then ended_at else e.notice_due_at end,
+    cancel_until = case when deactivated then $2 else e.cancel_until end
   from counters
   where e.id = counters.member_id and e.id = any (array(select member_id from counters))
-  returning e.id, e.workspace_id, e.active
+  returning e.active
+),
+-- So that the queue forgets them after their last delivery.
+deleted_marked as (
+  update outbound_webhook.endpoint e set cancel_until = $2
+  where e.id = any (array(select member_id from decided where endpoint_deleted)) and e.cancel_until is null
+  returning e.id
 ),
 
 settled as materialized (
@@ -151,10 +156,6 @@ settled as materialized (
 ),
 ${settleParts(queue)}
 
-select null as endpoint_id, null as workspace_id
-where exists (select from groups_settled where ready_at <= $2::timestamptz + interval '1 second')
-union all
-select id, workspace_id from endpoints_written where not active
-union
-select member_id, group_id from decided where endpoint_deleted`;
+select exists (select from groups_settled where ready_at <= $2::timestamptz + interval '1 second') as due,
+  exists (select from endpoints_written where not active) or exists (select from deleted_marked) as marked`;
 }

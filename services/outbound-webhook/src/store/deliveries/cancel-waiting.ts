@@ -2,46 +2,63 @@ import { cancelParts, forgetParts } from "@toolgate/postgres/fair-queue/cancel";
 import { lockGroups } from "@toolgate/postgres/fair-queue/lock";
 import { pipelined } from "@toolgate/postgres/fair-queue/pipeline";
 import type { Pool } from "@toolgate/postgres/pool";
+import type { EndpointKey } from "../endpoint.ts";
 import { QUEUE_TABLES } from "../queue.ts";
 
-/** Keeps a transaction short, because the workspace's other deliveries wait for it. */
-const ROWS_PER_TRANSACTION = 1_000;
+/** Keeps a transaction short, because results wait for it: those of this workspace, and those of others in the same batch. */
+export const CANCELLED_PER_TRANSACTION = 200;
 
-const TEXT = `with unwanted as (
-  select workspace_id as group_id, id as member_id from outbound_webhook.endpoint
-  where id = $1 and (not active or deleted_at is not null)
+/**
+ * Endpoints that were deactivated or deleted are marked with the time (`cancel_until`) in the same transaction. The
+ * deliveries that were made until then and still wait are cancelled afterwards, a few at a time. Attempts in flight end
+ * as usual.
+ */
+export interface CancelStore {
+  /** An endpoint with such deliveries: of the next workspace after this one, in turn. */
+  nextToCancel(afterWorkspaceId: string): Promise<EndpointKey | undefined>;
+  /**
+   * Cancels the oldest of the endpoint's deliveries in one transaction, and removes the mark when there are no others. The
+   * queue forgets a deleted endpoint once it has no deliveries left. Fails (`isLockTimeout`) if the workspace stays locked for this time.
+   */
+  cancelSome(key: EndpointKey, now: Date, lockTimeoutMs: number): Promise<void>;
+}
+
+const NEXT = `select workspace_id as "workspaceId", id as "endpointId" from outbound_webhook.endpoint
+where cancel_until is not null order by workspace_id <= $1, workspace_id, id limit 1`;
+
+const CANCEL = `with unwanted as (
+  select workspace_id as group_id, id as member_id, cancel_until as made_until from outbound_webhook.endpoint
+  where id = $1 and cancel_until is not null
 ),
-${cancelParts(QUEUE_TABLES, ROWS_PER_TRANSACTION)},
+${cancelParts(QUEUE_TABLES, CANCELLED_PER_TRANSACTION)},
 written as (
   update outbound_webhook.delivery d
   set status = 'cancelled', indexed_status = 'cancelled', next_attempt_at = null, finished_at = $2
   from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id
 )
-select count(*)::integer as items from cancelled`;
+update outbound_webhook.endpoint set cancel_until = null
+where id = $1 and cancel_until is not null and (select count(*) from cancelled) < ${CANCELLED_PER_TRANSACTION}`;
 
-const FORGET_TEXT = `with gone as (
+const FORGET = `with gone as (
   select workspace_id as group_id, id as member_id from outbound_webhook.endpoint
   where id = $1 and deleted_at is not null
 ),
 ${forgetParts(QUEUE_TABLES)}
 select 1`;
 
-/**
- * Cancels the deliveries that wait for an endpoint, unless it is active. Attempts in flight end as usual; a delivery
- * that is still waiting after a crash is cancelled when it is due. The queue forgets a deleted endpoint once it has no
- * deliveries left.
- */
-export async function cancelWaiting(
-  pool: Pool,
-  { workspaceId, endpointId }: { workspaceId: string; endpointId: number },
-  now: Date,
-): Promise<void> {
-  for (;;) {
-    const [, result] = await pipelined(pool, [
-      lockGroups(QUEUE_TABLES, [workspaceId]),
-      { name: "cancel_waiting", text: TEXT, values: [endpointId, now] },
-      { name: "forget_endpoint", text: FORGET_TEXT, values: [endpointId] },
-    ]);
-    if (result?.rows[0].items < ROWS_PER_TRANSACTION) return;
-  }
+export function createCancelStore(pool: Pool): CancelStore {
+  return {
+    async nextToCancel(afterWorkspaceId) {
+      const { rows } = await pool.query({ name: "next_to_cancel", text: NEXT, values: [afterWorkspaceId] });
+      return rows[0];
+    },
+    async cancelSome({ workspaceId, endpointId }, now, lockTimeoutMs) {
+      const statements = [
+        lockGroups(QUEUE_TABLES, [workspaceId]),
+        { name: "cancel_waiting", text: CANCEL, values: [endpointId, now] },
+        { name: "forget_endpoint", text: FORGET, values: [endpointId] },
+      ];
+      await pipelined(pool, statements, { unlockEarly: true, lockTimeoutMs });
+    },
+  };
 }

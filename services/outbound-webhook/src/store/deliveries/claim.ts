@@ -25,7 +25,7 @@ export interface ClaimedDelivery {
   /** Of the message in which its attempt is sent; see `messageIdOf`. */
   messageId: string;
   body: Buffer;
-  /** False when it must not be sent any more: the endpoint was deactivated or deleted, or the body has expired. */
+  /** False when it must not be sent any more: the endpoint was deactivated or deleted since, or the body has expired. */
   wanted: boolean;
 }
 
@@ -80,7 +80,8 @@ const SELECT = `select claimed.item_id as "deliveryId", claimed.group_id as "wor
   claimed.member_id as "endpointId", claimed.attempt as number, d.event_type as "eventType", event.hop,
   event.traceparent, event.tracestate, e.url, e.secret, e.sealed_headers as "customHeaders",
   claimed.message_id as "messageId",
-  event.body, coalesce(e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null, false) as wanted
+  event.body, coalesce(e.deleted_at is null and (e.active or d.kind = 'test') and event.body is not null
+    and (e.cancel_until is null or claimed.created_at > e.cancel_until), false) as wanted
 from claimed
 left join outbound_webhook.delivery d on d.created_at = claimed.created_at and d.id = claimed.item_id
 left join outbound_webhook.event event on event.created_at = d.event_created_at and event.id = d.event_id

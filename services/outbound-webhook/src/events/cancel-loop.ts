@@ -1,0 +1,48 @@
+import type { WakeUp } from "@toolgate/event-bus/wake-up";
+import { isLockTimeout } from "@toolgate/postgres/data-error";
+import { untilBeatMs } from "@toolgate/service-host/beat";
+import { pause } from "@toolgate/service-host/every";
+import type { CancelStore } from "../store/deliveries/cancel-waiting.ts";
+
+interface CancelLoopOptions {
+  store: CancelStore;
+  /** Signalled when an endpoint was marked in this process. */
+  wakeUp: WakeUp;
+  announceWork: () => void;
+  now: () => Date;
+  signal: AbortSignal;
+  onError: (error: unknown) => void;
+}
+
+/** Finds what a process left that has crashed. */
+const POLL_MS = 30_000;
+/** Between two transactions, so that results can lock the workspace. */
+const PAUSE_MS = 50;
+/** So short that the loops of many processes do not queue before the results that wait for the same lock. */
+const LOCK_TIMEOUT_MS = 20;
+const FAILED_WAIT_MS = 1_000;
+
+/**
+ * Cancels the deliveries that wait for endpoints which were deactivated or deleted, until the signal fires: one
+ * transaction at a time, of each workspace in turn.
+ */
+export async function runCancellations(options: CancelLoopOptions): Promise<void> {
+  const { store, wakeUp, announceWork, now, signal, onError } = options;
+  let servedWorkspaceId = "";
+  while (!signal.aborted) {
+    try {
+      const next = await store.nextToCancel(servedWorkspaceId);
+      if (next) {
+        servedWorkspaceId = next.workspaceId;
+        await store.cancelSome(next, now(), LOCK_TIMEOUT_MS);
+        // A dispatcher skips a workspace while it is locked.
+        announceWork();
+        await pause(PAUSE_MS, signal);
+      } else await wakeUp.wait(untilBeatMs(POLL_MS), signal);
+    } catch (error) {
+      const isLocked = isLockTimeout(error);
+      if (!isLocked) onError(error);
+      await pause(isLocked ? PAUSE_MS : FAILED_WAIT_MS, signal);
+    }
+  }
+}
