@@ -1036,7 +1036,8 @@ export declare const DeliveryService: GenService<{
   },
   /**
    * Sends the event of a delivery again, with a new delivery id and the same event id.
-   * Fails with failed_precondition if the endpoint is inactive.
+   * Fails with failed_precondition if the endpoint is inactive, and with resource_exhausted if the event was sent to it
+   * again 100 times before, by resends and replays.
    *
    * @generated from rpc toolgate.outbound_webhook.v1.DeliveryService.ResendDelivery
    */

@@ -269,7 +269,7 @@ export declare type Replay = Message<"toolgate.outbound_webhook.v1.Replay"> & {
   failed: number;
 
   /**
-   * Events left out because they were delivered, under way or pulled in the meantime.
+   * Events left out because they were delivered, under way or pulled in the meantime, or sent again 100 times before.
    *
    * @generated from field: uint32 skipped = 12;
    */

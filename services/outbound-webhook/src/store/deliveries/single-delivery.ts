@@ -2,6 +2,7 @@ import type { FairQueue } from "@toolgate/postgres/fair-queue/caps";
 import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 import { createdAtOf, newTimedId } from "@toolgate/postgres/timed-id";
 import { currentRequestId } from "@toolgate/telemetry/request";
+import { MAX_SENT_AGAIN } from "../../domain/sent-again.ts";
 import { type EndpointKey, findEndpoint, lockWorkspace } from "../endpoint.ts";
 import { addDeliveries, copyEvents } from "./add.ts";
 
@@ -13,13 +14,15 @@ export interface SingleDeliveryStore {
   addResend(workspaceId: string, deliveryId: string, now: Date): Promise<ResendResult>;
 }
 
-type ResendResult = { deliveryId: string } | "no-such-delivery" | "endpoint-inactive";
+type ResendResult = { deliveryId: string } | "no-such-delivery" | "endpoint-inactive" | "sent-too-often";
 
 const ADD_TEST_EVENT = `insert into outbound_webhook.event (created_at, id, workspace_id, type, hop, body, request_id)
 values ($1, $2, $3, $6, 1, $4, $5)`;
 
 const FIND_DELIVERY = `select d.endpoint_id as "endpointId", d.event_id as "eventId", d.event_type as "eventType",
-  d.event_created_at as "bodyAt", d.kind, e.active and e.deleted_at is null as active, e.deleted_at is null as exists
+  d.event_created_at as "bodyAt", d.kind, e.active and e.deleted_at is null as active, e.deleted_at is null as exists,
+  (select u.sent_again from outbound_webhook.undelivered u
+   where u.endpoint_id = d.endpoint_id and u.event_id = d.event_id) as "sentAgain"
 from outbound_webhook.delivery d join outbound_webhook.endpoint e on e.id = d.endpoint_id
 where d.created_at = $1 and d.id = $2 and d.workspace_id = $3`;
 
@@ -45,6 +48,7 @@ export function createSingleDeliveryStore(pool: Pool, queue: FairQueue): SingleD
         if (!original) return "no-such-delivery";
         const isTest = original.kind === "test";
         if (isTest ? !original.exists : !original.active) return "endpoint-inactive";
+        if (original.sentAgain >= MAX_SENT_AGAIN) return "sent-too-often";
         // A copy of the body is kept as long as the new delivery.
         await copyEvents(db, [original], now);
         const id = newTimedId(now);

@@ -26,6 +26,8 @@ export interface OwnDelivery extends ReplayedEvent {
   due: boolean;
   /** State of its event in `undelivered`. */
   eventState: "undelivered" | "sending" | "delivered" | "pulled" | null;
+  /** How often its event was sent again; null when there is no such row. */
+  sentAgain: number | null;
   hasBody: boolean;
 }
 
@@ -33,14 +35,14 @@ export interface OwnDelivery extends ReplayedEvent {
 const READ = `select own.delivery_id as id, d.status, d.event_id as "eventId", d.event_type as "eventType",
   greatest(d.event_created_at, u.body_at) as "bodyAt", q.item_id is not null and q.lease_until is null as waiting,
   coalesce(q.lease_until is not null or q.due_at <= $3, false) as due, u.state as "eventState",
-  event.id is not null as "hasBody"
+  u.sent_again as "sentAgain", event.id is not null as "hasBody"
 from outbound_webhook.replay_delivery own
 left join lateral (
   select * from outbound_webhook.delivery where created_at = own.created_at and id = own.delivery_id limit 1
 ) d on true
 left join lateral (select * from outbound_webhook.queue_item where item_id = own.delivery_id limit 1) q on true
 left join lateral (
-  select state, body_at from outbound_webhook.undelivered where endpoint_id = $2 and event_id = d.event_id limit 1
+  select state, body_at, sent_again from outbound_webhook.undelivered where endpoint_id = $2 and event_id = d.event_id limit 1
 ) u on true
 left join lateral (
   select id from outbound_webhook.event where created_at = d.event_created_at and id = d.event_id limit 1

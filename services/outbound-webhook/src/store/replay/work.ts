@@ -1,5 +1,6 @@
 import { type FairQueue, fullCaps } from "@toolgate/postgres/fair-queue/caps";
 import type { Queryable } from "@toolgate/postgres/pool";
+import { MAX_SENT_AGAIN } from "../../domain/sent-again.ts";
 import { lockWorkspace } from "../endpoint.ts";
 import { endpointOf, type ReplayJob, saveReplay } from "./job.ts";
 import {
@@ -112,13 +113,14 @@ export async function workUnderLock(db: Queryable, queue: FairQueue, replay: Rep
 
 /** The state of one of the replay's deliveries. "again": it was cancelled because the endpoint was deactivated. */
 function replayOutcomeOf(
-  { status, waiting, hasBody, eventState }: OwnDelivery,
+  { status, waiting, hasBody, eventState, sentAgain }: OwnDelivery,
   { state, everything }: ReplayJob,
 ): "open" | "again" | "delivered" | "failed" | "cancelled" {
   if (waiting && state === "cancelled") return "cancelled";
   if (status === "delivered" || status === "failed") return status;
   if (status === "pending" || status === "retrying") return "open";
-  const stillWanted = hasBody && (everything || eventState === "undelivered");
+  const mayBeSent = hasBody && (sentAgain ?? 0) < MAX_SENT_AGAIN;
+  const stillWanted = mayBeSent && (everything || eventState === "undelivered");
   return status === "cancelled" && state === "running" && stillWanted ? "again" : "cancelled";
 }
 

@@ -1,0 +1,82 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
+import { eventually } from "@toolgate/testbed/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MAX_SENT_AGAIN } from "../../src/domain/sent-again.ts";
+import type { OutboundRig } from "../outbound-rig.ts";
+import { eventsOf, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
+
+const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
+
+describe("how often an event is sent to an endpoint again", () => {
+  let scene: ReplayScene;
+  let rig: OutboundRig;
+  beforeEach(async () => {
+    scene = await startReplayScene();
+    rig = scene.rig;
+  });
+  afterEach(() => scene[Symbol.asyncDispose]());
+
+  const setSentAgain = (eventId: string, times: number) =>
+    rig.pool.query("update outbound_webhook.undelivered set sent_again = $2 where event_id = $1", [eventId, times]);
+  const log = () => rig.deliveries({ workspaceId: "w" });
+  const resendEvent = async (eventId: string) => {
+    const { deliveries } = await log().listDeliveries({ eventId });
+    return log().resendDelivery({ deliveryId: deliveries[0]?.id ?? "" });
+  };
+
+  it("[OUT-51] an event is resent to an endpoint at most 100 times, and other endpoints and events are not affected", async () => {
+    await rig.register("w", "/1");
+    await rig.register("w", "/2");
+    const eventIds = [await rig.report({ workspaceId: "w" }), await rig.report({ workspaceId: "w" })];
+    await eventually(async () => (await scene.deliveries()).length === 4);
+    const { deliveries } = await log().listDeliveries({ eventId: eventIds[0] ?? "" });
+    const [one, two] = deliveries.map(({ id }) => id);
+    for (let times = 0; times < MAX_SENT_AGAIN; times += 1) await log().resendDelivery({ deliveryId: one ?? "" });
+    const { deliveries: resent } = await log().listDeliveries({ eventId: eventIds[0] ?? "" });
+    for (const deliveryId of [one, resent[0]?.id]) {
+      expect(
+        await log()
+          .resendDelivery({ deliveryId: deliveryId ?? "" })
+          .catch(codeOf),
+      ).toBe(Code.ResourceExhausted);
+    }
+    await log().resendDelivery({ deliveryId: two ?? "" });
+    await resendEvent(eventIds[1] ?? "");
+    expect(await scene.deliveries()).toHaveLength(4 + MAX_SENT_AGAIN + 2);
+  });
+
+  it("[OUT] replays count too, and skip events that were sent 100 times", async () => {
+    const { id, eventIds } = await scene.backlog(3);
+    const [spent = "", last = "", other = ""] = eventIds;
+    await setSentAgain(spent, MAX_SENT_AGAIN);
+    await setSentAgain(last, MAX_SENT_AGAIN - 1);
+    rig.receiver.behave(() => ({ status: 410 }));
+    await rig.start(["dispatcher", "worker"]);
+    expect(await scene.done(await scene.start(id))).toMatchObject({ considered: 3, sent: 2, failed: 2, skipped: 1 });
+    expect(await scene.done(await scene.start(id))).toMatchObject({ considered: 3, sent: 1, failed: 1, skipped: 2 });
+    expect(await resendEvent(last).catch(codeOf)).toBe(Code.ResourceExhausted);
+
+    const failed = await rig.report({ workspaceId: "w" });
+    await eventually(async () => (await scene.undelivered()) === 4);
+    await setSentAgain(failed, MAX_SENT_AGAIN);
+    rig.receiver.behave(() => ({}));
+    rig.clock.advance(SECOND_MS);
+    const range = { ...scene.wholeRange(), selection: ReplaySelection.ALL };
+    expect(await scene.done(await scene.start(id, { range }))).toMatchObject({ sent: 1, delivered: 1, skipped: 3 });
+    expect(eventsOf(rig.requestsTo("/w")).toSorted()).toEqual([last, other, other, other, failed].toSorted());
+  });
+
+  it("[OUT] deliveries of a replay that a deactivation cancelled are not made again beyond that", async () => {
+    const { id, eventIds } = await scene.backlog(2);
+    const store = scene.replica();
+    const replayId = await scene.start(id);
+    expect(await store.step(rig.clock.now())).toMatchObject({ made: 2 });
+    await scene.setActive(id, false);
+    await setSentAgain(eventIds[0] ?? "", MAX_SENT_AGAIN);
+    await scene.setActive(id, true);
+    rig.clock.advance(MINUTE_MS);
+    expect(await store.step(rig.clock.now())).toMatchObject({ made: 1 });
+    expect(await scene.get(replayId)).toMatchObject({ state: ReplayState.RUNNING, sent: 3, cancelled: 2 });
+  });
+});
