@@ -149,18 +149,18 @@ describe("endpoints", () => {
     expect((await rig.endpoints({ workspaceId: "w-cap" }).listEndpoints({})).endpoints).toHaveLength(20);
   });
 
-  it("[OUT] a deleted endpoint is gone, and so is its secret", async () => {
-    const { endpoint } = await create({}, "w-delete");
+  it("[OUT] a deleted endpoint is gone, and so are its secret and its lists", async () => {
+    const { endpoint } = await create({ description: "orders" }, "w-delete");
     const client = rig.endpoints({ workspaceId: "w-delete" });
     const endpointId = endpoint?.id ?? 0n;
     await client.deleteEndpoint({ endpointId });
     await expect(client.getEndpoint({ endpointId })).rejects.toEqual(refusal(Code.NotFound, /no such endpoint/));
     await expect(client.deleteEndpoint({ endpointId })).rejects.toEqual(refusal(Code.NotFound, /no such endpoint/));
     const { rows } = await rig.pool.query(
-      "select length(secret) as length from outbound_webhook.endpoint where id = $1",
+      "select length(secret) as length, events, tools, description from outbound_webhook.endpoint where id = $1",
       [endpointId],
     );
-    expect(rows).toEqual([{ length: 0 }]);
+    expect(rows).toEqual([{ length: 0, events: [], tools: [], description: "" }]);
   });
 
   it("[WMGMT] every RPC fails with not_found for ids of another workspace", async () => {

@@ -10,6 +10,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** Thousands of statements that change tables, each of which waits for the disk. */
 const MANY_DAYS_DEADLINE_MS = 120_000;
+/** A deleted endpoint is kept for this many days at least. */
+const EVENT_DAYS = RETENTION_DAYS + 3;
 const START = new Date("2026-11-01T23:59:00Z");
 const days = (count: number) => new Date(START.getTime() + count * DAY_MS);
 
@@ -89,6 +91,52 @@ describe("retention", () => {
     await deleteOld(db, table, new Date(Date.now() + HOUR_MS));
     expect(batches).toEqual([0, 10_000, 1]);
     expect((await pool.query(`select from outbound_webhook.${table}`)).rowCount).toBe(0);
+  });
+
+  it("[OUT] a deleted endpoint is kept as long as deliveries, undelivered events or replays refer to it, and then deleted", async () => {
+    const deletedAt = days(300);
+    await maintainPartitions(pool, deletedAt);
+    const { rows } = await pool.query(
+      `insert into outbound_webhook.endpoint (workspace_id, workspace, url, events, secret, created_at, active, deleted_at)
+       select 'w-' || n, 'acme', 'https://a.example/', '{}', '', $1, false, case when n > 1 then $1::timestamptz end
+       from generate_series(1, 1006) n returning id`,
+      [deletedAt],
+    );
+    const [live, delivered, undelivered, replayed, queued, busy] = rows.map((row) => row.id);
+    const late = days(300 + EVENT_DAYS);
+    await pool.query(
+      `insert into outbound_webhook.delivery
+         (created_at, id, workspace_id, endpoint_id, event_created_at, event_id, event_type, kind)
+       values ($2, outbound_webhook.delivery_id($2), 'w', $1, $2, 'evt', 'custom.x', 'event')`,
+      [delivered, days(303)],
+    );
+    await pool.query(
+      `insert into outbound_webhook.undelivered
+         (endpoint_id, event_id, event_type, event_at, body_at, kept_from, state) values ($1, 'evt', 'custom.x', $2, $2, $2, 'pulled')`,
+      [undelivered, late],
+    );
+    await pool.query(
+      `insert into outbound_webhook.replay (workspace_id, endpoint_id, from_at, to_at, everything, rate_per_second,
+         events_at_start, more_at_start, started_at, started_by, cursor_at) values ('w', $1, $2, $2, false, 1, 0, false, $2, '', $2)`,
+      [replayed, late],
+    );
+    await pool.query("update outbound_webhook.endpoint set cancel_until = $2 where id = $1", [queued, deletedAt]);
+    await pool.query(
+      "insert into outbound_webhook.queue_member (group_id, member_id, ready_at) values ('w-6', $1, $2)",
+      [busy, deletedAt],
+    );
+    const left = async () => {
+      const found = await pool.query("select id from outbound_webhook.endpoint order by workspace_id");
+      return found.rows.map((row) => row.id);
+    };
+    await maintainPartitions(pool, late);
+    expect(await left()).toHaveLength(1_006);
+    await maintainPartitions(pool, new Date(late.getTime() + 1));
+    expect(await left()).toEqual([live, delivered, undelivered, replayed, queued, busy]);
+    await pool.query("update outbound_webhook.endpoint set cancel_until = null");
+    await pool.query("delete from outbound_webhook.queue_member");
+    await maintainPartitions(pool, days(300 + 2 * EVENT_DAYS));
+    expect(await left()).toEqual([live]);
   });
 
   it("a new database takes rows of yesterday and today", async () => {

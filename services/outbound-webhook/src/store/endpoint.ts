@@ -136,11 +136,12 @@ export async function updateEndpoint(
   return rows[0];
 }
 
-/** Keeps the row for the log, without the secret. Returns false when there is no such endpoint. */
+/** Keeps the row as long as something refers to it, without the secret and what the endpoint got. Returns false when there is no such endpoint. */
 export async function deleteEndpoint(db: Queryable, key: EndpointKey, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `update outbound_webhook.endpoint
-     set deleted_at = $3, cancel_until = $3, active = false, secret = '', sealed_headers = null, notice_due_at = null
+     set deleted_at = $3, cancel_until = $3, active = false, notice_due_at = null,
+       secret = '', sealed_headers = null, header_names = '{}', events = '{}', tools = '{}', description = ''
      where workspace_id = $1 and id = $2 and deleted_at is null`,
     [key.workspaceId, key.endpointId, now],
   );

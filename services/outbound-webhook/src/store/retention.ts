@@ -1,6 +1,7 @@
 import { dropDailyPartitions, ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import type { Pool, Queryable } from "@toolgate/postgres/pool";
 import { MAX_DAYS_LATE } from "../domain/incoming-event.ts";
+import { removeDeletedEndpoints } from "./deleted-endpoints.ts";
 
 const DAY_MS = 86_400_000;
 /** Days of the delivery log. [OUT-16] */
@@ -76,6 +77,7 @@ async function keepWhileLocked(db: Queryable, now: Date): Promise<void> {
   await deleteOld(db, "replay", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "parked_message", daysAgo(RETENTION_DAYS));
   await deleteOld(db, "moved_event", daysAgo(EVENT_RETENTION_DAYS));
+  await removeDeletedEndpoints(db, daysAgo(EVENT_RETENTION_DAYS));
 }
 
 /** Deletes a table's rows from before this time, in batches. */
