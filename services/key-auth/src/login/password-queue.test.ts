@@ -6,6 +6,7 @@ import {
   CONCURRENT_HASHES,
   createPasswordQueue,
   MAX_WAITING,
+  MAX_WAITING_PER_OWNER,
   MAX_WAITING_PER_SOURCE,
   RESERVED_FOR_KNOWN,
 } from "./password-queue.ts";
@@ -43,6 +44,8 @@ function testQueue(maxWaitMs = 86_400_000) {
 
 const ATTACKS: Record<string, (at: number) => Partial<CheckSource>> = {
   "one Member at one network": () => ({ account: "member", network: "office", isKnown: true }),
+  "one Member with many devices": (at) => ({ account: "member", device: `device${at}`, isKnown: true }),
+  "one Member at many networks": (at) => ({ account: "member", network: `office${at}`, isKnown: true }),
   "one network on many accounts": (at) => ({ account: `a${at}`, network: "cloud" }),
   "many networks on one account": (at) => ({ account: "victim", network: `bot${at}` }),
   "many networks of one site on many accounts": (at) => ({ account: `a${at}`, network: `bot${at}`, site: "cloud" }),
@@ -96,6 +99,38 @@ test("[MGMT-4] checks of one source wait in a bounded queue, and all checks in a
   // The first of them got a place.
   for (let round = 0; round < 5; round += 1) await queue.endOne();
   expect(queue.started).toContain("known 0");
+});
+
+const OWNERS: Record<string, (at: number) => Partial<CheckSource>> = {
+  "devices and sessions": (at) => ({ device: `device${at}` }),
+  "known networks": (at) => ({ network: `office${at}` }),
+};
+
+test.each(Object.entries(OWNERS))("[MGMT-4] all %s of one account cannot fill the queue", async (_name, sourceOf) => {
+  const queue = testQueue();
+  let refused = 0;
+  for (let at = 0; at < MAX_WAITING + RESERVED_FOR_KNOWN; at += 1) {
+    const source = { account: "member", isKnown: true, ...sourceOf(at) };
+    void queue.ask("member", source).catch((error: ConnectError) => {
+      if (error.code === Code.ResourceExhausted) refused += 1;
+    });
+  }
+  await queue.settle();
+  // One of them runs.
+  expect(refused).toBe(MAX_WAITING + RESERVED_FOR_KNOWN - MAX_WAITING_PER_OWNER - 1);
+  expect(queue.started).toEqual(["member"]);
+});
+
+test("[MGMT-4] strangers in one known network neither delay the owner in another one nor take all places", async () => {
+  const queue = testQueue();
+  const source = { account: "victim", isKnown: true };
+  for (let at = 0; at < 2 * MAX_WAITING_PER_SOURCE; at += 1) {
+    void queue.ask("stranger", { ...source, network: "home" }).catch(() => {});
+  }
+  for (let round = 0; round < 5; round += 1) await queue.endOne();
+  void queue.ask("owner", { ...source, network: "office" });
+  await queue.endOne();
+  expect(queue.started.at(-1)).toBe("owner");
 });
 
 test("[MGMT-4] strangers in the network of a known device do not delay it", async () => {
