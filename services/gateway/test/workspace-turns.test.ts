@@ -93,11 +93,12 @@ describe("the share of a workspace at the gateway", () => {
       await response.arrayBuffer();
       return response;
     };
-    const list = (workspace: string) =>
+    const list = (workspace: string, init: RequestInit = {}) =>
       request(workspace, "/toolgate.key_auth.v1.KeyService/ListKeys", {
         method: "POST",
-        headers: { authorization: "Bearer a.b.c", "content-type": "application/json" },
+        headers: { authorization: "Bearer a.b.c", "content-type": "application/json", ...init.headers },
         body: JSON.stringify({ workspace }),
+        ...(init.signal && { signal: init.signal }),
       });
     /** A connection on which a test writes requests itself. */
     const connection = () => {
@@ -188,6 +189,33 @@ describe("the share of a workspace at the gateway", () => {
     ]);
   });
 
+  test("[FAIR] a management request keeps its turn until the service has finished, even when its client has left", async () => {
+    const { list, lists, open } = await gateway({ maxRunning: 2, maxWaiting: 10 });
+    const clients = new AbortController();
+    const left = list("noisy", { signal: clients.signal }).catch(() => {});
+    // A deadline of the client ends its request, and not the work of the service.
+    const late = list("noisy", { headers: { "connect-timeout-ms": "1000" } });
+    await eventually(() => expect(lists.length).toBe(2));
+    clients.abort();
+    await left;
+    expect((await late).status).toBe(504);
+    await eventually(() => expect(open()).toBe(0));
+    const next = list("noisy");
+    await eventually(() => expect(open()).toBe(1));
+    for (let other = 0; other < 5; other += 1) {
+      const quiet = list("quiet");
+      await eventually(() => expect(lists.length).toBe(3 + other));
+      lists.at(-1)?.end();
+      expect((await quiet).status).toBe(200);
+    }
+    expect(lists.filter(({ workspace }) => workspace === "noisy").length).toBe(2);
+    lists[0]?.end();
+    await eventually(() => expect(lists.at(-1)?.workspace).toBe("noisy"));
+    lists.at(-1)?.end();
+    expect((await next).status).toBe(200);
+    lists[1]?.end();
+  });
+
   /** A workspace asks for 200 turns at the same time; returns how many it gets while no time passes. */
   async function begunAtOnce(shares: WorkspaceShares, workspace: string): Promise<number> {
     const ended = new AbortController();
@@ -232,14 +260,17 @@ describe("the share of a workspace at the gateway", () => {
   });
 
   test("requests that came on one connection are handled one after another, and keep nothing when it closes", async () => {
-    const { connection, list, lists } = await gateway({ maxRunning: 2, maxWaiting: 10 });
+    const { connection, list, lists, open } = await gateway({ maxRunning: 2, maxWaiting: 10 });
     const { socket, received } = connection();
     socket.write(listRequest("noisy").repeat(5));
     await eventually(() => expect(lists.length).toBe(1));
     lists[0]?.end();
     await eventually(() => expect(received().match(/HTTP\/1.1 200/gu)).toHaveLength(1));
     await eventually(() => expect(lists.length).toBe(2));
+    await eventually(() => expect(open()).toBe(4));
     socket.destroy();
+    await eventually(() => expect(open()).toBeLessThan(4));
+    lists[1]?.end();
     const both = [list("noisy"), list("noisy")];
     await eventually(() => expect(lists.length).toBe(4));
     for (const { end } of lists) end();

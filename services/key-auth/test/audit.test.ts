@@ -9,6 +9,7 @@ import { testNats } from "@toolgate/testbed/servers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pruneAuditLog } from "../src/events/daily-job.ts";
 import { provision } from "../src/operator/provision.ts";
+import { MAX_ENTRIES_READ } from "../src/store/audit.ts";
 import { account, codeOf, type RunningKeyAuth, runKeyAuth } from "./running-key-auth.ts";
 
 let keyAuth: RunningKeyAuth;
@@ -139,6 +140,36 @@ test("[MGMT] paging through the audit log lists each entry once; it can be filte
   } while (pageToken !== "");
   expect(seen.toSorted()).toEqual(["k1", "k2", "k3", "k4"]);
   expect(await codeOf(keyAuth.audit.listAuditEntries({ pageToken: "bogus" }, admin))).toBe(Code.InvalidArgument);
+});
+
+test("[MGMT] [FAIR] a page of a search reads a bounded number of entries, and the pages together find all", async () => {
+  const { workspaceId } = await provision(keyAuth.pool, account(`${randomUUID()}@example.test`, "admin"));
+  const admin = keyAuth.as("admin", workspaceId);
+  const entries = 2 * MAX_ENTRIES_READ + 1_000;
+  // A thousand of the same time each; the oldest has a time of its own.
+  await keyAuth.pool.query(
+    `insert into key_auth.audit_entries (id, workspace_id, at, actor, action, target_id, target, changes)
+     select gen_random_uuid(), $1, '2026-11-21T12:00:00Z'::timestamptz - make_interval(secs => n / 1000), 'ada',
+       case when n in (3, $2) then 'tool.expose' else 'tool.edit' end, 'echo', n::text, '[]'
+     from generate_series(1, $2::int) n`,
+    [workspaceId, entries],
+  );
+  const read = async (filter: { action?: string; targetId?: string }) => {
+    const pages: string[][] = [];
+    let pageToken = "";
+    do {
+      const page = await keyAuth.audit.listAuditEntries({ ...filter, pageToken }, admin);
+      pages.push(page.entries.map(({ target }) => target));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return pages;
+  };
+  expect(await read({ action: "nothing.matches" })).toEqual([[], [], []]);
+  expect(await read({ targetId: "nobody" })).toEqual([[], [], []]);
+  expect(await read({ action: "tool.expose" })).toEqual([["3"], [], [`${entries}`]]);
+  const all = (await read({ targetId: "echo" })).flat();
+  expect(all.length).toBe(entries);
+  expect(new Set(all).size).toBe(entries);
 });
 
 test("[MGMT] audit entries are kept for two years, and pruning can be repeated", async () => {

@@ -175,7 +175,8 @@ export declare const FieldChangeSchema: GenMessage<FieldChange>;
  */
 export declare const AuditService: GenService<{
   /**
-   * Newest first.
+   * Newest first. A page reads at most 5,000 entries, so with target_id or action it may have fewer than asked for, or none,
+   * although there are more: only an empty next_page_token ends the list.
    *
    * @generated from rpc toolgate.key_auth.v1.AuditService.ListAuditEntries
    */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { type Clock, REAL_CLOCK, ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
@@ -61,10 +62,16 @@ export function createWorkspaceTurns(bytesPerSecond: number, clock: Clock = REAL
   };
 }
 
+/** The turn of a request. It ends when the response has been sent or the client has left, but not before its work. */
+export interface RequestTurn {
+  /** Does work of another service, which goes on when the client leaves. Rejects if the client has left already. */
+  during<T>(work: () => Promise<T>): Promise<T>;
+}
+
 /**
- * Waits for the turn of a workspace's request. The turn ends when the response has been sent, and what the request and the
- * response took on the connection is charged then; at least `bodyBytes` for the request, which may have been compressed.
- * Rejects with `ShareExceeded`, also when the client has left.
+ * Waits for the turn of a workspace's request. What the request and the response took on the connection is charged when the
+ * response has been sent; at least `bodyBytes` for the request, which may have been compressed. Rejects with
+ * `ShareExceeded`, also when the client has left.
  */
 export async function takeTurn(
   shares: WorkspaceShares,
@@ -73,20 +80,38 @@ export async function takeTurn(
   response: ServerResponse,
   weight: number,
   bodyBytes = 0,
-): Promise<void> {
+): Promise<RequestTurn> {
   const { socket } = request;
   const [readBefore, writtenBefore] = bytesOn(socket);
   const turn = await shares.begin(workspaceId, 0, () => whenClosed(response));
-  const end = () => {
+  let isClosed = false;
+  let works = 0;
+  const endWhenDone = () => {
+    if (isClosed && works === 0) turn[Symbol.dispose]();
+  };
+  const close = () => {
     const [read, written] = bytesOn(socket);
     // Part of the body came before the turn, so its length counts, but never more than the connection has received.
     const claimed = Number(request.headers["content-length"] ?? 0);
     const sent = Math.max(bodyBytes, Math.min(claimed, read), read - readBefore);
     turn.charge((sent + written - writtenBefore) * weight);
-    turn[Symbol.dispose]();
+    isClosed = true;
+    endWhenDone();
   };
-  if (response.closed) end();
-  else response.once("close", end);
+  if (response.closed) close();
+  else response.once("close", close);
+  return {
+    async during(work) {
+      if (isClosed) throw new ConnectError("the client has left", Code.Canceled);
+      works += 1;
+      try {
+        return await work();
+      } finally {
+        works -= 1;
+        endWhenDone();
+      }
+    },
+  };
 }
 
 /** What has been read from and written to a connection. Requests that are injected in tests have none. */

@@ -10,7 +10,7 @@ import { RETRY_AFTER_HEADER } from "../../domain/responses.ts";
 import { MAX_BYTES_READ_FIRST, saysAtMost } from "../request-bytes.ts";
 import { loginOfRequest, memberRoleOf } from "../sessions/login-of-request.ts";
 import { upstreamResponse } from "../upstream-response.ts";
-import { takeTurn, WEIGHTS, type WorkspaceTurns } from "../workspace-turns.ts";
+import { type RequestTurn, takeTurn, WEIGHTS, type WorkspaceTurns } from "../workspace-turns.ts";
 import { readJson, workspaceIn } from "./json-body.ts";
 
 /** A management request that may go on. */
@@ -18,6 +18,8 @@ export interface Admitted {
   /** Both are empty for RPCs that need no login. `principal`: as key-auth has signed it. */
   workspaceId: string;
   principal: string;
+  /** Undefined for RPCs that need no login. */
+  turn?: RequestTurn;
   /** JSON, of which nothing has been made yet. */
   body: Uint8Array;
 }
@@ -51,8 +53,8 @@ export function createAdmission(keyAuth: Transport, turns: WorkspaceTurns, log: 
     const workspace = workspaceIn(body);
     const user = await upstreamResponse(sessions.authorize({ token, workspace }), upstream);
     if (!memberRoleOf(user.role)) throw new ConnectError("your role does not permit this", Code.PermissionDenied);
-    await waitForTurn(turns, user.workspaceId, body.length, request, reply);
-    return { workspaceId: user.workspaceId, principal: user.principal, body };
+    const turn = await waitForTurn(turns, user.workspaceId, body.length, request, reply);
+    return { workspaceId: user.workspaceId, principal: user.principal, turn, body };
   };
 }
 
@@ -72,9 +74,9 @@ async function waitForTurn(
   bodyBytes: number,
   { raw: request }: FastifyRequest,
   { raw: response }: FastifyReply,
-): Promise<void> {
+): Promise<RequestTurn> {
   try {
-    await takeTurn(turns.management, workspaceId, request, response, WEIGHTS.management, bodyBytes);
+    return await takeTurn(turns.management, workspaceId, request, response, WEIGHTS.management, bodyBytes);
   } catch (error) {
     if (!(error instanceof ShareExceeded)) throw error;
     const headers = { [RETRY_AFTER_HEADER]: String(error.retryAfterSeconds) };

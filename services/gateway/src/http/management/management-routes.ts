@@ -41,7 +41,7 @@ const METHODS: ReadonlyMap<string, DescMethod> = new Map(
 const JSON_TYPE = /^application\/json *(;|$)/i;
 const TIMEOUT_MS = 20_000;
 
-const admittedKey = createContextKey<Pick<Admitted, "workspaceId" | "principal">>({ workspaceId: "", principal: "" });
+const admittedKey = createContextKey<Omit<Admitted, "body">>({ workspaceId: "", principal: "" });
 const addressKey = createContextKey("");
 
 declare module "fastify" {
@@ -120,18 +120,36 @@ function offer(router: ConnectRouter, service: DescService, transport: Transport
   for (const method of callableFromOutside(service)) {
     handlers[method.localName] = async (request, context) => {
       if (containsNul(request)) throw new ConnectError("NUL is not allowed in text", Code.InvalidArgument);
-      const { workspaceId, principal } = context.values.get(admittedKey);
+      const { workspaceId, principal, turn } = context.values.get(admittedKey);
       const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: context.values.get(addressKey) });
       if (principal !== "") headers.set(PRINCIPAL_HEADER, principal);
       const { signal } = context;
       const call = client[method.localName] as UnaryClient[string];
-      const response = await upstreamResponse(call(request, { headers, signal, timeoutMs: TIMEOUT_MS }), {
-        signal,
-        log,
-      });
+      const options = { headers, timeoutMs: TIMEOUT_MS };
+      // A service finishes its queries even for a client that has left, so the turn lasts until then.
+      const responding = turn
+        ? whileWanted(
+            turn.during(() => call(request, options)),
+            signal,
+          )
+        : call(request, { ...options, signal });
+      const response = await upstreamResponse(responding, { signal, log });
       if (isLargePage(response)) await leaveRoom(workspaceId);
       return response;
     };
   }
   router.service(service as DescService & { typeName: string }, handlers as Record<string, never>);
+}
+
+/** The result of work that goes on when the signal fires. Whoever waits for it gets the signal's reason then. */
+async function whileWanted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: unwanted, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason);
+  signal.addEventListener("abort", leave);
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([work, unwanted]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
 }

@@ -5,7 +5,7 @@ import { CURSOR, nextPageToken, pageSize, parsePageToken } from "@toolgate/servi
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import type { FieldChange } from "../../domain/audit.ts";
-import { type AuditCursor, listAuditEntries as listEntries } from "../../store/audit.ts";
+import { type AuditCursor, lastEntryToRead, listAuditEntries as listEntries } from "../../store/audit.ts";
 
 export const listAuditEntries: Handler<Context, typeof AuditService.method.listAuditEntries> = async (
   context,
@@ -13,15 +13,15 @@ export const listAuditEntries: Handler<Context, typeof AuditService.method.listA
   call,
 ) => {
   const size = pageSize(request.pageSize);
-  const rows = await listEntries(context.pool, {
-    workspaceId: principalOf(call).workspaceId,
-    targetId: request.targetId,
-    action: request.action,
-    limit: size + 1,
-    after: parsePageToken<AuditCursor>(request.pageToken, { at: CURSOR.time, id: CURSOR.uuid }),
-  });
+  const { workspaceId } = principalOf(call);
+  const { targetId, action } = request;
+  const after = parsePageToken<AuditCursor>(request.pageToken, { at: CURSOR.time, id: CURSOR.uuid });
+  // Without a filter, the page itself is the limit.
+  const isSearch = targetId !== "" || action !== "";
+  const upTo = isSearch ? await lastEntryToRead(context.pool, workspaceId, after) : undefined;
+  const rows = await listEntries(context.pool, { workspaceId, targetId, action, limit: size + 1, after, upTo });
   const page = rows.slice(0, size);
-  const last = rows.length > size ? page.at(-1) : undefined;
+  const last = rows.length > size ? cursorOf(page.at(-1)) : upTo;
   return {
     entries: page.map(({ id, at, actor, action, targetId, target, changes }) => ({
       id,
@@ -32,9 +32,13 @@ export const listAuditEntries: Handler<Context, typeof AuditService.method.listA
       target,
       changes: changes.map(changeMessage),
     })),
-    nextPageToken: last ? nextPageToken({ at: last.cursorAt, id: last.id }) : "",
+    nextPageToken: last ? nextPageToken(last) : "",
   };
 };
+
+function cursorOf(entry: { cursorAt: string; id: string } | undefined): AuditCursor | undefined {
+  return entry && { at: entry.cursorAt, id: entry.id };
+}
 
 function changeMessage({ field, before, after }: FieldChange) {
   return { field, beforeJson: jsonOf(before), afterJson: jsonOf(after) };
