@@ -54,18 +54,22 @@ async function gateway() {
       called.push(`SaveTool as ${requestHeader.get("toolgate-principal")}`);
       return {};
     });
+    router.rpc(ToolService.method.listTools, () => ({ nextPageToken: "x".repeat(MIB) }));
   });
   const app = await testServer({ transports: { "key-auth": keyAuth, "tool-runner": toolRunner } });
   resources.defer(() => app.close());
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as { port: number };
+  const send = (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = BEARER) => {
+    const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
+    return fetch(`http://127.0.0.1:${port}${path}`, init);
+  };
   const post = async (
     path: string,
     body: string | Uint8Array<ArrayBuffer>,
     headers: Record<string, string> = BEARER,
   ) => {
-    const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
+    const response = await send(path, body, headers);
     return { status: response.status, errorCode: response.headers.get("x-error-code"), body: await response.json() };
   };
   /** Sends the head of a request with a part of its body, and returns the response that comes before the rest. */
@@ -81,7 +85,7 @@ async function gateway() {
     await eventually(() => expect(response).toContain("}"));
     return response;
   };
-  return { begin, called, lists, post };
+  return { begin, called, lists, post, send };
 }
 
 const LONG = `content-length: ${2 * MIB}`;
@@ -159,6 +163,15 @@ test("a request may have 50,000 JSON values; one with more calls no service for 
     });
   }
   expect(called.filter((rpc) => rpc !== "GetSession")).toEqual([]);
+});
+
+test("[FAIR] a response is never compressed, so that its size counts in the share, and no time goes into it", async () => {
+  const { send } = await gateway();
+  const accepting = { ...BEARER, "accept-encoding": "br, gzip" };
+  const page = await send("/toolgate.tool_runner.v1.ToolService/ListTools", '{"workspace":"w"}', accepting);
+  expect(page.headers.get("content-encoding")).toBeNull();
+  expect(Number(page.headers.get("content-length"))).toBeGreaterThan(MIB);
+  await page.arrayBuffer();
 });
 
 test("a login is checked once, and once more before a large body is read", async () => {

@@ -117,6 +117,11 @@ export declare type ListPreparedQueriesRequest = Message<"toolgate.tool_runner.v
    * @generated from field: string workspace = 1;
    */
   workspace: string;
+
+  /**
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -130,9 +135,18 @@ export declare const ListPreparedQueriesRequestSchema: GenMessage<ListPreparedQu
  */
 export declare type ListPreparedQueriesResponse = Message<"toolgate.tool_runner.v1.ListPreparedQueriesResponse"> & {
   /**
+   * By name: as many as fit into about 256 KiB.
+   *
    * @generated from field: repeated toolgate.tool_runner.v1.PreparedQuery queries = 1;
    */
   queries: PreparedQuery[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**

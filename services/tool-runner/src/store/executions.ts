@@ -57,6 +57,10 @@ const COLUMNS = `id, parent_id as "parentId", tool, tool_version as "toolVersion
   duration_ms as "durationMs", success, error, args::text as "argsJson", result::text as "resultJson",
   read_only as "readOnly", host_calls as "hostCalls", logs, request_id as "requestId"`;
 
+/** What a run takes up, about. */
+const LOGGED_CHARACTERS =
+  "length(args::text) + length(result::text) + length(error) + length(host_calls::text) + length(logs::text)";
+
 export type ExecutionCursor = { startedAt: string; id: string };
 
 /** Undefined members are not filtered by. */
@@ -112,13 +116,26 @@ export function listExecutions(
 
 const MAX_CHILDREN_SHOWN = 200;
 
-/** The run and the runs that it called, oldest first; empty if the workspace has no such run. */
+const MAX_CHILDREN_CHARACTERS = 1024 * 1024;
+
+/**
+ * The run and the first of the runs that it called, oldest first, as many as there is room for; empty if the workspace has
+ * no such run.
+ */
 export function findExecutionTree(db: Queryable, workspaceId: string, id: string): Promise<ExecutionRow[]> {
   return allRows(
     db,
-    `select ${COLUMNS} from tool_runner.executions
-     where workspace_id = $1 and (id = $2 or parent_id = $2)
-     order by started_at, id limit ${MAX_CHILDREN_SHOWN}`,
+    `select ${COLUMNS}
+     from (
+       select *, sum(${LOGGED_CHARACTERS}) filter (where id <> $2) over (order by started_at, id) as characters
+       from (
+         select * from tool_runner.executions
+         where workspace_id = $1 and (id = $2 or parent_id = $2)
+         order by started_at, id limit ${MAX_CHILDREN_SHOWN}
+       ) oldest
+     ) counted
+     where id = $2 or characters <= ${MAX_CHILDREN_CHARACTERS}
+     order by started_at, id`,
     [workspaceId, id],
   );
 }

@@ -32,10 +32,27 @@ export function findPreparedQuery(db: Queryable, workspaceId: string, name: stri
   return firstRow<PreparedQueryRow>(db, select, [workspaceId, name]);
 }
 
-/** By name. */
-export function listPreparedQueries(db: Queryable, workspaceId: string): Promise<PreparedQueryRow[]> {
-  const select = "select name, sql, mode from tool_runner.prepared_queries where workspace_id = $1 order by name";
-  return allRows(db, select, [workspaceId]);
+/** By name, after the given one: those that begin within `maxBytes`, of which the last one may end beyond. */
+export function listPreparedQueries(
+  db: Queryable,
+  workspaceId: string,
+  { after, maxBytes }: { after: string; maxBytes: number },
+): Promise<(PreparedQueryRow & { isLast: boolean })[]> {
+  return allRows(
+    db,
+    `select name, sql, mode, "isLast"
+     from (
+       select name, sql, mode,
+         lead(name) over by_name is null as "isLast",
+         sum(octet_length(sql)) over by_name - octet_length(sql) as bytes_before
+       from tool_runner.prepared_queries
+       where workspace_id = $1 and name > $2
+       window by_name as (order by name)
+     ) queries
+     where bytes_before < $3
+     order by name`,
+    [workspaceId, after, maxBytes],
+  );
 }
 
 export function deletePreparedQuery(db: Queryable, workspaceId: string, name: string): Promise<boolean> {

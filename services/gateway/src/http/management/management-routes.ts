@@ -82,6 +82,8 @@ export function managementRoutes(peers: Pick<Peers, "transport">, turns: Workspa
         createContextValues().set(admittedKey, request.admitted).set(addressKey, canonicalIp(request.ip)),
       interceptors: [errorCodeInterceptor, errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
+      // To compress a page takes longer than all else that is done for it, and would hide its size from the share.
+      compressMinBytes: Number.MAX_SAFE_INTEGER,
       // A misspelled field could be a restriction, so it must not be ignored.
       jsonOptions: { ignoreUnknownFields: false },
       grpc: false,

@@ -5,10 +5,8 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import { validate as isUuid } from "uuid";
 import type { Context } from "../../context.ts";
-import { type ExecutionRow, findExecutionTree } from "../../store/executions.ts";
-import { executionMessage, loggedCharacters } from "./execution-message.ts";
-
-const MAX_CHILDREN_CHARACTERS = 1024 * 1024;
+import { findExecutionTree } from "../../store/executions.ts";
+import { executionMessage } from "./execution-message.ts";
 
 export const getExecution: Handler<Context, typeof ExecutionService.method.getExecution> = async (
   { pool, now },
@@ -21,15 +19,6 @@ export const getExecution: Handler<Context, typeof ExecutionService.method.getEx
   if (!execution) throw new ConnectError("no such execution", Code.NotFound);
   return {
     execution: executionMessage(execution),
-    children: withinBytes(rows.filter((row) => row !== execution)).map(executionMessage),
+    children: rows.filter((row) => row !== execution).map(executionMessage),
   };
 };
-
-/** The first ones; the others are in the list, like all runs. */
-function withinBytes(rows: readonly ExecutionRow[]): ExecutionRow[] {
-  let characters = 0;
-  return rows.filter((row) => {
-    characters += loggedCharacters(row);
-    return characters <= MAX_CHILDREN_CHARACTERS;
-  });
-}
