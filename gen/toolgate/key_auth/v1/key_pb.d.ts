@@ -775,7 +775,8 @@ export declare const KeyOrderSchema: GenEnum<KeyOrder>;
  */
 export declare const KeyService: GenService<{
   /**
-   * Creates a key. Only this response contains its secret.
+   * Creates a key. Only this response contains its secret. Fails with resource_exhausted once the workspace has 10,000 keys,
+   * revoked ones included.
    *
    * @generated from rpc toolgate.key_auth.v1.KeyService.CreateKey
    */

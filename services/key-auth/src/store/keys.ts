@@ -35,6 +35,20 @@ interface NewKey {
   createdBy: string;
 }
 
+/** Of a workspace, revoked ones included: they are never deleted, and each key that was called keeps entries in Redis. */
+export const MAX_KEYS = 10_000;
+
+/** Whether the workspace may have one more key. Until the transaction ends, no other key is created in it. */
+export async function lockRoomForKey(db: Queryable, workspaceId: string): Promise<boolean> {
+  // Does not block what refers to the workspace, such as logins and audit entries.
+  await db.query("select 1 from key_auth.workspaces where id = $1 for no key update", [workspaceId]);
+  const counted = await db.query(
+    `select count(*) as keys from (select 1 from key_auth.keys where workspace_id = $1 limit ${MAX_KEYS}) counted`,
+    [workspaceId],
+  );
+  return counted.rows[0].keys < MAX_KEYS;
+}
+
 export async function insertKey(db: Queryable, key: NewKey): Promise<KeyRow> {
   const inserted = await db.query(
     `insert into key_auth.keys

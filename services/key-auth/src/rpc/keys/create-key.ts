@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { generateSecret, hashSecret, visiblePrefix } from "@toolgate/api-key/secret";
 import type { KeyService } from "@toolgate/gen/toolgate/key_auth/v1/key_pb";
 import { inTransaction } from "@toolgate/postgres/pool";
@@ -6,7 +7,7 @@ import type { Handler } from "@toolgate/service-host/handler";
 import { principalOf } from "@toolgate/service-host/principal";
 import type { Context } from "../../context.ts";
 import { DEFAULT_LIMIT } from "../../domain/key.ts";
-import { insertKey } from "../../store/keys.ts";
+import { insertKey, lockRoomForKey, MAX_KEYS } from "../../store/keys.ts";
 import { checkedExpiry, checkedLimit, checkedName, checkedNetworks, checkedTools } from "./check-fields.ts";
 import { keyMessage } from "./key-message.ts";
 import { auditKey } from "./record-change.ts";
@@ -28,6 +29,9 @@ export const createKey: Handler<Context, typeof KeyService.method.createKey> = a
     createdBy: email,
   };
   const row = await inTransaction(context.pool, async (client) => {
+    if (!(await lockRoomForKey(client, workspaceId))) {
+      throw new ConnectError(`a workspace has at most ${MAX_KEYS} keys, revoked ones included`, Code.ResourceExhausted);
+    }
     const after = await insertKey(client, key);
     await auditKey(client, { principal, action: "key.create", after, at: context.now() });
     return after;
