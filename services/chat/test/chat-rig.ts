@@ -15,12 +15,12 @@ import { startToolRunnerRig, type ToolRunnerRig } from "../../tool-runner/test/t
 import { type Config, type ProcessRole, ROLES } from "../src/config.ts";
 import { start as startService } from "../src/service.ts";
 import { readEvents } from "../src/store/events.ts";
-import { type HistoryRow, readHistory } from "../src/store/history.ts";
+import { type HistoryRow, readHistoryAfter } from "../src/store/history.ts";
 import type { StartOutcome, TurnRef } from "../src/store/turns/start.ts";
 import { createTurns, type TurnRequest, type Turns } from "../src/turns/turns.ts";
 import { type ScriptedModel, scriptedModel } from "./scripted-model.ts";
 
-const ALL_EVENTS = 100_000;
+const ALL = { limit: 100_000, maxBytes: Number.MAX_SAFE_INTEGER };
 
 export interface ChatRig extends AsyncDisposable {
   pool: Pool;
@@ -99,7 +99,7 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
   const turns = createTurns({ pool, queuePool, turnsPerWorkspace: config.turnsPerWorkspace, bus, now });
   const { workspaceId } = tools;
   const userId = randomUUID();
-  const events = async (chat: number) => (await readEvents(pool, chat, 0, ALL_EVENTS)).map(({ event }) => event);
+  const events = async (chat: number) => (await readEvents(pool, chat, 0, ALL)).events.map(({ event }) => event);
   const request: ChatRig["request"] = (chatId, message, more) => ({
     lane: "chat",
     workspaceId,
@@ -155,10 +155,10 @@ export async function startChatRig(setup: ChatSetup = {}): Promise<ChatRig> {
       return started(await turns.start(request(chatId, message, more)));
     },
     events,
-    history: (chat) => readHistory(pool, chat, { limit: ALL_EVENTS }),
+    history: (chat) => readHistoryAfter(pool, chat, { after: 0, ...ALL }),
     async untilDone(turn) {
       return eventually(async () => {
-        const found = await readEvents(pool, turn.chat, 0, ALL_EVENTS);
+        const { events: found } = await readEvents(pool, turn.chat, 0, ALL);
         const end = found.find((row) => row.turn === turn.id && row.event.event.case === "done");
         return end?.event.event.case === "done" && end.event.event.value;
       });

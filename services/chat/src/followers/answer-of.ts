@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type ErrorEvent, ErrorEventSchema, type TurnReceipt } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import type { Pool } from "@toolgate/postgres/pool";
+import type { Queryable } from "@toolgate/postgres/pool";
 import { findTurn } from "../store/turns/find.ts";
 import type { TurnRef } from "../store/turns/start.ts";
 import type { Followers } from "./followers.ts";
@@ -21,7 +21,7 @@ export interface TurnAnswer {
 
 /** Waits for the whole answer of a turn. Throws a ChatRefusal when the turn was not started. */
 export async function answerOf(
-  source: { pool: Pool; followers: Followers },
+  source: { db: Queryable; followers: Followers },
   turn: TurnRef,
   signal: AbortSignal,
 ): Promise<TurnAnswer> {
@@ -35,6 +35,6 @@ export async function answerOf(
     if (kind === "done") receipt = value.receipt;
   }
   // A receipt without a model is that of a turn that no model answered, such as one whose chat was reset.
-  if (!error && !receipt?.model && (await findTurn(source.pool, turn.id))?.status === "reset") error = CHAT_RESET;
+  if (!error && !receipt?.model && (await findTurn(source.db, turn.id))?.status === "reset") error = CHAT_RESET;
   return { reply: error ? "" : reply, ...(error && { error }), ...(receipt && { receipt }) };
 }

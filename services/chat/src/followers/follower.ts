@@ -1,4 +1,4 @@
-import type { Pool } from "@toolgate/postgres/pool";
+import type { Queryable } from "@toolgate/postgres/pool";
 import { unavailable } from "@toolgate/service-host/errors";
 import { chatEventGaps } from "@toolgate/telemetry/instruments";
 import type { ChatPosition } from "../store/chats.ts";
@@ -15,13 +15,12 @@ export interface FollowedEvents {
 interface FollowerOptions {
   /** The chat's row. */
   chat: number;
-  pool: Pool;
+  db: Queryable;
   /** Settles once live events arrive. */
   subscribed: Promise<void>;
   onDispose: (follower: Follower) => void;
 }
 
-const PAGE = 500;
 /** Live events that a reader has not taken. Beyond this they are read from the database again. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 
@@ -36,7 +35,7 @@ export class Follower implements Disposable {
    */
   expects: (currentTurn: string | null) => boolean = () => true;
   readonly #chat: number;
-  readonly #pool: Pool;
+  readonly #db: Queryable;
   readonly #subscribed: Promise<void>;
   readonly #onDispose: (follower: Follower) => void;
   #lastId = 0;
@@ -50,7 +49,7 @@ export class Follower implements Disposable {
 
   constructor(options: FollowerOptions) {
     this.#chat = options.chat;
-    this.#pool = options.pool;
+    this.#db = options.db;
     this.#subscribed = options.subscribed;
     this.#onDispose = options.onDispose;
   }
@@ -142,8 +141,8 @@ export class Follower implements Disposable {
   async #read(): Promise<StoredEvent[]> {
     this.#stale = false;
     const newest = Number(this.#live.at(-1)?.event.id ?? 0);
-    const events = await readEvents(this.#pool, this.#chat, this.#lastId, PAGE);
-    if (events.length === PAGE) this.#stale = true;
+    const { events, more } = await readEvents(this.#db, this.#chat, this.#lastId);
+    if (more) this.#stale = true;
     // Events that were published before this read and are not in the database have been deleted.
     const last = Number(events.at(-1)?.event.id ?? newest);
     this.#lastId = Math.max(this.#lastId, last);

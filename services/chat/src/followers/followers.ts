@@ -1,5 +1,5 @@
 import type { Bus } from "@toolgate/event-bus/connect";
-import type { Pool } from "@toolgate/postgres/pool";
+import type { Pool, Queryable } from "@toolgate/postgres/pool";
 import { pause, runEvery } from "@toolgate/service-host/every";
 import type { Loop } from "@toolgate/service-host/loops";
 import { chatFollowers } from "@toolgate/telemetry/instruments";
@@ -9,8 +9,8 @@ import { Follower } from "./follower.ts";
 
 /** The readers of this process, with one subscription per chat however many there are. */
 export interface Followers extends Disposable {
-  /** Reads the events of a chat, given by its row. */
-  follow(chat: number): Follower;
+  /** Reads the events of a chat, given by its row: what is stored, from `db`. */
+  follow(chat: number, db: Queryable): Follower;
   /** Reads what the broker lost from the database, for all followed chats together. */
   catchUp: Loop;
   /** Ends every reader: the clients continue at another process. */
@@ -72,10 +72,10 @@ export function createFollowers({ bus, pool, onError }: FollowersOptions): Follo
   }
 
   return {
-    follow(chat) {
+    follow(chat, db) {
       const followed = chats.get(chat) ?? subscribe(chat);
       const { subscribed } = followed;
-      const reader = new Follower({ chat, pool, subscribed, onDispose: (owned) => remove(chat, owned) });
+      const reader = new Follower({ chat, db, subscribed, onDispose: (owned) => remove(chat, owned) });
       followed.readers.add(reader);
       if (closed) reader.close();
       return reader;

@@ -1,4 +1,4 @@
-import type { Pool } from "@toolgate/postgres/pool";
+import type { Queryable } from "@toolgate/postgres/pool";
 import { type ChatRow, chatPositions } from "../store/chats.ts";
 import { readEvents } from "../store/events.ts";
 import { hasAnswer } from "../store/history.ts";
@@ -8,11 +8,9 @@ import { messagesSince } from "./messages-since.ts";
 import type { SentEvent } from "./turn-events.ts";
 
 interface ResumeSource {
-  pool: Pool;
+  db: Queryable;
   followers: Followers;
 }
-
-const PAGE = 500;
 
 /**
  * The events of a chat after an id. While a turn runs, unless `replayOnly`, also those that follow, until the turns that
@@ -25,20 +23,20 @@ export async function* eventsAfter(
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
   let after = from;
-  const deleted = await deletedAfter(source.pool, chat, after);
+  const deleted = await deletedAfter(source.db, chat, after);
   if (deleted) {
-    yield* messagesSince(source.pool, chat.id, EVER, deleted.upTo, after);
+    yield* messagesSince(source.db, chat.id, EVER, deleted.upTo, after);
     after = deleted.upTo;
   }
   if (chat.currentTurn !== null && !replayOnly) return yield* untilIdle(source, chat, after, signal);
   let last = after;
   while (last < chat.lastEventId) {
-    const page = await readEvents(source.pool, chat.id, last, PAGE);
-    for (const { event } of page) {
+    const { events, more } = await readEvents(source.db, chat.id, last);
+    for (const { event } of events) {
       last = Number(event.id);
       if (last <= chat.lastEventId) yield { event, replayed: true };
     }
-    if (page.length < PAGE) return;
+    if (!more) return;
   }
 }
 
@@ -49,9 +47,9 @@ export async function* eventsSince(
   { since, replayOnly }: { since: Date; replayOnly: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
-  const running = chat.currentTurn === null ? undefined : await findTurn(source.pool, chat.currentTurn);
+  const running = chat.currentTurn === null ? undefined : await findTurn(source.db, chat.currentTurn);
   const upTo = running && running.firstEventId > 0 ? running.firstEventId : chat.lastEventId;
-  yield* messagesSince(source.pool, chat.id, since, upTo);
+  yield* messagesSince(source.db, chat.id, since, upTo);
   if (running && !replayOnly) yield* untilIdle(source, chat, upTo, signal);
 }
 
@@ -61,14 +59,14 @@ const EVER = new Date(0);
  * The range of events after an id that are no longer stored. Undefined when there are none. It includes the
  * rest of a turn whose answer began in the range, because an answer is sent as a whole.
  */
-async function deletedAfter(pool: Pool, chat: ChatRow, after: number): Promise<{ upTo: number } | undefined> {
+async function deletedAfter(db: Queryable, chat: ChatRow, after: number): Promise<{ upTo: number } | undefined> {
   if (after >= chat.lastEventId) return undefined;
-  const [first] = await readEvents(pool, chat.id, after, 1);
+  const [first] = (await readEvents(db, chat.id, after, { limit: 1, maxBytes: 0 })).events;
   if (!first) return { upTo: chat.lastEventId };
   const upTo = Number(first.event.id) - 1;
   if (upTo <= after) return undefined;
-  const turn = await findTurn(pool, first.turn);
-  const isSent = turn && (await hasAnswer(pool, chat.id, { turn: turn.id, after, upTo }));
+  const turn = await findTurn(db, first.turn);
+  const isSent = turn && (await hasAnswer(db, chat.id, { turn: turn.id, after, upTo }));
   return { upTo: isSent ? Math.max(turn.lastEventId, upTo) : upTo };
 }
 
@@ -78,17 +76,17 @@ async function* untilIdle(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
-  const { pool, followers } = source;
-  using follower = followers.follow(chat.id);
+  const { db, followers } = source;
+  using follower = followers.follow(chat.id, db);
   follower.seek(after);
   follower.expects = (currentTurn) => currentTurn !== null;
-  const newest = await findNewestOpenTurn(pool, chat.id);
+  const newest = await findNewestOpenTurn(db, chat.id);
   if (newest === undefined) {
     // All turns have ended since the chat was read.
-    const ended = (await chatPositions(pool, [chat.id])).get(chat.id) ?? chat;
+    const ended = (await chatPositions(db, [chat.id])).get(chat.id) ?? chat;
     return yield* eventsAfter(source, { ...chat, ...ended, currentTurn: null }, { after, replayOnly: true }, signal);
   }
-  const isOver = async () => !(await hasOpenTurn(pool, chat.id, newest.number));
+  const isOver = async () => !(await hasOpenTurn(db, chat.id, newest.number));
   for (;;) {
     const { events, replayed } = await follower.next(signal);
     for (const { event } of events) {

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type ChatEvent, ChatEventSchema, TurnReceiptSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import type { Pool } from "@toolgate/postgres/pool";
+import type { Queryable } from "@toolgate/postgres/pool";
 import { CHAT_BUSY_MESSAGE, ChatRefusal } from "../domain/chat-error.ts";
 import { doneEvent, messageEvent } from "../domain/chat-event.ts";
 import { type EventBody, hasEnded } from "../domain/turn.ts";
@@ -19,26 +19,24 @@ export interface SentEvent {
 }
 
 interface TurnSource {
-  pool: Pool;
+  db: Queryable;
   followers: Followers;
 }
-
-const PAGE = 500;
 
 /**
  * The events of a turn with ids after `after`, from the user's message to its done event, which is always the last one.
  * Throws a ChatRefusal when the turn has waited too long for those before it.
  */
 export async function* turnEvents(
-  { pool, followers }: TurnSource,
+  { db, followers }: TurnSource,
   turn: TurnRef,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent> {
-  if (hasEnded(turn.status)) return yield* endedTurn(pool, turn, after);
-  using follower = followers.follow(turn.chat);
-  const firstEventId = turn.firstEventId || (await untilStarted(pool, follower, turn.id, signal));
-  if (firstEventId === undefined) return yield* endedTurn(pool, turn, after);
+  if (hasEnded(turn.status)) return yield* endedTurn(db, turn, after);
+  using follower = followers.follow(turn.chat, db);
+  const firstEventId = turn.firstEventId || (await untilStarted(db, follower, turn.id, signal));
+  if (firstEventId === undefined) return yield* endedTurn(db, turn, after);
   follower.seek(Math.max(firstEventId - 1, after));
   follower.expects = (currentTurn) => currentTurn === turn.id;
   for (;;) {
@@ -50,56 +48,56 @@ export async function* turnEvents(
     }
     // The events may be gone: the chat was reset, and then perhaps again.
     const isOver = events.length === 0 || events.at(-1)?.turn !== turn.id;
-    if (isOver && (await hasTurnEnded(pool, turn.id))) return yield* endedTurn(pool, turn, follower.lastId);
+    if (isOver && (await hasTurnEnded(db, turn.id))) return yield* endedTurn(db, turn, follower.lastId);
   }
 }
 
 /** The id of the turn's first event, once it has started. Undefined when it ended without one. */
 async function untilStarted(
-  pool: Pool,
+  db: Queryable,
   follower: Follower,
   turn: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   for (;;) {
-    const progress = await findTurn(pool, turn);
+    const progress = await findTurn(db, turn);
     if (!progress || hasEnded(progress.status)) return undefined;
     if (progress.firstEventId > 0) return progress.firstEventId;
     await follower.untilNoticed(turn, signal);
   }
 }
 
-async function hasTurnEnded(pool: Pool, id: string): Promise<boolean> {
-  const progress = await findTurn(pool, id);
+async function hasTurnEnded(db: Queryable, id: string): Promise<boolean> {
+  const progress = await findTurn(db, id);
   return !progress || hasEnded(progress.status);
 }
 
 /** What is left of a turn that has ended: its events, or else its answer. */
-async function* endedTurn(pool: Pool, { id, chat }: TurnRef, after: number): AsyncGenerator<SentEvent> {
-  const progress = await findTurn(pool, id);
+async function* endedTurn(db: Queryable, { id, chat }: TurnRef, after: number): AsyncGenerator<SentEvent> {
+  const progress = await findTurn(db, id);
   if (progress?.status === "refused") throw new ChatRefusal("CHAT_BUSY", CHAT_BUSY_MESSAGE);
   const { firstEventId = 0, lastEventId = 0 } = progress ?? {};
   let last = Math.max(firstEventId - 1, after);
   let hasAnswer = after >= firstEventId;
   while (last < lastEventId) {
-    const page = await readEvents(pool, chat, last, PAGE);
-    for (const { turn: owner, event } of page) {
+    const { events } = await readEvents(db, chat, last);
+    for (const { turn: owner, event } of events) {
       if (owner !== id) continue;
       if (event.event.case === "message" && event.event.value.role === "assistant") hasAnswer = true;
       yield { event, replayed: true };
       if (event.event.case === "done") return;
     }
-    if (page.length === 0) break;
-    last = Number(page.at(-1)?.event.id);
+    if (events.length === 0) break;
+    last = Number(events.at(-1)?.event.id);
   }
-  const reply = progress && !hasAnswer ? await findReply(pool, progress) : "";
+  const reply = progress && !hasAnswer ? await findReply(db, progress) : "";
   if (progress && reply !== "") yield sent(lastEventId - 1, messageEvent("assistant", reply, progress.endedAt));
-  yield sent(await endId(pool, chat, progress), doneEvent(create(TurnReceiptSchema)));
+  yield sent(await endId(db, chat, progress), doneEvent(create(TurnReceiptSchema)));
 }
 
-async function endId(pool: Pool, chat: number, progress: TurnProgress | undefined): Promise<number> {
+async function endId(db: Queryable, chat: number, progress: TurnProgress | undefined): Promise<number> {
   if (progress && progress.lastEventId > 0) return progress.lastEventId;
-  return (await chatPositions(pool, [chat])).get(chat)?.lastEventId ?? 0;
+  return (await chatPositions(db, [chat])).get(chat)?.lastEventId ?? 0;
 }
 
 function sent(id: number, event: EventBody): SentEvent {

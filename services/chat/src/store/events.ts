@@ -8,15 +8,33 @@ export interface StoredEvent {
   event: ChatEvent;
 }
 
-/** The events of a chat that follow `after`, in order, exactly as they were sent live. */
-export async function readEvents(db: Queryable, chat: number, after: number, limit: number): Promise<StoredEvent[]> {
-  const { rows } = await db.query({
-    name: "read_events",
-    text: `select id, turn, event from chat.event
-where chat = $1 and id > $2 and id > ${resetUpTo("$1")} order by id limit $3`,
-    values: [chat, after, limit],
-  });
-  return rows.map(({ id, turn, event }) => ({ turn, event: chatEvent(id, event) }));
+export interface EventPage {
+  /** In order, exactly as they were sent live. */
+  events: StoredEvent[];
+  /** Whether more may follow. */
+  more: boolean;
+}
+
+/** What a reader has in memory until its client has taken it. */
+const PAGE = { limit: 500, maxBytes: 64 * 1024 };
+
+/** An event that does not fit is not read: its length is known without that. */
+const READ = `select id, turn, event, next_id as "nextId" from (
+  select *, lead(id) over (order by id) as next_id,
+    sum(octet_length(event)) over (order by id rows unbounded preceding) as bytes
+  from (
+    select id, turn, event from chat.event
+    where chat = $1 and id > $2 and id > ${resetUpTo("$1")} order by id limit $3
+  ) e
+) measured
+where bytes <= $4 or bytes = octet_length(event) order by id`;
+
+/** The events of a chat that follow `after`: a page of them, which has one at least if there is one. */
+export async function readEvents(db: Queryable, chat: number, after: number, page = PAGE): Promise<EventPage> {
+  const values = [chat, after, page.limit, page.maxBytes];
+  const { rows } = await db.query({ name: "read_events", text: READ, values });
+  const events = rows.map(({ id, turn, event }) => ({ turn, event: chatEvent(id, event) }));
+  return { events, more: typeof rows.at(-1)?.nextId === "number" || rows.length === page.limit };
 }
 
 /** First bytes of a stored event, which say its kind. */

@@ -12,33 +12,69 @@ export interface HistoryRow {
   createdAt: Date;
 }
 
-const COLUMNS = 'event_id as "eventId", turn, role, content, files, created_at as "createdAt"';
+/** A message of a page, which ends where the contents become too much, but has one message at least. */
+export interface PageRow extends HistoryRow {
+  /** The event id of the message that follows in the order of the page; null when the limit or the chat ends here. */
+  nextId: number | null;
+}
 
-/** The newest messages of a chat before an event id, oldest first. */
+interface PageSize {
+  limit: number;
+  /** Of all contents. */
+  maxBytes: number;
+}
+
+const COLUMNS = 'event_id as "eventId", turn, role, content, files, created_at as "createdAt", next_id as "nextId"';
+
+/** The first of these messages that fit into so many bytes. The length of a content that does not is known without reading it. */
+function page(messages: string, order: "event_id" | "event_id desc", maxBytes: string): string {
+  return `select ${COLUMNS} from (
+  select *, lead(event_id) over (order by ${order}) as next_id,
+    sum(octet_length(content)) over (order by ${order} rows unbounded preceding) as bytes
+  from (${messages}) m
+) measured
+where bytes <= ${maxBytes} or bytes = octet_length(content) order by ${order}`;
+}
+
+const BEFORE = page(
+  `select * from chat.message
+   where chat = $1 and event_id < $2 and event_id > ${resetUpTo("$1")} order by chat desc, event_id desc limit $3`,
+  "event_id desc",
+  "$4",
+);
+
+const AFTER = page(
+  `select * from chat.message
+   where chat = $1 and event_id > $2 and event_id > ${resetUpTo("$1")} order by event_id limit $3`,
+  "event_id",
+  "$4",
+);
+
+const SINCE = page(
+  `select * from chat.message
+   where chat = $1 and created_at > $2 and event_id > $3 and event_id <= $4 and event_id > ${resetUpTo("$1")}
+   order by event_id limit $5`,
+  "event_id",
+  "$6",
+);
+
+/** The newest messages of a chat before an event id, newest first. */
 export async function readHistory(
   db: Queryable,
   chat: number,
-  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
-): Promise<HistoryRow[]> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from chat.message
-     where chat = $1 and event_id < $2 and event_id > ${resetUpTo("$1")} order by chat desc, event_id desc limit $3`,
-    [chat, before, limit],
-  );
-  return rows.reverse();
+  { before, limit, maxBytes }: { before: number } & PageSize,
+): Promise<PageRow[]> {
+  const { rows } = await db.query(BEFORE, [chat, before, limit, maxBytes]);
+  return rows;
 }
 
 /** The oldest messages of a chat after an event id, oldest first. */
 export async function readHistoryAfter(
   db: Queryable,
   chat: number,
-  { after, limit }: { after: number; limit: number },
-): Promise<HistoryRow[]> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from chat.message
-     where chat = $1 and event_id > $2 and event_id > ${resetUpTo("$1")} order by event_id limit $3`,
-    [chat, after, limit],
-  );
+  { after, limit, maxBytes }: { after: number } & PageSize,
+): Promise<PageRow[]> {
+  const { rows } = await db.query(AFTER, [chat, after, limit, maxBytes]);
   return rows;
 }
 
@@ -46,14 +82,9 @@ export async function readHistoryAfter(
 export async function readMessagesSince(
   db: Queryable,
   chat: number,
-  { since, after, upTo, limit }: { since: Date; after: number; upTo: number; limit: number },
-): Promise<HistoryRow[]> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from chat.message
-     where chat = $1 and created_at > $2 and event_id > $3 and event_id <= $4 and event_id > ${resetUpTo("$1")}
-     order by event_id limit $5`,
-    [chat, since, after, upTo, limit],
-  );
+  { since, after, upTo, limit, maxBytes }: { since: Date; after: number; upTo: number } & PageSize,
+): Promise<PageRow[]> {
+  const { rows } = await db.query(SINCE, [chat, since, after, upTo, limit, maxBytes]);
   return rows;
 }
 

@@ -1,6 +1,7 @@
 import { type Client, createClient } from "@connectrpc/connect";
 import { AssistantService } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
 import { AssistantRunService } from "@toolgate/gen/toolgate/chat/v1/assistant_run_pb";
+import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { ModelService } from "@toolgate/gen/toolgate/chat/v1/model_pb";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { MemberRole } from "@toolgate/service-host/principal";
@@ -10,6 +11,7 @@ import { testTransport } from "@toolgate/testbed/transports";
 import type { ChatRig } from "../chat-rig.ts";
 
 export interface Clients {
+  chats: Client<typeof ChatService>;
   assistants: Client<typeof AssistantService>;
   models: Client<typeof ModelService>;
 }
@@ -26,6 +28,7 @@ export function clientsOf(rig: ChatRig, { role = "manager", workspaceId = rig.to
   const headers = principalHeaders(principal);
   const transport = transportOf(rig.services[0]);
   return {
+    chats: withHeaders(createClient(ChatService, transport), headers),
     assistants: withHeaders(createClient(AssistantService, transport), headers),
     models: withHeaders(createClient(ModelService, transport), headers),
   };

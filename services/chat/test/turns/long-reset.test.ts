@@ -84,7 +84,7 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   await busy.query("select from chat.unfinished_reset for update");
   const row = await findChat(rig.pool, request.workspaceId, "hidden");
   if (!row) throw new Error("no chat");
-  const source = { pool: rig.pool, followers: undefined as never };
+  const source = { db: rig.pool, followers: undefined as never };
   const { signal } = new AbortController();
   const seen: unknown[] = [];
   for await (const event of eventsAfter(source, row, { after: 0, replayOnly: true }, signal)) seen.push(event);
@@ -93,7 +93,7 @@ it("[CHAT-31] [CHAT-32] nobody sees what a reset has not deleted yet, and the mo
   expect(seen).toEqual([]);
   expect(await rig.events(chat)).toEqual([]);
   expect(await rig.history(chat)).toEqual([]);
-  expect(await readHistoryAfter(rig.pool, chat, { after: 0, limit: 10 })).toEqual([]);
+  expect(await readHistoryAfter(rig.pool, chat, { after: 0, limit: 10, maxBytes: 1_000 })).toEqual([]);
   expect(await findReply(rig.pool, last)).toBe("");
   rig.model.answer((call) => {
     call.text("Hello.");

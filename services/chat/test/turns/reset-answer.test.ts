@@ -11,7 +11,7 @@ test("[CHAT-13] [CHAT-32] after a reset, the response to the running turn is an 
   const turn = await rig.send("reset-answer", "Hi");
   const waiting = await rig.send("reset-answer", "And?");
   const { signal } = new AbortController();
-  const answers = Promise.all([turn, waiting].map((each) => answerOf({ pool: rig.pool, followers }, each, signal)));
+  const answers = Promise.all([turn, waiting].map((each) => answerOf({ db: rig.pool, followers }, each, signal)));
   (await calling).text("Half an ans");
   await eventually(async () => expect(streamedText(await rig.events(turn.chat))).toBe("Half an ans"));
   await rig.turns.reset(rig.request("reset-answer", ""));

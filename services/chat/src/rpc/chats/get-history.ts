@@ -3,12 +3,13 @@ import { MAX_PAGE } from "@toolgate/chat-rules/message-rules";
 import type { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import type { Handler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
-import { type HistoryRow, readHistory, readHistoryAfter } from "../../store/history.ts";
+import { type HistoryRow, type PageRow, readHistory, readHistoryAfter } from "../../store/history.ts";
 import { chatOf, eventIdOf, refuse } from "./chat-of.ts";
+import { readerOf } from "./reader-of.ts";
 import { forbidden } from "./refusals.ts";
 
 const MAX_BYTES = 1024 * 1024;
-/** Messages are read in parts, because they may be large. */
+/** How many messages are looked at together: a page has few large ones. */
 const PART = 50;
 
 /** [CHAT-26] An unknown chat has no messages. */
@@ -20,37 +21,35 @@ export const getHistory: Handler<Context, typeof ChatService.method.getHistory> 
   if (chat === "forbidden") throw forbidden();
   if (!chat) return {};
   const size = limit || MAX_PAGE;
+  const { db } = readerOf(context, call);
   if (after !== undefined) {
-    const read = (last: HistoryRow | undefined, count: number) =>
-      readHistoryAfter(context.pool, chat.id, { after: last?.eventId ?? eventIdOf(after), limit: count });
+    const read: ReadPart = (last, part) =>
+      readHistoryAfter(db, chat.id, { after: last?.eventId ?? eventIdOf(after), ...part });
     const { rows, more } = await pageOf(read, size);
     return { messages: rows.map(messageOf), nextAfter: BigInt(more ? (rows.at(-1)?.eventId ?? 0) : 0) };
   }
-  const read = async (last: HistoryRow | undefined, count: number) => {
-    const end = last?.eventId ?? (eventIdOf(before) || Number.MAX_SAFE_INTEGER);
-    return (await readHistory(context.pool, chat.id, { before: end, limit: count })).reverse();
-  };
+  const end = eventIdOf(before) || Number.MAX_SAFE_INTEGER;
+  const read: ReadPart = (last, part) => readHistory(db, chat.id, { before: last?.eventId ?? end, ...part });
   const { rows, more } = await pageOf(read, size);
   return { messages: rows.reverse().map(messageOf), nextBefore: BigInt(more ? (rows[0]?.eventId ?? 0) : 0) };
 };
 
+type ReadPart = (last: HistoryRow | undefined, part: { limit: number; maxBytes: number }) => Promise<PageRow[]>;
+
 /** As many rows as fit into a page by number and bytes, in the order of `read`, and whether there are more. */
-async function pageOf(
-  read: (last: HistoryRow | undefined, count: number) => Promise<HistoryRow[]>,
-  size: number,
-): Promise<{ rows: HistoryRow[]; more: boolean }> {
+async function pageOf(read: ReadPart, size: number): Promise<{ rows: HistoryRow[]; more: boolean }> {
   const rows: HistoryRow[] = [];
   let bytes = 0;
   for (;;) {
     const count = Math.min(PART, size + 1 - rows.length);
-    const part = await read(rows.at(-1), count);
+    const part = await read(rows.at(-1), { limit: count, maxBytes: MAX_BYTES - bytes });
     for (const row of part) {
       bytes += Buffer.byteLength(row.content);
       const isFull = rows.length === size || (bytes > MAX_BYTES && rows.length > 0);
       if (isFull) return { rows, more: true };
       rows.push(row);
     }
-    if (part.length < count) return { rows, more: false };
+    if (part.length < count) return { rows, more: typeof part.at(-1)?.nextId === "number" };
   }
 }
 

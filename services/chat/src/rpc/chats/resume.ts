@@ -4,6 +4,7 @@ import type { StreamHandler } from "@toolgate/service-host/handler";
 import type { Context } from "../../context.ts";
 import { eventsAfter, eventsSince } from "../../followers/resume-events.ts";
 import { chatOf, eventIdOf, invalid } from "./chat-of.ts";
+import { readerOf } from "./reader-of.ts";
 import { forbidden } from "./refusals.ts";
 
 /** [CHAT-23] [CHAT-24] It only reads. */
@@ -22,11 +23,12 @@ export const resume: StreamHandler<Context, typeof ChatService.method.resume> = 
   let last = lastEventId;
   if (chat) {
     const { signal } = call;
+    const reader = readerOf(context, call);
     const isFuture = from.case === "since" && timestampDate(from.value) > context.now();
     const events =
       from.case === "since"
-        ? eventsSince(context, chat, { since: timestampDate(from.value), replayOnly: replayOnly || isFuture }, signal)
-        : eventsAfter(context, chat, { after: eventIdOf(from.value), replayOnly }, signal);
+        ? eventsSince(reader, chat, { since: timestampDate(from.value), replayOnly: replayOnly || isFuture }, signal)
+        : eventsAfter(reader, chat, { after: eventIdOf(from.value), replayOnly }, signal);
     for await (const { event, replayed } of events) {
       if (event.event.case === "message") count += 1;
       last = Math.max(last, Number(event.id));
