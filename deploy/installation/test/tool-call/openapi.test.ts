@@ -220,7 +220,17 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
   });
 
   test("[OAPI] a document introduces the workspace as it says itself, and redocly's recommended rules find nothing in it", async () => {
-    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet"] });
+    // Each level would make the example twenty times as long.
+    let lists: object = { type: "string" };
+    for (let level = 0; level < 10; level += 1) lists = { type: "array", minItems: 20, items: lists };
+    const parameters = { type: "object", properties: { lists }, required: ["lists"] };
+    await toolgate.saveTool("nested", {
+      external_api: true,
+      description: "Nested lists",
+      parameters,
+      handler: HANDLER,
+    });
+    const { secret } = await toolgate.createKey({ name: "k", tools: ["greet", "nested"] });
     const describeApi = (about: object) => toolgate.manage("tool_runner.v1.ToolService/SetApiDescription", { about });
     const info = async () => ((await describeFor(secret)).body as { info: object }).info;
     const about = {

@@ -124,6 +124,21 @@ test("[BLD-5] [BLD-6] examples come from the fixture or the schema, and pass it"
   });
 });
 
+test("[OAPI] [BLD-6] a document with deeply nested lists is short and valid", async () => {
+  let lists: object = { type: "string" };
+  for (let level = 0; level < 10; level += 1) lists = { type: "array", minItems: 20, items: lists };
+  const nested = documentOf(
+    [
+      tool("optional", { parameters: { properties: { lists, city: {} } } }),
+      tool("required", { parameters: { properties: { lists }, required: ["lists"] } }),
+    ],
+    "/",
+  ) as Document;
+  expect(await new Validator().validate(structuredClone(nested))).toMatchObject({ valid: true });
+  const examples = Object.values(nested.paths).map(({ post }) => post.requestBody.content["application/json"]?.example);
+  expect(examples).toEqual([{ args: { city: "example" } }, undefined]);
+});
+
 test("[OAPI] every error response is described with its body and headers", () => {
   expect(Object.keys(operation("plain").responses)).toEqual(["200", "400", "401", "403", "409", "422", "429", "500"]);
   const { responses } = document.components;

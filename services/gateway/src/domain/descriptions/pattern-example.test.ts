@@ -53,6 +53,7 @@ test("[BLD-6] any pattern quickly gives an example that matches, or none", () =>
     "a{1000000000}",
     "(((a{100}){100}){100}){100}",
     "(".repeat(1_000),
+    `${"(".repeat(100_000)}a${")".repeat(100_000)}`,
     "[",
     "\\",
     "(?=a)",

@@ -1,6 +1,8 @@
 import { type AST, RegExpParser, RegExpSyntaxError } from "@eslint-community/regexpp";
 
 const MAX_CHARACTERS = 500;
+/** The parser calls itself for each group. Longer patterns are only in parts of schemas that are not enforced. */
+const MAX_PATTERN_CHARACTERS = 2_500;
 /** Tried when a class excludes characters or contains many. */
 const USUAL_CHARACTERS = [..."aA0-_ .b1\t\n\ré"];
 
@@ -20,6 +22,7 @@ interface Edges {
  * Repetitions without an upper bound get `extra` more than their minimum. Undefined when no example is found.
  */
 export function patternExample(pattern: string, extra: number): string | undefined {
+  if (pattern.length > MAX_PATTERN_CHARACTERS) return undefined;
   try {
     const { alternatives } = parser.parsePattern(pattern, 0, pattern.length, { unicode: true });
     return alternativesExample(alternatives, extra, { start: true, end: true });

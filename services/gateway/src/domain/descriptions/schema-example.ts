@@ -6,6 +6,8 @@ import { patternExample } from "./pattern-example.ts";
 
 const MAX_LEVELS = 12;
 const MAX_ITEMS = 20;
+/** Enough for each of the 1,000 schemas that the parameters of a tool may have. */
+const MAX_CHARACTERS = 65_536;
 const MAX_FILLED_CHARACTERS = 500;
 const FILLER = "example";
 /** No example is made for schemas with these. */
@@ -23,31 +25,51 @@ const FORMATS = new Map<unknown, string>([
   ["uuid", "00000000-0000-4000-8000-000000000000"],
 ]);
 
-/** [BLD-6] A value that passes the schema; undefined when none is found. */
-export function exampleOf(schema: unknown, level = 1): unknown {
-  if (!isJsonObject(schema)) return schema === false ? undefined : FILLER;
+/** A value, and about how many characters it has as JSON. */
+interface Example {
+  value: unknown;
+  characters: number;
+}
+
+/**
+ * [BLD-6] A value that passes the schema, of at most 65,536 characters as JSON; optional members for which there is no room
+ * are left out. Undefined when none is found.
+ */
+export function exampleOf(schema: unknown): unknown {
+  return exampleWithin(schema, MAX_CHARACTERS, 1)?.value;
+}
+
+/** `room`: how many characters it may have. */
+function exampleWithin(schema: unknown, room: number, level: number): Example | undefined {
+  if (!isJsonObject(schema)) return schema === false ? undefined : fitting(FILLER, room);
   if (level > MAX_LEVELS || UNSUPPORTED.some((keyword) => schema[keyword] !== undefined)) return undefined;
-  if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum)) return schema.enum[0];
-  if (Array.isArray(schema.examples) && schema.examples.length > 0) return schema.examples[0];
+  if (schema.const !== undefined) return fitting(schema.const, room);
+  if (Array.isArray(schema.enum)) return fitting(schema.enum[0], room);
+  if (Array.isArray(schema.examples) && schema.examples.length > 0) return fitting(schema.examples[0], room);
   const choices = schema.oneOf ?? schema.anyOf;
-  if (Array.isArray(choices)) return isPlainChoice(schema) ? exampleOf(choices[0], level + 1) : undefined;
+  if (Array.isArray(choices)) return isPlainChoice(schema) ? exampleWithin(choices[0], room, level + 1) : undefined;
   switch (typeOf(schema)) {
     case "object":
-      return objectExample(schema, level);
+      return objectExample(schema, room, level);
     case "array":
-      return arrayExample(schema, level);
+      return arrayExample(schema, room, level);
     case "integer":
-      return numberExample(schema, true);
+      return fitting(numberExample(schema, true), room);
     case "number":
-      return numberExample(schema, false);
+      return fitting(numberExample(schema, false), room);
     case "boolean":
-      return true;
+      return fitting(true, room);
     case "null":
-      return null;
+      return fitting(null, room);
     default:
-      return textExample(schema);
+      return fitting(textExample(schema), room);
   }
+}
+
+function fitting(value: unknown, room: number): Example | undefined {
+  if (value === undefined) return undefined;
+  const characters = JSON.stringify(value).length;
+  return characters <= room ? { value, characters } : undefined;
 }
 
 /** Whether the schema has no keyword but the choice. */
@@ -64,26 +86,37 @@ function typeOf(schema: JsonObject): unknown {
 }
 
 /** Required members first. */
-function objectExample({ properties = {}, required = [] }: JsonObject, level: number): JsonObject | undefined {
+function objectExample(schema: JsonObject, room: number, level: number): Example | undefined {
+  const { properties = {}, required: requiredNames = [] } = schema;
   const declared = properties as JsonObject;
-  const names = new Set([...(required as string[]), ...Object.keys(declared)]);
+  const required = new Set(requiredNames as string[]);
   const entries: [string, unknown][] = [];
-  for (const name of names) {
-    const value = Object.hasOwn(declared, name) ? exampleOf(declared[name], level + 1) : FILLER;
-    if (value !== undefined) entries.push([name, value]);
-    else if ((required as string[]).includes(name)) return undefined;
+  let characters = "{}".length;
+  for (const name of new Set([...required, ...Object.keys(declared)])) {
+    const around = JSON.stringify(name).length + ":,".length;
+    const left = room - characters - around;
+    const member = Object.hasOwn(declared, name)
+      ? exampleWithin(declared[name], left, level + 1)
+      : fitting(FILLER, left);
+    if (member) {
+      entries.push([name, member.value]);
+      characters += around + member.characters;
+    } else if (required.has(name)) return undefined;
   }
-  return Object.fromEntries(entries);
+  return characters <= room ? { value: Object.fromEntries(entries), characters } : undefined;
 }
 
-function arrayExample(schema: JsonObject, level: number): unknown[] | undefined {
+/** All items are one value, which is repeated only when it is written: nested lists would grow with each level. */
+function arrayExample(schema: JsonObject, room: number, level: number): Example | undefined {
   const { minItems = 0, maxItems = 1 } = schema as Record<string, number>;
-  if (maxItems === 0) return minItems === 0 ? [] : undefined;
+  const empty = minItems === 0 ? fitting([], room) : undefined;
+  if (maxItems === 0) return empty;
   const length = Math.max(1, minItems);
   if (length > MAX_ITEMS || (length > 1 && schema.uniqueItems === true)) return undefined;
-  const item = exampleOf(schema.items ?? {}, level + 1);
-  if (item === undefined) return minItems === 0 ? [] : undefined;
-  return Array(length).fill(item);
+  const roomOfItem = Math.floor((room - "[]".length) / length) - ",".length;
+  const item = exampleWithin(schema.items ?? {}, roomOfItem, level + 1);
+  if (item === undefined) return empty;
+  return { value: Array(length).fill(item.value), characters: "[]".length + length * (item.characters + ",".length) };
 }
 
 function numberExample(schema: JsonObject, whole: boolean): number | undefined {

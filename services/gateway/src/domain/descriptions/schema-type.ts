@@ -21,9 +21,10 @@ export function schemaType(schema: unknown, indent: string, level = 1): string {
   const choices = schema.oneOf ?? schema.anyOf;
   if (Array.isArray(choices)) return union(choices.map(typeOf));
   if (Array.isArray(schema.allOf)) return schema.allOf.map((part) => `(${typeOf(part)})`).join(" & ");
-  const types = [schema.type ?? (schema.properties ? "object" : "")].flat();
+  // Each type once: to write the items again for each repetition would take exponential time.
+  const types = new Set([schema.type ?? (schema.properties ? "object" : "")].flat());
   return union(
-    types.map((type) => {
+    [...types].map((type) => {
       if (type === "object") return objectType(schema, indent, level);
       if (type === "array") return schema.prefixItems ? "Array<unknown>" : `Array<${typeOf(schema.items)}>`;
       return PLAIN_TYPES.get(type) ?? "unknown";
@@ -33,11 +34,12 @@ export function schemaType(schema: unknown, indent: string, level = 1): string {
 
 function objectType({ properties = {}, required = [] }: JsonObject, indent: string, level: number): string {
   const entries = Object.entries(properties as JsonObject);
+  const requiredNames = new Set(required as string[]);
   if (entries.length === 0) return "Record<string, unknown>";
   const inner = `${indent}  `;
   const members = entries.map(([name, member]) => {
     const about = isJsonObject(member) ? comment(String(member.description ?? ""), inner) : "";
-    const mark = (required as string[]).includes(name) ? "" : "?";
+    const mark = requiredNames.has(name) ? "" : "?";
     return `${about}${inner}${memberName(name)}${mark}: ${schemaType(member, inner, level + 1)};`;
   });
   return `{\n${members.join("\n")}\n${indent}}`;
