@@ -2,7 +2,6 @@ import type { GroupCommit } from "@toolgate/event-bus/group-commit";
 import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { RunTool, VerifyKey } from "./clients/hot-calls.ts";
-import type { DescribeTools } from "./clients/tool-descriptions.ts";
 import type { DescriptionCache } from "./http/descriptions/description-cache.ts";
 import type { CallBatches } from "./http/tools/call-batches.ts";
 import type { WorkspaceTurns } from "./http/workspace-turns.ts";
@@ -20,7 +19,6 @@ export interface CallContext {
 
 /** What the routes of the key API need. */
 export interface Context extends CallContext {
-  describeTools: DescribeTools;
   descriptions: DescriptionCache;
   /** Where callers reach the gateway; "" means as each request was addressed. */
   publicUrl: string;

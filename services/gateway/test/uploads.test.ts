@@ -8,6 +8,7 @@ import { refusals } from "@toolgate/telemetry/instruments";
 import { eventually } from "@toolgate/testbed/eventually";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { afterEach, expect, test, vi } from "vitest";
+import { createWorkspaceTurns } from "../src/http/workspace-turns.ts";
 import { testServer } from "./test-server.ts";
 
 /** One file uses the share up for days. */
@@ -35,7 +36,7 @@ async function gateway(uploads: WorkspaceShares = createWorkspaceShares(LIMITS))
   const log = createLogger({ service: "gateway", level: "silent" });
   const logged = vi.spyOn(log, "error");
   const app = await testServer({
-    calls: { turns: { calls: shares(), management: shares(), uploads } },
+    calls: { turns: { ...createWorkspaceTurns(1), calls: shares(), management: shares(), uploads } },
     transports: { chat, "key-auth": keyAuth },
     log,
   });

@@ -67,7 +67,7 @@ describe("the share of a workspace at the gateway", () => {
           runs += 1;
           return create(RunResponseSchema, { outcome: { case: "resultJson", value: LARGE } });
         },
-        turns: { calls: shares(), management: shares(), uploads: shares() },
+        turns: { ...createWorkspaceTurns(1), calls: shares(), management: shares() },
       },
       transports: { "key-auth": keyAuth },
     });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createClient } from "@connectrpc/connect";
+import { Code, createClient } from "@connectrpc/connect";
 import { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { grantText } from "@toolgate/testbed/principals";
 import { testTransport } from "@toolgate/testbed/transports";
@@ -69,6 +69,29 @@ describe("descriptions of tools", () => {
     ]);
     expect(JSON.parse(tools[1]?.parametersJson ?? "").properties).toEqual({ a: { type: "string" } });
     expect(tools[0]?.parametersJson).toBe("");
+  });
+
+  it("[OAPI-3] describes each of many tools once, sorted", async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `many-${String(index).padStart(2, "0")}`);
+    for (const name of names) await runner.saveTool(name, { external_api: true, handler: HANDLER });
+    const { tools } = await described(runner.workspaceId, names.toReversed());
+    expect(tools.map(({ name }) => name)).toEqual(names);
+  });
+
+  it("[OAPI] describes large tools, but none that have more than 3 MiB together, neither to keys nor to assistants", async () => {
+    const notes = "x".repeat(1_600_000);
+    const names = ["large-1", "large-2"];
+    for (const name of names) {
+      await runner.saveTool(name, { external_api: true, handler: HANDLER, parameters: { type: "object", notes } });
+    }
+    const { tools } = await described(runner.workspaceId, ["large-1", "released"]);
+    expect(tools.map(({ parametersJson }) => parametersJson.length > notes.length)).toEqual([true, false]);
+    const tooLarge = expect.objectContaining({ code: Code.FailedPrecondition });
+    await expect(described(runner.workspaceId, names)).rejects.toEqual(tooLarge);
+    const [replica] = runner.replicas as [ToolRunnerRig["replicas"][number]];
+    const asChat = createClient(ToolService, testTransport(replica.routes, undefined, "chat"));
+    const request = { workspaceId: runner.workspaceId, names, forAssistant: true };
+    await expect(asChat.describeTools(request)).rejects.toEqual(tooLarge);
   });
 
   it("[OAPI-3] describes a change once it is confirmed", async () => {

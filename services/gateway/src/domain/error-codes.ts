@@ -23,6 +23,7 @@ export const ERROR_CODES = {
     "500",
     "the call was made, but its outcome was lost; this `Idempotency-Key` will not make it again",
   ],
+  DESCRIPTION_TOO_LARGE: ["500", "the description of the key's tools is too large; its tools can be called"],
   PARSE_ERROR: ["400", "`/mcp`: the body is not JSON in UTF-8"],
   INVALID_REQUEST: ["400", "`/mcp`: the body is not one JSON-RPC message"],
   METHOD_NOT_FOUND: ["404", "`/mcp`: the JSON-RPC method does not exist"],

@@ -34,6 +34,8 @@ export const TOOL_FAILED = failure(400, "TOOL_FAILED", "Tool konnte nicht ausgef
 export const INTERNAL_ERROR = failure(500, "INTERNAL", "Interner Fehler");
 /** [ERR-18] Of an earlier call with the same Idempotency-Key. */
 export const OUTCOME_UNKNOWN: ApiResponse = { ...INTERNAL_ERROR, code: "OUTCOME_UNKNOWN" };
+/** The tools of a key have more to describe than one document may. */
+export const DESCRIPTION_TOO_LARGE = failure(500, "DESCRIPTION_TOO_LARGE", "Beschreibung zu gross");
 /** [ERR] */
 export const METHOD_NOT_ALLOWED = failure(405, "METHOD_NOT_ALLOWED", "Methode nicht erlaubt");
 export const NOT_FOUND = failure(404, "NOT_FOUND", "Nicht gefunden");

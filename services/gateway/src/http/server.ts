@@ -56,8 +56,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const { calls, peers, trustedProxies, requestTimeoutMs, log } = options;
   const context: Context = {
     ...calls,
-    describeTools: createDescribeTools(peers.transport("tool-runner")),
-    descriptions: createDescriptionCache(calls.now),
+    descriptions: createDescriptionCache(createDescribeTools(peers.transport("tool-runner")), calls),
     publicUrl: options.publicUrl,
   };
   const origins = createAllowedOrigins(createClient(ChatService, peers.transport("chat")));

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { refusals } from "@toolgate/telemetry/instruments";
-import { type Clock, REAL_CLOCK, ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
+import { BY_NUMBER, type Clock, REAL_CLOCK, ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ApiResponse, limitReached } from "../domain/responses.ts";
@@ -15,6 +15,10 @@ export interface WorkspaceTurns {
   management: WorkspaceShares;
   /** Forms with files, by user: the workspace of a form is not known before it has been read. */
   uploads: WorkspaceShares;
+  /** Descriptions that are being made: what is read of tools, and what is written. */
+  describing: WorkspaceShares;
+  /** Large descriptions that are being sent. */
+  largeDescriptions: WorkspaceShares;
 }
 
 const MIB = 1024 * 1024;
@@ -42,6 +46,10 @@ const UPLOADS: Omit<ShareLimits, "bytesPerSecond"> = {
   maxWaitMs: 10_000,
 };
 
+const DESCRIBING: Omit<ShareLimits, "bytesPerSecond"> = { ...CALLS, maxRunning: 2 };
+/** Those that wait are in memory too. */
+const LARGE_DESCRIPTIONS: ShareLimits = { ...BY_NUMBER, maxRunning: 2, maxWaiting: 8, maxWaitMs: CALLS.maxWaitMs };
+
 /** What a byte on the connection counts: how long it keeps the gateway and the services behind it busy. */
 export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6, upload: 2 } as const;
 
@@ -59,6 +67,8 @@ export function createWorkspaceTurns(bytesPerSecond: number, clock: Clock = REAL
     },
     management,
     uploads: createWorkspaceShares({ ...UPLOADS, bytesPerSecond }, clock),
+    describing: createWorkspaceShares({ ...DESCRIBING, bytesPerSecond }, clock),
+    largeDescriptions: createWorkspaceShares(LARGE_DESCRIPTIONS, clock),
   };
 }
 
@@ -119,7 +129,8 @@ function bytesOn({ bytesRead, bytesWritten }: Partial<Socket>): [number, number]
   return [bytesRead ?? 0, bytesWritten ?? 0];
 }
 
-function whenClosed(response: ServerResponse): AbortSignal {
+/** Aborted with `ShareExceeded` when the client has left. */
+export function whenClosed(response: ServerResponse): AbortSignal {
   const closed = new AbortController();
   const abort = () => closed.abort(new ShareExceeded(1));
   if (response.closed) abort();
@@ -140,7 +151,11 @@ export async function refusalOfTurn(
     return undefined;
   } catch (error) {
     if (!(error instanceof ShareExceeded)) throw error;
-    if (!reply.raw.closed) refusals.add(1, { limiter: "workspace share" });
-    return limitReached(error.retryAfterSeconds);
+    return refusalOfShare(error, reply.raw);
   }
+}
+
+export function refusalOfShare({ retryAfterSeconds }: ShareExceeded, response: ServerResponse): ApiResponse {
+  if (!response.closed) refusals.add(1, { limiter: "workspace share" });
+  return limitReached(retryAfterSeconds);
 }

@@ -42,26 +42,32 @@ export function findReleaseFlags(db: Queryable, workspaceId: string, names: stri
   );
 }
 
-/** A tool's definition without its body, which may be large. */
-interface ToolOutline {
+/** A tool's definition, as JSON text, without its body, which may be large. */
+export interface ToolOutline {
   name: string;
   version: number;
-  outline: unknown;
+  outlineJson: string;
   /** A prepared query, an `api` tool with GET, or something else. */
   body: "query" | "get" | "other";
 }
 
-/** By name. */
-export function findOutlines(db: Queryable, workspaceId: string, names: string[]): Promise<ToolOutline[]> {
+/** By name, after the cursor. */
+export function findOutlines(
+  db: Queryable,
+  workspaceId: string,
+  names: string[],
+  limit: number,
+  afterName: string,
+): Promise<ToolOutline[]> {
   return allRows(
     db,
-    `select t.name, t.version, v.definition - '{handler,api,query}'::text[] as outline,
+    `select t.name, t.version, (v.definition - '{handler,api,query}'::text[])::text as "outlineJson",
        case when v.definition ? 'query' then 'query'
          when v.definition #>> '{api,method}' = 'GET' then 'get' else 'other' end as body
      from ${CURRENT}
-     where t.workspace_id = $1 and t.name = any($2::text[]) and t.deleted_at is null
-     order by t.name`,
-    [workspaceId, names],
+     where t.workspace_id = $1 and t.name = any($2::text[]) and t.name > $4 and t.deleted_at is null
+     order by t.name limit $3`,
+    [workspaceId, names, limit, afterName],
   );
 }
 

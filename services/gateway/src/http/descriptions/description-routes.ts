@@ -1,22 +1,24 @@
+import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Described } from "../../clients/tool-descriptions.ts";
 import type { Context } from "../../context.ts";
 import { baseUrlOf } from "../../domain/addresses.ts";
 import { toolDeclarations } from "../../domain/descriptions/declarations.ts";
 import { openApiDocument, withServer } from "../../domain/descriptions/openapi.ts";
-import { entityTag } from "../../domain/entity-tag.ts";
+import { entityTag, tagMatches } from "../../domain/entity-tag.ts";
 import { TOOL_UNAVAILABLE } from "../../domain/responses.ts";
 import { keyOf, sendDocument, sendResponse } from "../key-api.ts";
 import { DECLARATIONS_PATH, OPENAPI_PATH } from "../paths.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
-import type { CachedDescription } from "./description-cache.ts";
+import type { WriteDescription } from "./description-cache.ts";
+import { refusalOfDescription, takeTurnToSend } from "./large-descriptions.ts";
 
 interface Format {
   url: string;
   type: string;
   /** The part that is cached: the same for every address. */
-  write(described: Described): string;
-  addressed?(written: CachedDescription, baseUrl: string): CachedDescription;
+  write: WriteDescription;
+  /** Adds the address, if the document has one. */
+  address?(body: Buffer, baseUrl: string): Buffer;
 }
 
 const FORMATS: readonly Format[] = [
@@ -24,10 +26,7 @@ const FORMATS: readonly Format[] = [
     url: OPENAPI_PATH,
     type: "application/json",
     write: ({ tools, about }) => JSON.stringify(openApiDocument(tools, about)),
-    addressed: ({ body, tag }, baseUrl) => ({
-      body: withServer(body, baseUrl),
-      tag: entityTag(Buffer.from(`${tag} ${baseUrl}`)),
-    }),
+    address: withServer,
   },
   {
     url: DECLARATIONS_PATH,
@@ -51,13 +50,34 @@ async function describe(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { describeTools, descriptions, publicUrl } = context;
   const key = await keyOf(context, request, reply);
   if (!key) return reply;
   if (key.workspaceLocked) return sendResponse(reply, TOOL_UNAVAILABLE);
   const refusal = await refusalOfTurn(context.turns.calls, key.workspaceId, request, reply, WEIGHTS.description);
   if (refusal) return sendResponse(reply, refusal);
-  const written = await descriptions.get(key, format.url, async () => format.write(await describeTools(key)));
-  const { body, tag } = format.addressed?.(written, baseUrlOf(publicUrl, request)) ?? written;
-  return sendDocument(request, reply, { body, tag, type: format.type, cacheControl: "private, no-store" });
+  try {
+    return await sendDescription(context, key, format, request, reply);
+  } catch (error) {
+    const response = refusalOfDescription(error, reply.raw);
+    if (!response) throw error;
+    return sendResponse(reply, response);
+  }
+}
+
+async function sendDescription(
+  { descriptions, turns, publicUrl }: Context,
+  key: KeyVerdict,
+  { url, type, write, address }: Format,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const made = await descriptions.get(key, url, write);
+  const baseUrl = baseUrlOf(publicUrl, request);
+  const tag = address ? entityTag(Buffer.from(`${made.tag} ${baseUrl}`)) : made.tag;
+  // A 304 has no body to wait for.
+  if (!tagMatches(request.headers["if-none-match"], tag)) {
+    await takeTurnToSend(turns, key.workspaceId, made.body, reply.raw);
+  }
+  const body = address?.(made.body, baseUrl) ?? made.body;
+  return sendDocument(request, reply, { body, tag, type, cacheControl: "private, no-store" });
 }

@@ -22,6 +22,7 @@ export function sendOutcome(
     dropLimitHeaders(reply);
     return sendResponse(reply, UNAUTHENTICATED);
   }
+  if (exchange.refusal) return sendResponse(reply, exchange.refusal);
   if (exchange.call) setLimitHeaders(reply, exchange.call.verdict, exchange.call.arrivedAtMs);
   // [LIMIT-9] Its other headers belong to its own status, not to the 200 of MCP.
   const replayed = exchange.response?.headers?.[REPLAYED_HEADER];

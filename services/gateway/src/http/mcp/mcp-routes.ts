@@ -59,7 +59,7 @@ export function mcpRoutes(context: Context, mayCall: McpOrigins) {
         if (read.refusal) return sendResponse(reply, read.refusal);
         // A tools/call is counted and logged before the lock rejects it.
         if (key.workspaceLocked && !isToolCall(message)) return sendResponse(reply, TOOL_UNAVAILABLE);
-        const exchange: McpExchange = { key, request, fault };
+        const exchange: McpExchange = { key, request, reply, fault };
         const list = plainListOf(message, request.headers);
         if (list) return sendOutcome(reply, exchange, await listTools(context, exchange, list));
         return sendOutcome(
@@ -104,7 +104,7 @@ async function callOnce(
     await logCall(context, call, UNAUTHENTICATED.status);
     return sendResponse(reply, UNAUTHENTICATED);
   }
-  const exchange: McpExchange = { key: undefined, request, call: { ...call, verdict } };
+  const exchange: McpExchange = { key: undefined, request, reply, call: { ...call, verdict } };
   return sendOutcome(reply, exchange, await respond(context, exchange, plain));
 }
 

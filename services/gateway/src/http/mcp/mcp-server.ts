@@ -3,12 +3,13 @@ import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { ToolDescription } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
 import { isDeeperThan } from "@toolgate/json/json-object";
 import { leaveRoom } from "@toolgate/service-host/leave-room";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { argumentsSchema, outputSchema } from "../../domain/descriptions/described-tool.ts";
 import { sorted } from "../../domain/descriptions/openapi.ts";
 import { apiKeyOf, IDEMPOTENCY_KEY_HEADER, readIdempotencyKey } from "../../domain/request-headers.ts";
 import { type ApiResponse, INTERNAL_ERROR, UNAUTHENTICATED, type Violation } from "../../domain/responses.ts";
+import { refusalOfDescription, takeTurnToSend } from "../descriptions/large-descriptions.ts";
 import { verifyUncounted } from "../key-api.ts";
 import { runVerified } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
@@ -20,10 +21,13 @@ export interface McpExchange {
   /** With its list of tools; undefined if the request is a call, which is verified with its tool. */
   key: KeyVerdict | undefined;
   request: FastifyRequest;
+  reply: FastifyReply;
   /** Why the arguments of a call cannot be used. The call is counted and logged all the same. */
   fault?: Violation | undefined;
   call?: VerifiedCall;
   response?: ApiResponse;
+  /** Why the list of tools is not sent. */
+  refusal?: ApiResponse | undefined;
 }
 
 /** What clients are told about this server. */
@@ -63,20 +67,20 @@ export async function callOfferedTool(
   return resultOf(context, exchange, tool, exchange.response);
 }
 
-/** As a JSON array; undefined when the tools cannot be described, which is logged. */
+/** As a JSON array. Undefined when the tools cannot be described: `exchange` gets the refusal, and any other error is logged. */
 export async function offeredTools(context: Context, exchange: McpExchange): Promise<Buffer | undefined> {
   return describedTools(context, exchange).catch((error: unknown) => {
-    context.log.error({ err: error, keyId: exchange.key?.keyId }, "tools not described");
+    exchange.refusal = refusalOfDescription(error, exchange.reply.raw);
+    if (!exchange.refusal) context.log.error({ err: error, keyId: exchange.key?.keyId }, "tools not described");
     return undefined;
   });
 }
 
 async function describedTools(context: Context, exchange: McpExchange): Promise<Buffer> {
-  const { descriptions, describeTools } = context;
+  const { descriptions, turns } = context;
   const key = await keyWithTools(context, exchange);
-  const { body } = await descriptions.get(key, "mcp", async () =>
-    JSON.stringify(sorted((await describeTools(key)).tools).map(offeredTool)),
-  );
+  const { body } = await descriptions.get(key, "mcp", ({ tools }) => JSON.stringify(sorted(tools).map(offeredTool)));
+  await takeTurnToSend(turns, key.workspaceId, body, exchange.reply.raw);
   // Those that waited for the same description continue at the same time.
   if (body.length >= LARGE_BYTES) await leaveRoom(key.workspaceId);
   return body;
@@ -134,14 +138,12 @@ async function resultOf(
 }
 
 async function hasOutputSchema(context: Context, exchange: McpExchange, tool: string): Promise<boolean> {
-  const { descriptions, describeTools, log } = context;
+  const { descriptions, log } = context;
   try {
     const key = await keyWithTools(context, exchange);
-    const names = async () => {
-      const { tools } = await describeTools(key);
-      return JSON.stringify(tools.filter((one) => outputSchema(one) !== undefined).map(({ name }) => name));
-    };
-    const { body } = await descriptions.get(key, "mcp output schemas", names);
+    const { body } = await descriptions.get(key, "mcp output schemas", ({ tools }) =>
+      JSON.stringify(tools.filter((one) => outputSchema(one) !== undefined).map(({ name }) => name)),
+    );
     return JSON.parse(body.toString("utf8")).includes(tool);
   } catch (error) {
     log.warn({ err: error }, "tools not described");

@@ -1,16 +1,21 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { ToolService } from "@toolgate/gen/toolgate/tool_runner/v1/tool_pb";
+import type { Pool } from "@toolgate/postgres/pool";
 import type { Handler } from "@toolgate/service-host/handler";
 import { callerOf } from "@toolgate/service-host/identity/caller";
 import type { Context } from "../../context.ts";
 import { describe, describeForModels } from "../../domain/definitions/description.ts";
 import { carriesRelease } from "../../domain/definitions/release.ts";
 import { SHARED_TOOLS } from "../../domain/definitions/shared-tools.ts";
-import { findOutlines } from "../../store/tools.ts";
+import { findOutlines, type ToolOutline } from "../../store/tools.ts";
 import { apiDescriptionOf } from "../api-description/get-api-description.ts";
 import { assertDescribes } from "../signed-texts.ts";
 
 const MAX_NAMES = 1_000;
+/** Of the definitions without their bodies, together; less than a message may have. */
+const MAX_BYTES = 3 * 1024 * 1024;
+/** Each may have megabytes, so not all are read at once. */
+const READ_AT_ONCE = 8;
 
 /** [OAPI-3] Always reads the database, so the response is at least as new as any epoch that the caller has. */
 export const describeTools: Handler<Context, typeof ToolService.method.describeTools> = async (
@@ -22,7 +27,7 @@ export const describeTools: Handler<Context, typeof ToolService.method.describeT
   const { workspaceId, names } = request;
   if (callerOf(call) === "gateway") await assertDescribes(context, request);
   if (names.length > MAX_NAMES) throw new ConnectError(`names: at most ${MAX_NAMES}`, Code.InvalidArgument);
-  const rows = await findOutlines(pool, workspaceId, names);
+  const rows = await readOutlines(pool, workspaceId, names);
   if (request.forAssistant) {
     const shared = Object.entries(SHARED_TOOLS).filter(([name]) => names.includes(name));
     return {
@@ -37,3 +42,23 @@ export const describeTools: Handler<Context, typeof ToolService.method.describeT
     .map(({ name, version, outline, body }) => ({ name, version, ...describe(outline, body) }));
   return { tools, about: await apiDescriptionOf(pool, workspaceId) };
 };
+
+/** Fails with failed_precondition when they are too large together. */
+async function readOutlines(pool: Pool, workspaceId: string, names: string[]) {
+  const all: (Omit<ToolOutline, "outlineJson"> & { outline: unknown })[] = [];
+  let bytes = 0;
+  for (;;) {
+    const rows = await findOutlines(pool, workspaceId, names, READ_AT_ONCE, all.at(-1)?.name ?? "");
+    for (const { outlineJson, ...row } of rows) {
+      bytes += Buffer.byteLength(outlineJson);
+      if (bytes > MAX_BYTES) {
+        throw new ConnectError(
+          "the descriptions of these tools have more than 3 MiB together",
+          Code.FailedPrecondition,
+        );
+      }
+      all.push({ ...row, outline: JSON.parse(outlineJson) });
+    }
+    if (rows.length < READ_AT_ONCE) return all;
+  }
+}

@@ -8,6 +8,6 @@ export const explainRelease: Handler<Context, typeof ToolService.method.explainR
   { pool },
   { workspaceId, name },
 ) => {
-  const [row] = await findOutlines(pool, workspaceId, [name]);
-  return row ? { exists: true, ...explain(row.outline) } : {};
+  const [row] = await findOutlines(pool, workspaceId, [name], 1, "");
+  return row ? { exists: true, ...explain(JSON.parse(row.outlineJson)) } : {};
 };
