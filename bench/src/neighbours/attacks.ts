@@ -28,6 +28,7 @@ const LISTED_RUNS = 120;
 const LARGE_CHARACTERS = 1_000_000;
 const LOGGED_CHARACTERS = 60_000;
 
+const FAN_OUT_ENDPOINTS = 20;
 const UNDELIVERED = 20;
 const UNDELIVERED_WITHIN_MS = 30_000;
 const POLL_MS = 200;
@@ -94,6 +95,7 @@ export const ATTACKS: readonly Attack[] = [
   { what: "uploads files of more than 20 MB to a chat", lanes: 8, prepare: prepareUploads },
   { what: "uses 0.85 s of CPU time per run", lanes: 24, prepare: calling("compute") },
   { what: "makes plain calls without a pause", lanes: 24, prepare: calling("ignore", { text: "hello" }) },
+  { what: "emits 20 small events per run to 20 endpoints each", lanes: 24, prepare: prepareFanOut },
 ];
 
 function own<T>({ name, installation }: NoisyWorkspace, rpc: string, request: Record<string, unknown>): Promise<T> {
@@ -137,6 +139,15 @@ function callsOf(secrets: string[], tool: string, { text, idempotencyKey, once }
     body: JSON.stringify({ args: text === undefined ? {} : { text } }),
     ...(once && { once }),
   }));
+}
+
+async function prepareFanOut(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
+  const url = `${workspace.receiverUrl}${DELIVERED_TOOLS["emit-fast"]}`;
+  for (let count = 0; count < FAN_OUT_ENDPOINTS; count += 1) {
+    const endpoint = { url, events: ["custom.small"] };
+    await own(workspace, "outbound_webhook.v1.EndpointService/CreateEndpoint", endpoint);
+  }
+  return calling("emit-small")(workspace);
 }
 
 async function prepareQueries(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {

@@ -26,6 +26,10 @@ export const NOISY_TOOLS: Readonly<Record<string, string>> = {
   "emit-fast": EMIT,
   "emit-slow": EMIT,
   "emit-refused": EMIT,
+  "emit-small": `export default async (_, ctx) => {
+  await Promise.all(Array.from({ length: 20 }, (_, n) => ctx.emitWebhook("small", { n })));
+  return { success: true };
+};`,
   "return-large": `${TEXT}
 const large = text(1_000_000);
 export default () => ({ success: true, large });`,
