@@ -71,6 +71,8 @@ export const MAX_WAIT_MS = 30_000;
 export const MAX_WAITING_TURNS = 20;
 /** [CHAT-55] The new message is one of them. */
 export const MAX_MESSAGES = 50;
+/** A turn whose texts and file have up to this many bytes is small: they are counted nowhere. */
+export const SMALL_TURN_BYTES = 64 * 1024;
 export const MAX_STEPS = 8;
 export const MAX_TOOL_CALLS = 25;
 export const MAX_ANSWER_CHARACTERS = 200_000;

@@ -17,17 +17,17 @@ export function openAiCompatibleModel(settings: ProviderSettings): Model {
 }
 
 async function* answer(
-  { workspaceId, name, baseUrl, model, apiKey, readsFiles, safeFetch, limits = MODEL_LIMITS }: ProviderSettings,
+  settings: ProviderSettings,
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  const prepared = await SDK.prepareRequest(toCallOptions(request, readsFiles));
+  const { workspaceId, name, baseUrl, apiKey, safeFetch, limits = MODEL_LIMITS } = settings;
   const { body } = await callModel(
     { safeFetch, workspaceId, limits },
     {
       url: `${baseUrl.replace(/\/$/, "")}/chat/completions`,
       headers: { "content-type": "application/json", ...(apiKey !== "" && { authorization: `Bearer ${apiKey}` }) },
-      body: JSON.stringify({ ...prepared.body, model, stream: true, stream_options: { include_usage: true } }),
+      body: await bodyOf(settings, request),
       signal,
     },
   );
@@ -55,4 +55,10 @@ async function* answer(
   const last = reader.end();
   if (!started) yield { kind: "started", model: name };
   yield* last;
+}
+
+/** While the model is silent, only these bytes are in memory, and not what they were made of. */
+async function bodyOf({ model, readsFiles }: ProviderSettings, request: ModelRequest): Promise<Uint8Array> {
+  const { body } = await SDK.prepareRequest(toCallOptions(request, readsFiles));
+  return Buffer.from(JSON.stringify({ ...body, model, stream: true, stream_options: { include_usage: true } }));
 }

@@ -26,6 +26,7 @@ import { claimTurns } from "../turns/worker/claim-loop.ts";
 import { createRenewal, RENEW_EVERY_MS } from "../turns/worker/renew-leases.ts";
 import { runTurn, type TurnDependencies } from "../turns/worker/run-turn.ts";
 import { createRunningTurns, type RunningTurns } from "../turns/worker/running-turns.ts";
+import { createTurnMemory } from "../turns/worker/turn-memory.ts";
 
 export interface WorkerOptions {
   config: Pick<Config, "turnsPerWorker" | "turnsPerWorkspace">;
@@ -147,6 +148,7 @@ function turnDependencies(
     publish: createPublishEvents(bus),
     announceTurns: createAnnounceTurns(bus),
     endTurn,
+    memory: createTurnMemory(),
     runTool: peers.call(RunService.method.run),
     describeTools: createDescribeTools(peers.transport("tool-runner")),
     modelOf,

@@ -22,10 +22,10 @@ describe("the model is asked while the message is being stored", () => {
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  function send(chatId: string) {
+  function send(chatId: string, clientMessageId = "m-1") {
     const { workspaceId } = rig.tools;
     const principal = { userId: "u", email: "u@example.test", workspaceId, workspace: "acme", role: "member" } as const;
-    const request = { chatId, message: "Hi", clientMessageId: "m-1" };
+    const request = { chatId, message: "Hi", clientMessageId };
     return chat.sendMessage(request, { headers: principalHeaders(principal) });
   }
 
@@ -96,5 +96,30 @@ describe("the model is asked while the message is being stored", () => {
     call.finish();
     expect((await again).reply).toBe("<p>Sent.</p>");
     expect(await stored("failing")).toEqual({ turns: 1, answers: 1 });
+  });
+
+  test("[CHAT-55] unless the history is large: then it is asked after that, and not at all when nothing was stored", async () => {
+    const first = rig.model.call(rig.model.calls.length);
+    const reply = send("long");
+    (await first).text("<p>Yes.</p>");
+    (await first).finish();
+    await reply;
+    await rig.pool.query(`update chat.message set content = repeat('x', 100000) where content = '<p>Yes.</p>'`);
+    const asked = rig.model.calls.length;
+    {
+      await using _ = await inCommit("raise exception 'not today'");
+      await expect(send("long", "m-2")).rejects.toThrow();
+    }
+    // Longer than it would take to load the turn too early, and find nothing.
+    await using _ = await inCommit("perform pg_sleep(0.5)");
+    const again = send("long", "m-2");
+    const call = await rig.model.call(asked);
+    expect(call.request.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    call.text("<p>Sent.</p>");
+    call.finish();
+    expect((await again).reply).toBe("<p>Sent.</p>");
+    expect(rig.model.calls).toHaveLength(asked + 1);
+    const { rows } = await rig.pool.query("select attempts from chat.turn where client_message_id = 'm-2'");
+    expect(rows).toEqual([{ attempts: 1 }]);
   });
 });

@@ -23,7 +23,7 @@ type Opened = Extract<OpenResult, { kind: "response" }>;
 interface ModelCall {
   url: string;
   headers: Record<string, string>;
-  body: string;
+  body: string | Uint8Array;
   signal?: AbortSignal | undefined;
 }
 

@@ -19,6 +19,8 @@ export interface ClaimedTurn {
   lane: Lane;
   assistant: string;
   fileId: string | null;
+  /** 0 without a file. */
+  fileBytes: number;
   testMode: boolean;
   readOnly: boolean;
   hop: number;
@@ -67,6 +69,7 @@ select started.id, started.chat, c.chat_id as "chatId", started.number, started.
   started.hop, started.user_id as "userId", started.request_id as "requestId", started.traceparent, started.lease_token as token,
   started.attempts as attempt, started.before = 'running' as "takenOver", started.stop_requested as "stopRequested", started.created_at as "createdAt",
   started.started_at as "startedAt", started.first_event_id as "firstEventId",
+  coalesce((select f.size from chat.file f where f.id = started.file_id), 0) as "fileBytes",
   ${SOURCE_COLUMNS}
 from started join chat.chat c on c.id = started.chat
 ${SOURCE_JOINS}`;

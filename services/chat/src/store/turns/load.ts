@@ -12,7 +12,7 @@ export interface StoredMessage {
 /** What a worker needs to begin a turn, or to continue one that another worker has begun. */
 export interface LoadedTurn {
   lastEventId: number;
-  /** The chat's newest messages, oldest first; the last one is the one to answer. */
+  /** The chat's newest messages, oldest first; the last one is the one to answer. None for a turn that only has to end. */
   messages: StoredMessage[];
   steps: Step[];
   calls: CallRecord[];
@@ -40,18 +40,27 @@ const STEPS = "select number, content from chat.step where turn = $1 order by nu
 const CALLS = `select id, step, tool, args, status, result, duration_ms as "durationMs", suppressed
 from chat.tool_call where turn = $1 order by started_at, id`;
 
+const CALLS_TO_END = `select id, step, tool, '' as args, status, '' as result, duration_ms as "durationMs", suppressed
+from chat.tool_call where turn = $1 order by started_at, id`;
+
 const EVENTS = "select id, event from chat.event where chat = $1 and id > $2 and turn = $3 order by id";
 
-/** Takes one round trip. Reads what an earlier worker did only if there was one. */
+interface Turn {
+  id: string;
+  chat: number;
+  firstEventId: number;
+  takenOver: boolean;
+}
+
+/** Takes one round trip. Reads what an earlier worker did only if there was one. Undefined when there is no such turn. */
 export async function loadTurn(
   pool: Pool,
-  turn: { id: string; chat: number; firstEventId: number; takenOver: boolean },
-): Promise<LoadedTurn> {
-  const { id, chat, firstEventId } = turn;
+  { id, chat, firstEventId, takenOver }: Turn,
+): Promise<LoadedTurn | undefined> {
   const [state, messages, steps, calls, events] = await pipelined(pool, [
     { name: "load_state", text: STATE, values: [id] },
     { name: "load_messages", text: MESSAGES, values: [chat, firstEventId] },
-    ...(!turn.takenOver
+    ...(!takenOver
       ? []
       : [
           { name: "load_steps", text: STEPS, values: [id] },
@@ -59,10 +68,36 @@ export async function loadTurn(
           { name: "load_events", text: EVENTS, values: [chat, firstEventId, id] },
         ]),
   ]);
+  return loadedTurn({ state, messages, steps, calls, events });
+}
+
+/** As `loadTurn`, but reads only what the end of the turn needs, which is not much. */
+export async function loadTurnToEnd(
+  pool: Pool,
+  { id, chat, firstEventId, takenOver }: Turn,
+): Promise<LoadedTurn | undefined> {
+  const [state, calls, events] = await pipelined(pool, [
+    { name: "load_state", text: STATE, values: [id] },
+    ...(!takenOver
+      ? []
+      : [
+          { name: "load_calls_to_end", text: CALLS_TO_END, values: [id] },
+          { name: "load_events", text: EVENTS, values: [chat, firstEventId, id] },
+        ]),
+  ]);
+  return loadedTurn({ state, calls, events });
+}
+
+type Result = Awaited<ReturnType<typeof pipelined>>[number] | undefined;
+type Results = Partial<Record<"state" | "messages" | "steps" | "calls" | "events", Result>>;
+
+function loadedTurn({ state, messages, steps, calls, events }: Results): LoadedTurn | undefined {
+  const [found] = state?.rows ?? [];
+  if (!found) return undefined;
   const streamed = (events?.rows ?? []).map((row) => chatEvent(row.id, row.event));
   const parts = streamed.filter(({ event }) => event.case === "message");
   return {
-    ...state?.rows[0],
+    ...found,
     messages: messages?.rows ?? [],
     steps: (steps?.rows ?? []).map(({ number, content }) => ({ number, ...JSON.parse(content) })),
     calls: calls?.rows ?? [],

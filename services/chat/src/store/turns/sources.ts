@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { AssistantDefinition } from "@toolgate/gen/toolgate/chat/v1/assistant_pb";
-import { MAX_MESSAGES } from "../../domain/turn.ts";
+import { MAX_MESSAGES, SMALL_TURN_BYTES } from "../../domain/turn.ts";
 import { type StoredDefinition, toDefinition } from "../assistants.ts";
 import type { Budget } from "../budget.ts";
 import type { ModelServer } from "../model-servers.ts";
@@ -14,20 +14,22 @@ export interface TurnSources {
   /** The definition's models that exist, in its order. */
   servers: ModelServer[];
   budget: Budget;
-  /** Undefined when another worker has begun the turn: then `loadTurn` also reads what that worker did. */
+  /** Undefined when another worker has begun the turn, or when the history is large: see `loadTurn`. */
   loaded: LoadedTurn | undefined;
 }
 
 /** Columns of a turn `started` in the chat `c`, for a statement whose $1 is the time. */
 export const SOURCE_COLUMNS = `c.last_event_id as "lastEventId", newest.definition,
   case when started.before = 'ready' then (
-    select coalesce(json_agg(json_build_object('role', h.role, 'content', h.content) order by h.event_id), '[]')
-    from (
+    with h as materialized (
       select m.role, m.content, m.event_id from chat.message m
       where m.chat = started.chat and m.event_id <= started.first_event_id
         and m.event_id > ${resetUpTo("started.chat")}
       order by m.event_id desc limit ${MAX_MESSAGES}
-    ) h
+    )
+    select case when (select sum(octet_length(h.content)) from h) <= ${SMALL_TURN_BYTES} then (
+      select json_agg(json_build_object('role', h.role, 'content', h.content) order by h.event_id) from h
+    ) end
   ) end as messages,
   (
     select coalesce(json_agg(json_build_object('name', m.name, 'provider', m.provider, 'baseUrl', m.base_url,

@@ -26,9 +26,12 @@ export interface AnswerSources {
  * Continues what an earlier worker has begun. Throws a TurnLeft when the turn is left.
  */
 export async function answerTurn(turn: RunningTurn, sources: AnswerSources): Promise<Ending> {
-  const { control, log, steps } = turn;
+  const { control, log, steps, memory } = turn;
   const last = steps.at(-1);
-  if (last) await control.whileToolsRun(() => makeCalls(turn, sources.run, last.number, last.calls));
+  if (last) {
+    await control.whileToolsRun(() => makeCalls(turn, sources.run, last.number, last.calls));
+    await memory.add(bytesOf(turn, last), control.signal);
+  }
   for (let { budget } = sources; ; budget = await sources.readBudget()) {
     control.signal.throwIfAborted();
     if (budget.perDay > 0 && budget.used >= budget.perDay) return BUDGET_EXCEEDED;
@@ -49,6 +52,7 @@ export async function answerTurn(turn: RunningTurn, sources: AnswerSources): Pro
     stored.catch(() => {});
     await control.whileToolsRun(() => makeCalls(turn, sources.run, step.number, step.calls));
     await stored;
+    await memory.add(bytesOf(turn, step), control.signal);
   }
 }
 
@@ -69,6 +73,12 @@ function endingOf({ html }: RunningTurn, step: Step, toolFailed: boolean): Endin
   if (step.html !== "") return { status: "completed" };
   if (toolFailed) return TOOL_FAILED;
   return html === "" ? MODEL_FAILED : { status: "completed" };
+}
+
+/** What a step with its calls adds to the next request. */
+function bytesOf({ calls }: RunningTurn, { html, calls: asked }: Step): number {
+  const results = asked.map(({ id, args }) => Buffer.byteLength(args) + Buffer.byteLength(calls.get(id)?.result ?? ""));
+  return results.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(html));
 }
 
 function lastCalls({ steps, calls }: RunningTurn): CallRecord[] {

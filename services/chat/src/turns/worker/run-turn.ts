@@ -9,7 +9,8 @@ import { readBudget } from "../../store/budget.ts";
 import type { Lane } from "../../store/queue.ts";
 import type { ClaimedTurn } from "../../store/turns/claim.ts";
 import type { EndTurn } from "../../store/turns/end.ts";
-import { type LoadedTurn, loadTurn } from "../../store/turns/load.ts";
+import { type LoadedTurn, loadTurn, loadTurnToEnd } from "../../store/turns/load.ts";
+import { sizeOfTurn } from "../../store/turns/size.ts";
 import type { TurnWrite } from "../../store/turns/write.ts";
 import type { PublishEvents } from "../live-events.ts";
 import type { AnnounceTurns } from "../subjects.ts";
@@ -19,6 +20,7 @@ import { createRunningTurn, type RunningTurn } from "./running-turn.ts";
 import type { RunTool } from "./tools.ts";
 import { type TurnControl, TurnLeft } from "./turn-control.ts";
 import { createTurnLog } from "./turn-log.ts";
+import type { HeldMemory, TurnMemory } from "./turn-memory.ts";
 
 /** What turns work with. */
 export interface TurnDependencies {
@@ -28,6 +30,7 @@ export interface TurnDependencies {
   publish: PublishEvents;
   announceTurns: AnnounceTurns;
   endTurn: Readonly<Record<Lane, EndTurn>>;
+  memory: TurnMemory;
   runTool: RunTool;
   describeTools(workspaceId: string, names: readonly string[]): Promise<ModelTool[]>;
   modelOf: ModelOf;
@@ -54,11 +57,12 @@ export async function runTurn(
   control: TurnControl,
   stored: Promise<void>,
 ): Promise<void> {
-  const loaded = claimed.sources.loaded ?? (await loadWithRetries(deps, claimed, control));
+  using memory = deps.memory.of(claimed.workspaceId);
+  const loaded = claimed.sources.loaded ?? (await loadWithRetries(deps, claimed, { control, memory, stored }));
   if (!loaded) return;
   const { publish, writer, onError, now } = deps;
   const log = createTurnLog({ turn: claimed, start: loaded, stored, control, writer, publish, onError });
-  const turn = createRunningTurn(claimed, loaded, { control, log });
+  const turn = createRunningTurn(claimed, loaded, { control, log, memory });
   let result: { ending: Ending; suggestions: readonly string[] };
   try {
     result = await answer(deps, turn, loaded);
@@ -73,18 +77,29 @@ export async function runTurn(
   await endTurn({ endTurn: commit, publish, onNext, now, onError }, turn, result.ending, result.suggestions);
 }
 
-/** Undefined when the turn is left before the database responds. */
+/** Waits until its workspace may have the turn in memory. Undefined when it was not stored, or is left before it is loaded. */
 async function loadWithRetries(
   { queuePool, onError }: TurnDependencies,
   claimed: ClaimedTurn,
-  control: TurnControl,
+  { control, memory, stored }: { control: TurnControl; memory: HeldMemory; stored: Promise<void> },
 ): Promise<LoadedTurn | undefined> {
+  // Before that, other connections see neither the turn nor its message.
+  await stored;
+  let bytes: number | undefined;
   for (;;) {
     try {
+      const onlyEnds = control.left === "stop" || claimed.stopRequested || claimed.attempt > MAX_ATTEMPTS;
+      if (onlyEnds) return await loadTurnToEnd(queuePool, claimed);
+      if (bytes === undefined) {
+        bytes = await sizeOfTurn(queuePool, claimed);
+        await memory.add(bytes, control.signal);
+      }
       return await loadTurn(queuePool, claimed);
     } catch (error) {
-      onError(error);
-      await sleep(RETRY_MS);
+      if (!(error instanceof TurnLeft)) {
+        onError(error);
+        await sleep(RETRY_MS);
+      }
       if (control.left === "lost" || control.left === "hand-over") return undefined;
     }
   }
@@ -96,9 +111,10 @@ async function answer(
   loaded: LoadedTurn,
 ): Promise<{ ending: Ending; suggestions: readonly string[] }> {
   const { pool, now } = deps;
-  const { claimed } = turn;
+  const { claimed, control, memory } = turn;
   const { workspaceId } = claimed;
   const { definition, servers, budget } = claimed.sources;
+  control.signal.throwIfAborted();
   if (claimed.stopRequested) return { ending: { status: "stopped" }, suggestions: [] };
   if (claimed.attempt > MAX_ATTEMPTS) return { ending: INTERNAL, suggestions: [] };
   if (claimed.lane === "hook") {
@@ -109,6 +125,7 @@ async function answer(
   if (!definition) return { ending: INTERNAL, suggestions: [] };
   if (definition.models.length > 0 && servers.length === 0) return { ending: INTERNAL, suggestions: [] };
   const readsFiles = servers.some((server) => server.readsFiles);
+  await memory.add(readsFiles ? claimed.fileBytes : 0, control.signal);
   const [tools, files] = await Promise.all([
     definition.tools.length > 0 ? deps.describeTools(workspaceId, definition.tools) : [],
     claimed.fileId === null ? [] : deps.readFiles(claimed, readsFiles),

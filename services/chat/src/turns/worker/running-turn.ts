@@ -4,12 +4,14 @@ import type { ClaimedTurn } from "../../store/turns/claim.ts";
 import type { LoadedTurn } from "../../store/turns/load.ts";
 import type { TurnControl } from "./turn-control.ts";
 import type { TurnLog } from "./turn-log.ts";
+import type { HeldMemory } from "./turn-memory.ts";
 
 /** A turn that this worker runs. */
 export interface RunningTurn {
   readonly claimed: ClaimedTurn;
   readonly control: TurnControl;
   readonly log: TurnLog;
+  readonly memory: HeldMemory;
   /** The tools that the assistant may call. */
   tools: readonly ModelTool[];
   /** Steps that went on to call tools. */
@@ -30,7 +32,7 @@ export interface RunningTurn {
 export function createRunningTurn(
   claimed: ClaimedTurn,
   loaded: LoadedTurn,
-  parts: Pick<RunningTurn, "control" | "log">,
+  parts: Pick<RunningTurn, "control" | "log" | "memory">,
 ): RunningTurn {
   const { steps, calls, html, model, inputTokens, outputTokens } = loaded;
   return {
