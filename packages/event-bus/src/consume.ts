@@ -58,8 +58,15 @@ export async function consumeBatches(options: ConsumeBatchesOptions): Promise<vo
 
 const RETURN_WITHIN_MS = 1_000;
 
-/** Waits first until the broker knows that this consumer has stopped, or it would send the messages here again. */
-async function returnMessages(bus: Bus, acknowledgements: Acknowledgements, messages: HeldMessage[]): Promise<void> {
+/**
+ * Gives messages back after the consumer has stopped. Waits first until the broker knows that, or it would send them here
+ * again.
+ */
+export async function returnMessages(
+  bus: Bus,
+  acknowledgements: Acknowledgements,
+  messages: readonly HeldMessage[],
+): Promise<void> {
   if (messages.length === 0 || !bus.isConnected()) return;
   const flushed = unlessDisconnected(bus, () => bus.nc.flush()).catch(() => {});
   await Promise.race([flushed, sleep(RETURN_WITHIN_MS, undefined, { ref: false })]);

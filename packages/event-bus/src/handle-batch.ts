@@ -66,7 +66,7 @@ export async function handleBatch(
       if (error instanceof TryLaterError) {
         failedAlone = MAX_FAILED_ALONE;
         onError(error);
-        for (const held of part) sendLater(held);
+        for (const held of part) sendLater(held, acknowledgements);
         return;
       }
       const [first] = part;
@@ -97,14 +97,15 @@ export async function handleBatch(
       }
     }
     onError(error);
-    sendLater(held);
-  }
-
-  function sendLater(held: HeldMessage): void {
-    const { deliveryCount } = held.message.info;
-    const waitMs = Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
-    acknowledgements.reply(held, (message) => message.nak(waitMs));
+    sendLater(held, acknowledgements);
   }
 
   await handlePart(batch);
+}
+
+/** Asks for a message again, after a wait that grows with each delivery. */
+export function sendLater(held: HeldMessage, acknowledgements: Acknowledgements): void {
+  const { deliveryCount } = held.message.info;
+  const waitMs = Math.min(REDELIVER_WAIT_MS * 2 ** (deliveryCount - 1), MAX_REDELIVER_WAIT_MS);
+  acknowledgements.reply(held, (message) => message.nak(waitMs));
 }

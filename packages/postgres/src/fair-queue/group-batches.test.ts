@@ -153,3 +153,78 @@ test("items that arrive while it rests after a commit are committed together", a
   rests[1]?.resolve();
   await batches[Symbol.asyncDispose]();
 });
+
+/** Costs 10 for each item of "a", otherwise 1; a group with more than 30 waiting is committed apart, in batches of 20. */
+function startApart() {
+  const rests: PromiseWithResolvers<void>[] = [];
+  const run = startBatches({
+    maxItems: 100,
+    maxCost: 40,
+    groupShare: 1,
+    costOf: (groupId) => (groupId === "a" ? 10 : 1),
+    apart: {
+      aboveCost: 30,
+      maxCost: 20,
+      rest() {
+        const rest = Promise.withResolvers<void>();
+        rests.push(rest);
+        return rest.promise;
+      },
+    },
+  });
+  const groups = () => run.commits.map((commit) => commit.groups);
+  async function end(index: number): Promise<void> {
+    run.commits[index]?.end.resolve();
+    await turn();
+    await turn();
+  }
+  return { ...run, rests, groups, end };
+}
+
+test("[FAIR] a group that wants much is committed apart, in small batches with rests, and others do not wait for it", async () => {
+  const { batches, rests, groups, end } = startApart();
+  const all = addAll(batches, "a a a a a a a b");
+  await turn();
+  expect(groups()).toEqual(["b", "a a"]);
+  await end(0);
+  all.push(...addAll(batches, "c"));
+  await turn();
+  expect(groups()).toEqual(["b", "a a", "c"]);
+  await end(1);
+  expect(groups()).toHaveLength(3);
+  rests[0]?.resolve();
+  await end(2);
+  expect(groups().slice(3)).toEqual(["a a"]);
+  await end(3);
+  rests[1]?.resolve();
+  // What is left is little: it goes where the others go.
+  await turn();
+  expect(groups().slice(4)).toEqual(["a a a"]);
+  all.push(...addAll(batches, "d"));
+  await end(4);
+  expect(groups().slice(5)).toEqual(["d"]);
+  await end(5);
+  await Promise.all(all);
+});
+
+test("[FAIR] the items of a group keep their order when it comes apart during a commit of its earlier ones", async () => {
+  const { batches, groups, end } = startApart();
+  addAll(batches, "a b");
+  await turn();
+  addAll(batches, "a a a a");
+  await turn();
+  expect(groups()).toEqual(["a b"]);
+  await end(0);
+  expect(groups()).toEqual(["a b", "a a"]);
+});
+
+test("[FAIR] a batch with several groups is bounded by its cost", async () => {
+  const { batches, groups, end } = startApart();
+  const all = addAll(batches, "a a a b c d e f g h i j k l");
+  await turn();
+  expect(groups()).toEqual(["a b c d e f g h i j k l a"]);
+  await end(0);
+  expect(groups().slice(1)).toEqual(["a"]);
+  await end(1);
+  await Promise.all(all);
+});

@@ -10,6 +10,16 @@ export interface GroupBatches<T> extends AsyncDisposable {
   add(item: T): Promise<void>;
 }
 
+/** How groups that want much are kept apart from the others. */
+export interface ApartOptions {
+  /** A group of which more than this cost is waiting is committed apart, until less is. */
+  aboveCost: number;
+  /** Of one of its batches. */
+  maxCost: number;
+  /** Resolves when the next batch of a group that is apart may begin, after one that took so many milliseconds. */
+  rest: (tookMs: number) => Promise<void>;
+}
+
 export interface GroupBatchesOptions<T> extends TurnLimits {
   groupOf: (item: T) => string;
   /** Bytes of an item. */
@@ -20,26 +30,34 @@ export interface GroupBatchesOptions<T> extends TurnLimits {
   isDone?: (item: T) => boolean;
   /** Those of the groups that nobody has locked now. */
   unlockedOf: (groupIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Commits that may run at the same time, apart from one for a locked group. */
+  /**
+   * Commits that may run at the same time, in addition to one for a group that is locked or apart. With 1, the items of a
+   * group are committed in their order.
+   */
   maxInFlight: number;
   /** Resolves when the next commit may begin, after one that took so many milliseconds. Default: at once. */
   rest?: (tookMs: number) => Promise<void>;
+  /** Default: only locked groups are kept apart. */
+  apart?: ApartOptions;
 }
 
 /** Most waits are for another transaction of the queue, which holds the lock for milliseconds. */
 const LOCK_TIMEOUT_MS = 500;
 /** Of a group that is known to be locked. */
 const HELD_LOCK_TIMEOUT_MS = 1_500;
+const MAX_HELD_TO_CHOOSE_FROM = 100;
 
 /**
  * Groups take turns, one item each, so that a group with many items does not delay those of others. A group that stays
  * locked is held: its items are committed separately, one held group at a time, so that others do not wait for its lock.
+ * So is a group of which `apart` says that too much is waiting, so that others do not wait for its work.
  * Disposing commits the items that are left and waits for that; items added afterwards are refused.
  */
 export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBatches<T> {
-  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest } = options;
+  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest, apart } = options;
   const turns = new GroupTurns<T>(options);
-  const running = new Set<Promise<void>>();
+  /** The commits that run, each with its groups. */
+  const running = new Map<Promise<void>, ReadonlySet<string>>();
   let heldRun: Promise<void> | undefined;
   let scheduled = false;
   let closed = false;
@@ -83,15 +101,25 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
 
   /** Commits items of one held group: of one whose lock is free by now, if there is any. */
   async function commitHeld(groupIds: readonly string[], first: string): Promise<void> {
-    const unlocked = await unlockedOf(groupIds).catch(() => new Set<string>());
+    const unlocked =
+      groupIds.length > 1 ? await unlockedOf(groupIds).catch(() => new Set<string>()) : new Set<string>();
     const groupId = groupIds.find((id) => unlocked.has(id)) ?? first;
-    const entries = turns.takeHeld(groupId);
+    const entries = turns.takeHeld(groupId, apart?.maxCost);
     try {
       await commit(entries, HELD_LOCK_TIMEOUT_MS);
-      turns.release(groupId);
+      if (!wantsMuch(groupId)) turns.release(groupId);
     } catch (error) {
       for (const { reject } of entries) reject(error);
     }
+  }
+
+  function wantsMuch(groupId: string): boolean {
+    return apart !== undefined && turns.costOf(groupId) > apart.aboveCost;
+  }
+
+  /** A group whose earlier items are still being committed waits for them, so that its items keep their order. */
+  function isBusy(groupId: string): boolean {
+    return [...running.values()].some((groups) => groups.has(groupId));
   }
 
   function flush(): void {
@@ -106,15 +134,20 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
         running.delete(run);
         flush();
       });
-      running.add(run);
+      running.set(run, new Set(batch.map(({ groupId }) => groupId)));
     }
-    const groupIds = turns.heldWithEntries();
+    if (heldRun) return;
+    const held = turns.heldWithEntries().filter((groupId) => !isBusy(groupId));
+    const groupIds = held.slice(0, MAX_HELD_TO_CHOOSE_FROM);
     const [first] = groupIds;
-    if (heldRun || first === undefined) return;
-    heldRun = commitHeld(groupIds, first).then(() => {
-      heldRun = undefined;
-      flush();
-    });
+    if (first === undefined) return;
+    const from = performance.now();
+    heldRun = commitHeld(groupIds, first)
+      .then(() => (closed ? undefined : apart?.rest(performance.now() - from)))
+      .then(() => {
+        heldRun = undefined;
+        flush();
+      });
   }
 
   return {
@@ -125,6 +158,7 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
         return Promise.reject(new Error(`overloaded: ${turns.size} items wait to be committed`));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       turns.add({ item, groupId, bytes, resolve, reject });
+      if (wantsMuch(groupId)) turns.hold(groupId);
       if (!scheduled) {
         scheduled = true;
         setImmediate(flush);
@@ -134,7 +168,7 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     async [Symbol.asyncDispose]() {
       closed = true;
       flush();
-      while (running.size > 0 || heldRun) await Promise.all([...running, heldRun]);
+      while (running.size > 0 || heldRun) await Promise.all([...running.keys(), heldRun]);
     },
   };
 }

@@ -1,128 +1,121 @@
 import { fromBinary, toJsonString } from "@bufbuild/protobuf";
-import type { Bus } from "@toolgate/event-bus/connect";
-import { consumeEvents } from "@toolgate/event-bus/consume-events";
+import type { MessageUnderWay } from "@toolgate/event-bus/consume-each";
+import { consumeEachEvent } from "@toolgate/event-bus/consume-events";
 import { FAN_OUT } from "@toolgate/event-bus/listeners";
-import { type ParkedMessage, parkMessages } from "@toolgate/event-bus/parked-messages";
+import { parkMessages } from "@toolgate/event-bus/parked-messages";
 import { announceSettled } from "@toolgate/event-bus/settled-notices";
-import { WorkspaceEventBatchSchema, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
-import { isDataError } from "@toolgate/postgres/data-error";
-import type { Pool } from "@toolgate/postgres/pool";
-import { contextOf, type Span, SpanKind, spanOf, startSpan, type TraceContext } from "@toolgate/telemetry/trace";
+import {
+  type WorkspaceEvent,
+  WorkspaceEventBatchSchema,
+  WorkspaceEventSchema,
+} from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
+import type { GroupBatches } from "@toolgate/postgres/fair-queue/group-batches";
+import { contextOf, SpanKind, spanOf, startSpan } from "@toolgate/telemetry/trace";
 import { checkEvent, type StoredEvent } from "../domain/incoming-event.ts";
-import type { FanOut } from "../store/deliveries/fan-out.ts";
 import { SCHEMA } from "../store/queue.ts";
+import { createFanOutBatches, type FanOutOptions, type PendingEvent } from "./fan-out-batches.ts";
+import { Room } from "./room.ts";
 
-interface FanOutConsumerOptions {
-  bus: Bus;
-  pool: Pool;
-  fanOut: FanOut;
-  announceWork: () => void;
-  now: () => Date;
-  signal: AbortSignal;
-  onError: (error: unknown) => void;
-}
-
-const MESSAGES_PER_BATCH = 64;
-const EVENTS_PER_TRANSACTION = 500;
+/** Those that the broker's client takes in advance. */
+const MESSAGES_AHEAD = 64;
 const ACK_WAIT_MS = 6_000;
-const MAX_ACK_PENDING = 1_024;
+/** Of all processes; the events that wait in this one are bounded by their bytes. */
+const MAX_ACK_PENDING = 10_000;
+/** While more is waiting here, the next messages wait in the broker. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+/** What an event counts at least, so that their number is bounded, too. */
+const MIN_EVENT_BYTES = 8 * 1024;
 
 interface Message {
   subject: string;
   data: Uint8Array;
 }
 
+interface Intake {
+  batches: GroupBatches<PendingEvent>;
+  room: Room;
+  options: FanOutOptions;
+}
+
+/** An event, or a whole message, that cannot be processed. */
+interface Refused {
+  /** Undefined if it cannot be read. */
+  eventId?: string;
+  reason: string;
+  payload: Uint8Array;
+}
+
 /** Turns published events into deliveries until the signal fires. */
-export function runFanOutConsumer(options: FanOutConsumerOptions): Promise<void> {
+export async function runFanOutConsumer(options: FanOutOptions): Promise<void> {
   const { bus, signal, onError } = options;
-  return consumeEvents({
+  await using batches = createFanOutBatches(options);
+  const intake = { batches, room: new Room(MAX_WAITING_BYTES), options };
+  await consumeEachEvent({
     bus,
     listener: FAN_OUT,
-    maxMessages: MESSAGES_PER_BATCH,
+    maxMessages: MESSAGES_AHEAD,
     ackWaitMs: ACK_WAIT_MS,
     maxAckPending: MAX_ACK_PENDING,
     signal,
     onError,
-    handle: (messages) => handleMessages(messages, options),
+    handle: (message) => handleMessage(message, intake),
   });
 }
 
-async function handleMessages(messages: readonly Message[], options: FanOutConsumerOptions): Promise<void> {
+function handleMessage({ subject, data }: Message, { batches, room, options }: Intake): MessageUnderWay {
   const now = options.now();
-  const events: StoredEvent[] = [];
-  const parked: ParkedMessage[] = [];
-  const spans: Span[] = [];
-  const settled = new Map<string, string[]>();
-  for (const message of messages) {
-    const ids = settled.get(message.subject) ?? [];
-    settled.set(message.subject, ids);
-    readMessage(message, now, { events, parked, ids, spans });
+  const refused: Refused[] = [];
+  const stored: Promise<void>[] = [];
+  let messageBytes = 0;
+  for (const published of eventsIn(data, refused)) {
+    const { eventId } = published;
+    const check = checkEvent(published, now);
+    if (check.ok) {
+      const bytes = Math.max(MIN_EVENT_BYTES, check.event.body.length);
+      stored.push(batches.add({ ...traced(check.event, published), bytes, subject, isDone: false }));
+      messageBytes += bytes;
+    } else {
+      const payload = Buffer.from(toJsonString(WorkspaceEventSchema, published));
+      refused.push({ eventId, reason: check.reason, payload });
+    }
   }
-  let deliveries = 0;
-  for (let start = 0; start < events.length; start += EVENTS_PER_TRANSACTION) {
-    const chunk = events.slice(start, start + EVENTS_PER_TRANSACTION);
-    deliveries += await fanOutOrPark(chunk, now, options.fanOut, parked);
-  }
-  for (const span of spans) span.end();
-  if (parked.length > 0) {
-    options.onError(new Error(`${parked.length} messages parked, the first because: ${parked[0]?.reason}`));
-    await parkMessages(options.pool, SCHEMA, parked, now);
-  }
-  for (const [subject, eventIds] of settled)
-    announceSettled(options.bus, subject, { listener: FAN_OUT.name, eventIds });
-  if (deliveries > 0) options.announceWork();
+  const done = finish(subject, stored, refused, options);
+  return { done: room.use(messageBytes, done), room: room.untilFree() };
 }
 
-function readMessage(
-  { subject, data }: Message,
-  now: Date,
-  into: { events: StoredEvent[]; parked: ParkedMessage[]; ids: string[]; spans: Span[] },
-): void {
+function eventsIn(data: Uint8Array, refused: Refused[]): WorkspaceEvent[] {
   try {
-    for (const published of fromBinary(WorkspaceEventBatchSchema, data).events) {
-      const check = checkEvent(published, now);
-      into.ids.push(published.eventId);
-      if (check.ok) into.events.push(traced(check.event, published, into.spans));
-      else {
-        const payload = Buffer.from(toJsonString(WorkspaceEventSchema, published));
-        into.parked.push({ subject, reason: check.reason, payload });
-      }
-    }
+    return fromBinary(WorkspaceEventBatchSchema, data).events;
   } catch (error) {
-    into.parked.push({ subject, reason: `not readable: ${(error as Error).message}`, payload: data });
+    refused.push({ reason: `not readable: ${(error as Error).message}`, payload: data });
+    return [];
   }
 }
 
 /** Starts a span of the fan-out in the event's trace; the event's deliveries continue below it. */
-function traced(event: StoredEvent, { traceparent, tracestate }: TraceContext, spans: Span[]): StoredEvent {
+function traced(event: StoredEvent, { traceparent, tracestate }: WorkspaceEvent): Pick<PendingEvent, "event" | "span"> {
   const parent = spanOf({ traceparent, tracestate });
   const span = parent && startSpan("fan-out", parent, { kind: SpanKind.CONSUMER });
-  if (!span) return { ...event, trace: { traceparent, tracestate } };
-  spans.push(span);
-  return { ...event, trace: contextOf(span.spanContext()) };
+  return { event: { ...event, trace: span ? contextOf(span.spanContext()) : { traceparent, tracestate } }, span };
 }
 
-/**
- * When the database rejects the content of an event, the batch is halved until that event is alone and can be parked,
- * so that it does not delay the others. After any other failure the broker sends the batch again.
- */
-async function fanOutOrPark(
-  events: readonly StoredEvent[],
-  now: Date,
-  fanOut: FanOut,
-  parked: ParkedMessage[],
-): Promise<number> {
-  try {
-    return await fanOut(events, now);
-  } catch (error) {
-    if (!isDataError(error)) throw error;
-    const [single] = events;
-    if (events.length === 1 && single) {
-      parked.push({ subject: "events", reason: (error as Error).message, payload: single.body });
-      return 0;
-    }
-    const middle = Math.ceil(events.length / 2);
-    const first = await fanOutOrPark(events.slice(0, middle), now, fanOut, parked);
-    return first + (await fanOutOrPark(events.slice(middle), now, fanOut, parked));
-  }
+/** Resolves once every event of a message is stored or parked. Rejects if it must be sent again. */
+async function finish(
+  subject: string,
+  stored: readonly Promise<void>[],
+  refused: readonly Refused[],
+  { bus, pool, now, onError }: FanOutOptions,
+): Promise<void> {
+  const failure = (await Promise.allSettled(stored)).find(({ status }) => status === "rejected");
+  if (failure) throw new Error("not all events of the message were stored");
+  const [first] = refused;
+  if (!first) return;
+  onError(new Error(`${refused.length} messages parked, the first because: ${first.reason}`));
+  const parked = refused.map(({ reason, payload }) => ({ subject, reason, payload }));
+  await parkMessages(pool, SCHEMA, parked, now()).catch((error: unknown) => {
+    onError(error);
+    throw error;
+  });
+  const eventIds = refused.flatMap(({ eventId = [] }) => eventId);
+  announceSettled(bus, subject, { listener: FAN_OUT.name, eventIds });
 }

@@ -8,8 +8,18 @@ import { currentTrace } from "@toolgate/telemetry/trace";
 import type { StoredEvent } from "../../domain/incoming-event.ts";
 import { QUEUE_TABLES } from "../queue.ts";
 
-/** Stores events and makes their deliveries, in one transaction. Resolves with the number of new deliveries. */
-export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<number>;
+export interface FannedOut {
+  /** New deliveries. */
+  deliveries: number;
+  /** For each workspace with subscribed endpoints: how many its events have, counted for each event, active or not. */
+  subscriptions: ReadonlyMap<string, number>;
+}
+
+/**
+ * Stores events and makes their deliveries, in one transaction. It waits for another one's locks for at most `lockTimeoutMs`
+ * (default: as long as a statement may take).
+ */
+export type FanOut = (events: readonly StoredEvent[], now: Date, lockTimeoutMs?: number) => Promise<FannedOut>;
 
 /**
  * The lock comes first, so that the next statement sees the endpoints' current state: an endpoint that is being
@@ -19,7 +29,7 @@ export type FanOut = (events: readonly StoredEvent[], now: Date) => Promise<numb
  */
 export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
   const text = fanOutText(queue);
-  return async (events, now) => {
+  return async (events, now, lockTimeoutMs) => {
     const current = currentTrace();
     const statements = [
       lockGroups(QUEUE_TABLES, [...new Set(events.map((event) => event.workspaceId))]),
@@ -42,8 +52,13 @@ export function createFanOut(pool: Pool, queue: FairQueue): FanOut {
         ],
       },
     ];
-    const [, result] = await pipelined(pool, statements, { unlockEarly: true });
-    return result?.rows[0].deliveries ?? 0;
+    const options = { unlockEarly: true, ...(lockTimeoutMs !== undefined && { lockTimeoutMs }) };
+    const [, result] = await pipelined(pool, statements, options);
+    const rows = result?.rows ?? [];
+    return {
+      deliveries: rows[0]?.deliveries ?? 0,
+      subscriptions: new Map(rows.map((row) => [row.workspace_id, row.subscriptions])),
+    };
   };
 }
 
@@ -65,7 +80,7 @@ moved as (
   returning id
 ),
 subscribers as materialized (
-  select incoming.id, incoming.created_at, e.id as endpoint_id, e.active
+  select incoming.id, incoming.created_at, incoming.workspace_id, e.id as endpoint_id, e.active
   from incoming
   cross join lateral (
     select id, active, events, tools from outbound_webhook.endpoint
@@ -101,5 +116,6 @@ queued as materialized (
   from new_deliveries
 ),
 ${addParts(queue)}
-select count(*)::integer as deliveries from queued`;
+select workspace_id, count(*)::integer as subscriptions, (select count(*)::integer from queued) as deliveries
+from subscribers group by workspace_id`;
 }
