@@ -1,11 +1,21 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { type WorkspaceEvent, WorkspaceEventSchema } from "@toolgate/gen/toolgate/events/v1/workspace_event_pb";
 import type { Queryable } from "@toolgate/postgres/pool";
 import type { SettledNotice } from "./settled-notices.ts";
 
 /** A row of the table. */
 export interface OutboxRow {
   eventId: string;
+  /** Of the event. */
+  workspaceId: string;
+  /** Unix seconds, of the event. */
+  created: bigint;
   /** An encoded WorkspaceEvent. */
   bytes: Uint8Array;
+}
+
+export function outboxRow({ eventId, workspaceId, created }: WorkspaceEvent, bytes: Uint8Array): OutboxRow {
+  return { eventId, workspaceId, created, bytes };
 }
 
 export interface DueRow extends OutboxRow {
@@ -24,7 +34,12 @@ const lockedRows = (schema: string) =>
 const CLAIM_ROWS = 500;
 const CLAIM_BYTES = 8 * 1024 * 1024;
 
-export async function insertRows(db: Queryable, schema: string, rows: OutboxRow[], publishAfter: Date): Promise<void> {
+export async function insertRows(
+  db: Queryable,
+  schema: string,
+  rows: readonly Pick<OutboxRow, "eventId" | "bytes">[],
+  publishAfter: Date,
+): Promise<void> {
   await db.query(
     `insert into ${schema}.outbox (event_id, event, publish_after)
      select id, event, $3 from unnest($1::text[], $2::bytea[]) as added (id, event) order by id
@@ -47,7 +62,9 @@ export async function claimDue(db: Queryable, schema: string, now: Date, dueAgai
      returning outbox.event_id, outbox.event, outbox.settled_by`,
     [now, dueAgain],
   );
-  return claimed.rows.map((row) => ({ eventId: row.event_id, bytes: row.event, settledBy: row.settled_by }));
+  return claimed.rows.map(({ event: bytes, settled_by: settledBy }) => {
+    return { ...outboxRow(fromBinary(WorkspaceEventSchema, bytes), bytes), settledBy };
+  });
 }
 
 /** Makes each event due at its own time. Events that were settled in the meantime are no longer there. */

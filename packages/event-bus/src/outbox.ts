@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { MsgHdrs } from "@nats-io/transport-node";
 import {
@@ -14,7 +14,17 @@ import type { Bus } from "./connect.ts";
 import { listenersHeader } from "./consume-events.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { EVENT_LISTENERS, type EventListener, requiredListeners } from "./listeners.ts";
-import { claimDue, type DueRow, deleteRows, insertRows, type OutboxRow, postpone, settleRows } from "./outbox-rows.ts";
+import {
+  claimDue,
+  type DueRow,
+  deleteRows,
+  insertRows,
+  type OutboxRow,
+  outboxRow,
+  postpone,
+  settleRows,
+} from "./outbox-rows.ts";
+import { PublishWindow } from "./publish-window.ts";
 import { receiveSettledNotices } from "./settled-notices.ts";
 
 /**
@@ -23,12 +33,14 @@ import { receiveSettledNotices } from "./settled-notices.ts";
  */
 export interface Outbox extends AsyncDisposable {
   /**
-   * Resolves once the event is committed; events of one tick share the commit. Publishing follows in the background.
+   * Resolves once the event is committed; events of one tick share the commit. Publishing follows in the background: while
+   * 128 events of its workspace are published and not settled, the next ones wait for that.
    * Rejects an event of more than 900 KiB, which is too large for the broker.
    */
   add(event: WorkspaceEvent): Promise<void>;
   /**
-   * Publishes events that were not settled in time again, to the listeners that lack them. Deletes events that were
+   * Publishes events that were not settled in time again, to the listeners that lack them, but not more of one workspace
+   * than `add` would. Deletes events that were
    * waiting only for a listener that has been removed. Returns how many events it handled; run in a loop by
    * `runOutboxSweeper`.
    */
@@ -66,18 +78,31 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const required = requiredListeners(source, listeners);
   const publish = (rows: OutboxRow[], headers?: MsgHdrs) =>
     publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS, headers && { headers });
+  const window = new PublishWindow();
   const publishing = new Set<Promise<void>>();
+
+  /** Not awaited: the events are committed, and the sweeper publishes what fails here. */
+  function publishSoon(rows: OutboxRow[]): void {
+    if (rows.length === 0) return;
+    if (publishing.size >= MAX_PUBLISHING) {
+      window.forget(rows);
+      return;
+    }
+    const sent = publish(rows).catch((error: unknown) => {
+      window.forget(rows);
+      onError(error);
+    });
+    publishing.add(sent);
+    void sent.finally(() => publishing.delete(sent));
+  }
+
   const group = createGroupCommit<OutboxRow>({
     maxItems: MAX_EVENTS_PER_BATCH,
     maxBytes: MAX_MESSAGE_BYTES,
     sizeOf: (row) => row.bytes.length,
     async commit(rows) {
       await insertRows(pool, schema, rows, new Date(Date.now() + SETTLE_WITHIN_MS));
-      if (publishing.size >= MAX_PUBLISHING) return;
-      // Not awaited: the events are committed, and the sweeper retries failed publishes.
-      const sent = publish(rows).catch(onError);
-      publishing.add(sent);
-      void sent.finally(() => publishing.delete(sent));
+      publishSoon(window.admit(rows, performance.now()));
     },
   });
   const measure = measureQueue(pool, { queue: `${schema}.outbox`, table: `${schema}.outbox`, due: "publish_after" });
@@ -85,6 +110,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     bus,
     source,
     settle: (notices) => settleRows(pool, schema, notices, required),
+    onNotice(eventIds) {
+      for (const rows of splitBySize(window.settle(eventIds, performance.now()))) publishSoon(rows);
+    },
     onError,
   });
   return {
@@ -92,9 +120,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const bytes = toBinary(WorkspaceEventSchema, event);
       if (bytes.length > MAX_EVENT_BYTES)
         throw new RangeError(`event ${event.eventId} is too large: ${bytes.length} bytes`);
-      await group.add({ eventId: event.eventId, bytes });
+      await group.add(outboxRow(event, bytes));
     },
     async sweep(now) {
+      if (bus.isConnected()) for (const part of splitBySize(window.expire(performance.now()))) publishSoon(part);
       const rows = await claimDue(pool, schema, now, new Date(now.getTime() + SETTLE_WITHIN_MS));
       const { true: complete = [], false: waiting = [] } = Object.groupBy(rows, (row) =>
         String(required.every((name) => row.settledBy.includes(name))),
@@ -105,18 +134,25 @@ export function createOutbox(options: OutboxOptions): Outbox {
           schema,
           complete.map((row) => row.eventId),
         );
-      const published: OutboxRow[] = [];
+      const admitted = new Set(window.admit(waiting, performance.now()));
+      const handled: OutboxRow[] = waiting.filter((row) => !admitted.has(row));
       const failures: unknown[] = [];
-      for (const message of messagesOf(waiting, required)) {
+      for (const message of messagesOf([...admitted], required)) {
+        if (failures.length > 0 && !bus.isConnected()) {
+          window.forget(message.rows);
+          continue;
+        }
         await publish(message.rows, message.headers).then(
-          () => published.push(...message.rows),
-          (failure) => failures.push(failure),
+          () => handled.push(...message.rows),
+          (failure) => {
+            window.forget(message.rows);
+            failures.push(failure);
+          },
         );
-        if (failures.length > 0 && !bus.isConnected()) break;
       }
-      if (published.length > 0) await postpone(pool, schema, nextTimes(published, now));
+      if (handled.length > 0) await postpone(pool, schema, nextTimes(handled, now));
       for (const failure of failures) onError(failure);
-      return complete.length + published.length;
+      return complete.length + handled.length;
     },
     async [Symbol.asyncDispose]() {
       measure[Symbol.dispose]();
@@ -146,7 +182,7 @@ function messagesOf(rows: DueRow[], required: readonly string[]) {
 }
 
 /** Splits events into messages small enough for the broker. */
-function splitBySize(rows: OutboxRow[]): OutboxRow[][] {
+function splitBySize(rows: readonly OutboxRow[]): OutboxRow[][] {
   const parts: OutboxRow[][] = [];
   let bytes = 0;
   for (const row of rows) {
@@ -163,8 +199,8 @@ function splitBySize(rows: OutboxRow[]): OutboxRow[][] {
 
 /** The wait before an event is published again is its current age, within bounds. */
 function nextTimes(rows: OutboxRow[], now: Date): { eventId: string; publishAfter: Date }[] {
-  return rows.map(({ eventId, bytes }) => {
-    const ageMs = now.getTime() - Number(fromBinary(WorkspaceEventSchema, bytes).created) * 1000;
+  return rows.map(({ eventId, created }) => {
+    const ageMs = now.getTime() - Number(created) * 1000;
     const waitMs = Math.min(Math.max(ageMs, SETTLE_WITHIN_MS), MAX_REPUBLISH_WAIT_MS);
     return { eventId, publishAfter: new Date(now.getTime() + waitMs) };
   });

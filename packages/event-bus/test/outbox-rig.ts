@@ -17,8 +17,14 @@ import { ensureStreams } from "../src/streams.ts";
 export const SOURCE = "source";
 export const RECEIVER: EventListener = { name: "receiver", subject: "events.>", isRequired: true };
 
-export function event(eventId: string, dataJson = "{}", created = new Date()): WorkspaceEvent {
-  return create(WorkspaceEventSchema, { eventId, dataJson, created: BigInt(Math.floor(created.getTime() / 1000)) });
+export function event(eventId: string, dataJson = "{}", created = new Date(), workspaceId = "w"): WorkspaceEvent {
+  const seconds = BigInt(Math.floor(created.getTime() / 1000));
+  return create(WorkspaceEventSchema, { eventId, workspaceId, dataJson, created: seconds });
+}
+
+/** An event of one of ten workspaces. */
+export function eventOfTen(eventId: string, index: number): WorkspaceEvent {
+  return event(eventId, "{}", new Date(), `w${index % 10}`);
 }
 
 /** A broker, a database and an outbox on them, whose events `listeners` may receive. */

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { connectBus } from "../src/connect.ts";
 import { runOutboxSweeper } from "../src/outbox.ts";
 import { announceSettled } from "../src/settled-notices.ts";
-import { event, outboxRig, RECEIVER, SOURCE } from "./outbox-rig.ts";
+import { event, eventOfTen, outboxRig, RECEIVER, SOURCE } from "./outbox-rig.ts";
 
 const HOUR_MS = 3_600_000;
 const later = (ms: number) => new Date(Date.now() + ms);
@@ -43,7 +43,7 @@ test("1,000 events added in one tick are published once each, in few commits", a
   });
   const outbox = rig.outboxOn(rig.bus, counting);
   const ids = Array.from({ length: 1_000 }, (_, index) => `evt_${index}`);
-  await Promise.all(ids.map((id) => outbox.add(event(id))));
+  await Promise.all(ids.map((id, index) => outbox.add(eventOfTen(id, index))));
   expect(statements).toBeLessThanOrEqual(10);
   const received = rig.receive(false);
   await eventually(() => expect(received.toSorted()).toEqual(ids.toSorted()));
@@ -111,7 +111,7 @@ test("several replicas sweep each event once", async () => {
   const adding = rig.outboxOn(closed);
   await closed.nc.close();
   const ids = Array.from({ length: 700 }, (_, index) => `evt_${index}`);
-  await Promise.all(ids.map((id) => adding.add(event(id))));
+  await Promise.all(ids.map((id, index) => adding.add(eventOfTen(id, index))));
   const replicas = [rig.outbox, rig.outboxOn(rig.bus), rig.outboxOn(rig.bus)];
   const now = later(31_000);
   const swept = await Promise.all(replicas.map((outbox) => outbox.sweep(now)));
