@@ -209,9 +209,9 @@ test("[FAIR] a group that wants much is committed apart, in small batches with r
 
 test("[FAIR] the items of a group keep their order when it comes apart during a commit of its earlier ones", async () => {
   const { batches, groups, end } = startApart();
-  addAll(batches, "a b");
+  void addAll(batches, "a b");
   await turn();
-  addAll(batches, "a a a a");
+  void addAll(batches, "a a a a");
   await turn();
   expect(groups()).toEqual(["a b"]);
   await end(0);
