@@ -34,7 +34,7 @@ import { receiveSettledNotices } from "./settled-notices.ts";
 export interface Outbox extends AsyncDisposable {
   /**
    * Resolves once the event is committed; events of one tick share the commit. Publishing follows in the background: while
-   * 128 events of its workspace are published and not settled, the next ones wait for that.
+   * 128 events of its workspace, or 2 MiB, are published and not settled, the next ones wait for that.
    * Rejects an event of more than 900 KiB, which is too large for the broker.
    */
   add(event: WorkspaceEvent): Promise<void>;
@@ -71,6 +71,10 @@ const MAX_EVENTS_PER_BATCH = 200;
 const MAX_EVENT_BYTES = 900 * 1024;
 /** Messages that may wait for a broker that is down; the sweeper publishes the rest. */
 const MAX_PUBLISHING = 32;
+/** Of these, events that follow others of their workspace may take so many: there is room for those that are new. */
+const MAX_FOLLOWING = 8;
+/** When an event that found no room in the window is due again; see `PublishWindow`. */
+const NO_ROOM_WAIT_MS = 120_000;
 
 /** See `Outbox`. Disposing commits the events that were added, and waits at most 5 s for the broker to store them. */
 export function createOutbox(options: OutboxOptions): Outbox {
@@ -80,6 +84,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS, headers && { headers });
   const window = new PublishWindow();
   const publishing = new Set<Promise<void>>();
+  let closed = false;
 
   /** Not awaited: the events are committed, and the sweeper publishes what fails here. */
   function publishSoon(rows: OutboxRow[]): void {
@@ -88,12 +93,27 @@ export function createOutbox(options: OutboxOptions): Outbox {
       window.forget(rows);
       return;
     }
-    const sent = publish(rows).catch((error: unknown) => {
-      window.forget(rows);
-      onError(error);
-    });
+    const sent = publish(rows).then(
+      () => {
+        publishing.delete(sent);
+        publishNext();
+      },
+      (error: unknown) => {
+        publishing.delete(sent);
+        window.forget(rows);
+        onError(error);
+      },
+    );
     publishing.add(sent);
-    void sent.finally(() => publishing.delete(sent));
+  }
+
+  /** What waits for room in the window and has some now. */
+  function publishNext(): void {
+    while (!closed && bus.isConnected() && publishing.size < MAX_FOLLOWING) {
+      const rows = window.next(MAX_MESSAGE_BYTES, performance.now());
+      if (rows.length === 0) return;
+      publishSoon(rows);
+    }
   }
 
   const group = createGroupCommit<OutboxRow>({
@@ -111,7 +131,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     source,
     settle: (notices) => settleRows(pool, schema, notices, required),
     onNotice(eventIds) {
-      for (const rows of splitBySize(window.settle(eventIds, performance.now()))) publishSoon(rows);
+      window.settle(eventIds);
+      publishNext();
     },
     onError,
   });
@@ -123,7 +144,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await group.add(outboxRow(event, bytes));
     },
     async sweep(now) {
-      if (bus.isConnected()) for (const part of splitBySize(window.expire(performance.now()))) publishSoon(part);
+      window.expire(performance.now());
+      publishNext();
       const rows = await claimDue(pool, schema, now, new Date(now.getTime() + SETTLE_WITHIN_MS));
       const { true: complete = [], false: waiting = [] } = Object.groupBy(rows, (row) =>
         String(required.every((name) => row.settledBy.includes(name))),
@@ -135,7 +157,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
           complete.map((row) => row.eventId),
         );
       const admitted = new Set(window.admit(waiting, performance.now()));
-      const handled: OutboxRow[] = waiting.filter((row) => !admitted.has(row));
+      const noRoom = waiting.filter((row) => !admitted.has(row));
+      const published: OutboxRow[] = [];
       const failures: unknown[] = [];
       for (const message of messagesOf([...admitted], required)) {
         if (failures.length > 0 && !bus.isConnected()) {
@@ -143,20 +166,23 @@ export function createOutbox(options: OutboxOptions): Outbox {
           continue;
         }
         await publish(message.rows, message.headers).then(
-          () => handled.push(...message.rows),
+          () => published.push(...message.rows),
           (failure) => {
             window.forget(message.rows);
             failures.push(failure);
           },
         );
       }
-      if (handled.length > 0) await postpone(pool, schema, nextTimes(handled, now));
+      const later = new Date(now.getTime() + NO_ROOM_WAIT_MS);
+      const times = [...nextTimes(published, now), ...noRoom.map(({ eventId }) => ({ eventId, publishAfter: later }))];
+      if (times.length > 0) await postpone(pool, schema, times);
       for (const failure of failures) onError(failure);
-      return complete.length + handled.length;
+      return complete.length + times.length;
     },
     async [Symbol.asyncDispose]() {
       measure[Symbol.dispose]();
       await group[Symbol.asyncDispose]();
+      closed = true;
       await Promise.all(publishing);
       await settled[Symbol.asyncDispose]();
     },

@@ -1,10 +1,12 @@
 import type { OutboxRow } from "./outbox-rows.ts";
 
+const MIB = 1024 * 1024;
 /** Events of one workspace that are published and not settled. Enough that a listener always has some of them to store. */
 export const MAX_UNSETTLED = 128;
+/** And their bytes: together, the workspaces' events have to fit into what a listener takes at a time. */
+const MAX_UNSETTLED_BYTES = 2 * MIB;
 /** A settled notice that has not come within this time is lost, or its listener is down. */
 const SETTLED_WITHIN_MS = 30_000;
-const MIB = 1024 * 1024;
 /** Of the events that wait here, of one workspace and of all. The sweeper publishes what does not fit. */
 const MAX_WORKSPACE_BYTES = 16 * MIB;
 const MAX_BYTES = 64 * MIB;
@@ -13,60 +15,99 @@ const MIN_ROW_BYTES = 1024;
 
 interface OfWorkspace {
   unsettled: number;
+  unsettledBytes: number;
   waiting: Map<string, OutboxRow>;
   waitingBytes: number;
 }
 
+interface Unsettled {
+  workspaceId: string;
+  bytes: number;
+  sinceMs: number;
+}
+
 /**
- * Decides when the committed events of an outbox are published. At most 128 of one workspace are under way to their
- * listeners, so that many events of one do not delay those of others, which all travel in one stream. The others wait, and
- * the oldest is next. Of one process; times are on the clock of `performance.now`.
+ * Decides when the committed events of an outbox are published. At most 128 of one workspace, and about 2 MiB, are under way
+ * to their listeners, so that many events of one do not delay those of others, which all travel in one stream. The others
+ * wait, and the oldest is next. Of one process; times are on the clock of `performance.now`.
  */
 export class PublishWindow {
   /** By the event's id, the oldest first. */
-  readonly #unsettled = new Map<string, { workspaceId: string; sinceMs: number }>();
+  readonly #unsettled = new Map<string, Unsettled>();
   /** Those with events that are unsettled or waiting. */
   readonly #workspaces = new Map<string, OfWorkspace>();
+  /** The workspace of each event that waits. */
+  readonly #waiting = new Map<string, string>();
+  /** The workspaces with events that wait, in turn. */
+  readonly #inTurn = new Set<string>();
   #bytes = 0;
 
   /** Those that may be published now. */
   admit<Row extends OutboxRow>(rows: readonly Row[], nowMs: number): Row[] {
     return rows.filter((row) => {
       if (this.#unsettled.has(row.eventId)) return true;
-      const workspace = this.#workspaces.get(row.workspaceId) ?? { unsettled: 0, waiting: new Map(), waitingBytes: 0 };
-      this.#workspaces.set(row.workspaceId, workspace);
-      const isFree = workspace.unsettled < MAX_UNSETTLED && workspace.waiting.size === 0;
+      const workspace = this.#workspaceOf(row.workspaceId);
+      const isFree = hasRoom(workspace) && workspace.waiting.size === 0;
       if (isFree) this.#count(row, workspace, nowMs);
       else this.#wait(row, workspace);
       return isFree;
     });
   }
 
-  /** These events are settled, by any listener: one that is down must not delay the others. Returns what is next. */
-  settle(eventIds: readonly string[], nowMs: number): OutboxRow[] {
-    const workspaces = this.#remove(eventIds);
-    return [...workspaces].flatMap((workspaceId) => this.#next(workspaceId, nowMs));
+  /** These events are settled, by any listener: one that is down must not delay the others. */
+  settle(eventIds: readonly string[]): void {
+    for (const eventId of eventIds) {
+      this.#remove(eventId);
+      // A replica has published it.
+      this.#take(eventId);
+    }
   }
 
   /** These events could not be published. */
   forget(rows: readonly OutboxRow[]): void {
-    for (const workspaceId of this.#remove(rows.map(({ eventId }) => eventId))) this.#tidy(workspaceId);
+    for (const { eventId } of rows) this.#remove(eventId);
   }
 
-  /** Expects no more notices for events that were published too long ago. Returns what is next in all workspaces. */
-  expire(nowMs: number): OutboxRow[] {
-    const expired: string[] = [];
+  /** Expects no more notices for events that were published too long ago. */
+  expire(nowMs: number): void {
     for (const [eventId, { sinceMs }] of this.#unsettled) {
       if (nowMs - sinceMs < SETTLED_WITHIN_MS) break;
-      expired.push(eventId);
+      this.#remove(eventId);
     }
-    this.#remove(expired);
-    return [...this.#workspaces.keys()].flatMap((workspaceId) => this.#next(workspaceId, nowMs));
   }
 
-  #count({ eventId, workspaceId }: OutboxRow, workspace: OfWorkspace, nowMs: number): void {
-    this.#unsettled.set(eventId, { workspaceId, sinceMs: nowMs });
+  /** What is published next: of workspaces in turn, as much as has so many bytes, but one event at least if there is one. */
+  next(maxBytes: number, nowMs: number): OutboxRow[] {
+    const rows: OutboxRow[] = [];
+    let bytes = 0;
+    for (const workspaceId of [...this.#inTurn]) {
+      const workspace = this.#workspaceOf(workspaceId);
+      for (const row of workspace.waiting.values()) {
+        if (!hasRoom(workspace)) break;
+        if (rows.length > 0 && bytes + row.bytes.length > maxBytes) return rows;
+        bytes += row.bytes.length;
+        rows.push(row);
+        this.#count(row, workspace, nowMs);
+        this.#take(row.eventId);
+      }
+      if (this.#inTurn.delete(workspaceId)) this.#inTurn.add(workspaceId);
+    }
+    return rows;
+  }
+
+  #workspaceOf(workspaceId: string): OfWorkspace {
+    const known = this.#workspaces.get(workspaceId);
+    if (known) return known;
+    const workspace = { unsettled: 0, unsettledBytes: 0, waiting: new Map(), waitingBytes: 0 };
+    this.#workspaces.set(workspaceId, workspace);
+    return workspace;
+  }
+
+  #count(row: OutboxRow, workspace: OfWorkspace, nowMs: number): void {
+    const bytes = bytesOf(row);
+    this.#unsettled.set(row.eventId, { workspaceId: row.workspaceId, bytes, sinceMs: nowMs });
     workspace.unsettled += 1;
+    workspace.unsettledBytes += bytes;
   }
 
   #wait(row: OutboxRow, workspace: OfWorkspace): void {
@@ -76,42 +117,41 @@ export class PublishWindow {
     workspace.waiting.set(row.eventId, row);
     workspace.waitingBytes += bytes;
     this.#bytes += bytes;
+    this.#waiting.set(row.eventId, row.workspaceId);
+    this.#inTurn.add(row.workspaceId);
   }
 
-  /** Returns the workspaces of the events. */
-  #remove(eventIds: readonly string[]): Set<string> {
-    const workspaces = new Set<string>();
-    for (const eventId of eventIds) {
-      const event = this.#unsettled.get(eventId);
-      if (!event) continue;
-      this.#unsettled.delete(eventId);
-      const workspace = this.#workspaces.get(event.workspaceId);
-      if (workspace) workspace.unsettled -= 1;
-      workspaces.add(event.workspaceId);
-    }
-    return workspaces;
+  #take(eventId: string): void {
+    const workspaceId = this.#waiting.get(eventId);
+    if (workspaceId === undefined) return;
+    this.#waiting.delete(eventId);
+    const workspace = this.#workspaceOf(workspaceId);
+    const row = workspace.waiting.get(eventId);
+    workspace.waiting.delete(eventId);
+    const bytes = row ? bytesOf(row) : 0;
+    workspace.waitingBytes -= bytes;
+    this.#bytes -= bytes;
+    if (workspace.waiting.size === 0) this.#inTurn.delete(workspaceId);
+    this.#tidy(workspaceId, workspace);
   }
 
-  #next(workspaceId: string, nowMs: number): OutboxRow[] {
-    const rows: OutboxRow[] = [];
-    const workspace = this.#workspaces.get(workspaceId);
-    if (!workspace) return rows;
-    for (const row of workspace.waiting.values()) {
-      if (workspace.unsettled >= MAX_UNSETTLED) break;
-      workspace.waiting.delete(row.eventId);
-      workspace.waitingBytes -= bytesOf(row);
-      this.#bytes -= bytesOf(row);
-      this.#count(row, workspace, nowMs);
-      rows.push(row);
-    }
-    this.#tidy(workspaceId);
-    return rows;
+  #remove(eventId: string): void {
+    const event = this.#unsettled.get(eventId);
+    if (!event) return;
+    this.#unsettled.delete(eventId);
+    const workspace = this.#workspaceOf(event.workspaceId);
+    workspace.unsettled -= 1;
+    workspace.unsettledBytes -= event.bytes;
+    this.#tidy(event.workspaceId, workspace);
   }
 
-  #tidy(workspaceId: string): void {
-    const workspace = this.#workspaces.get(workspaceId);
-    if (workspace?.unsettled === 0 && workspace.waiting.size === 0) this.#workspaces.delete(workspaceId);
+  #tidy(workspaceId: string, workspace: OfWorkspace): void {
+    if (workspace.unsettled === 0 && workspace.waiting.size === 0) this.#workspaces.delete(workspaceId);
   }
+}
+
+function hasRoom({ unsettled, unsettledBytes }: OfWorkspace): boolean {
+  return unsettled < MAX_UNSETTLED && unsettledBytes < MAX_UNSETTLED_BYTES;
 }
 
 function bytesOf({ bytes }: OutboxRow): number {

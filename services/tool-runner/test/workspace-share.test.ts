@@ -16,7 +16,7 @@ afterAll(() => runner?.[Symbol.asyncDispose]());
 const EVENTS = 4;
 
 /** What a run has logged: how far it came before it failed. */
-const linesOf = ({ executions }: ToolRunnerRig, { executionId }: { executionId: string }) =>
+const linesOf = ({ executions }: Pick<ToolRunnerRig, "executions">, { executionId }: { executionId: string }) =>
   eventually(async () => (await executions.getExecution({ executionId })).execution?.logs ?? []);
 
 test("custom events beyond a workspace's share wait, and a call that gets no turn starts nothing and may be repeated", async () => {
@@ -110,6 +110,7 @@ test("a query that fails counts as much as the database has sent, so that it is 
   const fails = {
     handler: `export default async ({ count }, ctx) => {
       const { code } = await ctx.executePreparedQuery("fail", { count }).catch((error) => error);
+      ctx.log(code);
       await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
       return { code };
     };`,
@@ -120,6 +121,7 @@ test("a query that fails counts as much as the database has sent, so that it is 
   expect(await runner.resultOf({ workspace, tool: "fail", args: { count: 10 } })).toEqual({ code: "QUERY_FAILED" });
   const failed = await runner.call({ workspace, tool: "fail_soon", args: { count: 4_000_000 } });
   expect(failed.outcome.case).toBe("toolFailed");
+  expect(await linesOf(runner.as("admin", workspace), failed)).toEqual(["QUERY_FAILED"]);
 });
 
 const sqlOf = (characters: number) => `select 1 as n ${"-- ".padEnd(characters - 14, "x")}`;
@@ -129,7 +131,10 @@ test("a long prepared query counts in full when it is loaded, and little when it
   const workspace = await workspaceWith({ first: long, second: long, third: long, fourth: long });
   const repeats = {
     handler: `export default async ({ names, times }, ctx) => {
-      for (const name of names) for (let n = 0; n < times; n += 1) await ctx.executePreparedQuery(name);
+      for (const name of names) {
+        for (let n = 0; n < times; n += 1) await ctx.executePreparedQuery(name);
+        ctx.log(name);
+      }
       await ctx.emitWebhook("small", { text: "x".repeat(20_000) });
       return { success: true };
     };`,
@@ -141,6 +146,7 @@ test("a long prepared query counts in full when it is loaded, and little when it
   const names = ["second", "third", "fourth"];
   const others = await runner.call({ workspace, tool: "repeat_soon", args: { names, times: 1 } });
   expect(others.outcome.case).toBe("toolFailed");
+  expect(await linesOf(runner.as("admin", workspace), others)).toEqual(["second", "third"]);
 });
 
 test("the text of a long prepared query counts each time", async () => {
@@ -148,9 +154,14 @@ test("the text of a long prepared query counts each time", async () => {
   await saveToolOf(workspace, "repeat_soon", {
     timeout_ms: 3_000,
     handler: `export default async (_, ctx) => {
-      for (let n = 0; n < 20; n += 1) await ctx.executePreparedQuery("long");
+      for (let n = 1; n <= 20; n += 1) {
+        await ctx.executePreparedQuery("long");
+        ctx.log(n);
+      }
       return { success: true };
     };`,
   });
-  expect((await runner.call({ workspace, tool: "repeat_soon" })).outcome.case).toBe("toolFailed");
+  const run = await runner.call({ workspace, tool: "repeat_soon" });
+  expect(run.outcome.case).toBe("toolFailed");
+  expect((await linesOf(runner.as("admin", workspace), run)).length).toBeGreaterThan(5);
 });

@@ -986,7 +986,7 @@ export declare const ToolService: GenService<{
   /**
    * Descriptions of tools for callers by key (OpenAPI, MCP): of the names that are released and not async. Or for an
    * assistant. Fails with failed_precondition when the definitions of the names, without their bodies, have more than 3 MiB
-   * together.
+   * together, or 512 KiB for an assistant.
    *
    * @generated from rpc toolgate.tool_runner.v1.ToolService.DescribeTools
    */

@@ -26,13 +26,11 @@ const BEGIN = /-----BEGIN /gu;
 const SERVER_USE = "1.3.6.1.5.5.7.3.1";
 const CLIENT_USE = "1.3.6.1.5.5.7.3.2";
 
-/** Rejects when a file cannot be read. */
+/** Rejects when a file cannot be read: with the first of them, so that it is always the same one. */
 export async function readTexts({ certFile, keyFile, caFile }: TlsFiles): Promise<CertificateTexts> {
-  const [cert, key, ca] = await Promise.all([
-    textOf("TLS_CERT_FILE", certFile),
-    textOf("TLS_KEY_FILE", keyFile),
-    textOf("TLS_CA_FILE", caFile),
-  ]);
+  const cert = await textOf("TLS_CERT_FILE", certFile);
+  const key = await textOf("TLS_KEY_FILE", keyFile);
+  const ca = await textOf("TLS_CA_FILE", caFile);
   return { cert, key, ca };
 }
 

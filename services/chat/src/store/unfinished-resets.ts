@@ -3,7 +3,6 @@ import { inTransaction, type Pool } from "@toolgate/postgres/pool";
 /** What one transaction deletes. A turn may have a few megabytes of calls, and an event 32 kB. */
 const MESSAGES_PER_BATCH = 20;
 const EVENTS_PER_BATCH = 500;
-const CHATS_PER_PAGE = 100;
 
 /** The last id of a chat's messages and events that nobody sees any more, as an expression of SQL. */
 export function resetUpTo(chat: string): string {
@@ -52,21 +51,31 @@ export function deleteResetBatch(pool: Pool, chat: number, now: Date): Promise<b
   });
 }
 
-const FIND = `select distinct chat from chat.unfinished_reset where chat > $1 order by chat limit ${CHATS_PER_PAGE}`;
+const NEXT = `select workspace_id as "workspaceId", chat from chat.unfinished_reset
+where workspace_id > $1 order by workspace_id, chat limit 1`;
 
-/** Finishes resets until there is nothing to do or the signal fires. Chats take turns, so that a long one delays no others. */
+/**
+ * Finishes resets until there is nothing to do or the signal fires. Workspaces take turns, so that the long chats of one delay
+ * no others. A chat that fails is left for the next time, and the failure is thrown at the end.
+ */
 export async function finishResets(pool: Pool, now: () => Date, signal: AbortSignal): Promise<void> {
-  let after = 0;
+  let after = "";
   let found = false;
+  let failure: unknown;
   while (!signal.aborted) {
-    const { rows } = await pool.query(FIND, [after]);
-    for (const { chat } of rows) {
-      if (signal.aborted) return;
-      if (await deleteResetBatch(pool, chat, now())) found = true;
+    const [next] = (await pool.query(NEXT, [after])).rows;
+    if (next) {
+      after = next.workspaceId;
+      const deleted = await deleteResetBatch(pool, next.chat, now()).catch((error: unknown) => {
+        failure ??= error;
+        return false;
+      });
+      found ||= deleted;
+      continue;
     }
-    const isLastPage = rows.length < CHATS_PER_PAGE;
-    if (isLastPage && !found) return;
-    if (isLastPage) found = false;
-    after = isLastPage ? 0 : rows.at(-1).chat;
+    if (failure) throw failure;
+    if (!found) return;
+    after = "";
+    found = false;
   }
 }

@@ -1,4 +1,4 @@
-import { ShareExceeded } from "@toolgate/workspace-share/turn";
+import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { createQueueAccess, ENDS, REQUESTED } from "./queue-access.ts";
 
@@ -39,7 +39,7 @@ test("[NFR] what a request waits for is refused when too much of its workspace w
   ends.release();
   const refused = (await requested.ended).filter(({ status }) => status === "rejected");
   expect(refused).toHaveLength(count - REQUESTED.maxWaiting - 2);
-  for (const result of refused) expect(result).toMatchObject({ reason: expect.any(ShareExceeded) });
+  for (const result of refused) expect(result).toMatchObject({ reason: { code: Code.Unavailable } });
   expect((await ends.ended).filter(({ status }) => status === "rejected")).toEqual([]);
 });
 

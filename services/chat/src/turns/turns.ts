@@ -94,6 +94,7 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
     return chat && chat.owner !== owner ? "forbidden" : chat;
   }
   async function store(request: TurnRequest) {
+    starting += 1;
     const at = now();
     const userEvent = storedEvent(messageEvent("user", request.message, at));
     const ids = { id: uuidv7(), requestId: currentRequestId(), traceparent: currentTrace().traceparent };
@@ -108,17 +109,17 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
       () => stored.resolve(),
       () => stored.resolve(),
     );
-    return { ...(await storing), userEvent };
+    try {
+      return { ...(await storing), userEvent };
+    } finally {
+      starting -= 1;
+    }
   }
   return {
     find,
     untilEnded: (turn, signal) => untilEnded({ pool, bus }, turn, signal),
     async start(request) {
-      starting += 1;
-      const storing = inQueue(request.workspaceId, () => store(request));
-      const { outcome, claimed, userEvent } = await storing.finally(() => {
-        starting -= 1;
-      });
+      const { outcome, claimed, userEvent } = await inQueue(request.workspaceId, () => store(request));
       if (outcome.kind === "started" && outcome.turn.status === "ready") {
         if (!claimed.some(({ id }) => id === outcome.turn.id)) announceTurns(request.lane);
         const { chat, id, firstEventId } = outcome.turn;
@@ -131,18 +132,16 @@ export function createTurns({ pool, queuePool, turnsPerWorkspace, bus, now, loca
       if (chat === "forbidden") return "forbidden";
       return chat ? stopTurn({ pool, bus, stopReady, publish, announceTurns, now }, chat.id) : false;
     },
-    reset(request) {
-      return inQueue(request.workspaceId, async () => {
-        const end = storedEvent(doneEvent(create(TurnReceiptSchema)));
-        const outcome = await resetStore({ ...request, doneEvent: end }, now());
-        if (outcome.kind === "forbidden") return "forbidden";
-        if (outcome.kind === "reset") {
-          announceReset(bus, publish, outcome, end);
-          // All that most chats have. Workers delete the rest.
-          await deleteResetBatch(pool, outcome.chat, now());
-        }
-        return "reset";
-      });
+    async reset(request) {
+      const end = storedEvent(doneEvent(create(TurnReceiptSchema)));
+      const outcome = await inQueue(request.workspaceId, () => resetStore({ ...request, doneEvent: end }, now()));
+      if (outcome.kind === "forbidden") return "forbidden";
+      if (outcome.kind === "reset") {
+        announceReset(bus, publish, outcome, end);
+        // All that most chats have. Workers delete the rest, and this too if it fails.
+        await deleteResetBatch(pool, outcome.chat, now()).catch(() => false);
+      }
+      return "reset";
     },
   };
 }

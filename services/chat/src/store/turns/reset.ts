@@ -38,8 +38,8 @@ ended as (
 ),
 files_expired as (update chat.file f set expires_at = $4 from ended where f.id = ended.file_id),
 hidden as (
-  insert into chat.unfinished_reset (chat, up_to)
-  select id, last_event_id from owned
+  insert into chat.unfinished_reset (chat, up_to, workspace_id)
+  select id, last_event_id, $1 from owned
   where not exists (select from chat.unfinished_reset r where r.chat = owned.id and r.up_to >= owned.last_event_id)
 ),
 done as (

@@ -146,7 +146,7 @@ async function hasOutputSchema(context: Context, exchange: McpExchange, tool: st
     );
     return JSON.parse(body.toString("utf8")).includes(tool);
   } catch (error) {
-    log.warn({ err: error }, "tools not described");
+    if (!refusalOfDescription(error, exchange.reply.raw)) log.warn({ err: error }, "tools not described");
     return true;
   }
 }

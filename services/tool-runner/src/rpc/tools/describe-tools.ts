@@ -14,6 +14,8 @@ import { assertDescribes } from "../signed-texts.ts";
 const MAX_NAMES = 1_000;
 /** Of the definitions without their bodies, together; less than a message may have. */
 const MAX_BYTES = 3 * 1024 * 1024;
+/** Each turn of an assistant sends all of them to its model, which reads no more. */
+const MAX_BYTES_OF_ASSISTANT = 512 * 1024;
 /** Each may have megabytes, so not all are read at once. */
 const READ_AT_ONCE = 8;
 
@@ -27,7 +29,7 @@ export const describeTools: Handler<Context, typeof ToolService.method.describeT
   const { workspaceId, names } = request;
   if (callerOf(call) === "gateway") await assertDescribes(context, request);
   if (names.length > MAX_NAMES) throw new ConnectError(`names: at most ${MAX_NAMES}`, Code.InvalidArgument);
-  const rows = await readOutlines(pool, workspaceId, names);
+  const rows = await readOutlines(pool, workspaceId, names, request.forAssistant ? MAX_BYTES_OF_ASSISTANT : MAX_BYTES);
   if (request.forAssistant) {
     const shared = Object.entries(SHARED_TOOLS).filter(([name]) => names.includes(name));
     return {
@@ -44,16 +46,16 @@ export const describeTools: Handler<Context, typeof ToolService.method.describeT
 };
 
 /** Fails with failed_precondition when they are too large together. */
-async function readOutlines(pool: Pool, workspaceId: string, names: string[]) {
+async function readOutlines(pool: Pool, workspaceId: string, names: string[], maxBytes: number) {
   const all: (Omit<ToolOutline, "outlineJson"> & { outline: unknown })[] = [];
   let bytes = 0;
   for (;;) {
     const rows = await findOutlines(pool, workspaceId, names, READ_AT_ONCE, all.at(-1)?.name ?? "");
     for (const { outlineJson, ...row } of rows) {
       bytes += Buffer.byteLength(outlineJson);
-      if (bytes > MAX_BYTES) {
+      if (bytes > maxBytes) {
         throw new ConnectError(
-          "the descriptions of these tools have more than 3 MiB together",
+          `the descriptions of these tools have more than ${maxBytes / 1024} KiB together`,
           Code.FailedPrecondition,
         );
       }
