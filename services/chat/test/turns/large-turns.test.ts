@@ -23,19 +23,21 @@ describe("large turns of one workspace", () => {
   afterAll(() => rig[Symbol.asyncDispose]());
   beforeEach(() => rig.model.answer(undefined));
 
-  async function largeChat(chatId: string): Promise<string> {
-    rig.model.answer((call) => finish(call));
-    const turn = await rig.send(chatId, "Hi");
-    await rig.untilDone(turn);
+  async function largeChats(chatIds: string[]): Promise<string[]> {
+    rig.model.answer(finish);
+    const turns = await Promise.all(chatIds.map((chatId) => rig.send(chatId, "Hi")));
+    for (const turn of turns) await rig.untilDone(turn);
     rig.model.answer(undefined);
-    await rig.pool.query(
-      `insert into chat.message (chat, event_id, turn, role, content, created_at)
-       select $1, 100 + n, $2, case when n % 2 = 1 then 'user' else 'assistant' end, ${MESSAGE}, now()
-       from generate_series(1, ${MESSAGES}) n`,
-      [turn.chat, turn.id],
-    );
-    await rig.pool.query("update chat.chat set last_event_id = 200 where id = $1", [turn.chat]);
-    return chatId;
+    for (const turn of turns) {
+      await rig.pool.query(
+        `insert into chat.message (chat, event_id, turn, role, content, created_at)
+         select $1, 100 + n, $2, case when n % 2 = 1 then 'user' else 'assistant' end, ${MESSAGE}, now()
+         from generate_series(1, ${MESSAGES}) n`,
+        [turn.chat, turn.id],
+      );
+      await rig.pool.query("update chat.chat set last_event_id = 200 where id = $1", [turn.chat]);
+    }
+    return chatIds;
   }
 
   /** Who has been asked since, by the newest message of the user. */
@@ -51,7 +53,7 @@ describe("large turns of one workspace", () => {
   }
 
   it("[CHAT-55] wait for each other once their histories do not fit together, and small ones do not", async () => {
-    const chats = await Promise.all(["1", "2", "3", "4", "5", "6"].map((name) => largeChat(`history-${name}`)));
+    const chats = await largeChats(["1", "2", "3", "4", "5", "6"].map((name) => `history-${name}`));
     const asked = watch();
     const turns = await Promise.all(chats.map((chatId) => rig.send(chatId, `Large ${chatId}`)));
     const [first] = await asked.until(4);
@@ -77,7 +79,7 @@ describe("large turns of one workspace", () => {
   });
 
   it("wait before the next step when the results of tools do not fit", async () => {
-    const chats = await Promise.all(["1", "2", "3", "4"].map((name) => largeChat(`tools-${name}`)));
+    const chats = await largeChats(["1", "2", "3", "4"].map((name) => `tools-${name}`));
     const asked = watch();
     const turns = await Promise.all(chats.map((chatId) => rig.send(chatId, chatId, { assistant: "agent" })));
     const [calling, other, ...rest] = await asked.until(4);
