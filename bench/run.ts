@@ -29,10 +29,10 @@ try {
   if (json && options.update) {
     const earlier: Results = JSON.parse(await readFile(json, "utf8"));
     const updates = [...(earlier.updates ?? []), { ...run, parts: [...parts], cpu: machine.cpu }];
-    // Measured again with --attack, an attack replaces its own figures only.
+    // Measured again with --attack, attacks replace their own figures only.
     const measured = figures.neighbours ?? [];
-    const neighbours = earlier.figures.neighbours?.map((one) => measured.find(({ what }) => what === one.what) ?? one);
-    const ofAttack = options.attack !== "" && neighbours ? { neighbours } : {};
+    const others = (earlier.figures.neighbours ?? []).filter(({ what }) => measured.every((one) => one.what !== what));
+    const ofAttack = options.attack === "" ? {} : { neighbours: [...others, ...measured] };
     results = { ...earlier, updates, figures: { ...earlier.figures, ...figures, ...ofAttack } };
   }
   const report = renderReport(results);
