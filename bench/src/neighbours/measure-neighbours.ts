@@ -64,8 +64,8 @@ export async function measureNeighbours(settings: NeighboursSettings): Promise<N
 
   const pauses = resources.use(await startPauseWatch(signal));
 
-  const see = (forMs: number) => pauses.during(() => call(forMs));
-  async function call(forMs: number): Promise<Omit<Seen, "again" | "pausedShare">> {
+  const see = (forMs: number) => pauses.during(() => seeQuiet(forMs));
+  async function seeQuiet(forMs: number): Promise<Omit<Seen, "again" | "pausedShare">> {
     const { latency, statuses, events } = await quiet.ask({ forMs });
     await sleep(LAST_DELIVERY_MS, undefined, { signal });
     const report = await receiver.ask({ kind: "report", ...events });

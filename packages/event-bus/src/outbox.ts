@@ -40,9 +40,8 @@ export interface Outbox extends AsyncDisposable {
   add(event: WorkspaceEvent): Promise<void>;
   /**
    * Publishes events that were not settled in time again, to the listeners that lack them, but not more of one workspace
-   * than `add` would. Deletes events that were
-   * waiting only for a listener that has been removed. Returns how many events it handled; run in a loop by
-   * `runOutboxSweeper`.
+   * than `add` would. Deletes events that were waiting only for a listener that has been removed. Returns how many
+   * events it handled; run in a loop by `runOutboxSweeper`.
    */
   sweep(now: Date): Promise<number>;
 }

@@ -36,8 +36,8 @@ export class PublishWindow {
   readonly #unsettled = new Map<string, Unsettled>();
   /** Those with events that are unsettled or waiting. */
   readonly #workspaces = new Map<string, OfWorkspace>();
-  /** The workspace of each event that waits. */
-  readonly #waiting = new Map<string, string>();
+  /** Those that wait, by the event's id. */
+  readonly #waiting = new Map<string, OutboxRow>();
   /** The workspaces with events that wait, in turn. */
   readonly #inTurn = new Set<string>();
   #bytes = 0;
@@ -117,18 +117,18 @@ export class PublishWindow {
     workspace.waiting.set(row.eventId, row);
     workspace.waitingBytes += bytes;
     this.#bytes += bytes;
-    this.#waiting.set(row.eventId, row.workspaceId);
+    this.#waiting.set(row.eventId, row);
     this.#inTurn.add(row.workspaceId);
   }
 
   #take(eventId: string): void {
-    const workspaceId = this.#waiting.get(eventId);
-    if (workspaceId === undefined) return;
+    const row = this.#waiting.get(eventId);
+    if (!row) return;
     this.#waiting.delete(eventId);
+    const { workspaceId } = row;
     const workspace = this.#workspaceOf(workspaceId);
-    const row = workspace.waiting.get(eventId);
     workspace.waiting.delete(eventId);
-    const bytes = row ? bytesOf(row) : 0;
+    const bytes = bytesOf(row);
     workspace.waitingBytes -= bytes;
     this.#bytes -= bytes;
     if (workspace.waiting.size === 0) this.#inTurn.delete(workspaceId);
