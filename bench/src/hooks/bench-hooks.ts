@@ -23,12 +23,18 @@ export const EXHAUSTING_CPU = "export default () => { for (;;); };";
 export const EXHAUSTING_MEMORY =
   "export default () => { const kept = []; for (;;) kept.push(new Array(10_000).fill(kept.length)); };";
 
-type HooksOptions = { workspaces: readonly string[]; perWorkspace: number; handler: string };
+type HooksOptions = {
+  workspaces: readonly string[];
+  perWorkspace: number;
+  handler: string;
+  /** Default: the native one. */
+  format?: "HOOK_FORMAT_NATIVE" | "HOOK_FORMAT_BEARER";
+};
 
 /** Makes workspaces, each with a tool and hooks that trigger it. Neighbours in the list belong to different workspaces. */
 export async function addHooks(
   { addWorkspace, manage }: BenchInstallation,
-  { workspaces, perWorkspace, handler }: HooksOptions,
+  { workspaces, perWorkspace, handler, format = "HOOK_FORMAT_NATIVE" }: HooksOptions,
 ): Promise<BenchHook[]> {
   const ids = await pLimit(CONCURRENT_WORKSPACES).map([...workspaces], async (workspace) => {
     const id = await addWorkspace(workspace);
@@ -53,7 +59,7 @@ export async function addHooks(
     const request = {
       workspace,
       name: `Hook ${index}`,
-      format: "HOOK_FORMAT_NATIVE",
+      format,
       target: { tool: "target" },
       arguments: { fields: {} },
       limit: MAX_CALLS_PER_MINUTE,

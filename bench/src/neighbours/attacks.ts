@@ -1,51 +1,34 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sign } from "@toolgate/webhook-signing/sign";
 import pLimit from "p-limit";
-import type { BenchInstallation } from "../installation/start-installation.ts";
-import { DELIVERED_TOOLS, NOISY_TOOLS } from "./noisy-tools.ts";
+import {
+  type Attack,
+  CONCURRENT_REQUESTS,
+  calling,
+  callsOf,
+  type Endpoint,
+  makeKeys,
+  type NoisyWorkspace,
+  own,
+  randomText,
+  saveTool,
+  send,
+} from "./noisy-workspace.ts";
 import type { NoisyRequest } from "./orders.ts";
+import { SMALL_ATTACKS } from "./small-attacks.ts";
 
-/** What a noisy workspace does, within every documented bound. */
-export type Attack = {
-  what: string;
-  lanes: number;
-  /** Makes the workspace's tools and the like, and returns the requests that its lanes make in turn. */
-  prepare: (workspace: NoisyWorkspace) => Promise<NoisyRequest[]>;
-};
-
-type NoisyWorkspace = {
-  name: string;
-  installation: BenchInstallation;
-  receiverUrl: string;
-};
-
-const KEYS = 24;
-const CALLS_PER_MINUTE = 10_000;
-const CONCURRENT_REQUESTS = 4;
 const LARGE_TOOLS = 150;
 const PROPERTIES_PER_TOOL = 40;
 const LISTED_RUNS = 120;
 const LARGE_CHARACTERS = 1_000_000;
 const LOGGED_CHARACTERS = 60_000;
 
-const FAN_OUT_ENDPOINTS = 20;
 const UNDELIVERED = 20;
 const UNDELIVERED_WITHIN_MS = 30_000;
 const POLL_MS = 200;
 const BOUNDARY = "noisy";
 /** Refused at its end, so that the limit of what a user may store is never reached. */
 const FILE_BYTES = 20 * 1024 * 1024 + 1;
-
-type CallOptions = { text?: string; idempotencyKey?: string; once?: boolean };
-
-type Endpoint = { endpoint: { id: string }; secret: string };
-
-const calling =
-  (tool: string, options: CallOptions = {}) =>
-  async (workspace: NoisyWorkspace) => {
-    await saveTool(workspace, tool);
-    return callsOf(await makeKeys(workspace, [tool]), tool, options);
-  };
 
 export const ATTACKS: readonly Attack[] = [
   { what: "emits 20 events of 240 KB per run", lanes: 8, prepare: calling("emit") },
@@ -95,60 +78,8 @@ export const ATTACKS: readonly Attack[] = [
   { what: "uploads files of more than 20 MB to a chat", lanes: 8, prepare: prepareUploads },
   { what: "uses 0.85 s of CPU time per run", lanes: 24, prepare: calling("compute") },
   { what: "makes plain calls without a pause", lanes: 24, prepare: calling("ignore", { text: "hello" }) },
-  { what: "emits 20 small events per run to 20 endpoints each", lanes: 24, prepare: prepareFanOut },
+  ...SMALL_ATTACKS,
 ];
-
-function own<T>({ name, installation }: NoisyWorkspace, rpc: string, request: Record<string, unknown>): Promise<T> {
-  return installation.manage<T>(rpc, { workspace: name, ...request });
-}
-
-/** Returns the endpoint of its events, if they have one. */
-async function saveTool(workspace: NoisyWorkspace, name: string): Promise<Endpoint | undefined> {
-  const definition = {
-    description: "Does its worst",
-    external_api: true,
-    external_api_write: true,
-    parameters: { type: "object", properties: { text: { type: "string" } } },
-    handler: NOISY_TOOLS[name],
-  };
-  await own(workspace, "tool_runner.v1.ToolService/SaveTool", { name, definition, confirmExposure: true });
-  const path = DELIVERED_TOOLS[name];
-  if (path === undefined) return undefined;
-  return own<Endpoint>(workspace, "outbound_webhook.v1.EndpointService/CreateEndpoint", {
-    url: `${workspace.receiverUrl}${path}`,
-    events: ["custom.large"],
-  });
-}
-
-function makeKeys(workspace: NoisyWorkspace, tools: string[]): Promise<string[]> {
-  return pLimit(CONCURRENT_REQUESTS).map(Array.from({ length: KEYS }), async (_, index) => {
-    const key = { name: `Noisy ${index}`, tools, limit: CALLS_PER_MINUTE };
-    return (await own<{ secret: string }>(workspace, "key_auth.v1.KeyService/CreateKey", key)).secret;
-  });
-}
-
-function callsOf(secrets: string[], tool: string, { text, idempotencyKey, once }: CallOptions): NoisyRequest[] {
-  return secrets.map((secret) => ({
-    method: "POST",
-    path: `/api/v1/tools/${tool}`,
-    headers: {
-      authorization: `Bearer ${secret}`,
-      "content-type": "application/json",
-      ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
-    },
-    body: JSON.stringify({ args: text === undefined ? {} : { text } }),
-    ...(once && { once }),
-  }));
-}
-
-async function prepareFanOut(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
-  const url = `${workspace.receiverUrl}${DELIVERED_TOOLS["emit-fast"]}`;
-  for (let count = 0; count < FAN_OUT_ENDPOINTS; count += 1) {
-    const endpoint = { url, events: ["custom.small"] };
-    await own(workspace, "outbound_webhook.v1.EndpointService/CreateEndpoint", endpoint);
-  }
-  return calling("emit-small")(workspace);
-}
 
 async function prepareQueries(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
   const url = workspace.installation.servers.databaseUrl;
@@ -197,13 +128,6 @@ async function prepareRuns(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
     await send(workspace, calls[index % calls.length] as NoisyRequest);
   });
   return listsOf(workspace, ["tool_runner.v1.ExecutionService/ListExecutions"]);
-}
-
-async function send({ installation }: NoisyWorkspace, { method, path, headers, body }: NoisyRequest): Promise<void> {
-  const url = `http://127.0.0.1:${installation.port}${path}`;
-  const response = await fetch(url, { method, headers, body: body ?? null });
-  if (!response.ok) throw new Error(`${path} responded with ${response.status}`);
-  await response.arrayBuffer();
 }
 
 function prepareLists(rpcs: string[]) {
@@ -271,15 +195,4 @@ function largeTool(index: number): object {
     },
     handler: `export default () => ({ success: true, index: ${index} });`,
   };
-}
-
-/** Text that does not shrink much when the database compresses it; the same in every run. */
-function randomText(characters: number): string {
-  let state = 12_345;
-  let text = "";
-  while (text.length < characters) {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    text += state.toString(36);
-  }
-  return text.slice(0, characters);
 }

@@ -4,8 +4,9 @@ import type { BenchInstallation } from "../installation/start-installation.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
 import { type MeasuredAgain, type Paused, startPauseWatch, withoutPauses } from "../machine/pauses.ts";
 import { type LatencySummary, median } from "../statistics.ts";
-import { ATTACKS, type Attack } from "./attacks.ts";
+import { ATTACKS } from "./attacks.ts";
 import { DELIVERED_TOOLS } from "./noisy-tools.ts";
+import type { Attack } from "./noisy-workspace.ts";
 import type { NoisyAnswer, NoisyOrder, QuietAnswer, QuietArgument, QuietOrder } from "./orders.ts";
 
 /** What the quiet workspace saw in one window. */

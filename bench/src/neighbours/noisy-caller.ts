@@ -1,6 +1,6 @@
 // The noisy workspace: some lanes, each of which makes its next request when it has its response.
 import { randomUUID } from "node:crypto";
-import { Agent, request } from "node:http";
+import { Agent, request as httpRequest } from "node:http";
 import { setPriority } from "node:os";
 import { monotonicMs, replyToParent } from "../machine/child-process.ts";
 import type { NoisyAnswer, NoisyOrder, NoisyRequest } from "./orders.ts";
@@ -23,7 +23,7 @@ function send(port: number, { method, path, headers, body, once }: NoisyRequest,
     ...(once && { "idempotency-key": randomUUID() }),
   };
   return new Promise((resolve) => {
-    const sent = request({ port, host: "127.0.0.1", method, path, headers: all, agent, signal });
+    const sent = httpRequest({ port, host: "127.0.0.1", method, path, headers: all, agent, signal });
     sent.on("response", (response) => {
       response.resume();
       response.on("error", () => {});
@@ -40,10 +40,11 @@ async function attack({ port, requests, lanes, forMs }: NoisyOrder): Promise<Noi
   const signal = AbortSignal.timeout(forMs + LAST_RESPONSES_MS);
   const lane = async (first: number) => {
     for (let turn = first; monotonicMs() < untilMs; turn += 1) {
-      const status = await send(port, requests[turn % requests.length] as NoisyRequest, signal);
+      const request = requests[turn % requests.length] as NoisyRequest;
+      const status = await send(port, request, signal);
       if (signal.aborted) return;
       statuses[status] = (statuses[status] ?? 0) + 1;
-      if (status === 0 || status >= REFUSALS_FROM)
+      if (status === 0 || (status >= REFUSALS_FROM && !request.eager))
         await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_REFUSAL_MS));
     }
   };

@@ -30,6 +30,26 @@ export const NOISY_TOOLS: Readonly<Record<string, string>> = {
   await Promise.all(Array.from({ length: 20 }, (_, n) => ctx.emitWebhook("small", { n })));
   return { success: true };
 };`,
+  "many-variables": `export default async (_, ctx) => {
+  for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 20 }, () => ctx.variable("nothing").catch(() => 0)));
+  return { success: true };
+};`,
+  "many-queries": `export default async (_, ctx) => {
+  for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 20 }, () => ctx.executePreparedQuery("small", {})));
+  return { success: true };
+};`,
+  "many-sheets": `export default async (_, ctx) => {
+  for (let n = 0; n < 100; n += 1) { await ctx.writeToSheet("small" + (n % 8), "A1:A1", [[n]]); await ctx.readSheet("small" + (n % 8), "A1:A1"); }
+  return { success: true };
+};`,
+  "many-fetches": `export default async ({ text }, ctx) => {
+  for (let n = 0; n < 5; n += 1) await Promise.all(Array.from({ length: 20 }, (_, n) => ctx.fetch(text, { method: n % 2 ? "POST" : "GET" }).catch(() => 0)));
+  return { success: true };
+};`,
+  "many-tools": `export default async (_, ctx) => {
+  for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 20 }, () => ctx.callTool("ignore", {})));
+  return { success: true };
+};`,
   "return-large": `${TEXT}
 const large = text(1_000_000);
 export default () => ({ success: true, large });`,

@@ -13,6 +13,8 @@ export type NoisyRequest = {
   body?: string;
   /** With an Idempotency-Key of its own. */
   once?: boolean;
+  /** Made again at once when it was refused. */
+  eager?: boolean;
 };
 export type NoisyOrder = { port: number; requests: NoisyRequest[]; lanes: number; forMs: number };
 export type NoisyAnswer = { statuses: Record<string, number> };

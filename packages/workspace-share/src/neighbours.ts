@@ -8,10 +8,16 @@ export interface Neighbours {
   has(workspaceId: string): boolean;
 }
 
+/** Who else a workspace may have as neighbours. */
+type Others = Pick<Neighbours, "has">;
+
 /** How long a workspace is a neighbour after it has begun its latest piece of work. */
 const NEIGHBOUR_MS = 1_000;
 
-export function createNeighbours(clock: Clock = REAL_CLOCK): Neighbours {
+const NOBODY: Others = { has: () => false };
+
+/** `others` are neighbours too, but what is noted here is not noted there. */
+export function createNeighbours(clock: Clock = REAL_CLOCK, others: Others = NOBODY): Neighbours {
   let latest: string | undefined;
   let latestAtMs = Number.NEGATIVE_INFINITY;
   /** When another workspace than `latest` began its latest work. */
@@ -22,6 +28,10 @@ export function createNeighbours(clock: Clock = REAL_CLOCK): Neighbours {
       latest = workspaceId;
       latestAtMs = clock.nowMs();
     },
-    has: (workspaceId) => clock.nowMs() - (workspaceId === latest ? otherAtMs : latestAtMs) < NEIGHBOUR_MS,
+    has: (workspaceId) =>
+      clock.nowMs() - (workspaceId === latest ? otherAtMs : latestAtMs) < NEIGHBOUR_MS || others.has(workspaceId),
   };
 }
+
+/** The workspaces with calls, hooks or runs in this process: all its services use the same processors. */
+export const PROCESS_NEIGHBOURS = createNeighbours();

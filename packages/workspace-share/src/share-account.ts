@@ -41,9 +41,9 @@ export class ShareAccount {
     return this.#wait(bytes, fixedBytes, signal);
   }
 
-  charge(bytes: number): void {
+  charge(bytes: number, fixedBytes: number): void {
     this.#refill();
-    this.#balance -= this.#counted(bytes);
+    this.#balance -= this.#counted(bytes) + fixedBytes;
   }
 
   isIdle(): boolean {

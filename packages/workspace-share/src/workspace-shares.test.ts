@@ -1,13 +1,14 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { type TestClock, testClock } from "@toolgate/testbed/test-clock";
 import { expect, test } from "vitest";
+import { createNeighbours, type Neighbours } from "./neighbours.ts";
 import { type Clock, ShareExceeded, type ShareLimits, type Turn } from "./turn.ts";
 import { createWorkspaceShares } from "./workspace-shares.ts";
 
 const LIMITS: ShareLimits = { bytesPerSecond: 1_000, burstBytes: 500, maxWaiting: 10, maxWaitMs: 60_000 };
 
-function startShares(limits: Partial<ShareLimits> = {}, clock: TestClock = testClock()) {
-  const shares = createWorkspaceShares({ ...LIMITS, ...limits }, clock);
+function startShares(limits: Partial<ShareLimits> = {}, clock: TestClock = testClock(), neighbours?: Neighbours) {
+  const shares = createWorkspaceShares({ ...LIMITS, ...limits }, clock, neighbours);
   const started: string[] = [];
   const turns: Turn[] = [];
   /** Notes when it has its turn; the work goes on until its turn is disposed. */
@@ -181,17 +182,35 @@ test("many small pieces of work count while others have work too, and not for a 
   await Promise.all(all);
 });
 
-test("work that is counted elsewhere makes a workspace a neighbour too", async () => {
-  const { clock, started, shares, work } = startShares({ bytesBesideOthers: 100 });
+test("work of other shares makes a workspace a neighbour too, and theirs is not bounded by work here", async () => {
+  const clock = testClock();
+  const callers = createNeighbours(clock);
+  const neighbours = createNeighbours(clock, callers);
+  const limits = { bytesBesideOthers: 100 };
+  const { started, work } = startShares(limits, clock, neighbours);
   for (let count = 0; count < 100; count += 1) await work("noisy", 0);
-  shares.note("noisy");
+  callers.note("noisy");
   for (let count = 0; count < 100; count += 1) await work("noisy", 0);
-  shares.note("quiet");
+  callers.note("quiet");
   const all = Array.from({ length: 10 }, () => work("noisy", 0));
   await eventLoopTurn();
   // The burst is worth five of them.
   expect(started.length).toBe(205);
+  expect(callers.has("quiet")).toBe(true);
   await clock.pass(2_000);
+  expect(callers.has("quiet")).toBe(false);
+  await Promise.all(all);
+});
+
+test("a piece of work may count its own bytes beside others", async () => {
+  const { clock, started, shares, work } = startShares({ bytesBesideOthers: 1 });
+  await work("quiet", 0);
+  const costly = () => Promise.resolve(shares.begin("noisy", 0, undefined, 250)).then(() => started.push("costly"));
+  const all = [costly(), costly(), costly()];
+  await eventLoopTurn();
+  // The burst is worth two of them.
+  expect(started).toEqual(["quiet", "costly", "costly"]);
+  await clock.pass(1_000);
   await Promise.all(all);
 });
 

@@ -108,7 +108,6 @@ test("[CHAT-11] a client that leaves while its form waits is neither counted as 
 test("[CHAT-54] an unexpected error before a form is read is a 500, and not counted as a refusal", async () => {
   await using server = await gateway({
     charge() {},
-    note() {},
     begin: () => Promise.reject(new Error("secret detail")),
   });
   const { status, body } = await server.upload("user");

@@ -9,7 +9,8 @@ import { type KeyVerdict, KeyVerdictSchema } from "@toolgate/gen/toolgate/key_au
 import { RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { eventually } from "@toolgate/testbed/eventually";
-import { testClock } from "@toolgate/testbed/test-clock";
+import { type TestClock, testClock } from "@toolgate/testbed/test-clock";
+import { createNeighbours } from "@toolgate/workspace-share/neighbours";
 import type { ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -112,6 +113,8 @@ describe("the share of a workspace at the gateway", () => {
     };
     return { call, connection, list, lists, request, open: () => open, runs: () => runs };
   }
+
+  const turnsOf = (clock: TestClock) => createWorkspaceTurns(1, clock, createNeighbours(clock));
 
   const listRequest = (workspace: string) => {
     const body = JSON.stringify({ workspace });
@@ -232,7 +235,7 @@ describe("the share of a workspace at the gateway", () => {
   }
 
   test("management requests of a workspace make room for calls of others, but not for its own", async () => {
-    const { calls, management } = createWorkspaceTurns(1, testClock());
+    const { calls, management } = turnsOf(testClock());
     await begunAtOnce(calls, "noisy");
     expect(await begunAtOnce(management, "noisy")).toBe(200);
     await begunAtOnce(calls, "quiet");
@@ -241,7 +244,7 @@ describe("the share of a workspace at the gateway", () => {
   });
 
   test("calls are counted beside calls of others, and not beside their management requests", async () => {
-    const { calls, management } = createWorkspaceTurns(1, testClock());
+    const { calls, management } = turnsOf(testClock());
     await begunAtOnce(management, "quiet");
     expect(await begunAtOnce(calls, "noisy")).toBe(200);
     await begunAtOnce(calls, "quiet");

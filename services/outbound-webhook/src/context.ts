@@ -7,9 +7,9 @@ import { measureFairQueue, measurePool } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import type { Resolver } from "@toolgate/safe-fetch/resolve";
 import { createSecretBox, type SecretBox } from "@toolgate/secret-box/secret-box";
-import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { Config, CoreConfig } from "./config.ts";
-import { PULLS } from "./domain/pull-shares.ts";
+import { createPullShares } from "./domain/pull-shares.ts";
 import { type CheckUrl, createUrlCheck } from "./domain/url-rules.ts";
 import { DISPATCH } from "./events/dispatch-subject.ts";
 import { type CancelStore, createCancelStore } from "./store/deliveries/cancel-waiting.ts";
@@ -93,7 +93,7 @@ export function createContext(options: ContextOptions, resources: AsyncDisposabl
     replayWakeUp,
     announceReplay: () => replayWakeUp.signal(),
     announceWork,
-    pullShares: createWorkspaceShares({ ...PULLS, bytesPerSecond: config.workspaceBytesPerSecond }),
+    pullShares: createPullShares(config.workspaceBytesPerSecond),
     now,
   };
 }

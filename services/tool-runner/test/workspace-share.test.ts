@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
@@ -165,3 +166,56 @@ test("the text of a long prepared query counts each time", async () => {
   expect(run.outcome.case).toBe("toolFailed");
   expect((await linesOf(runner.as("admin", workspace), run)).length).toBeGreaterThan(5);
 });
+
+/** Runs a plain tool of another workspace again and again, so that it is a neighbour, until it is disposed. */
+async function neighbour(): Promise<AsyncDisposable> {
+  const workspace = randomUUID();
+  await saveToolOf(workspace, "plain", { handler: "export default () => ({});" });
+  const ended = new AbortController();
+  const callAgain = async () => {
+    while (!ended.signal.aborted) {
+      const { outcome } = await runner.call({ tool: "plain", workspace });
+      expect(outcome.case).toBe("resultJson");
+    }
+  };
+  const calling = callAgain();
+  return {
+    async [Symbol.asyncDispose]() {
+      ended.abort();
+      await calling;
+    },
+  };
+}
+
+/** Longer than a workspace is a neighbour after its last run. */
+const NO_NEIGHBOUR_MS = 1_100;
+
+test.each([
+  { what: "events", call: "await ctx.emitWebhook('small', { n })", perRun: 20, share: 32 },
+  { what: "calls of tools", call: "await ctx.callTool('nested', {})", perRun: 40, share: 64 },
+  { what: "reads of variables", call: "await ctx.variable('unknown').catch(() => 0)", perRun: 150, share: 256 },
+])(
+  "[FAIR] small $what count while other workspaces have runs, and not while a workspace is alone",
+  async ({ call, perRun, share }) => {
+    const workspace = randomUUID();
+    const many = (name: string, timeout_ms: number) =>
+      saveToolOf(workspace, name, {
+        timeout_ms,
+        handler: `export default async (_, ctx) => {
+        for (let n = 0; n < ${perRun}; n += 1) ${call};
+        return {};
+      };`,
+      });
+    await many("many", 30_000);
+    await many("many_soon", 5_000);
+    await saveToolOf(workspace, "nested", { handler: "export default () => ({});" });
+    const runs = Math.ceil((share + 1) / perRun);
+    await sleep(NO_NEIGHBOUR_MS);
+    for (let run = 0; run < runs; run += 1) await runner.resultOf({ tool: "many", workspace });
+    await using _neighbour = await neighbour();
+    const outcomes: string[] = [];
+    for (let run = 0; run < runs; run += 1)
+      outcomes.push((await runner.call({ tool: "many_soon", workspace })).outcome.case ?? "");
+    expect(outcomes).toEqual([...Array.from({ length: runs - 1 }, () => "resultJson"), "toolFailed"]);
+  },
+);

@@ -7,6 +7,7 @@ import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
 import { LIMIT_FIELDS, rateLimitFields } from "../domain/rate-limit-fields.ts";
 import { apiKeyOf } from "../domain/request-headers.ts";
 import { type ApiResponse, METHOD_NOT_ALLOWED, UNAUTHENTICATED } from "../domain/responses.ts";
+import { networkOfClient, waitToRefuse } from "./slow-refusals.ts";
 
 export function sendResponse(reply: FastifyReply, { status, code, body, headers = {} }: ApiResponse): FastifyReply {
   if (code !== undefined) reply.header(ERROR_CODE_HEADER, code);
@@ -34,6 +35,16 @@ export function dropLimitHeaders(reply: FastifyReply): void {
   for (const name of LIMIT_FIELDS) reply.removeHeader(name);
 }
 
+/** Sends the 401 to a request without a valid key, in its turn. */
+export async function refuseStranger(
+  { turns }: Pick<CallContext, "turns">,
+  clientIp: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  await waitToRefuse(turns.refusals, networkOfClient(clientIp));
+  return sendResponse(reply, UNAUTHENTICATED);
+}
+
 /**
  * The key of a request that is not a call: it is neither counted nor logged, and the response carries the state of the
  * limit. Undefined when a 401 has been sent.
@@ -43,9 +54,11 @@ export async function keyOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<KeyVerdict | undefined> {
+  // Node forgets the address of a client that has left.
+  const { ip } = request;
   const key = await verifyUncounted(context, request);
   if (key) setLimitHeaders(reply, key, context.now());
-  else sendResponse(reply, UNAUTHENTICATED);
+  else await refuseStranger(context, ip, reply);
   return key;
 }
 

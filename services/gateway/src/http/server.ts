@@ -25,6 +25,7 @@ import { respondToOddRequests } from "./odd-requests.ts";
 import { handleOneAtATime } from "./one-at-a-time.ts";
 import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
+import { networkOfClient, waitToRefuse } from "./slow-refusals.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
 import { toolRoutes } from "./tools/tool-call.ts";
 import { rejectUnparsable } from "./unparsable.ts";
@@ -88,7 +89,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   closeLate(app);
   addTelemetry(app, isTrusted);
 
-  const rejectUnrouted = (request: FastifyRequest, reply: FastifyReply) => {
+  const rejectUnrouted = async (request: FastifyRequest, reply: FastifyReply) => {
+    await waitToRefuse(calls.turns.refusals, networkOfClient(request.ip));
     // Either the path is unknown, or it has only one method and the request used another.
     const url = request.raw.url ?? "";
     const allow = allowedMethod(url);
@@ -109,7 +111,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   await app.register(toolRoutes(context));
-  await app.register(hookRoutes({ receiveHook: options.receiveHook, log }));
+  await app.register(hookRoutes({ receiveHook: options.receiveHook, refusals: calls.turns.hookRefusals, log }));
   await app.register(descriptionRoutes(context));
   await app.register(mcpRoutes(context, createMcpOrigins(options.publicUrl, origins)));
   await app.register(eventTypeRoutes(context));

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { refusals } from "@toolgate/telemetry/instruments";
+import { createNeighbours, type Neighbours, PROCESS_NEIGHBOURS } from "@toolgate/workspace-share/neighbours";
 import { BY_NUMBER, type Clock, REAL_CLOCK, ShareExceeded, type ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -19,6 +20,10 @@ export interface WorkspaceTurns {
   describing: WorkspaceShares;
   /** Large descriptions that are being sent. */
   largeDescriptions: WorkspaceShares;
+  /** Refusals of requests that took no other turn: by workspace with a valid key, by network without one. */
+  refusals: WorkspaceShares;
+  /** Refusals of hook calls, whose bodies have been read, by network. */
+  hookRefusals: WorkspaceShares;
 }
 
 const MIB = 1024 * 1024;
@@ -28,6 +33,8 @@ const CALLS: Omit<ShareLimits, "bytesPerSecond"> = {
   freeBytes: 16 * 1024,
   unknownBytes: 64 * 1024,
   bytesBesideOthers: 24 * 1024,
+  // Between two processes, 4,096 calls of all workspaces can be under way.
+  maxRunning: 1_000,
   maxWaiting: 1_000,
   maxWaitMs: 20_000,
 };
@@ -50,25 +57,42 @@ const DESCRIBING: Omit<ShareLimits, "bytesPerSecond"> = { ...CALLS, maxRunning: 
 /** Those that wait are in memory too. */
 const LARGE_DESCRIPTIONS: ShareLimits = { ...BY_NUMBER, maxRunning: 2, maxWaiting: 8, maxWaitMs: CALLS.maxWaitMs };
 
+/** 250 a second while (other) workspaces have calls. What has waited for 5 s is sent. */
+const REFUSALS: ShareLimits = {
+  bytesPerSecond: 250,
+  burstBytes: 250,
+  bytesBesideOthers: 1,
+  // As many as there are connections.
+  maxWaiting: 20_000,
+  maxWaitMs: 5_000,
+};
+
+/** Some senders give up after a few seconds. */
+const HOOK_REFUSALS: ShareLimits = { ...REFUSALS, bytesPerSecond: 50, burstBytes: 50, maxWaitMs: 1_000 };
+
+/** Reading and writing JSON-RPC takes longer than a call. */
+const MCP_BESIDE_OTHERS = 32 * 1024;
+
 /** What a byte on the connection counts: how long it keeps the gateway and the services behind it busy. */
 export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6, upload: 2 } as const;
 
-export function createWorkspaceTurns(bytesPerSecond: number, clock: Clock = REAL_CLOCK): WorkspaceTurns {
-  const calls = createWorkspaceShares({ ...CALLS, bytesPerSecond }, clock);
-  const management = createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond }, clock);
+export function createWorkspaceTurns(
+  bytesPerSecond: number,
+  clock: Clock = REAL_CLOCK,
+  others: Neighbours = PROCESS_NEIGHBOURS,
+): WorkspaceTurns {
+  // Refused requests do not bound those of others.
+  const besideOthers: Neighbours = { note() {}, has: others.has };
+  // Management makes room for calls, but a page that is open somewhere does not bound the calls of others.
+  const managers = createNeighbours(clock, others);
   return {
-    calls: {
-      ...calls,
-      // Management makes room for calls, but a page that is open somewhere does not bound the calls of others.
-      begin(workspaceId, bytes, signal) {
-        management.note(workspaceId);
-        return calls.begin(workspaceId, bytes, signal);
-      },
-    },
-    management,
+    calls: createWorkspaceShares({ ...CALLS, bytesPerSecond }, clock, others),
+    management: createWorkspaceShares({ ...MANAGEMENT, bytesPerSecond }, clock, managers),
     uploads: createWorkspaceShares({ ...UPLOADS, bytesPerSecond }, clock),
     describing: createWorkspaceShares({ ...DESCRIBING, bytesPerSecond }, clock),
     largeDescriptions: createWorkspaceShares(LARGE_DESCRIPTIONS, clock),
+    refusals: createWorkspaceShares(REFUSALS, clock, besideOthers),
+    hookRefusals: createWorkspaceShares(HOOK_REFUSALS, clock, besideOthers),
   };
 }
 
@@ -93,7 +117,8 @@ export async function takeTurn(
 ): Promise<RequestTurn> {
   const { socket } = request;
   const [readBefore, writtenBefore] = bytesOn(socket);
-  const turn = await shares.begin(workspaceId, 0, () => whenClosed(response));
+  const bytesBesideOthers = weight === WEIGHTS.mcp ? MCP_BESIDE_OTHERS : undefined;
+  const turn = await shares.begin(workspaceId, 0, () => whenClosed(response), bytesBesideOthers);
   let isClosed = false;
   let works = 0;
   const endWhenDone = () => {

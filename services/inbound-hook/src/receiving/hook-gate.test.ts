@@ -1,10 +1,36 @@
 import { EventEmitter } from "node:events";
+import { ShareExceeded } from "@toolgate/workspace-share/turn";
 import type { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import type { ReceivableRow } from "../store/receivable-hook.ts";
+import type { HookEpochs } from "./admission.ts";
 import { createHookGate } from "./hook-gate.ts";
 
 const ROW = { id: 1, workspaceId: "w", active: true, limit: 1_000 } as ReceivableRow;
+
+test("[IN-29] a call that gets no turn is not counted in its hook's minute", async () => {
+  const counted: boolean[] = [];
+  const epochs: HookEpochs = { hook: "1", workspace: "1" };
+  const gate = createHookGate({
+    redis: new EventEmitter() as Redis,
+    now: () => 0,
+    admission: {
+      async decide({ known, count }) {
+        counted.push(count);
+        return known ? { kind: "admitted" } : { kind: "stale", epochs };
+      },
+    },
+    loadRow: async () => ROW,
+    openSecret: () => "secret",
+    isWorkspaceLocked: async () => false,
+    onAdmissionError: () => {},
+  });
+  const call = (judge: () => Promise<{ refused: boolean }>) => gate.admit(Buffer.alloc(32), judge);
+  await call(async () => ({ refused: false }));
+  expect(counted.splice(0)).toEqual([false, true]);
+  await expect(call(() => Promise.reject(new ShareExceeded(1)))).rejects.toThrow(ShareExceeded);
+  expect(counted).toEqual([]);
+});
 
 function gateWithoutRedis(isLocked = false) {
   const checks: string[] = [];

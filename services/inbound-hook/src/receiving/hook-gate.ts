@@ -24,14 +24,17 @@ interface JudgedCall<Judgement> {
   retryAfterSeconds?: number;
 }
 
+/** It may wait. */
+type Judge<Judgement> = (hook: ReceivableHook) => Judgement | Promise<Judgement>;
+
 export interface HookGate {
   /**
    * Judges a call by the current state of its hook, and counts it unless it is `refused`. `judge` may run again with a
-   * newer state. Undefined: there is no such hook.
+   * newer state; what it rejects with is passed on. Undefined: there is no such hook.
    */
   admit<Judgement extends { refused: boolean }>(
     urlHash: Buffer,
-    judge: (hook: ReceivableHook) => Judgement,
+    judge: Judge<Judgement>,
   ): Promise<JudgedCall<Judgement> | undefined>;
 }
 
@@ -81,13 +84,13 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
   /** Calls that fail verification cause no request to key-auth, and do not learn whether the workspace is locked. */
   async function admitWithoutRedis<J extends { refused: boolean }>(
     row: ReceivableRow,
-    judge: (hook: ReceivableHook) => J,
+    judge: Judge<J>,
   ): Promise<JudgedCall<J>> {
     const unlocked = { ...row, secret: row.active ? openSecret(row) : "", locked: false };
-    const verified = judge(unlocked);
+    const verified = await judge(unlocked);
     if (verified.refused) return { hook: unlocked, judgement: verified };
     const hook = { ...unlocked, locked: await lockOfMoment(row.workspaceId) };
-    const judgement = hook.locked ? judge(hook) : verified;
+    const judgement = hook.locked ? await judge(hook) : verified;
     if (judgement.refused) return { hook, judgement };
     const { minute, resetAt } = minuteWindow(now());
     const { admitted } = localCounter.take(String(hook.id), minute, hook.limit, true);
@@ -104,7 +107,7 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
       const ids = hook ?? (await loadRow(urlHash));
       if (!ids) return undefined;
       for (let reloads = 0; reloads <= MAX_RELOADS; reloads += 1) {
-        const judgement = hook && epochs && judge(hook);
+        const judgement = hook && epochs && (await judge(hook));
         const count = judgement !== undefined && !judgement.refused;
         const { id: hookId, workspaceId } = ids;
         const decision = await admission

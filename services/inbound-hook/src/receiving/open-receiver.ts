@@ -14,6 +14,7 @@ import { type ActivityLog, createActivityLog } from "./activity-log.ts";
 import { createRedisAdmission } from "./admission.ts";
 import { createFailureThrottle } from "./failure-throttle.ts";
 import { createHookGate } from "./hook-gate.ts";
+import type { HookShares } from "./hook-shares.ts";
 import { createReceiver, type Receiver } from "./receiver.ts";
 
 interface ReceiverParts {
@@ -25,12 +26,13 @@ interface ReceiverParts {
   redis: Redis;
   secretBox: SecretBox;
   isWorkspaceLocked: IsWorkspaceLocked;
+  shares: HookShares;
   onError: (what: string) => (error: unknown) => void;
 }
 
 /** What receives hook calls. When `resources` is disposed, the waiting calls are stored first. */
 export function openReceiver(
-  { pool, queuePool, queues, announceWork, now, redis, secretBox, isWorkspaceLocked, onError }: ReceiverParts,
+  { pool, queuePool, queues, announceWork, now, redis, secretBox, isWorkspaceLocked, shares, onError }: ReceiverParts,
   resources: AsyncDisposableStack,
 ): { receiver: Receiver; activity: ActivityLog } {
   const nowMs = () => now().getTime();
@@ -52,5 +54,5 @@ export function openReceiver(
   const acceptorOf = (lane: Lane) => resources.use(createAcceptor(createAcceptStore(queuePool, lane, queues[lane])));
   const acceptors = { tool: acceptorOf("tool"), assistant: acceptorOf("assistant") };
   const throttle = createFailureThrottle(nowMs);
-  return { receiver: createReceiver({ gate, acceptors, throttle, activity, announceWork, now }), activity };
+  return { receiver: createReceiver({ gate, acceptors, throttle, shares, activity, announceWork, now }), activity };
 }

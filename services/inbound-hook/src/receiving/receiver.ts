@@ -3,6 +3,7 @@ import { newTimedId } from "@toolgate/postgres/timed-id";
 import { refusals } from "@toolgate/telemetry/instruments";
 import { currentTrace } from "@toolgate/telemetry/trace";
 import { ID_HEADERS } from "@toolgate/webhook-signing/hook-headers";
+import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import { authenticate } from "../domain/call/authentication.ts";
 import { parseBody } from "../domain/call/body.ts";
 import { isLoop } from "../domain/call/hop.ts";
@@ -15,6 +16,7 @@ import type { Acceptor } from "./acceptor.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { FailureThrottle } from "./failure-throttle.ts";
 import type { HookGate, ReceivableHook } from "./hook-gate.ts";
+import type { HookShares } from "./hook-shares.ts";
 
 export type Outcome =
   | { kind: "stored"; deliveryId: string; isDuplicate: boolean }
@@ -29,6 +31,7 @@ interface ReceiverDependencies {
   gate: HookGate;
   acceptors: Readonly<Record<Lane, Pick<Acceptor, "accept">>>;
   throttle: FailureThrottle;
+  shares: HookShares;
   activity: ActivityLog;
   /** Wakes the runners of a lane. */
   announceWork: (lane: Lane) => void;
@@ -39,22 +42,35 @@ interface ReceiverDependencies {
 type Judgement = { refused: false; signedAt: number | undefined } | { refused: true; reason: RefusalReason };
 
 export function createReceiver(dependencies: ReceiverDependencies): Receiver {
-  const { gate, throttle, activity, now } = dependencies;
+  const { gate, throttle, shares, activity, now } = dependencies;
   return {
     async receive(segment, call) {
       const since = performance.now();
       const receivedAt = now();
-      const admitted = await gate.admit(hashSegment(segment), (hook) => judge(hook, call, receivedAt));
-      if (!admitted) return refused(RefusalReason.NOT_FOUND);
-      const { hook, judgement, retryAfterSeconds } = admitted;
-      if (judgement.refused) {
-        if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
-        activity.refused(hook.id, receivedAt);
-        return throttled(throttle.countFailure(call.clientIp)) ?? refused(judgement.reason);
+      let turn: Turn | undefined;
+      try {
+        const admitted = await gate.admit(hashSegment(segment), async (hook) => {
+          const judgement = judge(hook, call, receivedAt);
+          // Only verified calls, so that strangers cannot use up the share; before the call is counted in its minute.
+          if (!judgement.refused) turn ??= await shares.begin(hook.workspaceId, call.body.length);
+          return judgement;
+        });
+        if (!admitted) return refused(RefusalReason.NOT_FOUND);
+        const { hook, judgement, retryAfterSeconds } = admitted;
+        if (judgement.refused) {
+          if (judgement.reason !== RefusalReason.UNAUTHENTICATED) return refused(judgement.reason);
+          activity.refused(hook.id, receivedAt);
+          return throttled(throttle.countFailure(call.clientIp)) ?? refused(judgement.reason);
+        }
+        activity.verified(hook.id);
+        if (retryAfterSeconds !== undefined) return limited("hook calls", retryAfterSeconds);
+        return await accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
+      } catch (error) {
+        if (error instanceof ShareExceeded) return limited("workspace share", error.retryAfterSeconds);
+        throw error;
+      } finally {
+        turn?.[Symbol.dispose]();
       }
-      activity.verified(hook.id);
-      if (retryAfterSeconds !== undefined) return limited("hook calls", retryAfterSeconds);
-      return accept(dependencies, hook, { ...call, receivedAt, since, signedAt: judgement.signedAt });
     },
   };
 }

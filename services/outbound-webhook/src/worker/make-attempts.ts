@@ -2,7 +2,7 @@ import type { Attempt, AttemptResult } from "@toolgate/gen/toolgate/events/v1/at
 import type { SafeFetch } from "@toolgate/safe-fetch/fetch";
 import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import pLimit from "p-limit";
-import { ATTEMPT_WEIGHT } from "./attempt-shares.ts";
+import { ATTEMPT_BESIDE_OTHERS, ATTEMPT_WEIGHT } from "./attempt-shares.ts";
 import { createKnownAttempts } from "./known-attempts.ts";
 import { handedBack, isTooLate, runAttempt } from "./run-attempt.ts";
 
@@ -58,7 +58,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 }
 
 /**
- * Slows the deliveries of large bodies of one workspace down. A result is reported at the latest after 2 s, and immediately
+ * Slows the deliveries of one workspace down: those of large bodies, and all while other workspaces have work. A result is reported at the latest after 2 s, and immediately
  * when the worker stops.
  */
 async function waitForShare(
@@ -69,6 +69,6 @@ async function waitForShare(
   try {
     using _turn = await shares.begin(workspaceId, body.length * ATTEMPT_WEIGHT, () => signal);
   } catch {
-    shares.charge(workspaceId, body.length * ATTEMPT_WEIGHT);
+    shares.charge(workspaceId, body.length * ATTEMPT_WEIGHT, ATTEMPT_BESIDE_OTHERS);
   }
 }

@@ -3,13 +3,13 @@ import { shownError } from "@toolgate/redaction/error-text";
 import type { Turn } from "@toolgate/workspace-share/turn";
 import { responseJson } from "../domain/calls/call-body.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
-import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
+import { type Caller, entryTypeOf, isReported, runScopeOf } from "./caller.ts";
 import { checkBody } from "./check-body.ts";
 import { NoTurn, NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
 import type { EndedRun, Idempotency, OnceOutcome } from "./idempotency.ts";
 import type { RunScope } from "./run.ts";
-import { WEIGHTS } from "./share.ts";
+import { BESIDE_OTHERS, WEIGHTS } from "./share.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
 export type CallOutcome =
@@ -47,7 +47,8 @@ export async function runCall(
   });
   if (!checked.ok) return { kind: "invalid", violations: checked.violations };
 
-  return inTurn(deps, request, signal, (turn) =>
+  const eventBytes = tool.definition.webhookEvent && isReported(caller) ? BESIDE_OTHERS.event : 0;
+  return inTurn(deps, { request, eventBytes, signal }, (turn) =>
     runInTurn(deps, request, caller, { tool, args: checked.args, turn, signal, receivedMs }),
   );
 }
@@ -88,17 +89,23 @@ async function runInTurn(
 /** With the longest run, this stays below the time that the caller waits. */
 const MAX_START_WAIT_MS = 12_000;
 
+interface WaitingRun {
+  request: RunRequest;
+  /** What its event counts. */
+  eventBytes: number;
+  signal: () => AbortSignal;
+}
+
 /** Does the work of a call when the share of its workspace allows it. */
 async function inTurn<T>(
   { shares }: RunCallDependencies,
-  { workspaceId, body }: RunRequest,
-  signal: () => AbortSignal,
+  { request: { workspaceId, body }, eventBytes, signal }: WaitingRun,
   work: (turn: Turn) => Promise<T>,
 ): Promise<T> {
   let turn: Turn;
   try {
     const patience = () => AbortSignal.any([signal(), AbortSignal.timeout(MAX_START_WAIT_MS)]);
-    turn = await shares.begin(workspaceId, body.length * WEIGHTS.argument, patience);
+    turn = await shares.begin(workspaceId, body.length * WEIGHTS.argument, patience, eventBytes);
   } catch (error) {
     if (signal().aborted) throw new NotStarted("the caller has left", { cause: error });
     throw new NoTurn("the workspace has used up its share: try again later", { cause: error });

@@ -1,12 +1,13 @@
-import type { ShareLimits } from "@toolgate/workspace-share/turn";
+import { PROCESS_NEIGHBOURS } from "@toolgate/workspace-share/neighbours";
+import { REAL_CLOCK, type ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
-import type { HostFunctionName } from "../domain/host-functions.ts";
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = KIB * KIB;
 const LIMITS: Omit<ShareLimits, "bytesPerSecond"> = {
   burstBytes: MIB,
-  freeBytes: 16 * 1024,
-  unknownBytes: 128 * 1024,
+  freeBytes: 16 * KIB,
+  unknownBytes: 128 * KIB,
   // As many as the sandbox accepts, and some host calls of each.
   maxWaiting: 40_000,
   // Longer than any run may take.
@@ -32,18 +33,27 @@ export const WEIGHTS = {
   sheet: 8,
 } as const;
 
-/** What is charged in advance for a host call whose result may be large, so that not all of them read theirs at once. */
-export const EXPECTED_RESULT_BYTES: Readonly<Partial<Record<HostFunctionName, number>>> = {
-  executePreparedQuery: 256 * 1024,
-  executeQuery: 256 * 1024,
-  readSheet: 256 * 1024,
-  fetch: 64 * 1024,
-};
+/**
+ * What work counts on top of its bytes while other workspaces have runs too, because many small pieces of it keep this
+ * process and the servers behind it as busy as large ones.
+ */
+export const BESIDE_OTHERS = {
+  hostCall: 4 * KIB,
+  /** A run of another tool, which has a record of its own. */
+  nestedRun: 16 * KIB,
+  /** Stored, published and fanned out to its endpoints. */
+  event: 32 * KIB,
+  /** A request to an external address, perhaps over a new connection with TLS. */
+  outgoingCall: 60 * KIB,
+} as const;
 
-/** What a query or a read of a sheet counts whose result was refused as too large: by then the database or this process has had the work. */
+/**
+ * What a query or a read of a sheet counts whose result was refused as too large: by then the database or this process
+ * has had the work.
+ */
 export const TOO_LARGE_BYTES = 4 * MIB;
 
 /** What each workspace's runs use of this process. */
 export function createRunShares(bytesPerSecond: number): WorkspaceShares {
-  return createWorkspaceShares({ ...LIMITS, bytesPerSecond });
+  return createWorkspaceShares({ ...LIMITS, bytesPerSecond }, REAL_CLOCK, PROCESS_NEIGHBOURS);
 }

@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import type { Logger } from "@toolgate/service-host/logger";
 import { refusals } from "@toolgate/telemetry/instruments";
+import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ReceiveHook } from "../../clients/inbound-hook.ts";
 import { HOOK_UNAVAILABLE, hookResponse } from "../../domain/hook-responses.ts";
@@ -9,6 +10,7 @@ import { type ApiResponse, BAD_REQUEST, INTERNAL_ERROR, NOT_FOUND } from "../../
 import { sendResponse } from "../key-api.ts";
 import { HOOKS_PATH } from "../paths.ts";
 import { readBytes } from "../request-bytes.ts";
+import { networkOfClient, waitToRefuse } from "../slow-refusals.ts";
 import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 import { createHookSlots, type HookSlots } from "./hook-slots.ts";
 
@@ -19,11 +21,15 @@ const SEGMENT = /^hk_[A-Za-z0-9_-]{1,64}$/;
 /** Temporary failures, after which the sender may repeat the call. */
 const TEMPORARY: readonly Code[] = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];
 
+/** Of calls that are unknown, not verified, or too many. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 404, 429]);
+
 /** The connection ends, so that the rest of the body need not be read. */
 const NO_ROOM: ApiResponse = { ...HOOK_UNAVAILABLE, headers: { ...HOOK_UNAVAILABLE.headers, connection: "close" } };
 
 interface HookContext {
   receiveHook: ReceiveHook;
+  refusals: WorkspaceShares;
   log: Logger;
 }
 
@@ -42,7 +48,13 @@ export function hookRoutes(options: HookContext) {
         request.headers["content-type"] = undefined;
         done();
       },
-      handler: async (request, reply) => sendResponse(reply, await receive(context, request)),
+      async handler(request, reply) {
+        const network = networkOfClient(request.ip);
+        const response = await receive(context, request);
+        // The body is not kept while this waits.
+        if (REFUSALS.has(response.status)) await waitToRefuse(context.refusals, network);
+        return sendResponse(reply, response);
+      },
     });
   };
 }

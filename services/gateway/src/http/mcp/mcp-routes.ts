@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../../context.ts";
 import { apiKeyOf } from "../../domain/request-headers.ts";
 import { INTERNAL_ERROR, ORIGIN_REFUSED, TOOL_UNAVAILABLE, UNAUTHENTICATED } from "../../domain/responses.ts";
-import { dropLimitHeaders, sendResponse, setLimitHeaders } from "../key-api.ts";
+import { dropLimitHeaders, refuseStranger, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
+import { waitToRefuse } from "../slow-refusals.ts";
 import { MAX_BODY_BYTES } from "../tools/request-body.ts";
 import { renewed } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
@@ -81,14 +82,15 @@ async function callOnce(
 ): Promise<FastifyReply> {
   const arrival = arrivalOf(context, request);
   const secret = apiKeyOf(request.headers.authorization);
-  if (secret === undefined) return sendResponse(reply, UNAUTHENTICATED);
+  if (secret === undefined) return refuseStranger(context, arrival.clientIp, reply);
   using begun = await context.batches.begin(request.socket);
   const call = await verifyCall(context, { secret, tool: plain.tool, ...arrival });
-  if (!call) return sendResponse(reply, UNAUTHENTICATED);
+  if (!call) return refuseStranger(context, arrival.clientIp, reply);
   begun.hasValidKey = true;
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
-  if (!refusalOf(call)) {
-    const { workspaceId } = call.verdict;
+  const { workspaceId } = call.verdict;
+  if (refusalOf(call)) await waitToRefuse(context.turns.refusals, workspaceId);
+  else {
     const refusal = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, WEIGHTS.mcp);
     if (refusal) {
       await logCall(context, call, refusal.status);

@@ -22,8 +22,9 @@ import {
   UNAUTHENTICATED,
 } from "../../domain/responses.ts";
 import { loggedToolName } from "../../domain/text.ts";
-import { dropLimitHeaders, sendResponse, setLimitHeaders } from "../key-api.ts";
+import { dropLimitHeaders, refuseStranger, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
+import { waitToRefuse } from "../slow-refusals.ts";
 import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
 import { readBody } from "./request-body.ts";
 import { logCall, recordedBy, usageForRun } from "./usage-record.ts";
@@ -52,12 +53,12 @@ export function toolRoutes(context: CallContext) {
 async function callTool(context: CallContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const arrival = arrivalOf(context, request);
   const secret = apiKeyOf(request.headers.authorization);
-  if (secret === undefined) return sendResponse(reply, UNAUTHENTICATED);
+  if (secret === undefined) return refuseStranger(context, arrival.clientIp, reply);
   // [TOOL-6] The router has decoded it once.
   const { "*": tool } = request.params as { "*": string };
   using begun = await context.batches.begin(request.socket);
   const call = await verifyCall(context, { secret, tool, ...arrival });
-  if (!call) return sendResponse(reply, UNAUTHENTICATED);
+  if (!call) return refuseStranger(context, arrival.clientIp, reply);
   begun.hasValidKey = true;
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   const response = await responseOf(context, call, request, reply);
@@ -72,10 +73,14 @@ async function responseOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<ApiResponse> {
-  const refusal =
-    refusalOf(call) ??
-    (await refusalOfTurn(context.turns.calls, call.verdict.workspaceId, request, reply, WEIGHTS.call));
-  return refusal ?? runRequest(context, call, request);
+  const { workspaceId } = call.verdict;
+  const refusal = refusalOf(call);
+  if (refusal) {
+    await waitToRefuse(context.turns.refusals, workspaceId);
+    return refusal;
+  }
+  const refusalOfShare = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, WEIGHTS.call);
+  return refusalOfShare ?? runRequest(context, call, request);
 }
 
 /** Reads the body only now, after the key, the limit and the lock have been checked. */

@@ -9,11 +9,12 @@ import type { DataSources } from "../data-sources/data-sources.ts";
 import { NotJson, ToolError } from "../errors.ts";
 import { resultJson } from "../result-json.ts";
 import { addDetail, type Run, type RunScope, remainingMs } from "../run.ts";
-import { EXPECTED_RESULT_BYTES, TOO_LARGE_BYTES, WEIGHTS } from "../share.ts";
+import { TOO_LARGE_BYTES } from "../share.ts";
 import type { Definitions } from "../workspace/definitions.ts";
 import type { Sheets } from "../workspace/sheets.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
 import { object, text } from "./arguments.ts";
+import { COST_OF } from "./costs.ts";
 import { fetchForTool } from "./fetch.ts";
 import { type HostCallContext, logged } from "./host-call.ts";
 import { sendMailForTool } from "./mail.ts";
@@ -49,12 +50,6 @@ class JsonText {
   }
 }
 
-const WEIGHT_OF: Readonly<Partial<Record<HostFunctionName, number>>> = {
-  emitWebhook: WEIGHTS.event,
-  writeToSheet: WEIGHTS.sheet,
-  readSheet: WEIGHTS.sheet,
-};
-
 const unpaced: Paced = async (encode) => encode();
 
 /** [RO] The host calls of one run. Everything that a run may not do is refused here, outside the sandbox. */
@@ -65,14 +60,14 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
       const hostFunction = Object.hasOwn(functions, name) ? functions[name as HostFunctionName] : undefined;
       if (!hostFunction) throw new ToolError("NOT_AVAILABLE", `${name} is not available in this workspace`);
       try {
-        const weight = WEIGHT_OF[name as HostFunctionName] ?? WEIGHTS.hostCall;
-        const expected = EXPECTED_RESULT_BYTES[name as HostFunctionName] ?? 0;
+        const { weight, expectedBytes, bytesBesideOthers } = COST_OF[name as HostFunctionName];
         const sent = argsJson.length * weight;
         const occupied = OCCUPIED_BY[name as HostFunctionName];
         // First this turn, so that what waits for it is not charged yet.
         using occupying = occupied && (await deps.turns.begin(occupied, run.scope.workspaceId, () => signal));
-        using turn = await shareOf(deps.shares, run.scope, Math.max(sent, expected), signal);
-        turn.charge(Math.min(0, sent - expected));
+        const work = { bytes: Math.max(sent, expectedBytes), bytesBesideOthers };
+        using turn = await shareOf(deps.shares, run.scope, work, signal);
+        turn.charge(Math.min(0, sent - expectedBytes));
         const args = JSON.parse(argsJson);
         if (isDeeperThan(args, MAX_ARGUMENT_LEVELS + 1)) {
           throw new ToolError("INVALID_ARGUMENT", `arguments are nested at most ${MAX_ARGUMENT_LEVELS} levels deep`);
@@ -95,8 +90,13 @@ export function createHostCalls(deps: HostDependencies, run: Run, callTool: Call
 }
 
 /** The turn of a host call among the work of its workspace. */
-function shareOf(shares: WorkspaceShares, { workspaceId }: RunScope, bytes: number, signal: AbortSignal) {
-  const call = { workspaceId, bytes, signal: () => signal };
+function shareOf(
+  shares: WorkspaceShares,
+  { workspaceId }: RunScope,
+  work: { bytes: number; bytesBesideOthers: number },
+  signal: AbortSignal,
+) {
+  const call = { workspaceId, ...work, signal: () => signal };
   return turnIn(shares, call, (error) => new ToolError("TOO_MUCH_DATA", error.message));
 }
 

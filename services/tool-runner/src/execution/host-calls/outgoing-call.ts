@@ -4,7 +4,7 @@ import type { FetchMethod } from "@toolgate/safe-fetch/request-rules";
 import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 import { ToolError } from "../errors.ts";
-import { WEIGHTS } from "../share.ts";
+import { BESIDE_OTHERS, WEIGHTS } from "../share.ts";
 import type { WorkspaceValues } from "../workspace/workspace-values.ts";
 
 export interface SendDependencies {
@@ -40,10 +40,13 @@ export async function sendCall(
   { workspaceId, timeoutMs, signal }: SendOptions,
 ) {
   const { body, ...request } = call;
+  shares.charge(workspaceId, 0, BESIDE_OTHERS.outgoingCall);
   const result = await safeFetch.send({
     ...request,
     workspaceId,
     ...(body !== undefined && { body }),
+    // Only what may be repeated when the other side has just closed the connection.
+    ...(READING_METHODS.has(call.method) && { reuseKey: workspaceId }),
     deadlineMs: Math.max(1, timeoutMs),
     maxResponseBytes: MAX_RESPONSE_BYTES,
     signal,

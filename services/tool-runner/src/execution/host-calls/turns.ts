@@ -51,18 +51,27 @@ export function createHostCallTurns(): HostCallTurns {
   };
 }
 
+interface WaitingCall {
+  workspaceId: string;
+  bytes: number;
+  bytesBesideOthers?: number;
+  /** Ends the wait. */
+  signal: () => AbortSignal;
+}
+
 /** A turn in shares. A run that ends meanwhile has not met a platform failure. Rejects with a ToolError. */
 export async function turnIn(
   shares: WorkspaceShares,
-  { workspaceId, bytes, signal }: { workspaceId: string; bytes: number; signal: () => AbortSignal },
+  { workspaceId, bytes, bytesBesideOthers, signal }: WaitingCall,
   refusal: (error: ShareExceeded) => ToolError,
 ): Promise<Turn> {
   let waitsUntil: AbortSignal | undefined;
   try {
-    return await shares.begin(workspaceId, bytes, () => {
+    const readSignal = () => {
       waitsUntil = signal();
       return waitsUntil;
-    });
+    };
+    return await shares.begin(workspaceId, bytes, readSignal, bytesBesideOthers);
   } catch (error) {
     if (waitsUntil?.aborted) throw endOfWait(waitsUntil);
     throw error instanceof ShareExceeded ? refusal(error) : error;

@@ -1,0 +1,53 @@
+import { type Neighbours, PROCESS_NEIGHBOURS } from "@toolgate/workspace-share/neighbours";
+import { type Clock, REAL_CLOCK, ShareExceeded, type ShareLimits, type Turn } from "@toolgate/workspace-share/turn";
+import { createWorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
+
+/** What the verified hook calls of each workspace use of this process. */
+export interface HookShares {
+  /** The turn of a call. Rejects with `ShareExceeded` when it has waited for too long, or too much waits before it. */
+  begin(workspaceId: string, bodyBytes: number): Turn | Promise<Turn>;
+}
+
+const KIB = 1024;
+/** What a byte of a body counts: it is parsed, stored, and passed to a runner and to its target. */
+const BODY_WEIGHT = 6;
+const FREE_BODY_BYTES = 16 * KIB;
+/** Those that wait keep their bodies. */
+const MAX_WAITING_BYTES = 8 * KIB * KIB;
+const RETRY_AFTER_SECONDS = 1;
+/** `bytesPerSecond` is a setting. */
+const LIMITS: Omit<ShareLimits, "bytesPerSecond"> = {
+  // Senders often have many calls at once, and then none.
+  burstBytes: 4 * KIB * KIB,
+  // So that about 170 a second have their turn: as many as one hook may have in a minute.
+  bytesBesideOthers: 48 * KIB,
+  // The gateway can have 4,096 calls at the receivers at the same time.
+  maxWaiting: 256,
+  // Senders give up after a few seconds, and a call has to be stored within 3.5 s (`store-batch.ts`).
+  maxWaitMs: 2_000,
+};
+
+export function createHookShares(
+  bytesPerSecond: number,
+  clock: Clock = REAL_CLOCK,
+  neighbours: Neighbours = PROCESS_NEIGHBOURS,
+): HookShares {
+  const shares = createWorkspaceShares({ ...LIMITS, bytesPerSecond }, clock, neighbours);
+  const waitingBytes = new Map<string, number>();
+  const addWaiting = (workspaceId: string, bytes: number) => {
+    const sum = (waitingBytes.get(workspaceId) ?? 0) + bytes;
+    if (sum === 0) waitingBytes.delete(workspaceId);
+    else waitingBytes.set(workspaceId, sum);
+  };
+  return {
+    begin(workspaceId, bodyBytes) {
+      const before = waitingBytes.get(workspaceId) ?? 0;
+      if (before > 0 && before + bodyBytes > MAX_WAITING_BYTES)
+        return Promise.reject(new ShareExceeded(RETRY_AFTER_SECONDS));
+      const turn = shares.begin(workspaceId, Math.max(0, bodyBytes - FREE_BODY_BYTES) * BODY_WEIGHT);
+      if (!(turn instanceof Promise)) return turn;
+      addWaiting(workspaceId, bodyBytes);
+      return turn.finally(() => addWaiting(workspaceId, -bodyBytes));
+    },
+  };
+}
