@@ -4,9 +4,10 @@ import { type Clock, REAL_CLOCK, type ShareLimits, type Turn } from "./turn.ts";
 
 /**
  * What each workspace uses of this process, in bytes of its work (arguments, results, events, log records, answers): time on
- * the event loop and at the servers behind it is roughly proportional to them, and much small work counts by its number. A workspace that has used more than
- * its share waits until time has made up for it, whatever its number of callers; others are not delayed. As the size of
- * work is often known only afterwards, it is charged in advance with what the workspace's work usually uses.
+ * the event loop and at the servers behind it is roughly proportional to them. Much small work counts by its number. A
+ * workspace that has used more than its share waits until time has made up for it, whatever its number of callers; others
+ * are not delayed. As the size of work is often known only afterwards, it is charged in advance with what the workspace's
+ * work usually uses.
  */
 export interface WorkspaceShares {
   /**

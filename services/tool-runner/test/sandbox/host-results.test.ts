@@ -4,7 +4,7 @@ import { createSandboxPool } from "../../src/sandbox/pool.ts";
 import type { SpawnProcess } from "../../src/sandbox/processes/engine-process.ts";
 import { LocalProcess } from "../../src/sandbox/processes/local-process.ts";
 import type { Paced } from "../../src/sandbox/request.ts";
-import { openPool, resultOf, startNeighbours, until } from "./sandbox-harness.ts";
+import { NEIGHBOUR_LANES, openPool, resultOf, startNeighbours, until } from "./sandbox-harness.ts";
 
 const DEADLINE_MS = 240_000;
 const PATIENT = { startPatienceMs: 60_000 };
@@ -29,8 +29,10 @@ describe("results of host calls", () => {
       await until("neighbours at work", () => neighbours.runs() >= 20);
       const before = neighbours.runs();
       const onHostCall = async () => heavy;
-      expect(await resultOf(pool, allTogether(calls), { codeKey: "heavy", onHostCall, limits })).toBe(heavySum);
-      expect(neighbours.runs() - before).toBeGreaterThanOrEqual(calls);
+      const run = { codeKey: "heavy", onHostCall, limits };
+      expect(await resultOf(pool, allTogether(2 * calls), run)).toBe(2 * heavySum);
+      // Those that were under way could end, and further ones have begun and ended: how many depends on the machine.
+      expect(neighbours.runs() - before).toBeGreaterThan(NEIGHBOUR_LANES);
       expect((await neighbours.stop()).failures).toEqual([]);
     },
     DEADLINE_MS,

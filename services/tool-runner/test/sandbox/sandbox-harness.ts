@@ -120,6 +120,8 @@ export type Neighbours = {
   failures: () => SandboxOutcome[];
 };
 
+export const NEIGHBOUR_LANES = 4;
+
 export function startNeighbours(pool: SandboxPool): Neighbours {
   const source = "export default async (args, ctx) => ({ n: (await ctx.callTool('plus', args.n))[1] + 1 })";
   const failures: SandboxOutcome[] = [];
@@ -134,7 +136,7 @@ export function startNeighbours(pool: SandboxPool): Neighbours {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   };
-  const lives = ["a", "b", "c", "d"].map((name) => live(`neighbour-${name}`));
+  const lives = Array.from({ length: NEIGHBOUR_LANES }, (_, lane) => live(`neighbour-${lane}`));
   return {
     runs: () => runs,
     failures: () => [...failures],

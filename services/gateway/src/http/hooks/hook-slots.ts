@@ -8,8 +8,7 @@ const MAX_PER_HOOK = 256;
 
 /**
  * Calls take milliseconds, so a hook has this many only when it is flooded or when its calls wait for something, such as
- * for the share of their workspace. Then more
- * would use up the slots that all hooks share, and add to the wait of others.
+ * their workspace's share. Then more would use up the slots that all hooks share, and add to the wait of others.
  */
 export function createHookSlots(maxPerHook = MAX_PER_HOOK): HookSlots {
   const taken = new Map<string, number>();
