@@ -8,9 +8,11 @@ import {
   callsOf,
   type Endpoint,
   makeKeys,
+  mcpRequestsOf,
   type NoisyWorkspace,
   own,
   randomText,
+  saveQuery,
   saveTool,
   send,
 } from "./noisy-workspace.ts";
@@ -82,11 +84,7 @@ export const ATTACKS: readonly Attack[] = [
 ];
 
 async function prepareQueries(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
-  const url = workspace.installation.servers.databaseUrl;
-  await own(workspace, "tool_runner.v1.DataSourceService/SetDataSource", { url });
-  const sql = "select n, repeat(md5(n::text), 120) as text from generate_series(1, 1000) n";
-  const query = { name: "large", mode: "QUERY_MODE_READ", sql };
-  await own(workspace, "tool_runner.v1.DataSourceService/SavePreparedQuery", { query });
+  await saveQuery(workspace, "large", "select n, repeat(md5(n::text), 120) as text from generate_series(1, 1000) n");
   return calling("query")(workspace);
 }
 
@@ -158,17 +156,7 @@ async function prepareDescriptions(workspace: NoisyWorkspace): Promise<NoisyRequ
 
 async function prepareMcp(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
   const secrets = await makeKeys(workspace, await saveLargeTools(workspace));
-  return secrets.map((secret) => ({
-    method: "POST",
-    path: "/mcp",
-    headers: {
-      authorization: `Bearer ${secret}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-06-18",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
-  }));
+  return mcpRequestsOf(secrets, "tools/list", {});
 }
 
 /** Returns their names. */

@@ -19,6 +19,13 @@ export default async (_, ctx) => {
   return { success: true };
 };`;
 
+/** Makes a host call 20 times at once, and that so many times. */
+const inGroups = (groups: number, hostCall: string) => `export default async (args, ctx) => {
+  for (let group = 0; group < ${groups}; group += 1)
+    await Promise.all(Array.from({ length: 20 }, (_, n) => ${hostCall}));
+  return { success: true };
+};`;
+
 /** The handlers of the noisy workspace. */
 export const NOISY_TOOLS: Readonly<Record<string, string>> = {
   ignore: "export default () => ({ success: true });",
@@ -30,24 +37,15 @@ export const NOISY_TOOLS: Readonly<Record<string, string>> = {
   await Promise.all(Array.from({ length: 20 }, (_, n) => ctx.emitWebhook("small", { n })));
   return { success: true };
 };`,
-  "many-variables": `export default async (_, ctx) => {
-  for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 20 }, () => ctx.variable("nothing").catch(() => 0)));
-  return { success: true };
-};`,
-  "many-queries": `export default async (_, ctx) => {
-  for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 20 }, () => ctx.executePreparedQuery("small", {})));
-  return { success: true };
-};`,
+  "many-variables": inGroups(10, 'ctx.variable("nothing").catch(() => 0)'),
+  "many-queries": inGroups(10, 'ctx.executePreparedQuery("small", {})'),
+  "many-fetches": inGroups(5, 'ctx.fetch(args.text, { method: n % 2 ? "POST" : "GET" }).catch(() => 0)'),
+  "many-tools": inGroups(10, 'ctx.callTool("ignore", {})'),
   "many-sheets": `export default async (_, ctx) => {
-  for (let n = 0; n < 100; n += 1) { await ctx.writeToSheet("small" + (n % 8), "A1:A1", [[n]]); await ctx.readSheet("small" + (n % 8), "A1:A1"); }
-  return { success: true };
-};`,
-  "many-fetches": `export default async ({ text }, ctx) => {
-  for (let n = 0; n < 5; n += 1) await Promise.all(Array.from({ length: 20 }, (_, n) => ctx.fetch(text, { method: n % 2 ? "POST" : "GET" }).catch(() => 0)));
-  return { success: true };
-};`,
-  "many-tools": `export default async (_, ctx) => {
-  for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 20 }, () => ctx.callTool("ignore", {})));
+  for (let n = 0; n < 100; n += 1) {
+    await ctx.writeToSheet("small" + (n % 8), "A1:A1", [[n]]);
+    await ctx.readSheet("small" + (n % 8), "A1:A1");
+  }
   return { success: true };
 };`,
   "return-large": `${TEXT}

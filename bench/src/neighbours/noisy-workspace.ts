@@ -79,6 +79,28 @@ export function callsOf(secrets: string[], tool: string, { text, idempotencyKey,
   }));
 }
 
+export function mcpRequestsOf(secrets: string[], method: string, params: object): NoisyRequest[] {
+  return secrets.map((secret) => ({
+    method: "POST",
+    path: "/mcp",
+    headers: {
+      authorization: `Bearer ${secret}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  }));
+}
+
+/** A prepared query on the installation's own database. */
+export async function saveQuery(workspace: NoisyWorkspace, name: string, sql: string): Promise<void> {
+  const url = workspace.installation.servers.databaseUrl;
+  await own(workspace, "tool_runner.v1.DataSourceService/SetDataSource", { url });
+  const query = { name, mode: "QUERY_MODE_READ", sql };
+  await own(workspace, "tool_runner.v1.DataSourceService/SavePreparedQuery", { query });
+}
+
 /** Text that does not shrink much when the database compresses it; the same in every run. */
 export function randomText(characters: number): string {
   let state = 12_345;

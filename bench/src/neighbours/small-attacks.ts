@@ -7,9 +7,11 @@ import {
   callsOf,
   KEYS,
   makeKeys,
+  mcpRequestsOf,
   type NoisyWorkspace,
   own,
   randomText,
+  saveQuery,
   saveTool,
 } from "./noisy-workspace.ts";
 import type { NoisyRequest } from "./orders.ts";
@@ -55,18 +57,7 @@ async function prepareHooks({ name, installation }: NoisyWorkspace, characters =
 
 async function prepareMcpCalls(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
   await saveTool(workspace, "ignore");
-  const secrets = await makeKeys(workspace, ["ignore"]);
-  return secrets.map((secret) => ({
-    method: "POST",
-    path: "/mcp",
-    headers: {
-      authorization: `Bearer ${secret}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-06-18",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ignore", arguments: {} } }),
-  }));
+  return mcpRequestsOf(await makeKeys(workspace, ["ignore"]), "tools/call", { name: "ignore", arguments: {} });
 }
 
 async function prepareInvalid(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
@@ -92,10 +83,7 @@ async function prepareSmallTools(workspace: NoisyWorkspace): Promise<NoisyReques
 }
 
 async function prepareSmallQueries(workspace: NoisyWorkspace): Promise<NoisyRequest[]> {
-  const url = workspace.installation.servers.databaseUrl;
-  await own(workspace, "tool_runner.v1.DataSourceService/SetDataSource", { url });
-  const query = { name: "small", mode: "QUERY_MODE_READ", sql: "select 1 as one" };
-  await own(workspace, "tool_runner.v1.DataSourceService/SavePreparedQuery", { query });
+  await saveQuery(workspace, "small", "select 1 as one");
   return calling("many-queries")(workspace);
 }
 

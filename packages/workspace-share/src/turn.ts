@@ -4,7 +4,7 @@ export interface ShareLimits {
   bytesPerSecond: number;
   /** What it may use at once after a pause. */
   burstBytes: number;
-  /** The bytes of each piece of work that are not counted, so that a little of it never waits. Default 0. */
+  /** The bytes of each piece of work that are not counted, so that a few small ones cost nothing. Default 0. */
   freeBytes?: number;
   /**
    * What a piece of work is expected to use while nothing is known about those of its workspace, so that many large ones do

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
+import { PROCESS_NEIGHBOURS } from "@toolgate/workspace-share/neighbours";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startToolRunnerRig, type ToolRunnerRig } from "./tool-runner-rig.ts";
 
@@ -187,9 +187,6 @@ async function neighbour(): Promise<AsyncDisposable> {
   };
 }
 
-/** Longer than a workspace is a neighbour after its last run. */
-const NO_NEIGHBOUR_MS = 1_100;
-
 test.each([
   { what: "events", call: "await ctx.emitWebhook('small', { n })", perRun: 20, share: 32 },
   { what: "calls of tools", call: "await ctx.callTool('nested', {})", perRun: 40, share: 64 },
@@ -202,15 +199,15 @@ test.each([
       saveToolOf(workspace, name, {
         timeout_ms,
         handler: `export default async (_, ctx) => {
-        for (let n = 0; n < ${perRun}; n += 1) ${call};
-        return {};
-      };`,
+          for (let n = 0; n < ${perRun}; n += 1) ${call};
+          return {};
+        };`,
       });
     await many("many", 30_000);
     await many("many_soon", 5_000);
     await saveToolOf(workspace, "nested", { handler: "export default () => ({});" });
     const runs = Math.ceil((share + 1) / perRun);
-    await sleep(NO_NEIGHBOUR_MS);
+    await eventually(() => !PROCESS_NEIGHBOURS.has(workspace));
     for (let run = 0; run < runs; run += 1) await runner.resultOf({ tool: "many", workspace });
     await using _neighbour = await neighbour();
     const outcomes: string[] = [];

@@ -57,7 +57,7 @@ const DESCRIBING: Omit<ShareLimits, "bytesPerSecond"> = { ...CALLS, maxRunning: 
 /** Those that wait are in memory too. */
 const LARGE_DESCRIPTIONS: ShareLimits = { ...BY_NUMBER, maxRunning: 2, maxWaiting: 8, maxWaitMs: CALLS.maxWaitMs };
 
-/** 250 a second while (other) workspaces have calls. What has waited for 5 s is sent. */
+/** 250 a second while other workspaces have calls; for a stranger, while any has. What has waited for 5 s is sent. */
 const REFUSALS: ShareLimits = {
   bytesPerSecond: 250,
   burstBytes: 250,
@@ -70,11 +70,18 @@ const REFUSALS: ShareLimits = {
 /** Some senders give up after a few seconds. */
 const HOOK_REFUSALS: ShareLimits = { ...REFUSALS, bytesPerSecond: 50, burstBytes: 50, maxWaitMs: 1_000 };
 
-/** Reading and writing JSON-RPC takes longer than a call. */
-const MCP_BESIDE_OTHERS = 32 * 1024;
+/** What a request counts in its workspace's share. */
+export interface RequestCost {
+  /** What a byte on the connection counts: how long it keeps the gateway and the services behind it busy. */
+  weight: number;
+  /** Replaces that of the share's limits. */
+  bytesBesideOthers?: number;
+}
 
-/** What a byte on the connection counts: how long it keeps the gateway and the services behind it busy. */
-export const WEIGHTS = { call: 1, description: 1, mcp: 3, management: 6, upload: 2 } as const;
+/** Reading and writing JSON-RPC takes longer than a call. */
+const MCP: RequestCost = { weight: 3, bytesBesideOthers: 32 * 1024 };
+export const COSTS = { call: { weight: 1 }, description: { weight: 1 }, mcp: MCP, management: { weight: 6 } } as const;
+export const UPLOAD_WEIGHT = 2;
 
 export function createWorkspaceTurns(
   bytesPerSecond: number,
@@ -112,12 +119,11 @@ export async function takeTurn(
   workspaceId: string,
   request: IncomingMessage,
   response: ServerResponse,
-  weight: number,
+  { weight, bytesBesideOthers }: RequestCost,
   bodyBytes = 0,
 ): Promise<RequestTurn> {
   const { socket } = request;
   const [readBefore, writtenBefore] = bytesOn(socket);
-  const bytesBesideOthers = weight === WEIGHTS.mcp ? MCP_BESIDE_OTHERS : undefined;
   const turn = await shares.begin(workspaceId, 0, () => whenClosed(response), bytesBesideOthers);
   let isClosed = false;
   let works = 0;
@@ -169,10 +175,10 @@ export async function refusalOfTurn(
   workspaceId: string,
   request: FastifyRequest,
   reply: FastifyReply,
-  weight: number,
+  cost: RequestCost,
 ): Promise<ApiResponse | undefined> {
   try {
-    await takeTurn(shares, workspaceId, request.raw, reply.raw, weight);
+    await takeTurn(shares, workspaceId, request.raw, reply.raw, cost);
     return undefined;
   } catch (error) {
     if (!(error instanceof ShareExceeded)) throw error;

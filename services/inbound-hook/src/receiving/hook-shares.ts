@@ -19,7 +19,7 @@ const RETRY_AFTER_SECONDS = 1;
 const LIMITS: Omit<ShareLimits, "bytesPerSecond"> = {
   // Senders often have many calls at once, and then none.
   burstBytes: 4 * KIB * KIB,
-  // So that about 170 a second have their turn: as many as one hook may have in a minute.
+  // So about 170 a second have their turn, which is the highest limit of one hook: 10,000 a minute.
   bytesBesideOthers: 48 * KIB,
   // The gateway can have 4,096 calls at the receivers at the same time.
   maxWaiting: 256,

@@ -4,7 +4,7 @@ import { earlyInMinute, newBody, type ReceiveRig, startReceiveRig } from "../rec
 
 let rig: ReceiveRig;
 beforeAll(async () => {
-  // Whoever has used the first MiB waits for longer than any sender.
+  // Whoever has used the first 4 MiB waits for longer than any sender.
   rig = await startReceiveRig({ workspaceBytesPerSecond: 1 });
 });
 afterAll(() => rig?.[Symbol.asyncDispose]());

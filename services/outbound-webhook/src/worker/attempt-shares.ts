@@ -1,5 +1,5 @@
-import { createNeighbours, PROCESS_NEIGHBOURS } from "@toolgate/workspace-share/neighbours";
-import { REAL_CLOCK, type ShareLimits } from "@toolgate/workspace-share/turn";
+import { createNeighbours, type Neighbours, PROCESS_NEIGHBOURS } from "@toolgate/workspace-share/neighbours";
+import { type Clock, REAL_CLOCK, type ShareLimits } from "@toolgate/workspace-share/turn";
 import { createWorkspaceShares, type WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
 
 const KIB = 1024;
@@ -16,12 +16,16 @@ const LIMITS: Omit<ShareLimits, "bytesPerSecond"> = {
   // Shorter than the time between the deadline of an attempt and the end of its lease.
   maxWaitMs: 2_000,
 };
+
 /**
  * What the attempts of each workspace use of a worker. An attempt that has ended waits here before its result is reported:
  * until then it holds a slot of its workspace, so the dispatchers send no more than the share allows.
  */
-export function createAttemptShares(bytesPerSecond: number): WorkspaceShares {
+export function createAttemptShares(
+  bytesPerSecond: number,
+  clock: Clock = REAL_CLOCK,
+  others: Neighbours = PROCESS_NEIGHBOURS,
+): WorkspaceShares {
   // Deliveries make room for calls, but do not bound the calls of others.
-  const neighbours = createNeighbours(REAL_CLOCK, PROCESS_NEIGHBOURS);
-  return createWorkspaceShares({ ...LIMITS, bytesPerSecond }, REAL_CLOCK, neighbours);
+  return createWorkspaceShares({ ...LIMITS, bytesPerSecond }, clock, createNeighbours(clock, others));
 }

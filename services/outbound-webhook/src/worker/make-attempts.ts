@@ -58,8 +58,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 }
 
 /**
- * Slows the deliveries of one workspace down: those of large bodies, and all while other workspaces have work. A result is reported at the latest after 2 s, and immediately
- * when the worker stops.
+ * Slows the deliveries of one workspace down: those of large bodies, and all while other workspaces have work. A result is
+ * reported at the latest after 2 s, and immediately when the worker stops.
  */
 async function waitForShare(
   shares: WorkspaceShares,

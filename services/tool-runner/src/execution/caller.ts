@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { HookCaller, KeyCaller, RunRequest } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
-import { type EntryType, reportsCompletion, runsReadOnly } from "../domain/definitions/release.ts";
+import { type EntryType, runsReadOnly } from "../domain/definitions/release.ts";
 import { createRunScope, type RunScope } from "./run.ts";
 import type { LoadedTool } from "./workspace/definitions.ts";
 
@@ -23,11 +23,6 @@ const HOOK_HOP = 2;
 
 export function entryTypeOf(caller: Caller): EntryType {
   return ENTRY_TYPES[caller.case];
-}
-
-/** Whether a run of a tool with webhook_event makes an event. */
-export function isReported(caller: Caller): boolean {
-  return reportsCompletion({ entryType: entryTypeOf(caller), ...scopeFromCaller(caller, true, 0) });
 }
 
 export function runScopeOf(

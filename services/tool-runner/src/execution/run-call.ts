@@ -3,7 +3,7 @@ import { shownError } from "@toolgate/redaction/error-text";
 import type { Turn } from "@toolgate/workspace-share/turn";
 import { responseJson } from "../domain/calls/call-body.ts";
 import { isReleased, reportsCompletion } from "../domain/definitions/release.ts";
-import { type Caller, entryTypeOf, isReported, runScopeOf } from "./caller.ts";
+import { type Caller, entryTypeOf, runScopeOf } from "./caller.ts";
 import { checkBody } from "./check-body.ts";
 import { NoTurn, NotStarted } from "./errors.ts";
 import { type ExecuteDependencies, execute } from "./execute.ts";
@@ -47,8 +47,7 @@ export async function runCall(
   });
   if (!checked.ok) return { kind: "invalid", violations: checked.violations };
 
-  const eventBytes = tool.definition.webhookEvent && isReported(caller) ? BESIDE_OTHERS.event : 0;
-  return inTurn(deps, { request, eventBytes, signal }, (turn) =>
+  return inTurn(deps, request, signal, (turn) =>
     runInTurn(deps, request, caller, { tool, args: checked.args, turn, signal, receivedMs }),
   );
 }
@@ -89,23 +88,17 @@ async function runInTurn(
 /** With the longest run, this stays below the time that the caller waits. */
 const MAX_START_WAIT_MS = 12_000;
 
-interface WaitingRun {
-  request: RunRequest;
-  /** What its event counts. */
-  eventBytes: number;
-  signal: () => AbortSignal;
-}
-
 /** Does the work of a call when the share of its workspace allows it. */
 async function inTurn<T>(
   { shares }: RunCallDependencies,
-  { request: { workspaceId, body }, eventBytes, signal }: WaitingRun,
+  { workspaceId, body }: RunRequest,
+  signal: () => AbortSignal,
   work: (turn: Turn) => Promise<T>,
 ): Promise<T> {
   let turn: Turn;
   try {
     const patience = () => AbortSignal.any([signal(), AbortSignal.timeout(MAX_START_WAIT_MS)]);
-    turn = await shares.begin(workspaceId, body.length * WEIGHTS.argument, patience, eventBytes);
+    turn = await shares.begin(workspaceId, body.length * WEIGHTS.argument, patience);
   } catch (error) {
     if (signal().aborted) throw new NotStarted("the caller has left", { cause: error });
     throw new NoTurn("the workspace has used up its share: try again later", { cause: error });
@@ -142,8 +135,9 @@ async function runOnce(
   scope: RunScope,
 ): Promise<EndedRun> {
   const { run, resultJson, platformFailure } = await execute(deps, tool, args, scope);
-  const reported =
-    tool.definition.webhookEvent && reportsCompletion(scope) ? deps.webhookEvents.completed(run) : undefined;
+  const isReported = tool.definition.webhookEvent && reportsCompletion(scope);
+  if (isReported) deps.shares.charge(scope.workspaceId, 0, BESIDE_OTHERS.event);
+  const reported = isReported ? deps.webhookEvents.completed(run) : undefined;
   const durable = Promise.all([reported, ...scope.records]);
   if (platformFailure) {
     // [EVT-8] The run has ended with an error, so it is reported; the platform failure is thrown even if reporting

@@ -34,7 +34,7 @@ export const WEIGHTS = {
 } as const;
 
 /**
- * What work counts on top of its bytes while other workspaces have runs too, because many small pieces of it keep this
+ * What work counts on top of its bytes while other workspaces work too, because many small pieces of it keep this
  * process and the servers behind it as busy as large ones.
  */
 export const BESIDE_OTHERS = {

@@ -9,7 +9,7 @@ import { type ParameterReader, sentMessage } from "../../domain/chat/parameters.
 import { receiptJson } from "../../domain/chat/server-sent-events.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
-import { WEIGHTS } from "../workspace-turns.ts";
+import { UPLOAD_WEIGHT } from "../workspace-turns.ts";
 import { admit } from "./admission.ts";
 import { type ChatLogin, chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
@@ -108,7 +108,7 @@ async function inTurn(
   try {
     return await read();
   } finally {
-    turn.charge((socket.bytesRead - readBefore) * WEIGHTS.upload);
+    turn.charge((socket.bytesRead - readBefore) * UPLOAD_WEIGHT);
     turn[Symbol.dispose]();
   }
 }

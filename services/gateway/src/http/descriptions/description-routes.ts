@@ -8,7 +8,7 @@ import { entityTag, tagMatches } from "../../domain/entity-tag.ts";
 import { TOOL_UNAVAILABLE } from "../../domain/responses.ts";
 import { keyOf, sendDocument, sendResponse } from "../key-api.ts";
 import { DECLARATIONS_PATH, OPENAPI_PATH } from "../paths.ts";
-import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
+import { COSTS, refusalOfTurn } from "../workspace-turns.ts";
 import type { WriteDescription } from "./description-cache.ts";
 import { refusalOfDescription, takeTurnToSend } from "./large-descriptions.ts";
 
@@ -53,7 +53,7 @@ async function describe(
   const key = await keyOf(context, request, reply);
   if (!key) return reply;
   if (key.workspaceLocked) return sendResponse(reply, TOOL_UNAVAILABLE);
-  const refusal = await refusalOfTurn(context.turns.calls, key.workspaceId, request, reply, WEIGHTS.description);
+  const refusal = await refusalOfTurn(context.turns.calls, key.workspaceId, request, reply, COSTS.description);
   if (refusal) return sendResponse(reply, refusal);
   try {
     return await sendDescription(context, key, format, request, reply);

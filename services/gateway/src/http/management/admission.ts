@@ -10,7 +10,7 @@ import { RETRY_AFTER_HEADER } from "../../domain/responses.ts";
 import { MAX_BYTES_READ_FIRST, saysAtMost } from "../request-bytes.ts";
 import { loginOfRequest, memberRoleOf } from "../sessions/login-of-request.ts";
 import { upstreamResponse } from "../upstream-response.ts";
-import { type RequestTurn, takeTurn, WEIGHTS, type WorkspaceTurns } from "../workspace-turns.ts";
+import { COSTS, type RequestTurn, takeTurn, type WorkspaceTurns } from "../workspace-turns.ts";
 import { readJson, workspaceIn } from "./json-body.ts";
 
 /** A management request that may go on. */
@@ -76,7 +76,7 @@ async function waitForTurn(
   { raw: response }: FastifyReply,
 ): Promise<RequestTurn> {
   try {
-    return await takeTurn(turns.management, workspaceId, request, response, WEIGHTS.management, bodyBytes);
+    return await takeTurn(turns.management, workspaceId, request, response, COSTS.management, bodyBytes);
   } catch (error) {
     if (!(error instanceof ShareExceeded)) throw error;
     const headers = { [RETRY_AFTER_HEADER]: String(error.retryAfterSeconds) };

@@ -5,7 +5,7 @@ import { apiKeyOf } from "../../domain/request-headers.ts";
 import { ORIGIN_REFUSED } from "../../domain/responses.ts";
 import { dropLimitHeaders, keyOf, sendResponse } from "../key-api.ts";
 import { MAX_BYTES_READ_FIRST, saysAtMost } from "../request-bytes.ts";
-import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
+import { COSTS, refusalOfTurn } from "../workspace-turns.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
 
 declare module "fastify" {
@@ -36,7 +36,7 @@ export async function admit(
     sendResponse(reply, ORIGIN_REFUSED);
     return undefined;
   }
-  const refusal = await refusalOfTurn(context.turns.calls, key.workspaceId, request, reply, WEIGHTS.mcp);
+  const refusal = await refusalOfTurn(context.turns.calls, key.workspaceId, request, reply, COSTS.mcp);
   if (refusal) sendResponse(reply, refusal);
   else request.verifiedKey = key;
   return request.verifiedKey;

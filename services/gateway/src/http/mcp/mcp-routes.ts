@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES } from "../tools/request-body.ts";
 import { renewed } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
 import { arrivalOf, refusalOf, verifyCall } from "../tools/verified-call.ts";
-import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
+import { COSTS, refusalOfTurn } from "../workspace-turns.ts";
 import { admit, isReadFirst } from "./mcp-admission.ts";
 import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
@@ -91,7 +91,7 @@ async function callOnce(
   const { workspaceId } = call.verdict;
   if (refusalOf(call)) await waitToRefuse(context.turns.refusals, workspaceId);
   else {
-    const refusal = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, WEIGHTS.mcp);
+    const refusal = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, COSTS.mcp);
     if (refusal) {
       await logCall(context, call, refusal.status);
       return sendResponse(reply, refusal);

@@ -25,7 +25,7 @@ import { loggedToolName } from "../../domain/text.ts";
 import { dropLimitHeaders, refuseStranger, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
 import { waitToRefuse } from "../slow-refusals.ts";
-import { refusalOfTurn, WEIGHTS } from "../workspace-turns.ts";
+import { COSTS, refusalOfTurn } from "../workspace-turns.ts";
 import { readBody } from "./request-body.ts";
 import { logCall, recordedBy, usageForRun } from "./usage-record.ts";
 import { arrivalOf, refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
@@ -79,7 +79,7 @@ async function responseOf(
     await waitToRefuse(context.turns.refusals, workspaceId);
     return refusal;
   }
-  const refusalOfShare = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, WEIGHTS.call);
+  const refusalOfShare = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, COSTS.call);
   return refusalOfShare ?? runRequest(context, call, request);
 }
 

@@ -7,7 +7,7 @@ interface HostCallCost {
   weight: number;
   /** What is charged in advance for a result that may be large, so that not all calls read theirs at once. */
   expectedBytes: number;
-  /** What the call counts on top of its bytes while other workspaces have runs too. */
+  /** What the call counts on top of its bytes while other workspaces work too. */
   bytesBesideOthers: number;
 }
 
