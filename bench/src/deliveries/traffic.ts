@@ -119,13 +119,8 @@ async function untilReceived({ receiver, signal }: Traffic, wanted: number): Pro
   }
 }
 
-type StartedReceiver = {
-  process: Traffic["receiver"];
-  host: string;
-  url: string;
-  caFile: string;
-  certificate: ReceiverArgument;
-};
+export type ReceiverProcess = { process: Traffic["receiver"]; host: string; url: string };
+type StartedReceiver = ReceiverProcess & { caFile: string; certificate: ReceiverArgument };
 
 /** The customers' side; its certificate's authority is written to a file for the installation to trust. */
 export async function startReceiver(
@@ -135,11 +130,23 @@ export async function startReceiver(
   const { key, cert, ca } = await makeLoopbackCertificate(new Date());
   const caFile = join(dataDir, "receiver-ca.pem");
   await writeFile(caFile, ca);
-  const argument: ReceiverArgument = { key, cert };
+  const certificate = { key, cert };
+  return { ...(await startReceiverProcess(resources, certificate, signal)), caFile, certificate };
+}
+
+/** One more server of customers, for those who are not to wait for the load of the others' server. */
+export async function startReceiverProcess(
+  resources: AsyncDisposableStack,
+  certificate: ReceiverArgument,
+  signal: AbortSignal,
+): Promise<ReceiverProcess> {
   const entry = new URL("./receiver.ts", import.meta.url);
-  const started = await startBenchProcess<{ port: number }, ReceiverOrder, ReceiverAnswer>(entry, { argument, signal });
+  const started = await startBenchProcess<{ port: number }, ReceiverOrder, ReceiverAnswer>(entry, {
+    argument: certificate,
+    signal,
+  });
   const host = `127.0.0.1:${started.ready.port}`;
-  return { process: resources.use(started), host, url: `https://${host}`, caFile, certificate: argument };
+  return { process: resources.use(started), host, url: `https://${host}` };
 }
 
 export async function startTraffic(

@@ -6,7 +6,7 @@ import { type CallFigures, type Generator, measureCalls } from "../calls/measure
 import { startBare, startFastify, toolgateVariant, type Variant } from "../calls/variants.ts";
 import { type ChatFigures, measureChat } from "../chat/measure-chat.ts";
 import { type DeliveryFigures, measureDeliveries } from "../deliveries/measure-deliveries.ts";
-import { startReceiver, startTraffic } from "../deliveries/traffic.ts";
+import { startReceiver, startReceiverProcess, startTraffic } from "../deliveries/traffic.ts";
 import { type HookFigures, measureHooks } from "../hooks/measure-hooks.ts";
 import { type IdleFigures, measureIdle } from "../idle/measure-idle.ts";
 import { type LargeTableFigures, measureLargeTables } from "../large-tables/measure-large-tables.ts";
@@ -84,12 +84,16 @@ async function runTraffic(options: Options, control: RunControl): Promise<Figure
 async function runNeighbours(options: Options, control: RunControl): Promise<Figures> {
   const { dataDir, profileDir, log, signal } = control;
   await using resources = new AsyncDisposableStack();
-  const receiver = await startReceiver(resources, control);
+  const quiet = await startReceiver(resources, control);
+  const noisy = await startReceiverProcess(resources, quiet.certificate, signal);
+  // It stands for a server elsewhere.
+  setPriority(noisy.process.pid, constants.priority.PRIORITY_LOW);
+  const receiver = { ...quiet, otherHosts: [noisy.host] };
   const settings = { dataDir: join(dataDir, "neighbours"), receiver, profileDir, log, signal };
   await using installation = await startInstallation("single", settings);
   const versions = await versionsOf(installation);
   const { seconds, rounds, attack } = options;
-  const measured = { installation, receiver: receiver.process, receiverUrl: receiver.url, seconds, rounds, attack };
+  const measured = { installation, receivers: { quiet, noisy }, seconds, rounds, attack };
   return { versions, neighbours: await measureNeighbours({ ...measured, log, signal }) };
 }
 

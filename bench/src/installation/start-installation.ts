@@ -20,8 +20,8 @@ export type TopologyKind = "single" | "split";
 
 type InstallationSettings = {
   dataDir: string;
-  /** host:port of the receiver, and the certificate authority to trust for it. */
-  receiver: { host: string; caFile: string } | undefined;
+  /** host:port of the receiver and of others, and the certificate authority to trust for them. */
+  receiver: { host: string; otherHosts?: string[]; caFile: string } | undefined;
   /** Folder for CPU profiles of the services' processes, written when they end. */
   profileDir?: string | undefined;
   /** Folder of another checkout whose migrations and services are used instead; single topology only. */
@@ -68,7 +68,7 @@ export async function startInstallation(
     redisUrl,
     port,
     dataDir,
-    allowedTargets: receiver ? [receiver.host] : [],
+    allowedTargets: receiver ? [receiver.host, ...(receiver.otherHosts ?? [])] : [],
     targetCaFile: receiver?.caFile ?? "",
     log,
   });

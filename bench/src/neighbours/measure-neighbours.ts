@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Traffic } from "../deliveries/traffic.ts";
+import type { ReceiverProcess } from "../deliveries/traffic.ts";
 import type { BenchInstallation } from "../installation/start-installation.ts";
 import { startBenchProcess } from "../machine/child-process.ts";
 import { type MeasuredAgain, type Paused, startPauseWatch, withoutPauses } from "../machine/pauses.ts";
@@ -23,8 +23,7 @@ export type NeighbourFigures = {
 
 type NeighboursSettings = {
   installation: BenchInstallation;
-  receiver: Traffic["receiver"];
-  receiverUrl: string;
+  receivers: { quiet: ReceiverProcess; noisy: ReceiverProcess };
   rounds: number;
   seconds: number;
   /** A pattern of the names of the attacks to make; "" for all. */
@@ -46,14 +45,15 @@ const LAST_DELIVERY_MS = 1_000;
 
 /** A quiet workspace calls its tools at a fixed, low rate, without and with another one that does its worst. */
 export async function measureNeighbours(settings: NeighboursSettings): Promise<NeighbourFigures[]> {
-  const { installation, receiver, receiverUrl, rounds, seconds, signal, log } = settings;
+  const { installation, receivers, rounds, seconds, signal, log } = settings;
   await using resources = new AsyncDisposableStack();
   await installation.addWorkspace(QUIET);
-  const secret = await prepareQuiet(installation, receiverUrl);
+  const secret = await prepareQuiet(installation, receivers.quiet.url);
   const attacks = ATTACKS.filter(({ what }) => new RegExp(settings.attack).test(what));
-  await receiver.ask({ kind: "slow", paths: [DELIVERED_TOOLS["emit-fast"] ?? ""], respondAfterMs: 0 });
-  await receiver.ask({ kind: "slow", paths: [DELIVERED_TOOLS["emit-slow"] ?? ""], respondAfterMs: SLOW_MS });
-  await receiver.ask({ kind: "refuse", paths: [DELIVERED_TOOLS["emit-refused"] ?? ""] });
+  const noisyReceiver = receivers.noisy.process;
+  await noisyReceiver.ask({ kind: "slow", paths: [DELIVERED_TOOLS["emit-fast"] ?? ""], respondAfterMs: 0 });
+  await noisyReceiver.ask({ kind: "slow", paths: [DELIVERED_TOOLS["emit-slow"] ?? ""], respondAfterMs: SLOW_MS });
+  await noisyReceiver.ask({ kind: "refuse", paths: [DELIVERED_TOOLS["emit-refused"] ?? ""] });
   const argument: QuietArgument = { port: installation.port, secret, perSecond: PER_SECOND, emitEvery: EMIT_EVERY };
   const entry = (name: string) => new URL(`./${name}.ts`, import.meta.url);
   const quiet = resources.use(
@@ -69,7 +69,7 @@ export async function measureNeighbours(settings: NeighboursSettings): Promise<N
   async function seeQuiet(forMs: number): Promise<Omit<Seen, "again" | "pausedShare">> {
     const { latency, statuses, events } = await quiet.ask({ forMs });
     await sleep(LAST_DELIVERY_MS, undefined, { signal });
-    const report = await receiver.ask({ kind: "report", ...events });
+    const report = await receivers.quiet.process.ask({ kind: "report", ...events });
     const calls = Object.values(statuses).reduce((sum, count) => sum + count, 0);
     const wanted = events.until - events.from;
     const deliveries = report.latency ?? { count: 0, p50Ms: Number.NaN, p99Ms: Number.NaN, maxMs: Number.NaN };
@@ -80,7 +80,7 @@ export async function measureNeighbours(settings: NeighboursSettings): Promise<N
   async function measure({ what, lanes, prepare }: Attack, number: number): Promise<NeighbourFigures> {
     const name = `noisy-${number}`;
     await installation.addWorkspace(name);
-    const requests = await prepare({ name, installation, receiverUrl });
+    const requests = await prepare({ name, installation, receiverUrl: receivers.noisy.url });
     const figures: NeighbourFigures = { what, lanes, without: [], with: [], noisy: {} };
     const disturbed = async () => {
       const forMs = LEAD_MS + seconds * 1000 + LAST_DELIVERY_MS;
