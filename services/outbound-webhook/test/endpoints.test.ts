@@ -1,13 +1,8 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
+import { refusal } from "@toolgate/testbed/rpc-errors";
 import { sign } from "@toolgate/webhook-signing/sign";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "./outbound-rig.ts";
-
-const refusal = (code: Code, text: RegExp) =>
-  expect.toSatisfy(
-    (error: unknown) => error instanceof ConnectError && error.code === code && text.test(error.rawMessage),
-    `${Code[code]} ${text}`,
-  );
 
 describe("endpoints", () => {
   let rig: OutboundRig;

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import type { TryMappingRequestSchema } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_delivery_pb";
+import { refusal } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestWorkspace } from "../hook-rig.ts";
 import { type RunRig, startRunRig } from "../running/run-rig.ts";
@@ -20,11 +21,6 @@ afterAll(() => rig?.[Symbol.asyncDispose]());
 const mapping = (pointers: Record<string, string>) => ({ source: { case: "mapping", value: { pointers } } }) as const;
 const pasted = (body: unknown) =>
   ({ source: { case: "body", value: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)) } }) as const;
-const refusal = (code: Code, text: RegExp) =>
-  expect.toSatisfy(
-    (error: unknown) => error instanceof ConnectError && error.code === code && text.test(error.rawMessage),
-    `${Code[code]} ${text}`,
-  );
 
 /** The arguments, or the violated rules by field. */
 async function tried(hookId: bigint, request: Request) {

@@ -1,15 +1,10 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
+import { refusal } from "@toolgate/testbed/rpc-errors";
 import { expect, test } from "vitest";
 import { startHookRig } from "../hook-rig.ts";
 import { type Assistant, startChat } from "../running/chat-server.ts";
 
 const ASSISTANT = { target: { target: { case: "assistant", value: "clerk" } } } as const;
-
-const refusal = (code: Code, text: RegExp) =>
-  expect.toSatisfy(
-    (error: unknown) => error instanceof ConnectError && error.code === code && text.test(error.rawMessage),
-    `${Code[code]} ${text}`,
-  );
 
 test("[IN-6] [IN-47] [IN-55] an assistant is a target only if its definition releases it for hooks", async () => {
   const assistants: Assistant[] = [];

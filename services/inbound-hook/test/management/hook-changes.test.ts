@@ -1,9 +1,10 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { createEpochs, epochKey } from "@toolgate/epoch/epoch";
 import { connectRedis, untilReady } from "@toolgate/epoch/redis";
 import { HookFormat } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
+import { refusal } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sealingContext } from "../../src/domain/hook.ts";
 import { type HookRig, startHookRig, type TestWorkspace } from "../hook-rig.ts";
@@ -22,11 +23,6 @@ afterAll(async () => {
   await rig?.[Symbol.asyncDispose]();
 });
 
-const refusal = (code: Code, text: RegExp) =>
-  expect.toSatisfy(
-    (error: unknown) => error instanceof ConnectError && error.code === code && text.test(error.rawMessage),
-    `${Code[code]} ${text}`,
-  );
 const NOT_FOUND = refusal(Code.NotFound, /^no such hook$/);
 const stored = async (id: bigint) =>
   (await rig.pool.query("select * from inbound_hook.hook where id = $1", [id])).rows[0];

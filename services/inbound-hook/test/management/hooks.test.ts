@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { HookFormat, HookPreset } from "@toolgate/gen/toolgate/inbound_hook/v1/hook_pb";
 import { createSecretBox } from "@toolgate/secret-box/secret-box";
+import { refusal } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hashSegment, sealingContext } from "../../src/domain/hook.ts";
 import { type CreateHookInit, type HookRig, PUBLIC_URL, startHookRig, type TestWorkspace } from "../hook-rig.ts";
@@ -21,11 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.[Symbol.asyncDispose]());
 
-const refusal = (code: Code, text: RegExp) =>
-  expect.toSatisfy(
-    (error: unknown) => error instanceof ConnectError && error.code === code && text.test(error.rawMessage),
-    `${Code[code]} ${text}`,
-  );
 const secretFor = (format: HookFormat) => (PROVIDED.includes(format) ? { providerSecret: PROVIDER_SECRET } : {});
 const mapping = (pointers: Record<string, string>) => ({ source: { case: "mapping", value: { pointers } } }) as const;
 const stored = async (id: bigint) =>

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { newTimedId } from "@toolgate/postgres/timed-id";
 import { eventually } from "@toolgate/testbed/eventually";
+import { refusal } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findDeliveryWithRuns } from "../../src/store/log/read.ts";
 import type { TestWorkspace } from "../hook-rig.ts";
@@ -23,11 +24,6 @@ afterAll(async () => {
 });
 
 const toolTarget = (tool: string) => ({ target: { target: { case: "tool", value: tool } } }) as const;
-const refusal = (code: Code, text: RegExp) =>
-  expect.toSatisfy(
-    (error: unknown) => error instanceof ConnectError && error.code === code && text.test(error.rawMessage),
-    `${Code[code]} ${text}`,
-  );
 
 test("[IN-12] [IN-13] the log shows a body without its secrets, and reprocessing uses the body with them", async () => {
   await workspace.saveTool("length", {

@@ -1,5 +1,5 @@
 import { durationMs, timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import {
   type Attempt,
   DeliveryStatus,
@@ -7,6 +7,7 @@ import {
   SignatureScheme,
 } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { sign } from "@toolgate/webhook-signing/sign";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,7 +16,6 @@ import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 /** In the year 9999. */
 const LAST_SECOND = 253_402_300_799n;
 
-const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 const headersOf = (attempt: Attempt | undefined) =>
   Object.fromEntries((attempt?.headers ?? []).map(({ name, value }) => [name, value]));
 

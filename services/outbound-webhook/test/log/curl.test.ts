@@ -1,8 +1,9 @@
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
+import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { serversOfRun } from "@toolgate/testbed/servers-of-run";
 import { verify } from "@toolgate/webhook-signing/verify";
 import fc from "fast-check";
@@ -11,7 +12,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { curlCommand } from "../../src/domain/curl-command.ts";
 import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
-const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 const DEADLINE_MS = 60_000;
 const MAX_OUTPUT_BYTES = 1_000_000;
 /** The longest line that terminals accept. */

@@ -1,10 +1,9 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
-
-const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 
 describe("the delivery log", () => {
   let rig: OutboundRig;

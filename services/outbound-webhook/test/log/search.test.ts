@@ -1,15 +1,15 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { type Delivery, DeliveryKind, DeliveryStatus } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import { MAX_ROWS_READ } from "@toolgate/postgres/log-search";
 import { ensureDailyPartitions } from "@toolgate/postgres/partitions";
 import { newTimedId } from "@toolgate/postgres/timed-id";
+import { codeOf } from "@toolgate/testbed/rpc-errors";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const DAY_MS = 86_400_000;
-const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 const STATUS_NAMES = ["pending", "retrying", "delivered", "failed", "cancelled"] as const;
 const KIND_NAMES = ["event", "test", "resend"] as const;
 const TYPES = ["tool.completed", "custom.a", "custom.b", "customer.x"] as const;

@@ -1,13 +1,13 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { Cap, type Delivery, DeliveryStatus, Wait } from "@toolgate/gen/toolgate/outbound_webhook/v1/delivery_pb";
 import type { Behaviour } from "@toolgate/testbed/behaviour";
 import { eventually } from "@toolgate/testbed/eventually";
+import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const MINUTE_MS = 60_000;
 const HANG: Behaviour = { hang: "before-status" };
-const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 const seconds = (delivery: Delivery | undefined) => Number(delivery?.waitsSince?.seconds);
 
 describe("what a delivery waits for", () => {

@@ -1,14 +1,14 @@
 import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { previewReplay } from "../../src/store/replay/preview.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
-const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 
 describe("the requests for a replay", () => {
   let rig: OutboundRig;

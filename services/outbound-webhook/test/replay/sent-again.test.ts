@@ -1,12 +1,11 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { ReplaySelection, ReplayState } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MAX_SENT_AGAIN } from "../../src/domain/sent-again.ts";
 import type { OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
-
-const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 
 describe("how often an event is sent to an endpoint again", () => {
   let scene: ReplayScene;

@@ -1,13 +1,13 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { UndeliveredReason, UndeliveredState } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { eventually } from "@toolgate/testbed/eventually";
+import { codeOf } from "@toolgate/testbed/rpc-errors";
 import { verify } from "@toolgate/webhook-signing/verify";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
 const HOUR_MS = 3_600_000;
-const codeOf = (error: unknown) => (error instanceof ConnectError ? error.code : error);
 
 describe("the pull of undelivered events", () => {
   let rig: OutboundRig;

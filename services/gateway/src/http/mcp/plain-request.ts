@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { classifyInboundRequest, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { isJsonObject } from "@toolgate/json/json-object";
+import { LRUCache } from "lru-cache";
 
 /** A request without anything unusual. The SDK would add nothing to it, and cost more than the rest of it. */
 export interface PlainRequest {
@@ -22,6 +23,9 @@ const VERSION_OF_2026 = "2026-07-28";
 const VERSIONS_OF_2025: ReadonlySet<string> = new Set(
   SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < VERSION_OF_2026),
 );
+/** Metadata of which the SDK has said that it is of 2026. A client sends the same with each request. */
+const KNOWN_METADATA = new LRUCache<string, true>({ max: 100 });
+const MAX_KNOWN_LENGTH = 2_000;
 const OF_MESSAGE = new Set(["jsonrpc", "id", "method", "params"]);
 
 /** Undefined for any other message, and for each one that the SDK might refuse: the SDK responds to those. */
@@ -41,7 +45,7 @@ export function plainRequestOf(
     return isVersionOf2025(headers["mcp-protocol-version"]) ? { ...request, generation: 2025 } : undefined;
   }
   const name = named === undefined ? undefined : params[named];
-  const isOf2026 = isJsonObject(meta) && saysTheSame(message, method, name, headers);
+  const isOf2026 = isJsonObject(meta) && sayTheSame(method, name, headers) && isMetadataOf2026(message, meta, method);
   return isOf2026 ? { ...request, generation: 2026 } : undefined;
 }
 
@@ -49,18 +53,25 @@ function isVersionOf2025(version: string | string[] | undefined): boolean {
   return version === undefined || (typeof version === "string" && VERSIONS_OF_2025.has(version));
 }
 
-/** Whether a message of 2026 and its headers say the same. */
-function saysTheSame(message: object, method: string, name: unknown, headers: IncomingHttpHeaders): boolean {
+/** Whether the headers of 2026 repeat what the message says. */
+function sayTheSame(method: string, name: unknown, headers: IncomingHttpHeaders): boolean {
   if (headers["mcp-protocol-version"] !== VERSION_OF_2026) return false;
-  if (headers["mcp-method"] !== method || headers["mcp-name"] !== name) return false;
+  return headers["mcp-method"] === method && headers["mcp-name"] === name;
+}
+
+/** All else in the message has been checked: what the SDK says depends on the metadata alone. */
+function isMetadataOf2026(message: object, meta: object, method: string): boolean {
+  const text = JSON.stringify(meta);
+  if (KNOWN_METADATA.has(text)) return true;
   const outcome = classifyInboundRequest({
     httpMethod: "POST",
     body: message,
     protocolVersionHeader: VERSION_OF_2026,
     mcpMethodHeader: method,
-    ...(typeof name === "string" && { mcpNameHeader: name }),
   });
-  return outcome.kind === "modern" && outcome.classification.revision === VERSION_OF_2026;
+  const isOf2026 = outcome.kind === "modern" && outcome.classification.revision === VERSION_OF_2026;
+  if (isOf2026 && text.length <= MAX_KNOWN_LENGTH) KNOWN_METADATA.set(text, true);
+  return isOf2026;
 }
 
 function hasOnly(object: object, names: ReadonlySet<string>): boolean {
