@@ -34,7 +34,10 @@ beforeEach(() => {
 });
 afterEach(() => resources.disposeAsync());
 
-/** A gateway that knows two keys, of which one has reached its limit. */
+/** When the limits of the keys are reset. */
+const RESET_AT_S = 1_800_000_000;
+
+/** A gateway that knows two keys, of which one has reached its limit, ten seconds before their reset. */
 async function gateway() {
   const clock = testClock();
   const others = createNeighbours(clock);
@@ -48,11 +51,13 @@ async function gateway() {
               toolListed: true,
               admitted: secret === KNOWN,
               limit: 10,
+              resetAt: BigInt(RESET_AT_S),
             })
           : undefined,
       runTool: async () =>
         create(RunResponseSchema, { outcome: { case: "resultJson", value: Buffer.from('{"success":true}') } }),
       turns: createWorkspaceTurns(1024 ** 3, clock, others),
+      now: () => (RESET_AT_S - 10) * 1_000 + clock.nowMs(),
     },
     receiveHook: async ({ hook }) =>
       create(ReceiveResponseSchema, {
@@ -77,7 +82,7 @@ async function gateway() {
     for (let turn = 0; turn < 200; turn += 1) await eventLoopTurn();
     expect(answered.length).toBe(count);
   };
-  return { clock, others, answered, send, settled };
+  return { app, clock, others, answered, send, settled };
 }
 
 const FLOOD = PER_SECOND + 200;
@@ -119,6 +124,43 @@ test.each([
   expect(await send("/api/v1/tools/echo", KNOWN, NETWORK[0])).toBe(200);
   await clock.pass(1_000);
   expect(new Set(await Promise.all(flood))).toEqual(new Set([status]));
+});
+
+test("[LIMIT-7] a call that is refused after a wait is told the seconds that are left then", async () => {
+  const { app, clock, others, send, settled } = await gateway();
+  others.note("quiet");
+  const flood = Array.from({ length: PER_SECOND }, () => send("/api/v1/tools/echo", SPENT, NETWORK[0]));
+  await settled(PER_SECOND);
+  const rest = Array.from({ length: 4 * PER_SECOND }, () => send("/api/v1/tools/echo", SPENT, NETWORK[0]));
+  const headers = { authorization: `Bearer ${SPENT}` };
+  const last = app.inject({ method: "POST", url: "/api/v1/tools/echo", headers, payload: "{}" });
+  for (let turn = 0; turn < 200; turn += 1) await eventLoopTurn();
+  await clock.pass(4_500);
+  const { "retry-after": retryAfter, ratelimit } = (await last).headers;
+  expect(retryAfter).toBe("6");
+  expect(ratelimit).toContain(";t=6");
+  await Promise.all([...flood, ...rest]);
+});
+
+test("[TOOL] nobody waits for the refusals of clients that have left", async () => {
+  const { app, clock, others, send, settled } = await gateway();
+  others.note("quiet");
+  const flood = Array.from({ length: PER_SECOND }, () => send("/nowhere", KNOWN, NETWORK[0]));
+  await settled(PER_SECOND);
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  const gone = Array.from({ length: 1_000 }, async () => {
+    const leaving = new AbortController();
+    void left.then(() => leaving.abort());
+    const { signal } = leaving;
+    await app.inject({ method: "POST", url: "/nowhere", remoteAddress: NETWORK[0], signal }).catch(() => {});
+  });
+  for (let turn = 0; turn < 200; turn += 1) await eventLoopTurn();
+  leave();
+  await Promise.all(gone);
+  const next = send("/nowhere", KNOWN, NETWORK[0]);
+  await clock.pass(100);
+  await settled(PER_SECOND + 1);
+  await Promise.all([...flood, next]);
 });
 
 test("[TOOL] nobody is refused more slowly while no workspace calls", async () => {

@@ -259,7 +259,9 @@ test("[FAIR] a workspace has a limited number of keys, revoked ones included: on
      from generate_series(2, $2::int) n`,
     [workspaceId, MAX_KEYS],
   );
-  await keyAuth.keys().createKey({ name: "last" }, manager);
+  const keys = Array.from({ length: 8 }, () => codeOf(keyAuth.keys().createKey({ name: "last" }, manager)));
+  const refusals = (await Promise.all(keys)).filter((code) => code !== undefined);
+  expect(refusals).toEqual(Array(7).fill(Code.ResourceExhausted));
   const refused = keyAuth.keys().createKey({ name: "more" }, manager);
   await expect(refused).rejects.toMatchObject({
     code: Code.ResourceExhausted,

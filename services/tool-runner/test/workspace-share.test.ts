@@ -190,6 +190,12 @@ async function neighbour(): Promise<AsyncDisposable> {
 test.each([
   { what: "events", call: "await ctx.emitWebhook('small', { n })", perRun: 20, share: 32 },
   { what: "calls of tools", call: "await ctx.callTool('nested', {})", perRun: 40, share: 64 },
+  {
+    what: "requests to servers outside",
+    call: "await ctx.fetch('http://127.0.0.1:9/').catch(() => 0)",
+    perRun: 10,
+    share: 16,
+  },
   { what: "reads of variables", call: "await ctx.variable('unknown').catch(() => 0)", perRun: 150, share: 256 },
 ])(
   "[FAIR] small $what count while other workspaces have runs, and not while a workspace is alone",

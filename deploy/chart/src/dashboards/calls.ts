@@ -1,5 +1,5 @@
 import type { Dashboard } from "./panel.ts";
-import { quantiles, rate, share, total } from "./queries.ts";
+import { NOT_REFUSED, quantiles, rate, share, total } from "./queries.ts";
 
 const HTTP = "toolgate_http_request_duration_seconds";
 const RPC = "toolgate_rpc_duration_seconds";
@@ -14,7 +14,7 @@ export const calls: Dashboard = {
       title: "At the gateway",
       panels: [
         { title: "Calls by status", unit: "reqps", queries: [rate(`${HTTP}_count`, "status", TOOLS)] },
-        { title: "Duration", unit: "s", queries: quantiles(HTTP, TOOLS) },
+        { title: "Duration without refusals", unit: "s", queries: quantiles(HTTP, `${TOOLS},${NOT_REFUSED}`) },
         { title: "Refused by a limit", unit: "reqps", queries: [rate("toolgate_refusals_total", "limiter")] },
       ],
     },

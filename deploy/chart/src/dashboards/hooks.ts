@@ -1,5 +1,5 @@
 import type { Dashboard } from "./panel.ts";
-import { highest, quantiles, rate } from "./queries.ts";
+import { highest, NOT_REFUSED, quantiles, rate } from "./queries.ts";
 
 const HTTP = "toolgate_http_request_duration_seconds";
 const ROUTE = 'route="/api/v1/hooks/*"';
@@ -14,7 +14,7 @@ export const hooks: Dashboard = {
       title: "Calls",
       panels: [
         { title: "Calls by status", unit: "reqps", queries: [rate(`${HTTP}_count`, "status", ROUTE)] },
-        { title: "Time to accept", unit: "s", queries: quantiles(HTTP, ROUTE) },
+        { title: "Time to accept", unit: "s", queries: quantiles(HTTP, `${ROUTE},${NOT_REFUSED}`) },
         {
           title: "Refused by a limit",
           unit: "reqps",

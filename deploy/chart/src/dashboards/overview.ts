@@ -1,6 +1,6 @@
 import { OBJECTIVES, ratioSeries } from "../monitoring/objectives.ts";
 import type { Dashboard } from "./panel.ts";
-import { highest, quantiles, rate, share, total } from "./queries.ts";
+import { highest, NOT_REFUSED, quantiles, rate, share, total } from "./queries.ts";
 
 const HTTP = "toolgate_http_request_duration_seconds";
 const TOOLS = 'route="/api/v1/tools/*"';
@@ -45,8 +45,12 @@ export const overview: Dashboard = {
     {
       title: "Latency",
       panels: [
-        { title: "Tool calls", unit: "s", queries: quantiles(HTTP, TOOLS) },
-        { title: "Calls of hooks", unit: "s", queries: quantiles(HTTP, 'route="/api/v1/hooks/*"') },
+        { title: "Tool calls without refusals", unit: "s", queries: quantiles(HTTP, `${TOOLS},${NOT_REFUSED}`) },
+        {
+          title: "Calls of hooks without refusals",
+          unit: "s",
+          queries: quantiles(HTTP, `route="/api/v1/hooks/*",${NOT_REFUSED}`),
+        },
         {
           title: "First text of an answer",
           unit: "s",

@@ -1,5 +1,8 @@
 import type { Query } from "./panel.ts";
 
+/** Responses whose time tells how fast the others get theirs: refusals may wait on purpose (`slow-refusals.ts`). */
+export const NOT_REFUSED = 'status!~"401|403|404|405|429"';
+
 const selector = (metric: string, matchers: string) => `${metric}{namespace="$namespace"${matchers && `,${matchers}`}}`;
 const by = (labels: string) => (labels ? ` by (${labels})` : "");
 const legendOf = (labels: string) =>

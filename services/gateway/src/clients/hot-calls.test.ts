@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { KeyVerdictSchema, VerifyResponseSchema } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
-import { type RunRequest, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
+import { type RunRequest, type RunResponse, RunResponseSchema } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { expect, test } from "vitest";
 import { createRunTool, createVerifyKey, type ToolRun } from "./hot-calls.ts";
 
@@ -63,4 +63,20 @@ test("a usable body is sent as received, with its idempotency key", async () => 
   const request = await sent({ body: Buffer.from('{"args":{}}') });
   expect(request.bodyFault).toBeUndefined();
   expect([Buffer.from(request.body).toString(), request.idempotencyKey]).toEqual(['{"args":{}}', "key-1"]);
+});
+
+test("[FAIR] a workspace whose calls do not end, whoever waits for them, leaves places for others", async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<RunResponse>();
+  const runTool = createRunTool(() => ended);
+  const call = { tool: "echo", body: Buffer.from("{}"), bodyFault: undefined, ip: "", idempotencyKey: "", usage: {} };
+  const run = (workspaceId: string) => runTool(create(KeyVerdictSchema, { keyId: "k", workspaceId }), call);
+  const refused: unknown[] = [];
+  const calls = Array.from({ length: 3_000 }, () => run("noisy").catch((error: unknown) => refused.push(error)));
+  const quiet = run("quiet");
+  end(create(RunResponseSchema));
+  await quiet;
+  await Promise.all(calls);
+  expect(refused).toHaveLength(3_000 - 2_048);
+  expect(refused[0]).toMatchObject({ code: Code.ResourceExhausted });
+  await run("noisy");
 });

@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { hashSecret } from "@toolgate/api-key/secret";
+import { DEFAULT_MAX_IN_FLIGHT } from "@toolgate/call-stream/limits";
 import {
   type KeyVerdict,
   type VerifyRequest,
@@ -16,6 +17,7 @@ import {
   ViolationSchema,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Violation } from "../domain/responses.ts";
+import { RunPlaces } from "./run-places.ts";
 
 /** A hot call as `peers.call` makes it. */
 type HotCall<I, O> = (request: I) => Promise<O>;
@@ -55,14 +57,17 @@ export interface ToolRun {
   usage: MessageInitShape<typeof CallUsageSchema>;
 }
 
-/** Runs a tool for a verified key. */
+/** Runs a tool for a verified key. Rejects with `ResourceExhausted` when its workspace has too many calls under way. */
 export type RunTool = (verdict: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
 
 /** Not JSON, so that an older tool-runner, which ignores the violation, refuses the body instead of running the tool. */
 const UNUSABLE_BODY = Buffer.from("\0");
 
 export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
-  return (verdict, { tool, body, bodyFault, ip, idempotencyKey, usage }) => {
+  const places = new RunPlaces(DEFAULT_MAX_IN_FLIGHT);
+  return async (verdict, { tool, body, bodyFault, ip, idempotencyKey, usage }) => {
+    using place = places.take(verdict.workspaceId);
+    if (!place) throw new ConnectError("the workspace has too many calls under way", Code.ResourceExhausted);
     const caller = create(KeyCallerSchema, {
       keyId: verdict.keyId,
       keyName: verdict.keyName,
@@ -82,6 +87,6 @@ export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
       caller: { case: "key", value: caller },
       idempotencyKey: bodyFault ? "" : idempotencyKey,
     });
-    return run(request);
+    return await run(request);
   };
 }

@@ -41,7 +41,7 @@ export async function refuseStranger(
   clientIp: string,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  await waitToRefuse(turns.refusals, networkOfClient(clientIp));
+  await waitToRefuse(turns.refusals, networkOfClient(clientIp), reply);
   return sendResponse(reply, UNAUTHENTICATED);
 }
 
@@ -54,9 +54,8 @@ export async function keyOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<KeyVerdict | undefined> {
-  // Node forgets the address of a client that has left.
   const { ip } = request;
-  const key = await verifyUncounted(context, request);
+  const key = await verifyUncounted(context, request, ip);
   if (key) setLimitHeaders(reply, key, context.now());
   else await refuseStranger(context, ip, reply);
   return key;
@@ -69,10 +68,11 @@ export async function keyOf(
 export async function rejectMethod(
   context: CallContext,
   request: FastifyRequest,
+  clientIp: string | undefined,
   reply: FastifyReply,
   allow: string,
 ): Promise<FastifyReply> {
-  const key = await verifyUncounted(context, request).catch((error: unknown) => {
+  const key = await verifyUncounted(context, request, clientIp).catch((error: unknown) => {
     context.log.warn({ err: error }, "key not looked up");
     return undefined;
   });
@@ -80,12 +80,13 @@ export async function rejectMethod(
   return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
 }
 
-/** Undefined: the key is not valid. */
+/** Undefined: the key is not valid, or the client left before its address was read, which Node has forgotten then. */
 export async function verifyUncounted(
   { verifyKey }: CallContext,
-  request: FastifyRequest,
+  { headers }: FastifyRequest,
+  clientIp: string | undefined,
 ): Promise<KeyVerdict | undefined> {
-  const secret = apiKeyOf(request.headers.authorization);
-  if (secret === undefined) return undefined;
-  return verifyKey(secret, { tool: "", count: false, clientIp: canonicalIp(request.ip) });
+  const secret = apiKeyOf(headers.authorization);
+  if (secret === undefined || clientIp === undefined) return undefined;
+  return verifyKey(secret, { tool: "", count: false, clientIp: canonicalIp(clientIp) });
 }

@@ -90,7 +90,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addTelemetry(app, isTrusted);
 
   const rejectUnrouted = async (request: FastifyRequest, reply: FastifyReply) => {
-    await waitToRefuse(calls.turns.refusals, networkOfClient(request.ip));
+    const { ip } = request;
+    await waitToRefuse(calls.turns.refusals, networkOfClient(ip), reply);
     // Either the path is unknown, or it has only one method and the request used another.
     const url = request.raw.url ?? "";
     const allow = allowedMethod(url);
@@ -98,7 +99,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     if (isChatTarget(url)) return sendResponse(reply.header("allow", allow), CHAT_METHOD_NOT_ALLOWED);
     // [IN-15] Hooks have nothing to do with keys.
     if (isHookTarget(url)) return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
-    return rejectMethod(context, request, reply, allow);
+    return rejectMethod(context, request, ip, reply, allow);
   };
   app.setNotFoundHandler(rejectUnrouted);
   app.setErrorHandler((error: FastifyError, request, reply) => {

@@ -33,7 +33,7 @@ const CALLS: Omit<ShareLimits, "bytesPerSecond"> = {
   freeBytes: 16 * 1024,
   unknownBytes: 64 * 1024,
   bytesBesideOthers: 24 * 1024,
-  // Between two processes, 4,096 calls of all workspaces can be under way.
+  // Without those whose clients have left; `RunPlaces` bounds what goes on then.
   maxRunning: 1_000,
   maxWaiting: 1_000,
   maxWaitMs: 20_000,
@@ -62,7 +62,7 @@ const REFUSALS: ShareLimits = {
   bytesPerSecond: 250,
   burstBytes: 250,
   bytesBesideOthers: 1,
-  // As many as there are connections.
+  // As many as there are connections, because a client that leaves waits no longer.
   maxWaiting: 20_000,
   maxWaitMs: 5_000,
 };

@@ -71,3 +71,25 @@ test("[IN-28] while Redis is down, verified calls of the same moment share a che
     expect(checks).toEqual(["w", "w"]);
   }
 });
+
+test("[IN-28] while Redis is down, a call that has waited for its turn is judged by the hook as it is then", async () => {
+  let nowMs = 0;
+  let hook = ROW;
+  const gate = createHookGate({
+    redis: new EventEmitter() as Redis,
+    now: () => nowMs,
+    admission: { decide: () => Promise.reject(new Error("redis is down")) },
+    loadRow: async () => hook,
+    openSecret: () => "secret",
+    isWorkspaceLocked: async () => false,
+    onAdmissionError: () => {},
+  });
+  const admitted = await gate.admit(Buffer.alloc(32), async ({ active }) => {
+    if (nowMs === 0) {
+      nowMs = 1_900;
+      hook = { ...ROW, active: false };
+    }
+    return { refused: !active };
+  });
+  expect(admitted?.judgement).toEqual({ refused: true });
+});

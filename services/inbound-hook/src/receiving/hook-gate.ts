@@ -49,6 +49,8 @@ interface HookGateDependencies extends Pick<EpochCacheOptions<HookEpochs, unknow
 
 /** An epoch that still changes after this many reads is a fault, not a user's edits. */
 const MAX_RELOADS = 5;
+/** How old a hook may be that was loaded because Redis is down. */
+const USED_FOR_MS = 250;
 const MAX_CACHED_HOOKS = 50_000;
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 /** The size of a hook without its secret. */
@@ -83,12 +85,17 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
 
   /** Calls that fail verification cause no request to key-auth, and do not learn whether the workspace is locked. */
   async function admitWithoutRedis<J extends { refused: boolean }>(
-    row: ReceivableRow,
+    urlHash: Buffer,
     judge: Judge<J>,
-  ): Promise<JudgedCall<J>> {
+  ): Promise<JudgedCall<J> | undefined> {
+    const row = await loadRow(urlHash);
+    if (!row) return undefined;
     const unlocked = { ...row, secret: row.active ? openSecret(row) : "", locked: false };
+    const fromMs = now();
     const verified = await judge(unlocked);
     if (verified.refused) return { hook: unlocked, judgement: verified };
+    // It has waited for its turn, which it has now. Meanwhile the hook may have been changed.
+    if (now() - fromMs > USED_FOR_MS) return admitWithoutRedis(urlHash, judge);
     const hook = { ...unlocked, locked: await lockOfMoment(row.workspaceId) };
     const judgement = hook.locked ? await judge(hook) : verified;
     if (judgement.refused) return { hook, judgement };
@@ -114,10 +121,7 @@ export function createHookGate(dependencies: HookGateDependencies): HookGate {
           .decide({ hookId, workspaceId, known: epochs, limit: hook?.limit ?? 0, count })
           .catch(onAdmissionError);
         epochsRead.add(1, { source: decision ? "redis" : "none" });
-        if (!decision) {
-          const row = await loadRow(urlHash);
-          return row && admitWithoutRedis(row, judge);
-        }
+        if (!decision) return admitWithoutRedis(urlHash, judge);
         if (decision.kind === "stale") {
           epochs = decision.epochs;
           hook = await cache.get(id, epochs, () => loadHook(urlHash));

@@ -66,3 +66,14 @@ test("[FAIR] a workspace that is alone waits for no number of small calls", asyn
   await Promise.all(Array.from({ length: 2_000 }, () => call("alone")));
   expect(outcomes).toEqual({ begun: 2_000, refused: 0 });
 });
+
+test("[FAIR] however many workspaces have calls that wait, half of the places at a receiver stay free", async () => {
+  const { clock, neighbours, outcomes, call } = startShares(1);
+  neighbours.note("quiet");
+  const workspaces = Array.from({ length: 20 }, (_, index) => `noisy-${index}`);
+  const all = workspaces.flatMap((workspace) => Array.from({ length: 400 }, () => call(workspace)));
+  await eventLoopTurn();
+  expect(all.length - outcomes.begun - outcomes.refused).toBeLessThanOrEqual(2_048);
+  await clock.pass(2_000);
+  await Promise.all(all);
+});

@@ -14,6 +14,11 @@ const BODY_WEIGHT = 6;
 const FREE_BODY_BYTES = 16 * KIB;
 /** Those that wait keep their bodies. */
 const MAX_WAITING_BYTES = 8 * KIB * KIB;
+/**
+ * Of all workspaces; each may have as many as are left. The gateway can have 4,096 calls at a receiver at the same time, and
+ * half of them stay free for those that need not wait.
+ */
+const MAX_WAITING_OF_ALL = 2_048;
 const RETRY_AFTER_SECONDS = 1;
 /** `bytesPerSecond` is a setting. */
 const LIMITS: Omit<ShareLimits, "bytesPerSecond"> = {
@@ -21,7 +26,6 @@ const LIMITS: Omit<ShareLimits, "bytesPerSecond"> = {
   burstBytes: 4 * KIB * KIB,
   // So about 170 a second have their turn, which is the highest limit of one hook: 10,000 a minute.
   bytesBesideOthers: 48 * KIB,
-  // The gateway can have 4,096 calls at the receivers at the same time.
   maxWaiting: 256,
   // Senders give up after a few seconds, and a call has to be stored within 3.5 s (`store-batch.ts`).
   maxWaitMs: 2_000,
@@ -33,21 +37,26 @@ export function createHookShares(
   neighbours: Neighbours = PROCESS_NEIGHBOURS,
 ): HookShares {
   const shares = createWorkspaceShares({ ...LIMITS, bytesPerSecond }, clock, neighbours);
-  const waitingBytes = new Map<string, number>();
-  const addWaiting = (workspaceId: string, bytes: number) => {
-    const sum = (waitingBytes.get(workspaceId) ?? 0) + bytes;
-    if (sum === 0) waitingBytes.delete(workspaceId);
-    else waitingBytes.set(workspaceId, sum);
+  const waiting = new Map<string, { calls: number; bytes: number }>();
+  let waitingOfAll = 0;
+  const addWaiting = (workspaceId: string, calls: 1 | -1, bytes: number) => {
+    const before = waiting.get(workspaceId) ?? { calls: 0, bytes: 0 };
+    waitingOfAll += calls;
+    if (before.calls + calls === 0) waiting.delete(workspaceId);
+    else waiting.set(workspaceId, { calls: before.calls + calls, bytes: before.bytes + bytes });
+  };
+  const hasRoom = (workspaceId: string, bytes: number) => {
+    const mine = waiting.get(workspaceId);
+    if (!mine) return true;
+    return mine.bytes + bytes <= MAX_WAITING_BYTES && mine.calls < MAX_WAITING_OF_ALL - waitingOfAll;
   };
   return {
     begin(workspaceId, bodyBytes) {
-      const before = waitingBytes.get(workspaceId) ?? 0;
-      if (before > 0 && before + bodyBytes > MAX_WAITING_BYTES)
-        return Promise.reject(new ShareExceeded(RETRY_AFTER_SECONDS));
+      if (!hasRoom(workspaceId, bodyBytes)) return Promise.reject(new ShareExceeded(RETRY_AFTER_SECONDS));
       const turn = shares.begin(workspaceId, Math.max(0, bodyBytes - FREE_BODY_BYTES) * BODY_WEIGHT);
       if (!(turn instanceof Promise)) return turn;
-      addWaiting(workspaceId, bodyBytes);
-      return turn.finally(() => addWaiting(workspaceId, -bodyBytes));
+      addWaiting(workspaceId, 1, bodyBytes);
+      return turn.finally(() => addWaiting(workspaceId, -1, -bodyBytes));
     },
   };
 }

@@ -52,7 +52,7 @@ export function hookRoutes(options: HookContext) {
         const network = networkOfClient(request.ip);
         const response = await receive(context, request);
         // The body is not kept while this waits.
-        if (REFUSALS.has(response.status)) await waitToRefuse(context.refusals, network);
+        if (REFUSALS.has(response.status)) await waitToRefuse(context.refusals, network, reply);
         return sendResponse(reply, response);
       },
     });

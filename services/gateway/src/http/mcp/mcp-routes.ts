@@ -9,7 +9,7 @@ import { waitToRefuse } from "../slow-refusals.ts";
 import { MAX_BODY_BYTES } from "../tools/request-body.ts";
 import { renewed } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
-import { arrivalOf, refusalOf, verifyCall } from "../tools/verified-call.ts";
+import { arrivalOf, isRefused, verifyCall } from "../tools/verified-call.ts";
 import { COSTS, refusalOfTurn } from "../workspace-turns.ts";
 import { admit, isReadFirst } from "./mcp-admission.ts";
 import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
@@ -86,11 +86,13 @@ async function callOnce(
   using begun = await context.batches.begin(request.socket);
   const call = await verifyCall(context, { secret, tool: plain.tool, ...arrival });
   if (!call) return refuseStranger(context, arrival.clientIp, reply);
-  begun.hasValidKey = true;
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   const { workspaceId } = call.verdict;
-  if (refusalOf(call)) await waitToRefuse(context.turns.refusals, workspaceId);
-  else {
+  if (isRefused(call)) {
+    begun[Symbol.dispose]();
+    await waitToRefuse(context.turns.refusals, workspaceId, reply);
+  } else {
+    begun.hasValidKey = true;
     const refusal = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, COSTS.mcp);
     if (refusal) {
       await logCall(context, call, refusal.status);

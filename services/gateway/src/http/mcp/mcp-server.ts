@@ -13,7 +13,7 @@ import { refusalOfDescription, takeTurnToSend } from "../descriptions/large-desc
 import { verifyUncounted } from "../key-api.ts";
 import { runVerified } from "../tools/tool-call.ts";
 import { logCall } from "../tools/usage-record.ts";
-import { arrivalOf, refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
+import { arrivalOf, isRefused, refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
 import { MAX_JSON_LEVELS } from "./mcp-message.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */
@@ -112,7 +112,9 @@ async function callTool(
   const body = Buffer.from(JSON.stringify({ args }));
   const { key: idempotencyKey, violation } = readIdempotencyKey(headers[IDEMPOTENCY_KEY_HEADER]);
   const bodyFault = exchange.fault ?? violation;
-  const response = refusalOf(call) ?? (await runVerified(context, call, { body, bodyFault, idempotencyKey }));
+  const response = isRefused(call)
+    ? refusalOf(call, context.now())
+    : await runVerified(context, call, { body, bodyFault, idempotencyKey });
   await logCall(context, call, response.status);
   return response;
 }
@@ -152,7 +154,7 @@ async function hasOutputSchema(context: Context, exchange: McpExchange, tool: st
 }
 
 async function keyWithTools(context: Context, exchange: McpExchange): Promise<KeyVerdict> {
-  exchange.key ??= await verifyUncounted(context, exchange.request);
+  exchange.key ??= await verifyUncounted(context, exchange.request, exchange.request.ip);
   if (!exchange.key) throw new Error("the key is not valid any more");
   return exchange.key;
 }

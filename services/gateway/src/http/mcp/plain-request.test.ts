@@ -100,6 +100,18 @@ test.each<[string, unknown, Record<string, string>]>([
   expect(plainCallOf(message, headers)).toBeUndefined();
 });
 
+test("[TOOL-12] metadata that is written like valid metadata is still refused by the SDK", () => {
+  const callWith = (value: string) => {
+    const meta = JSON.stringify({
+      ...META,
+      "io.modelcontextprotocol/clientCapabilities": { experimental: { a: { b: 1 } } },
+    });
+    return callOf({ _meta: JSON.parse(meta.replace('"b":1', `"b":${value}`)) });
+  };
+  expect(plainCallOf(callWith("null"), OF_2026)).toBeDefined();
+  expect(plainCallOf(callWith("1e400"), OF_2026)).toBeUndefined();
+});
+
 test.each<[string, object, Record<string, string>]>([
   ["of 2025", listOf(), OF_2025],
   ["of 2025 with parameters", listOf({ params: {} }), OF_2025],

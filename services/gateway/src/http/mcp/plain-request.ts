@@ -23,7 +23,7 @@ const VERSION_OF_2026 = "2026-07-28";
 const VERSIONS_OF_2025: ReadonlySet<string> = new Set(
   SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < VERSION_OF_2026),
 );
-/** Metadata of which the SDK has said that it is of 2026. A client sends the same with each request. */
+/** Metadata of which the SDK has said that it is of 2026. Most clients send the same with each request. */
 const KNOWN_METADATA = new LRUCache<string, true>({ max: 100 });
 const MAX_KNOWN_LENGTH = 2_000;
 const OF_MESSAGE = new Set(["jsonrpc", "id", "method", "params"]);
@@ -62,7 +62,9 @@ function sayTheSame(method: string, name: unknown, headers: IncomingHttpHeaders)
 /** All else in the message has been checked: what the SDK says depends on the metadata alone. */
 function isMetadataOf2026(message: object, meta: object, method: string): boolean {
   const text = JSON.stringify(meta);
-  if (KNOWN_METADATA.has(text)) return true;
+  // A number that is too large is written as null too, but the SDK refuses it.
+  const isExact = !text.includes("null");
+  if (isExact && KNOWN_METADATA.has(text)) return true;
   const outcome = classifyInboundRequest({
     httpMethod: "POST",
     body: message,
@@ -70,7 +72,7 @@ function isMetadataOf2026(message: object, meta: object, method: string): boolea
     mcpMethodHeader: method,
   });
   const isOf2026 = outcome.kind === "modern" && outcome.classification.revision === VERSION_OF_2026;
-  if (isOf2026 && text.length <= MAX_KNOWN_LENGTH) KNOWN_METADATA.set(text, true);
+  if (isOf2026 && isExact && text.length <= MAX_KNOWN_LENGTH) KNOWN_METADATA.set(text, true);
   return isOf2026;
 }
 

@@ -6,9 +6,9 @@ export interface CallBatches {
   begin(connection: Connection): BegunCall | Promise<BegunCall>;
 }
 
-/** Dispose it when the call has ended. */
+/** Dispose it when the call has ended; after the first time, that does nothing. */
 export interface BegunCall extends Disposable {
-  /** Set it once the key is known to be valid: then the client may be expected to call again. */
+  /** Set it once the key is known to be valid and below its limit: then the client may be expected to call again. */
   hasValidKey: boolean;
 }
 
@@ -48,9 +48,12 @@ export function createCallBatches(clock: Clock = REAL_CLOCK): CallBatches {
   function beginNow(connection: Connection, nowMs: number): BegunCall {
     lastMs = nowMs;
     const end = underWay.add(nowMs);
+    let hasEnded = false;
     return {
       hasValidKey: false,
       [Symbol.dispose]() {
+        if (hasEnded) return;
+        hasEnded = true;
         end();
         const endMs = clock.nowMs();
         if (this.hasValidKey) expected.set(connection, endMs);

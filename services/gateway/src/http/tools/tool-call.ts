@@ -28,7 +28,7 @@ import { waitToRefuse } from "../slow-refusals.ts";
 import { COSTS, refusalOfTurn } from "../workspace-turns.ts";
 import { readBody } from "./request-body.ts";
 import { logCall, recordedBy, usageForRun } from "./usage-record.ts";
-import { arrivalOf, refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
+import { arrivalOf, isRefused, refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
 
 /** Of a call that tool-runner did not start because of its workspace's share, after a wait of its own. */
 const RETRY_AFTER_S = 5;
@@ -59,10 +59,24 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
   using begun = await context.batches.begin(request.socket);
   const call = await verifyCall(context, { secret, tool, ...arrival });
   if (!call) return refuseStranger(context, arrival.clientIp, reply);
-  begun.hasValidKey = true;
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
+  if (isRefused(call)) {
+    begun[Symbol.dispose]();
+    return refuseCall(context, call, reply);
+  }
+  begun.hasValidKey = true;
   const response = await responseOf(context, call, request, reply);
   if (response === UNAUTHENTICATED) dropLimitHeaders(reply);
+  await logCall(context, call, response.status);
+  return sendResponse(reply, response);
+}
+
+/** Refuses a call over its limit or to a locked workspace, in its turn. */
+async function refuseCall(context: CallContext, call: VerifiedCall, reply: FastifyReply): Promise<FastifyReply> {
+  await waitToRefuse(context.turns.refusals, call.verdict.workspaceId, reply);
+  const nowMs = context.now();
+  setLimitHeaders(reply, call.verdict, nowMs);
+  const response = refusalOf(call, nowMs);
   await logCall(context, call, response.status);
   return sendResponse(reply, response);
 }
@@ -74,11 +88,6 @@ async function responseOf(
   reply: FastifyReply,
 ): Promise<ApiResponse> {
   const { workspaceId } = call.verdict;
-  const refusal = refusalOf(call);
-  if (refusal) {
-    await waitToRefuse(context.turns.refusals, workspaceId);
-    return refusal;
-  }
   const refusalOfShare = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, COSTS.call);
   return refusalOfShare ?? runRequest(context, call, request);
 }
@@ -110,12 +119,12 @@ async function runRequest(context: CallContext, call: VerifiedCall, request: Fas
 /** Verifies the key again, without counting, when the body took so long that the grant may expire on its way. */
 export async function renewed(
   { verifyKey, now }: CallContext,
-  { verdict, tool, arrivedAtMs }: VerifiedCall,
-  { headers, ip }: FastifyRequest,
+  { verdict, tool, clientIp, arrivedAtMs }: VerifiedCall,
+  { headers }: FastifyRequest,
 ): Promise<KeyVerdict | undefined> {
   if (Math.abs(now() - arrivedAtMs) < GRANT_USED_FOR_MS) return verdict;
   const secret = apiKeyOf(headers.authorization) ?? "";
-  return verifyKey(secret, { tool, count: false, clientIp: canonicalIp(ip) });
+  return verifyKey(secret, { tool, count: false, clientIp: canonicalIp(clientIp) });
 }
 
 /** Calls tool-runner to run the tool. Never rejects. */

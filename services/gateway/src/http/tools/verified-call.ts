@@ -10,6 +10,8 @@ import { type ApiResponse, limitReached, TOOL_UNAVAILABLE } from "../../domain/r
 export interface VerifiedCall {
   verdict: KeyVerdict;
   tool: string;
+  clientIp: string;
+  /** Shortened, as it is logged. */
   ip: string;
   arrivedAtMs: number;
   started: number;
@@ -42,11 +44,23 @@ export async function verifyCall(
   if (secret === undefined) return undefined;
   const verdict = await verifyKey(secret, { tool, count: true, clientIp: canonicalIp(clientIp) });
   if (!verdict) return undefined;
-  return { verdict, tool, ip: shortIp(clientIp), arrivedAtMs, started, usage: { id: randomUUID(), recorded: "no" } };
+  return {
+    verdict,
+    tool,
+    clientIp,
+    ip: shortIp(clientIp),
+    arrivedAtMs,
+    started,
+    usage: { id: randomUUID(), recorded: "no" },
+  };
 }
 
-/** The response to a call over its limit or to a locked workspace; undefined when the tool may run. */
-export function refusalOf({ verdict, arrivedAtMs }: VerifiedCall): ApiResponse | undefined {
-  if (!verdict.admitted) return limitReached(secondsUntilReset(verdict, arrivedAtMs));
-  return verdict.workspaceLocked ? TOOL_UNAVAILABLE : undefined;
+/** Whether the call is over its limit, or its workspace is locked. */
+export function isRefused({ verdict }: VerifiedCall): boolean {
+  return !verdict.admitted || verdict.workspaceLocked;
+}
+
+/** The response to a refused call that is sent now. */
+export function refusalOf({ verdict }: VerifiedCall, nowMs: number): ApiResponse {
+  return verdict.admitted ? TOOL_UNAVAILABLE : limitReached(secondsUntilReset(verdict, nowMs));
 }
