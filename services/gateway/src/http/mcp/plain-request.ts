@@ -64,7 +64,7 @@ function isMetadataOf2026(message: object, meta: object, method: string): boolea
   const text = JSON.stringify(meta);
   // A number that is too large is written as null too, but the SDK refuses it.
   const isExact = !text.includes("null");
-  if (isExact && KNOWN_METADATA.has(text)) return true;
+  if (isExact && KNOWN_METADATA.get(text)) return true;
   const outcome = classifyInboundRequest({
     httpMethod: "POST",
     body: message,

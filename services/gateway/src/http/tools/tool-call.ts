@@ -59,11 +59,11 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
   using begun = await context.batches.begin(request.socket);
   const call = await verifyCall(context, { secret, tool, ...arrival });
   if (!call) return refuseStranger(context, arrival.clientIp, reply);
-  setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   if (isRefused(call)) {
     begun[Symbol.dispose]();
     return refuseCall(context, call, reply);
   }
+  setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
   begun.hasValidKey = true;
   const response = await responseOf(context, call, request, reply);
   if (response === UNAUTHENTICATED) dropLimitHeaders(reply);
