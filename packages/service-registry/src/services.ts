@@ -200,7 +200,6 @@ export const SERVICES = {
     peers: ["key-auth", "tool-runner", "chat", "inbound-hook", "outbound-webhook"],
     ports: { http: 8080, ops: 7100 },
     variables: [
-      SHARE,
       { name: "HTTP_HOST", meaning: "address that the HTTP server binds" },
       { name: "PORT", meaning: "port of the HTTP server" },
       { name: "PUBLIC_URL", meaning: "where callers reach the gateway" },

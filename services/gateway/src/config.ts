@@ -1,8 +1,7 @@
 import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections";
 import { type Env, readConfig as read } from "@toolgate/service-host/env";
 import { SERVICES } from "@toolgate/service-registry/services";
-import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
-import { SLOT_LIMITS, type SlotLimits } from "./domain/chat/answer-slots.ts";
+import { ANSWER_LIMITS, type AnswerLimits } from "./domain/chat/open-answers.ts";
 
 export const { needs: NEEDS } = SERVICES.gateway;
 
@@ -19,9 +18,7 @@ export interface Config extends NeedSettings<(typeof NEEDS)[number]> {
   drainIdleMs: number;
   /** Where callers reach the gateway, such as https://api.example.com; empty: as each request was addressed. */
   publicUrl: string;
-  chatSlots: SlotLimits;
-  /** What one workspace may send and receive at this gateway over time. */
-  workspaceBytesPerSecond: number;
+  answerLimits: AnswerLimits;
 }
 
 export function readConfig(env: Env): Config {
@@ -34,14 +31,13 @@ export function readConfig(env: Env): Config {
     drainMs: reader.integer("DRAIN_MS", { fallback: 40_000, min: 0, max: 600_000 }),
     drainIdleMs: reader.integer("DRAIN_IDLE_MS", { fallback: 3_000, min: 0, max: 60_000 }),
     publicUrl: reader.text("PUBLIC_URL", ""),
-    chatSlots: {
-      perUser: reader.integer("CHAT_STREAMS_PER_USER", { fallback: SLOT_LIMITS.perUser, min: 1, max: 1_000_000 }),
+    answerLimits: {
+      perUser: reader.integer("CHAT_STREAMS_PER_USER", { fallback: ANSWER_LIMITS.perUser, min: 1, max: 1_000_000 }),
       perWorkspace: reader.integer("CHAT_STREAMS_PER_WORKSPACE", {
-        fallback: SLOT_LIMITS.perWorkspace,
+        fallback: ANSWER_LIMITS.perWorkspace,
         min: 1,
         max: 1_000_000,
       }),
     },
-    workspaceBytesPerSecond: reader.integer("WORKSPACE_BYTES_PER_SECOND", WORKSPACE_BYTES_PER_SECOND),
   }));
 }

@@ -3,16 +3,14 @@ import type { UsageRecord } from "@toolgate/gen/toolgate/events/v1/records_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { RunTool, VerifyKey } from "./clients/hot-calls.ts";
 import type { DescriptionCache } from "./http/descriptions/description-cache.ts";
-import type { CallBatches } from "./http/tools/call-batches.ts";
-import type { WorkspaceTurns } from "./http/workspace-turns.ts";
+import type { GatewaySlots } from "./http/slots.ts";
 
 /** What a call of a tool needs, over HTTP and over MCP. */
 export interface CallContext {
   verifyKey: VerifyKey;
   runTool: RunTool;
   usage: GroupCommit<UsageRecord>;
-  turns: WorkspaceTurns;
-  batches: CallBatches;
+  slots: GatewaySlots;
   log: Logger;
   now: () => number;
 }

@@ -6,11 +6,10 @@ import type { Service, ServiceDefinition, ServiceHost } from "@toolgate/service-
 import { createRunTool, createVerifyKey } from "./clients/hot-calls.ts";
 import { createReceiveHook } from "./clients/inbound-hook.ts";
 import { type Config, NEEDS, readConfig } from "./config.ts";
-import { letClientsLeave } from "./http/leaving.ts";
+import { closingConnections } from "./http/close-connections.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createCallBatches } from "./http/tools/call-batches.ts";
+import { createGatewaySlots } from "./http/slots.ts";
 import { createUsageRecorder } from "./http/tools/usage-record.ts";
-import { createWorkspaceTurns } from "./http/workspace-turns.ts";
 
 const NAME = "gateway";
 
@@ -28,14 +27,13 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     verifyKey: createVerifyKey(peers.call(VerifyService.method.verify)),
     runTool: createRunTool(peers.call(RunService.method.run)),
     usage: resources.use(createUsageRecorder(bus)),
-    turns: createWorkspaceTurns(config.workspaceBytesPerSecond),
-    batches: createCallBatches(),
+    slots: createGatewaySlots(),
     log,
     now,
   };
   const receiveHook = createReceiveHook(peers.call(ReceiveService.method.receive));
   const app = await createHttpServer({ ...config, calls, receiveHook, peers, log });
-  const leave = letClientsLeave(app.server);
+  const closeConnections = closingConnections(app.server);
   await app.listen({ host: config.host, port: config.port });
   // Closing waits for the calls under way and closes idle connections.
   resources.defer(() => app.close());
@@ -49,7 +47,7 @@ export async function start(config: Config, { log, now, peers }: ServiceHost): P
     },
     async drain() {
       const cut = setTimeout(() => app.server.closeAllConnections(), config.drainMs);
-      await leave(Math.min(config.drainIdleMs, config.drainMs));
+      await closeConnections(Math.min(config.drainIdleMs, config.drainMs));
       await app.close().finally(() => clearTimeout(cut));
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

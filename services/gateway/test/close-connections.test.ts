@@ -35,7 +35,7 @@ async function ask(port: number, agent: Agent): Promise<Answer> {
   return { status: response.statusCode, connection: response.headers.connection, from };
 }
 
-test("a stopping gateway responds on connections that were idle, tells their clients to leave, and ends when they have left", async () => {
+test("a stopping gateway responds on connections that were idle, tells their clients to disconnect, and ends when they have", async () => {
   await using nats = await testNats();
   const config = readConfig({ NATS_URL: nats.url, PORT: "0", DRAIN_IDLE_MS: "60000", DRAIN_MS: "120000" });
   await using gateway = await start(config, { log, now: Date.now, peers });

@@ -9,14 +9,17 @@ import { createVerifyKey } from "../src/clients/hot-calls.ts";
 import { testServer } from "./test-server.ts";
 
 const UNKNOWN_EPOCH = 0n;
+const MIB = 1024 * 1024;
 
 /** A gateway with one key, whose tools and epoch the test changes; the test also decides when tool-runner responds. */
 async function gateway() {
-  const state = { epoch: 7n, tools: ["echo"], fetches: 0, verified: 0, response: Promise.resolve() };
+  const state = { epoch: 7n, tools: ["echo"], characters: 0, fetches: 0, verified: 0, response: Promise.resolve() };
   const toolRunner = createRouterTransport((router) => {
     router.rpc(ToolService.method.describeTools, async () => {
       state.fetches += 1;
-      const tools = state.tools.map((name) => create(ToolDescriptionSchema, { name }));
+      const tools = state.tools.map((name) =>
+        create(ToolDescriptionSchema, { name, description: "x".repeat(state.characters) }),
+      );
       await state.response;
       return { tools };
     });
@@ -28,18 +31,17 @@ async function gateway() {
   });
   const app = await testServer({ calls: { verifyKey }, transports: { "tool-runner": toolRunner } });
   const authorization = `Bearer ${generateSecret()}`;
-  const get = (host = "a.example") =>
-    app.inject({ method: "GET", url: "/api/v1/openapi.json", headers: { authorization, host } });
-  const list = async () => {
-    const response = await app.inject({
+  const get = (host = "a.example", url = "/api/v1/openapi.json") =>
+    app.inject({ method: "GET", url, headers: { authorization, host } });
+  const sendList = () =>
+    app.inject({
       method: "POST",
       url: "/mcp",
       headers: { authorization, accept: "application/json, text/event-stream" },
       payload: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
     });
-    return /"name":"\w+"/g.exec(response.body)?.[0];
-  };
-  return { state, get, list, [Symbol.asyncDispose]: () => app.close() };
+  const list = async () => /"name":"\w+"/g.exec((await sendList()).body)?.[0];
+  return { state, get, list, sendList, [Symbol.asyncDispose]: () => app.close() };
 }
 
 /** Delays tool-runner's responses until the returned function is called. */
@@ -125,5 +127,20 @@ describe("descriptions", () => {
       state.response = Promise.resolve();
       expect((await running.get()).statusCode).toBe(200);
     }
+  });
+
+  test("[OAPI] a document of more than 6 MiB gets an error of its own, and is not made again until something changes", async () => {
+    await using running = await gateway();
+    const { state, get, sendList } = running;
+    const send = [() => get(), () => get("a.example", "/api/v1/openapi.d.ts"), sendList];
+    state.characters = 7 * MIB;
+    for (const one of [...send, ...send]) {
+      const { statusCode, headers, body } = await one();
+      expect([statusCode, headers["x-error-code"]]).toEqual([500, "DESCRIPTION_TOO_LARGE"]);
+      expect(body).toBe('{"success":false,"error":"Beschreibung zu gross"}');
+    }
+    expect(state.fetches).toBe(send.length);
+    Object.assign(state, { epoch: 8n, characters: 5 * MIB });
+    for (const one of send) expect((await one()).statusCode).toBe(200);
   });
 });

@@ -150,22 +150,16 @@ const callWith = (text: string) =>
     params: { name: "echo", arguments: { text } },
   });
 
-test.each([
-  ["small", "x", [{ tool: "echo", count: true }]],
-  [
-    "large",
-    "x".repeat(20_000),
-    [
-      { tool: "", count: false },
-      { tool: "echo", count: true },
-    ],
-  ],
-])("[LIMIT-5] [LOG-2] a %s call counts once and is logged once", async (_, text, expected) => {
+test("[LIMIT-5] [LOG-2] a call counts once and is logged once", async () => {
   await using running = await gatewayWithNotes();
-  const response = await running.send(callWith(text));
+  const response = await running.send(callWith("x"));
   expect([response.statusCode, response.json().result.structuredContent]).toEqual([200, { success: true }]);
   expect(response.headers["x-ratelimit-remaining"]).toBe("4");
-  expect([running.verified, running.logged]).toEqual([expected, [200]]);
+  expect(running.verified).toEqual([
+    { tool: "", count: false },
+    { tool: "echo", count: true },
+  ]);
+  expect(running.logged).toEqual([200]);
 });
 
 test.each([

@@ -5,7 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { eventually } from "@toolgate/testbed/eventually";
 import { fastify } from "fastify";
 import { expect, test } from "vitest";
-import { createOpenStreams } from "../src/http/chat/open-streams.ts";
+import { OpenStreams } from "../src/http/chat/open-streams.ts";
 import { SseStream } from "../src/http/chat/sse-stream.ts";
 import { continued } from "../src/http/chat/upstream.ts";
 
@@ -17,10 +17,10 @@ interface Times {
 /** A server that lets `respond` send every response. */
 async function serving({ heartbeatMs, maxWaitMs }: Times, respond: (sse: SseStream) => Promise<void>) {
   const app = fastify();
-  const streams = createOpenStreams(heartbeatMs);
+  const streams = new OpenStreams();
   const opened: SseStream[] = [];
   app.get("/", (_, reply) => {
-    const sse = new SseStream(reply, { kind: "answer", streams, maxWaitMs });
+    const sse = new SseStream(reply, { kind: "answer", streams, heartbeatMs, maxWaitMs });
     opened.push(sse);
     void respond(sse);
   });
@@ -123,8 +123,6 @@ test("[CHAT] a client that ends its side of the connection has left, whatever el
   await once(socket, "readable");
   socket.end("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
   await eventually(() => expect(server.opened[0]?.signal.aborted).toBe(true));
-  // A second request on the connection is not read.
-  expect(server.opened.length).toBe(1);
   socket.destroy();
 });
 

@@ -2,8 +2,7 @@ import { createRouterTransport, type Transport } from "@connectrpc/connect";
 import { createLogger } from "@toolgate/service-host/logger";
 import type { CallContext } from "../src/context.ts";
 import { createHttpServer, type HttpServerOptions } from "../src/http/server.ts";
-import { createCallBatches } from "../src/http/tools/call-batches.ts";
-import { createWorkspaceTurns } from "../src/http/workspace-turns.ts";
+import { createGatewaySlots } from "../src/http/slots.ts";
 
 const notExpected = () => Promise.reject(new Error("not expected in this test"));
 
@@ -24,8 +23,7 @@ export function testServer({
       verifyKey: notExpected,
       runTool: notExpected,
       usage: { add: async () => {}, async [Symbol.asyncDispose]() {} },
-      turns: createWorkspaceTurns(1024 ** 3),
-      batches: createCallBatches(),
+      slots: createGatewaySlots(),
       log,
       now: Date.now,
       ...calls,

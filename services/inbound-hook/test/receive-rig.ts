@@ -82,11 +82,10 @@ export async function startReceiveRig({
       port: 0,
       trustedProxies: ["127.0.0.1"],
       requestTimeoutMs: 30_000,
-      workspaceBytesPerSecond: 1024 ** 3,
       drainMs: 1_000,
       drainIdleMs: 0,
       publicUrl: "",
-      chatSlots: { perUser: 20, perWorkspace: 2_000 },
+      answerLimits: { perUser: 20, perWorkspace: 2_000 },
     };
     const gateway = resources.use(await startGateway(config, { log, now: () => rig.clock.now().getTime(), peers }));
     urls.push(`http://127.0.0.1:${gateway.port}`);

@@ -1,7 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { hashSecret } from "@toolgate/api-key/secret";
-import { DEFAULT_MAX_IN_FLIGHT } from "@toolgate/call-stream/limits";
 import {
   type KeyVerdict,
   type VerifyRequest,
@@ -17,7 +16,6 @@ import {
   ViolationSchema,
 } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import type { Violation } from "../domain/responses.ts";
-import { RunPlaces } from "./run-places.ts";
 
 /** A hot call as `peers.call` makes it. */
 type HotCall<I, O> = (request: I) => Promise<O>;
@@ -57,17 +55,11 @@ export interface ToolRun {
   usage: MessageInitShape<typeof CallUsageSchema>;
 }
 
-/** Runs a tool for a verified key. Rejects with `ResourceExhausted` when its workspace has too many calls under way. */
+/** Runs a tool for a verified key. Rejects with `ResourceExhausted` when tool-runner did not start it. */
 export type RunTool = (verdict: KeyVerdict, call: ToolRun) => Promise<RunResponse>;
 
-/** Not JSON, so that an older tool-runner, which ignores the violation, refuses the body instead of running the tool. */
-const UNUSABLE_BODY = Buffer.from("\0");
-
 export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
-  const places = new RunPlaces(DEFAULT_MAX_IN_FLIGHT);
   return async (verdict, { tool, body, bodyFault, ip, idempotencyKey, usage }) => {
-    using place = places.take(verdict.workspaceId);
-    if (!place) throw new ConnectError("the workspace has too many calls under way", Code.ResourceExhausted);
     const caller = create(KeyCallerSchema, {
       keyId: verdict.keyId,
       keyName: verdict.keyName,
@@ -82,8 +74,7 @@ export function createRunTool(run: HotCall<RunRequest, RunResponse>): RunTool {
       workspace: verdict.workspace,
       workspaceEpoch: verdict.workspaceEpoch,
       tool: tool.replaceAll("\u0000", "\ufffd"),
-      body: bodyFault ? UNUSABLE_BODY : body,
-      ...(bodyFault && { bodyFault: create(ViolationSchema, bodyFault) }),
+      ...(bodyFault ? { bodyFault: create(ViolationSchema, bodyFault) } : { body }),
       caller: { case: "key", value: caller },
       idempotencyKey: bodyFault ? "" : idempotencyKey,
     });

@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   UNSUPPORTED_MEDIA_TYPE: ["415", "`Content-Type` must be `application/json`"],
   IDEMPOTENCY_KEY_REUSED: ["422", "this `Idempotency-Key` was used with another body"],
   RATE_LIMITED: ["429", "the limit is reached; wait for `Retry-After` seconds"],
+  SERVER_BUSY: ["429", "the server is busy; wait for `Retry-After` seconds"],
   HEADERS_TOO_LARGE: ["431", "the headers are too large"],
   INTERNAL: ["500", "an unexpected error; try again"],
   OUTCOME_UNKNOWN: [
@@ -52,7 +53,7 @@ export const ERROR_CODES = {
   DEADLINE_EXCEEDED: ["504", "management: no response in time"],
   ALREADY_EXISTS: ["409", "management: it exists already"],
   PERMISSION_DENIED: ["403", "management: your role does not permit this, or the CSRF token is missing"],
-  RESOURCE_EXHAUSTED: ["429", "management, signed pulls: there are as many as there may be, or too many requests"],
+  RESOURCE_EXHAUSTED: ["429", "management: there are as many as there may be, or too many requests"],
   FAILED_PRECONDITION: ["400", "management: not in this state"],
   ABORTED: ["409", "management: the change must be confirmed, or was made by someone else meanwhile"],
   OUT_OF_RANGE: ["400", "management: beyond the end"],

@@ -74,6 +74,12 @@ export function limitReached(retryAfterSeconds: number): ApiResponse {
   return { ...response, headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) } };
 }
 
+/** The server has no slot for the request. Says nothing about the limit of the key. */
+export function serverBusy(retryAfterSeconds: number): ApiResponse {
+  const response = failure(429, "SERVER_BUSY", "Server ausgelastet", { retry_after: retryAfterSeconds });
+  return { ...response, headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) } };
+}
+
 /** Marks the response of an earlier call with the same Idempotency-Key. */
 export function replayed(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, [REPLAYED_HEADER]: "true" } };

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 const CHECK_EVERY_MS = 50;
 
 /**
- * Lets clients leave that keep their connections: from the call of the returned function on, each connection ends with its next
- * response, whose `connection: close` says so. Resolves when no connection is left, or after `withinMs`. A server that closes
+ * Closes connections that clients keep open: from the call of the returned function on, each ends with its next response,
+ * whose `connection: close` says so. Resolves when no connection is left, or after `withinMs`. A server that closes
  * idle connections immediately cuts those on which a request is on its way, and its client cannot know whether it was handled.
  */
-export function letClientsLeave(server: Server): (withinMs: number) => Promise<void> {
-  let isLeaving = false;
+export function closingConnections(server: Server): (withinMs: number) => Promise<void> {
+  let isClosing = false;
   server.prependListener("request", (_request, response) => {
-    if (isLeaving) response.shouldKeepAlive = false;
+    if (isClosing) response.shouldKeepAlive = false;
   });
   return async (withinMs) => {
-    isLeaving = true;
+    isClosing = true;
     const end = performance.now() + withinMs;
     while (performance.now() < end && (await connectionsOf(server)) > 0) await sleep(CHECK_EVERY_MS);
   };

@@ -7,7 +7,6 @@ import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
 import { LIMIT_FIELDS, rateLimitFields } from "../domain/rate-limit-fields.ts";
 import { apiKeyOf } from "../domain/request-headers.ts";
 import { type ApiResponse, METHOD_NOT_ALLOWED, UNAUTHENTICATED } from "../domain/responses.ts";
-import { networkOfClient, waitToRefuse } from "./slow-refusals.ts";
 
 export function sendResponse(reply: FastifyReply, { status, code, body, headers = {} }: ApiResponse): FastifyReply {
   if (code !== undefined) reply.header(ERROR_CODE_HEADER, code);
@@ -35,16 +34,6 @@ export function dropLimitHeaders(reply: FastifyReply): void {
   for (const name of LIMIT_FIELDS) reply.removeHeader(name);
 }
 
-/** Sends the 401 to a request without a valid key, in its turn. */
-export async function refuseStranger(
-  { turns }: Pick<CallContext, "turns">,
-  clientIp: string,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  await waitToRefuse(turns.refusals, networkOfClient(clientIp), reply);
-  return sendResponse(reply, UNAUTHENTICATED);
-}
-
 /**
  * The key of a request that is not a call: it is neither counted nor logged, and the response carries the state of the
  * limit. Undefined when a 401 has been sent.
@@ -54,10 +43,9 @@ export async function keyOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<KeyVerdict | undefined> {
-  const { ip } = request;
-  const key = await verifyUncounted(context, request, ip);
+  const key = await verifyUncounted(context, request);
   if (key) setLimitHeaders(reply, key, context.now());
-  else await refuseStranger(context, ip, reply);
+  else sendResponse(reply, UNAUTHENTICATED);
   return key;
 }
 
@@ -68,11 +56,10 @@ export async function keyOf(
 export async function rejectMethod(
   context: CallContext,
   request: FastifyRequest,
-  clientIp: string | undefined,
   reply: FastifyReply,
   allow: string,
 ): Promise<FastifyReply> {
-  const key = await verifyUncounted(context, request, clientIp).catch((error: unknown) => {
+  const key = await verifyUncounted(context, request).catch((error: unknown) => {
     context.log.warn({ err: error }, "key not looked up");
     return undefined;
   });
@@ -80,13 +67,12 @@ export async function rejectMethod(
   return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
 }
 
-/** Undefined: the key is not valid, or the client left before its address was read, which Node has forgotten then. */
+/** Undefined: the key is not valid, or the client disconnected before its address was read, which Node has forgotten then. */
 export async function verifyUncounted(
   { verifyKey }: CallContext,
-  { headers }: FastifyRequest,
-  clientIp: string | undefined,
+  { headers, ip }: FastifyRequest,
 ): Promise<KeyVerdict | undefined> {
   const secret = apiKeyOf(headers.authorization);
-  if (secret === undefined || clientIp === undefined) return undefined;
-  return verifyKey(secret, { tool: "", count: false, clientIp: canonicalIp(clientIp) });
+  if (secret === undefined || ip === undefined) return undefined;
+  return verifyKey(secret, { tool: "", count: false, clientIp: canonicalIp(ip) });
 }

@@ -8,7 +8,7 @@ const PATIENCE_MS = 5_000;
  * dropped first, for 5 s at most. Closed with unread bytes, the connection would be reset, and many clients then report an
  * error of the connection instead of the response.
  */
-export function closeLate(app: FastifyInstance): void {
+export function lingerOnClose(app: FastifyInstance): void {
   app.addHook("onRequest", ({ raw: request }, { raw: response }, done) => {
     // Before node:http, which then calls `destroySoon` if this is the last response of the connection.
     response.prependOnceListener("finish", () => {

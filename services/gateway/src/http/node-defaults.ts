@@ -5,7 +5,7 @@ import { offerProblemDetails } from "./problem-details.ts";
 import { rejectConnect } from "./unparsable.ts";
 
 /** Requests to which node:http would respond by itself: without a body, or not at all. */
-export function respondToOddRequests(app: FastifyInstance): void {
+export function replaceNodeDefaults(app: FastifyInstance): void {
   const { server } = app;
   server.on("connect", rejectConnect);
   // An expectation that nobody knows changes nothing, so the request gets the response of any other.

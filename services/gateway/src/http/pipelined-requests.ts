@@ -6,9 +6,9 @@ const MAX_WAITING = 32;
 
 /**
  * Handles the requests of a connection one after another, although a client may send them without waiting for responses.
- * A response has its socket once it is the next to be sent; before that, node:http would not tell when its client leaves.
+ * A response has its socket once it is the next to be sent; before that, node:http would not tell when its client disconnects.
  */
-export function handleOneAtATime(app: FastifyInstance): void {
+export function queuePipelinedRequests(app: FastifyInstance): void {
   const waiting = new WeakMap<Socket, number>();
   app.addHook("onRequest", ({ raw: { socket } }, { raw: response }, done) => {
     if (response.socket) return done();

@@ -6,8 +6,7 @@ export interface RequestBytes {
   fault?: BodyFault;
 }
 
-/** `no-room`: the server cannot keep it now. */
-type BodyFault = "too-large" | "cut-short" | "no-room";
+type BodyFault = "too-large" | "cut-short";
 
 /** What may be read of a request before anybody knows who sent it: no more than headers may have. */
 export const MAX_BYTES_READ_FIRST = 16 * 1024;
@@ -28,24 +27,19 @@ export function saysAtMost({ headers }: { headers: IncomingHttpHeaders }, maxByt
 /**
  * Reads a body of at most `maxBytes`. Resolves as soon as it is known to be too large, from Content-Length or at one
  * byte more, and discards the rest as it arrives, so that a client which sends everything before it reads still gets
- * its response. `mayKeep` is asked before each chunk of this many bytes is kept, and may refuse the rest. Never
- * rejects.
+ * its response. Never rejects.
  */
-export function readBytes(
-  request: IncomingMessage,
-  maxBytes: number,
-  mayKeep: (bytes: number) => boolean = () => true,
-): Promise<RequestBytes> {
+export function readBytes(request: IncomingMessage, maxBytes: number): Promise<RequestBytes> {
   return new Promise((resolve) => {
     const fail = (fault: BodyFault) => resolve({ bytes: new Uint8Array(), fault });
-    // The client left before: none of the events below would fire.
+    // The client disconnected before: none of the events below would fire.
     if (request.destroyed) return fail("cut-short");
     const chunks: Buffer[] = [];
     let received = Number(request.headers["content-length"] ?? 0) > maxBytes ? Number.POSITIVE_INFINITY : 0;
     const take = (chunk?: Buffer) => {
       received += chunk?.length ?? 0;
-      if (received <= maxBytes && (!chunk || mayKeep(chunk.length))) return chunk && chunks.push(chunk);
-      fail(received > maxBytes ? "too-large" : "no-room");
+      if (received <= maxBytes) return chunk && chunks.push(chunk);
+      fail("too-large");
       // The rest is discarded.
       received = Number.POSITIVE_INFINITY;
       chunks.length = 0;

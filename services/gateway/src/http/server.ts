@@ -7,8 +7,8 @@ import type { ReceiveHook } from "../clients/inbound-hook.ts";
 import { createDescribeTools } from "../clients/tool-descriptions.ts";
 import type { CallContext, Context } from "../context.ts";
 import { routableTarget } from "../domain/addresses.ts";
-import type { SlotLimits } from "../domain/chat/answer-slots.ts";
 import { CHAT_METHOD_NOT_ALLOWED } from "../domain/chat/chat-responses.ts";
+import type { AnswerLimits } from "../domain/chat/open-answers.ts";
 import { BAD_REQUEST, INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND } from "../domain/responses.ts";
 import { createAllowedOrigins } from "./chat/allowed-origins.ts";
 import { browserFileRoutes } from "./chat/browser-files.ts";
@@ -17,20 +17,18 @@ import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
 import { hookRoutes } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
-import { closeLate } from "./late-close.ts";
+import { lingerOnClose } from "./lingering-close.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { createMcpOrigins } from "./mcp/mcp-origins.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
-import { respondToOddRequests } from "./odd-requests.ts";
-import { handleOneAtATime } from "./one-at-a-time.ts";
+import { replaceNodeDefaults } from "./node-defaults.ts";
 import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
+import { queuePipelinedRequests } from "./pipelined-requests.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
-import { networkOfClient, waitToRefuse } from "./slow-refusals.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
 import { toolRoutes } from "./tools/tool-call.ts";
 import { rejectUnparsable } from "./unparsable.ts";
 import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
-import { pullRoutes } from "./webhooks/pull-routes.ts";
 
 /** Connections beyond these are closed immediately. */
 const MAX_CONNECTIONS = 20_000;
@@ -48,7 +46,7 @@ export interface HttpServerOptions {
   trustedProxies: string[];
   /** A request that is not complete after this time is cut. */
   requestTimeoutMs: number;
-  chatSlots?: SlotLimits;
+  answerLimits?: AnswerLimits;
   log: Logger;
 }
 
@@ -57,7 +55,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const { calls, peers, trustedProxies, requestTimeoutMs, log } = options;
   const context: Context = {
     ...calls,
-    descriptions: createDescriptionCache(createDescribeTools(peers.transport("tool-runner")), calls),
+    descriptions: createDescriptionCache(createDescribeTools(peers.transport("tool-runner")), {
+      builds: calls.slots.descriptionBuilds,
+      now: calls.now,
+    }),
     publicUrl: options.publicUrl,
   };
   const origins = createAllowedOrigins(createClient(ChatService, peers.transport("chat")));
@@ -84,14 +85,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     clientErrorHandler: rejectUnparsable,
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  respondToOddRequests(app);
-  handleOneAtATime(app);
-  closeLate(app);
+  replaceNodeDefaults(app);
+  queuePipelinedRequests(app);
+  lingerOnClose(app);
   addTelemetry(app, isTrusted);
 
   const rejectUnrouted = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { ip } = request;
-    await waitToRefuse(calls.turns.refusals, networkOfClient(ip), reply);
     // Either the path is unknown, or it has only one method and the request used another.
     const url = request.raw.url ?? "";
     const allow = allowedMethod(url);
@@ -99,7 +98,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     if (isChatTarget(url)) return sendResponse(reply.header("allow", allow), CHAT_METHOD_NOT_ALLOWED);
     // [IN-15] Hooks have nothing to do with keys.
     if (isHookTarget(url)) return sendResponse(reply.header("allow", allow), METHOD_NOT_ALLOWED);
-    return rejectMethod(context, request, ip, reply, allow);
+    return rejectMethod(context, request, reply, allow);
   };
   app.setNotFoundHandler(rejectUnrouted);
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -112,17 +111,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   await app.register(toolRoutes(context));
-  await app.register(hookRoutes({ receiveHook: options.receiveHook, refusals: calls.turns.hookRefusals, log }));
+  await app.register(hookRoutes({ receiveHook: options.receiveHook, slots: calls.slots.hookCalls, log }));
   await app.register(descriptionRoutes(context));
   await app.register(mcpRoutes(context, createMcpOrigins(options.publicUrl, origins)));
   await app.register(eventTypeRoutes(context));
-  await app.register(pullRoutes(context, peers.transport("outbound-webhook")));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
-  const { chatSlots: slots } = options;
+  const { answerLimits } = options;
   const { call, stream } = peers;
   const chatPeers = { chat: peers.transport("chat"), keyAuth: peers.transport("key-auth"), call, stream };
-  await app.register(chatRoutes({ ...chatPeers, origins, slots, uploads: calls.turns.uploads, log }));
-  await app.register(managementRoutes(peers, calls.turns, log));
+  await app.register(chatRoutes({ ...chatPeers, origins, answerLimits, uploads: calls.slots.uploads, log }));
+  await app.register(managementRoutes(peers, calls.slots.management, log));
   return app;
 }

@@ -4,7 +4,7 @@ import { httpDuration } from "@toolgate/telemetry/instruments";
 import { type RequestScope, runForRequest } from "@toolgate/telemetry/request";
 import { isRequestId, newRequestId, REQUEST_ID_HEADER } from "@toolgate/telemetry/request-id";
 import { isTracing, type Span, SpanKind, SpanStatusCode, spanOf, startSpan } from "@toolgate/telemetry/trace";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -45,31 +45,13 @@ export function addTelemetry(app: FastifyInstance, isTrusted: IsTrusted): void {
   // Set again, because reading a body may have lost the current request.
   app.addHook("preValidation", (request, _reply, done) => runForRequest(request.scope, done));
   app.addHook("onResponse", (request, reply, done) => {
-    measure(measuredOf(request), reply.statusCode, reply.elapsedTime);
+    const { method, routeOptions, span } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    const route = routeOptions.url ?? "none";
+    httpDuration.record(elapsedTime / MS_PER_SECOND, { method, route, status });
+    if (span) endRequestSpan(span, method, route, status);
     done();
   });
-}
-
-interface Measured {
-  method: string;
-  route: string;
-  span: Span | undefined;
-}
-
-function measuredOf({ method, routeOptions, span }: FastifyRequest): Measured {
-  return { method, route: routeOptions.url ?? "none", span };
-}
-
-function measure({ method, route, span }: Measured, status: number, tookMs: number): void {
-  httpDuration.record(tookMs / MS_PER_SECOND, { method, route, status });
-  if (span) endRequestSpan(span, method, route, status);
-}
-
-/** For a response with status 200 that outlives its request: the function that measures it, to be called at its end. */
-export function measureLater(request: FastifyRequest, reply: FastifyReply): () => void {
-  const measured = measuredOf(request);
-  const startedMs = performance.now() - reply.elapsedTime;
-  return () => measure(measured, 200, performance.now() - startedMs);
 }
 
 /** Recording costs time, so only our proxies may choose what is recorded, not callers. */

@@ -42,13 +42,11 @@ export const CHAT_RATE_LIMITED: ApiResponse = {
   headers: { [RETRY_AFTER_HEADER]: "5" },
 };
 
-/** The user has used up the share for forms. Nothing of the form was read. */
-export function formsLimited(retryAfterSeconds: number): ApiResponse {
-  return {
-    ...own(429, "RATE_LIMITED", "too many or too large forms with files, please try again later"),
-    headers: { [RETRY_AFTER_HEADER]: String(retryAfterSeconds) },
-  };
-}
+/** Nothing of the form was read. */
+export const TOO_MANY_UPLOADS: ApiResponse = {
+  ...own(429, "RATE_LIMITED", "too many uploads at the same time, please try again later"),
+  headers: { [RETRY_AFTER_HEADER]: "5" },
+};
 
 /** [CHAT-51] The answer of a turn that failed. A workspace without tokens is a refusal, not a failure of ours. */
 export function failedAnswer(code: string, message: string): ApiResponse {

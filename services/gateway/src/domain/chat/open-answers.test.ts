@@ -1,26 +1,16 @@
 import { expect, test } from "vitest";
-import { AnswerSlots } from "./answer-slots.ts";
+import { OpenAnswers } from "./open-answers.ts";
 
-test("[CHAT] a user has 20 slots, and giving one back twice frees one", () => {
-  const slots = new AnswerSlots();
-  const taken = Array.from({ length: 20 }, () => slots.take("ann", "acme"));
-  expect(taken).not.toContain(undefined);
-  expect(slots.take("ann", "other")).toBeUndefined();
-  const leaveBob = slots.take("bob", "acme");
-  expect(leaveBob).toBeDefined();
-  taken[0]?.();
-  taken[0]?.();
-  taken[0] = slots.take("ann", "acme");
-  expect(taken[0]).toBeDefined();
-  expect(slots.take("ann", "acme")).toBeUndefined();
-  leaveBob?.();
-  for (const leave of taken) leave?.();
-  expect(slots.size).toBe(0);
-});
-
-test("[CHAT] the users of a workspace have 2,000 slots", () => {
-  const slots = new AnswerSlots();
-  for (let slot = 0; slot < 2_000; slot += 1) expect(slots.take(`u${slot % 100}`, "acme")).toBeDefined();
-  expect(slots.take("new", "acme")).toBeUndefined();
-  expect(slots.take("new", "other")).toBeDefined();
+test("[CHAT] a user has 20 answers, a workspace 2,000, and one that ends twice frees one place", () => {
+  const answers = new OpenAnswers();
+  const open = Array.from({ length: 20 }, () => answers.open("ann", "acme"));
+  expect(open).not.toContain(undefined);
+  expect(answers.open("ann", "other")).toBeUndefined();
+  open[0]?.[Symbol.dispose]();
+  open[0]?.[Symbol.dispose]();
+  expect(answers.open("ann", "acme")).toBeDefined();
+  expect(answers.open("ann", "acme")).toBeUndefined();
+  for (let count = 20; count < 2_000; count += 1) expect(answers.open(`u${count % 100}`, "acme")).toBeDefined();
+  expect(answers.open("new", "acme")).toBeUndefined();
+  expect(answers.open("new", "other")).toBeDefined();
 });

@@ -1,44 +1,40 @@
-/** Open streams and waiting messages on one gateway. */
-export interface SlotLimits {
+/** Open streams and waiting messages on one gateway: each is a connection, and some memory. */
+export interface AnswerLimits {
   perUser: number;
   perWorkspace: number;
 }
 
-export const SLOT_LIMITS: SlotLimits = { perUser: 20, perWorkspace: 2_000 };
+export const ANSWER_LIMITS: AnswerLimits = { perUser: 20, perWorkspace: 2_000 };
 
-/** Bounds how many answers are awaited at the same time, so that no user or workspace can occupy the whole gateway. */
-export class AnswerSlots {
-  readonly #taken = new Map<string, number>();
-  readonly #limits: SlotLimits;
+/** Counts the answers that users wait for. Without a limit one user could open all the connections that a gateway takes. */
+export class OpenAnswers {
+  readonly #open = new Map<string, number>();
+  readonly #limits: AnswerLimits;
 
-  constructor(limits = SLOT_LIMITS) {
+  constructor(limits = ANSWER_LIMITS) {
     this.#limits = limits;
   }
 
-  /** Returns the function that gives the slot back, or undefined when no slot is free. */
-  take(userId: string, workspaceId: string): (() => void) | undefined {
-    const user = `user ${userId}`;
-    const workspace = `workspace ${workspaceId}`;
+  /** Dispose the result when the answer has ended. Undefined: the user or the workspace has too many. */
+  open(userId: string, workspaceId: string): Disposable | undefined {
+    const names = [`user ${userId}`, `workspace ${workspaceId}`] as const;
     const { perUser, perWorkspace } = this.#limits;
-    if (this.#of(user) >= perUser || this.#of(workspace) >= perWorkspace) return undefined;
-    for (const name of [user, workspace]) this.#taken.set(name, this.#of(name) + 1);
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      for (const name of [user, workspace]) {
-        if (this.#of(name) > 1) this.#taken.set(name, this.#of(name) - 1);
-        else this.#taken.delete(name);
-      }
+    if (this.#of(names[0]) >= perUser || this.#of(names[1]) >= perWorkspace) return undefined;
+    for (const name of names) this.#open.set(name, this.#of(name) + 1);
+    let hasEnded = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (hasEnded) return;
+        hasEnded = true;
+        for (const name of names) {
+          if (this.#of(name) > 1) this.#open.set(name, this.#of(name) - 1);
+          else this.#open.delete(name);
+        }
+      },
     };
   }
 
-  /** Users and workspaces with at least one slot. */
-  get size(): number {
-    return this.#taken.size;
-  }
-
   #of(name: string): number {
-    return this.#taken.get(name) ?? 0;
+    return this.#open.get(name) ?? 0;
   }
 }

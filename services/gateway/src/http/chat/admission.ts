@@ -24,11 +24,7 @@ export interface Admitted<T> {
   values: T;
   /** For calls of the chat service. Rejects as `Authorize` does when the user has lost the access meanwhile. */
   headers: () => Promise<Record<string, string>>;
-  /** Gives the request's slot back; called without it when the response closes. */
-  leave: () => void;
 }
-
-const NOTHING_TAKEN = () => {};
 
 interface Question<T> {
   login: ChatLogin | undefined;
@@ -55,13 +51,12 @@ export async function admit<T>(
     return undefined;
   }
   const { userId, workspaceId } = user;
-  const leave = occupies ? occupy(context, reply, userId, workspaceId) : NOTHING_TAKEN;
-  if (!leave) {
+  if (occupies && !countAnswer(context, reply, userId, workspaceId)) {
     sendResponse(reply, CHAT_RATE_LIMITED);
     return undefined;
   }
   const question = { token: login?.token ?? "", workspace: user.workspace };
-  return { values: checked.values, headers: principalHeaders(context, question, user.principal), leave };
+  return { values: checked.values, headers: principalHeaders(context, question, user.principal) };
 }
 
 /** Asks again once the principal may have expired: a stream may be opened again hours later, at another chat process. */
@@ -81,18 +76,13 @@ function principalHeaders(
   };
 }
 
-/** Takes a slot until the response ends, and returns what gives it back. Undefined when none is free. */
-function occupy(
-  { slots }: ChatContext,
-  { raw }: FastifyReply,
-  userId: string,
-  workspaceId: string,
-): (() => void) | undefined {
-  // The client has left while its login was checked, so no close event will follow.
-  if (raw.destroyed) return NOTHING_TAKEN;
-  const leave = slots.take(userId, workspaceId);
-  if (leave) raw.once("close", leave);
-  return leave;
+/** Counts an answer until its response ends. False when there are too many. */
+function countAnswer({ answers }: ChatContext, { raw }: FastifyReply, userId: string, workspaceId: string): boolean {
+  // The client disconnected while its login was checked, so no close event will follow.
+  if (raw.destroyed) return true;
+  const answer = answers.open(userId, workspaceId);
+  if (answer) raw.once("close", () => answer[Symbol.dispose]());
+  return answer !== undefined;
 }
 
 /** `workspaceId` is empty when the user has no access to the workspace. */

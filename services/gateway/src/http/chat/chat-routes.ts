@@ -4,17 +4,17 @@ import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { AuthorizeRequestSchema, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { PeerStream, Peers } from "@toolgate/service-host/peers";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
+import type { Slots } from "@toolgate/slots/slots";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AnswerSlots, type SlotLimits } from "../../domain/chat/answer-slots.ts";
 import { CHAT_INTERNAL, invalidChatRequest } from "../../domain/chat/chat-responses.ts";
+import { type AnswerLimits, OpenAnswers } from "../../domain/chat/open-answers.ts";
 import { sendResponse } from "../key-api.ts";
 import { CHAT_PATHS, type ChatPath } from "../paths.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
 import type { ChatContext } from "./context.ts";
 import { preflight } from "./cors.ts";
 import { showHistory } from "./history.ts";
-import { createOpenStreams } from "./open-streams.ts";
+import { OpenStreams } from "./open-streams.ts";
 import { resetChat } from "./reset.ts";
 import { resumeStream } from "./resume.ts";
 import { sendMessage } from "./send.ts";
@@ -52,17 +52,17 @@ interface ChatOptions {
   /** Absent: streams are calls over `chat`. */
   stream: Peers["stream"] | undefined;
   origins: AllowedOrigins;
-  slots: SlotLimits | undefined;
-  uploads: WorkspaceShares;
+  answerLimits: AnswerLimits | undefined;
+  uploads: Slots;
   log: Logger;
 }
 
 /** Chats of users with assistants: JSON, forms and server-sent events, translated into the RPCs of chat. */
-export function chatRoutes({ chat, keyAuth, origins, call, stream, slots, uploads, log }: ChatOptions) {
+export function chatRoutes({ chat, keyAuth, origins, call, stream, answerLimits, uploads, log }: ChatOptions) {
   const client = createClient(ChatService, chat);
   const sessions = createClient(SessionService, keyAuth);
   const authorize = call?.(SessionService.method.authorize) ?? sessions.authorize;
-  const streams = createOpenStreams();
+  const streams = new OpenStreams();
   const context: ChatContext = {
     chat: client,
     streamAnswer: stream?.(ChatService.method.streamAnswer) ?? unshared(client.streamAnswer),
@@ -71,7 +71,7 @@ export function chatRoutes({ chat, keyAuth, origins, call, stream, slots, upload
     authorize: (question) => authorize(create(AuthorizeRequestSchema, question)),
     origins,
     streams,
-    slots: new AnswerSlots(slots),
+    answers: new OpenAnswers(answerLimits),
     uploads,
     log,
   };
@@ -89,8 +89,7 @@ export function chatRoutes({ chat, keyAuth, origins, call, stream, slots, upload
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const { statusCode = 500 } = error;
       if (statusCode < 500) return sendResponse(reply, invalidChatRequest("the request cannot be read"));
-      const hasLeft = reply.raw.destroyed;
-      if (!hasLeft) log.error({ err: error, method: request.method }, "chat request failed unexpectedly");
+      if (!reply.raw.destroyed) log.error({ err: error, method: request.method }, "chat request failed unexpectedly");
       return sendResponse(reply, CHAT_INTERNAL);
     });
     for (const [path, method] of Object.entries(CHAT_PATHS)) {

@@ -10,8 +10,8 @@ import type {
 import type { AuthorizeResponse, SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { PeerStream } from "@toolgate/service-host/peers";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
-import type { AnswerSlots } from "../../domain/chat/answer-slots.ts";
+import type { Slots } from "@toolgate/slots/slots";
+import type { OpenAnswers } from "../../domain/chat/open-answers.ts";
 import type { AllowedOrigins } from "./allowed-origins.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -28,8 +28,8 @@ export interface ChatContext {
   authorize: (question: { token: string; workspace: string }) => Promise<AuthorizeResponse>;
   origins: AllowedOrigins;
   streams: OpenStreams;
-  slots: AnswerSlots;
-  /** The turns of forms, by user. */
-  uploads: WorkspaceShares;
+  answers: OpenAnswers;
+  /** For forms with files, by user. */
+  uploads: Slots;
   log: Logger;
 }

@@ -47,10 +47,10 @@ function beginResume(
   options: { endsReconnecting: boolean },
 ): void {
   const { streams } = context;
-  void relay(context, new SseStream(reply, { kind: "resume", streams, leave: admitted.leave }), admitted, options);
+  void relay(context, new SseStream(reply, { kind: "resume", streams }), admitted, options);
 }
 
-/** Never rejects. The request is not among its arguments, because it outlives it. */
+/** Never rejects. */
 async function relay(
   context: ChatContext,
   sse: SseStream,

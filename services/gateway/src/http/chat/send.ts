@@ -1,20 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { UploadFileRequestSchema } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
-import { refusals } from "@toolgate/telemetry/instruments";
-import { ShareExceeded, type Turn } from "@toolgate/workspace-share/turn";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CHAT_UNAUTHENTICATED, chatResult, failedAnswer, formsLimited } from "../../domain/chat/chat-responses.ts";
+import { CHAT_UNAUTHENTICATED, chatResult, failedAnswer, TOO_MANY_UPLOADS } from "../../domain/chat/chat-responses.ts";
 import { type ParameterReader, sentMessage } from "../../domain/chat/parameters.ts";
 import { receiptJson } from "../../domain/chat/server-sent-events.ts";
 import type { ApiResponse } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
-import { UPLOAD_WEIGHT } from "../workspace-turns.ts";
 import { admit } from "./admission.ts";
 import { type ChatLogin, chatLogin } from "./chat-login.ts";
 import type { ChatContext } from "./context.ts";
 import { allowOrigin } from "./cors.ts";
-import { type Form, readForm, type StoreFile } from "./form.ts";
+import { readForm, type StoreFile } from "./form.ts";
 import { idempotencyKeyOf, jsonParameters, userOf } from "./request-parameters.ts";
 import { failureResponse, NO_TIMEOUT, repeated } from "./upstream.ts";
 
@@ -36,9 +33,9 @@ export async function sendMessage(
     await allowOrigin(context, request, reply, "");
     return sendResponse(reply, CHAT_UNAUTHENTICATED);
   }
-  if (sent instanceof ShareExceeded) {
+  if (sent === "too many uploads") {
     await allowOrigin(context, request, reply, "");
-    return sendResponse(reply, formsLimited(sent.retryAfterSeconds));
+    return sendResponse(reply, TOO_MANY_UPLOADS);
   }
   const checked = sentMessage(sent.reader, idempotencyKeyOf(request, sent.reader));
   const admitted = await admit(context, request, reply, { login, checked, occupies: true });
@@ -69,14 +66,14 @@ interface Sent {
   refusal?: ApiResponse | undefined;
 }
 
-/** Undefined: the login is not valid. ShareExceeded: the user has used up a share of this gateway, and nothing was read. */
+/** Undefined: the login is not valid. */
 async function readSent(
   context: ChatContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { token, isProven }: ChatLogin,
   signal: AbortSignal,
-): Promise<Sent | ShareExceeded | undefined> {
+): Promise<Sent | "too many uploads" | undefined> {
   const { bodyType } = request;
   if (!FORM_TYPE.test(bodyType)) {
     const reader = await jsonParameters(context, request, reply, token);
@@ -85,32 +82,8 @@ async function readSent(
   const userId = await userOf(context, reply, token);
   if (userId === undefined) return undefined;
   const store: StoreFile = (name, chunks) => storeFile(context, userId, name, chunks, signal);
-  return inTurn(context, request, userId, signal, () => readForm(request, bodyType, isProven ? store : undefined));
-}
-
-/** Reads a form in its turn among those of its user, so that large files of one do not crowd out others. */
-async function inTurn(
-  { uploads }: ChatContext,
-  { raw: { socket } }: FastifyRequest,
-  userId: string,
-  signal: AbortSignal,
-  read: () => Promise<Form>,
-): Promise<Form | ShareExceeded> {
-  let turn: Turn;
-  try {
-    turn = await uploads.begin(userId, 0, () => signal);
-  } catch (error) {
-    if (!(error instanceof ShareExceeded)) throw error;
-    refusals.add(1, { limiter: "workspace share" });
-    return error;
-  }
-  const readBefore = socket.bytesRead;
-  try {
-    return await read();
-  } finally {
-    turn.charge((socket.bytesRead - readBefore) * UPLOAD_WEIGHT);
-    turn[Symbol.dispose]();
-  }
+  using slot = await context.uploads.take(userId, signal);
+  return slot ? await readForm(request, bodyType, isProven ? store : undefined) : "too many uploads";
 }
 
 async function storeFile(

@@ -1,15 +1,15 @@
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import type { ServerResponse } from "node:http";
 import { chatStreamsEnded } from "@toolgate/telemetry/instruments";
 import type { FastifyReply } from "fastify";
 import { HEARTBEAT, OPENED } from "../../domain/chat/server-sent-events.ts";
-import { measureLater } from "../telemetry.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import { takeSocket } from "./take-socket.ts";
 
 export type StreamKind = "answer" | "resume";
 type Outcome = "done" | "disconnected" | "slow" | "cut";
 
+/** Comments keep connections through proxies open. */
+const HEARTBEAT_MS = 15_000;
 /** A client with more unsent bytes than this reads too slowly: it is cut, and resumes by event id. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
 /** A replay waits for its reader after each piece of this size. */
@@ -24,55 +24,42 @@ const HEADERS = {
   "x-accel-buffering": "no",
   connection: "close",
 };
-const CHUNKED = { "transfer-encoding": "chunked" };
-const LAST_CHUNK = "0\r\n\r\n";
 
 interface StreamOptions {
   kind: StreamKind;
   streams: OpenStreams;
-  /** Called when the response has ended, whatever the reason. */
-  leave?: () => void;
+  heartbeatMs?: number;
   maxWaitMs?: number;
 }
 
-/**
- * [CHAT-16] A response of server-sent events. Never compressed: compression would delay events. After its head it is only
- * this object and a socket: nothing of the request is left, because most streams are idle, and a gateway has thousands.
- */
+/** [CHAT-16] A response of server-sent events. Never compressed: compression would delay events. */
 export class SseStream {
-  /** Fires when the client has left or was cut. */
+  /** Fires when the client has disconnected or was cut. */
   readonly signal: AbortSignal;
-  readonly #kind: StreamKind;
-  readonly #streams: OpenStreams;
-  readonly #maxWaitMs: number;
-  readonly #left = new AbortController();
-  #leave: (() => void) | undefined;
-  #measure: (() => void) | undefined;
-  /** Until the response begins. */
-  #reply: FastifyReply | undefined;
-  /** From then on. */
-  #socket: Socket | undefined;
-  #isChunked = false;
-  #hasEnded = false;
+  readonly #reply: FastifyReply;
+  readonly #raw: ServerResponse;
+  readonly #options: StreamOptions;
+  readonly #closed = new AbortController();
+  #heartbeat: NodeJS.Timeout | undefined;
   /** Cuts a client that does not read the end. */
   #ending: NodeJS.Timeout | undefined;
+  #isOpen = false;
+  #hasEnded = false;
   #outcome: Outcome = "disconnected";
 
-  constructor(reply: FastifyReply, { kind, streams, leave, maxWaitMs = MAX_WAIT_MS }: StreamOptions) {
+  constructor(reply: FastifyReply, options: StreamOptions) {
     this.#reply = reply;
-    this.#kind = kind;
-    this.#streams = streams;
-    this.#leave = leave;
-    this.#maxWaitMs = maxWaitMs;
-    this.signal = this.#left.signal;
-    reply.raw.once("close", () => this.#closed());
-    // The client left while its login was checked.
-    if (reply.raw.destroyed) this.#left.abort();
+    this.#raw = reply.raw;
+    this.#options = options;
+    this.signal = this.#closed.signal;
+    this.#raw.once("close", () => this.#close());
+    // The client disconnected while its login was checked.
+    if (this.#raw.destroyed) this.#closed.abort();
   }
 
   /** For another response, as long as this one has not begun. */
   get reply(): FastifyReply | undefined {
-    return this.#reply;
+    return this.#isOpen ? undefined : this.#reply;
   }
 
   get hasEnded(): boolean {
@@ -81,29 +68,21 @@ export class SseStream {
 
   /** Bytes that the client has not read. */
   get backlogBytes(): number {
-    return this.#socket?.writableLength ?? 0;
+    return this.#raw.writableLength;
   }
 
   /** Begins the response. From here on, failures can only be events. */
   open(): void {
-    const reply = this.#reply;
-    if (!reply || this.signal.aborted) return;
-    const { raw, request } = reply;
-    this.#measure = measureLater(request, reply);
-    this.#isChunked = request.raw.httpVersion === "1.1";
-    reply.hijack();
-    const headers = { ...reply.getHeaders(), ...HEADERS, ...(this.#isChunked && CHUNKED) };
-    raw.writeHead(200, headers as Record<string, string>).flushHeaders();
-    this.#reply = undefined;
-    this.#socket = takeSocket(raw)
-      // Nothing to do: a connection that breaks is also closed.
-      .on("error", () => {})
-      .on("close", () => this.#closed())
-      // The client has ended its side. What it sends before that is ignored, but must be read to notice its end.
-      .on("end", () => this.#socket?.destroy())
-      .resume();
+    if (this.#isOpen || this.signal.aborted) return;
+    const { heartbeatMs = HEARTBEAT_MS, streams } = this.#options;
+    this.#isOpen = true;
+    this.#reply.hijack();
+    this.#raw.writeHead(200, { ...this.#reply.getHeaders(), ...HEADERS } as Record<string, string>);
+    // node:http would go on writing to a client that has ended its side.
+    this.#raw.socket?.once("end", () => this.#raw.destroy());
+    this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
     this.#write(OPENED);
-    this.#streams.add(this);
+    streams.add(this);
   }
 
   /** `replayed`: it was stored earlier, so the sender may wait for the reader. */
@@ -120,59 +99,44 @@ export class SseStream {
 
   /** Ends the response after its last event. */
   end(): void {
-    if (!this.#socket || this.signal.aborted || this.#hasEnded) return;
+    if (!this.#isOpen || this.signal.aborted || this.#hasEnded) return;
     this.#hasEnded = true;
     this.#outcome = "done";
-    this.#ending = setTimeout(() => this.cut("slow"), this.#maxWaitMs);
-    if (this.#isChunked) this.#socket.write(LAST_CHUNK);
-    this.#socket.destroySoon();
+    this.#ending = setTimeout(() => this.cut("slow"), this.#options.maxWaitMs ?? MAX_WAIT_MS);
+    this.#raw.end();
   }
 
   /** Ends the response without its last event, so that the client connects again. */
   cut(outcome: "slow" | "cut"): void {
     if (this.signal.aborted) return;
     this.#outcome = outcome;
-    (this.#socket ?? this.#reply?.raw)?.destroy();
+    this.#raw.destroy();
   }
 
   /** Not while bytes are unsent: it is not needed then, and could come in the middle of an event. */
-  beat(): void {
+  #beat(): void {
     if (this.backlogBytes === 0) this.#write(HEARTBEAT);
   }
 
   #write(content: string | Uint8Array): void {
-    const socket = this.#socket;
-    if (!socket || this.signal.aborted || this.#hasEnded) return;
+    if (this.signal.aborted || this.#hasEnded) return;
     // One long event may exceed the limit by itself.
-    if (socket.writableLength > MAX_BACKLOG_BYTES) {
-      this.cut("slow");
-      return;
-    }
-    if (!this.#isChunked) {
-      socket.write(content);
-      return;
-    }
-    socket.cork();
-    socket.write(`${Buffer.byteLength(content).toString(16)}\r\n`);
-    socket.write(content);
-    socket.write("\r\n");
-    socket.uncork();
+    if (this.backlogBytes > MAX_BACKLOG_BYTES) this.cut("slow");
+    else this.#raw.write(content);
   }
 
   async #drained(): Promise<void> {
-    const socket = this.#socket;
-    if (this.signal.aborted || !socket?.writableNeedDrain) return;
-    const waited = AbortSignal.any([this.signal, AbortSignal.timeout(this.#maxWaitMs)]);
-    await once(socket, "drain", { signal: waited }).catch(() => this.cut("slow"));
+    if (this.signal.aborted || !this.#raw.writableNeedDrain) return;
+    const waited = AbortSignal.any([this.signal, AbortSignal.timeout(this.#options.maxWaitMs ?? MAX_WAIT_MS)]);
+    await once(this.#raw, "drain", { signal: waited }).catch(() => this.cut("slow"));
   }
 
-  #closed(): void {
-    this.#left.abort();
+  #close(): void {
+    this.#closed.abort();
+    clearInterval(this.#heartbeat);
     clearTimeout(this.#ending);
-    this.#leave?.();
-    if (!this.#socket) return;
-    this.#measure?.();
-    this.#streams.remove(this);
-    chatStreamsEnded.add(1, { kind: this.#kind, outcome: this.#outcome });
+    if (!this.#isOpen) return;
+    this.#options.streams.remove(this);
+    chatStreamsEnded.add(1, { kind: this.#options.kind, outcome: this.#outcome });
   }
 }

@@ -27,11 +27,11 @@ export async function streamAnswer(
   const admitted = await admit(context, request, reply, { login, checked, occupies: true });
   if (!admitted) return reply;
   const { streams } = context;
-  void relay(context, new SseStream(reply, { kind: "answer", streams, leave: admitted.leave }), admitted);
+  void relay(context, new SseStream(reply, { kind: "answer", streams }), admitted);
   return reply;
 }
 
-/** Never rejects. The request is not among its arguments, because it outlives it. */
+/** Never rejects. */
 async function relay(
   context: ChatContext,
   sse: SseStream,

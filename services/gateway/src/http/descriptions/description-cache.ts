@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
+import type { Slots } from "@toolgate/slots/slots";
 import { cacheLookups } from "@toolgate/telemetry/instruments";
 import { LRUCache } from "lru-cache";
 import { type Described, type DescribeTools, DescriptionTooLarge } from "../../clients/tool-descriptions.ts";
 import { entityTag } from "../../domain/entity-tag.ts";
-import type { WorkspaceTurns } from "../workspace-turns.ts";
 
 export interface CachedDescription {
   body: Buffer;
@@ -21,7 +21,7 @@ export type WriteDescription = (described: Described) => string;
 export interface DescriptionCache {
   /**
    * `variant`: what the document depends on in addition to the key. Never a value that callers choose, or they could
-   * fill the cache. Fails with `DescriptionTooLarge`, or with `ShareExceeded` when too many wait to be made.
+   * fill the cache. Fails with `DescriptionTooLarge`, or with `TooManyDescriptions` when too many wait to be made.
    */
   get(key: KeyVerdict, variant: string, write: WriteDescription): Promise<CachedDescription>;
 }
@@ -37,9 +37,12 @@ const RELOAD_AFTER_MS = 30_000;
 /** The epoch in a verdict when it could not be read. */
 const UNKNOWN_EPOCH = 0n;
 
+/** Too many documents of the workspace wait to be made. */
+export class TooManyDescriptions extends Error {}
+
 export function createDescriptionCache(
   describeTools: DescribeTools,
-  { turns, now }: { turns: WorkspaceTurns; now: () => number },
+  { builds, now }: { builds: Slots; now: () => number },
 ): DescriptionCache {
   const cache = new LRUCache<string, Made, () => Promise<Made>>({
     maxSize: MAX_BYTES,
@@ -54,24 +57,21 @@ export function createDescriptionCache(
   const shareNext = createNextRun<Made>();
   async function find(key: KeyVerdict, variant: string, write: WriteDescription): Promise<Made> {
     const name = nameOf(key, variant);
-    const make = () => makeInTurn(key, write);
+    const make = () => build(key, write);
     if (key.workspaceEpoch === UNKNOWN_EPOCH) return shareNext(name, make);
     const cached = cache.get(name);
     cacheLookups.add(1, { cache: "descriptions", result: cached ? "hit" : "miss" });
     return cached ?? cache.forceFetch(name, { context: make });
   }
-  async function makeInTurn(key: KeyVerdict, write: WriteDescription): Promise<Made> {
-    using turn = await turns.describing.begin(key.workspaceId);
+  async function build(key: KeyVerdict, write: WriteDescription): Promise<Made> {
+    using slot = await builds.take(key.workspaceId);
+    if (!slot) throw new TooManyDescriptions();
     try {
-      const described = await describeTools(key);
-      turn.charge(charactersOf(described));
-      const body = Buffer.from(write(described));
-      turn.charge(body.byteLength);
+      const body = Buffer.from(write(await describeTools(key)));
       if (body.byteLength <= MAX_DOCUMENT_BYTES) return { body, tag: entityTag(body) };
     } catch (error) {
       if (!(error instanceof DescriptionTooLarge)) throw error;
     }
-    turn.charge(MAX_DOCUMENT_BYTES);
     return "too large";
   }
   return {
@@ -81,14 +81,6 @@ export function createDescriptionCache(
       return made;
     },
   };
-}
-
-function charactersOf({ tools }: Described): number {
-  return tools.reduce(
-    (sum, { description, parametersJson, responseJson, argsFixtureJson }) =>
-      sum + description.length + parametersJson.length + responseJson.length + argsFixtureJson.length,
-    0,
-  );
 }
 
 /**

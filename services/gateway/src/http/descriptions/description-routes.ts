@@ -1,16 +1,16 @@
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DescriptionTooLarge } from "../../clients/tool-descriptions.ts";
 import type { Context } from "../../context.ts";
 import { baseUrlOf } from "../../domain/addresses.ts";
 import { toolDeclarations } from "../../domain/descriptions/declarations.ts";
 import { openApiDocument, withServer } from "../../domain/descriptions/openapi.ts";
-import { entityTag, tagMatches } from "../../domain/entity-tag.ts";
-import { TOOL_UNAVAILABLE } from "../../domain/responses.ts";
+import { entityTag } from "../../domain/entity-tag.ts";
+import { type ApiResponse, DESCRIPTION_TOO_LARGE, serverBusy, TOOL_UNAVAILABLE } from "../../domain/responses.ts";
 import { keyOf, sendDocument, sendResponse } from "../key-api.ts";
 import { DECLARATIONS_PATH, OPENAPI_PATH } from "../paths.ts";
-import { COSTS, refusalOfTurn } from "../workspace-turns.ts";
-import type { WriteDescription } from "./description-cache.ts";
-import { refusalOfDescription, takeTurnToSend } from "./large-descriptions.ts";
+import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
+import { TooManyDescriptions, type WriteDescription } from "./description-cache.ts";
 
 interface Format {
   url: string;
@@ -53,19 +53,25 @@ async function describe(
   const key = await keyOf(context, request, reply);
   if (!key) return reply;
   if (key.workspaceLocked) return sendResponse(reply, TOOL_UNAVAILABLE);
-  const refusal = await refusalOfTurn(context.turns.calls, key.workspaceId, request, reply, COSTS.description);
-  if (refusal) return sendResponse(reply, refusal);
+  using slot = await takeSlot(context.slots.descriptions, key.workspaceId, reply.raw);
+  if (!slot) return sendResponse(reply, serverBusy(BUSY_RETRY_AFTER_S));
   try {
     return await sendDescription(context, key, format, request, reply);
   } catch (error) {
-    const response = refusalOfDescription(error, reply.raw);
+    const response = refusalOfDescription(error);
     if (!response) throw error;
     return sendResponse(reply, response);
   }
 }
 
+/** The response to a request whose description is not made; undefined for an unexpected error. */
+export function refusalOfDescription(error: unknown): ApiResponse | undefined {
+  if (error instanceof DescriptionTooLarge) return DESCRIPTION_TOO_LARGE;
+  return error instanceof TooManyDescriptions ? serverBusy(BUSY_RETRY_AFTER_S) : undefined;
+}
+
 async function sendDescription(
-  { descriptions, turns, publicUrl }: Context,
+  { descriptions, publicUrl }: Context,
   key: KeyVerdict,
   { url, type, write, address }: Format,
   request: FastifyRequest,
@@ -74,10 +80,6 @@ async function sendDescription(
   const made = await descriptions.get(key, url, write);
   const baseUrl = baseUrlOf(publicUrl, request);
   const tag = address ? entityTag(Buffer.from(`${made.tag} ${baseUrl}`)) : made.tag;
-  // A 304 has no body to wait for.
-  if (!tagMatches(request.headers["if-none-match"], tag)) {
-    await takeTurnToSend(turns, key.workspaceId, made.body, reply.raw);
-  }
   const body = address?.(made.body, baseUrl) ?? made.body;
   return sendDocument(request, reply, { body, tag, type, cacheControl: "private, no-store" });
 }

@@ -1,18 +1,15 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { canonicalIp } from "@toolgate/ip-address/ip-address";
+import { canonicalIp, networkOf } from "@toolgate/ip-address/ip-address";
 import type { Logger } from "@toolgate/service-host/logger";
-import { refusals } from "@toolgate/telemetry/instruments";
-import type { WorkspaceShares } from "@toolgate/workspace-share/workspace-shares";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Slots } from "@toolgate/slots/slots";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ReceiveHook } from "../../clients/inbound-hook.ts";
 import { HOOK_UNAVAILABLE, hookResponse } from "../../domain/hook-responses.ts";
 import { type ApiResponse, BAD_REQUEST, INTERNAL_ERROR, NOT_FOUND } from "../../domain/responses.ts";
 import { sendResponse } from "../key-api.ts";
 import { HOOKS_PATH } from "../paths.ts";
 import { readBytes } from "../request-bytes.ts";
-import { networkOfClient, waitToRefuse } from "../slow-refusals.ts";
-import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
-import { createHookSlots, type HookSlots } from "./hook-slots.ts";
+import { takeSlot } from "../slots.ts";
 
 /** [IN-21] */
 const MAX_BODY_BYTES = 262_144;
@@ -21,26 +18,17 @@ const SEGMENT = /^hk_[A-Za-z0-9_-]{1,64}$/;
 /** Temporary failures, after which the sender may repeat the call. */
 const TEMPORARY: readonly Code[] = [Code.Unavailable, Code.DeadlineExceeded, Code.ResourceExhausted];
 
-/** Of calls that are unknown, not verified, or too many. */
-const REFUSALS: ReadonlySet<number> = new Set([401, 404, 429]);
-
-/** The connection ends, so that the rest of the body need not be read. */
-const NO_ROOM: ApiResponse = { ...HOOK_UNAVAILABLE, headers: { ...HOOK_UNAVAILABLE.headers, connection: "close" } };
+/** The connection ends, so that the body need not be read. */
+const NO_SLOT: ApiResponse = { ...HOOK_UNAVAILABLE, headers: { ...HOOK_UNAVAILABLE.headers, connection: "close" } };
 
 interface HookContext {
   receiveHook: ReceiveHook;
-  refusals: WorkspaceShares;
+  slots: Slots;
   log: Logger;
 }
 
-interface ReceiveContext extends HookContext {
-  budget: BodyBudget;
-  slots: HookSlots;
-}
-
 /** [IN-3] POST /api/v1/hooks/hk_…: passes the raw bytes on to inbound-hook, which verifies them. No CORS, no key. */
-export function hookRoutes(options: HookContext) {
-  const context: ReceiveContext = { ...options, budget: createBodyBudget(), slots: createHookSlots() };
+export function hookRoutes(context: HookContext) {
   return async (app: FastifyInstance): Promise<void> => {
     app.post(`${HOOKS_PATH}*`, {
       onRequest(request, _reply, done) {
@@ -48,37 +36,25 @@ export function hookRoutes(options: HookContext) {
         request.headers["content-type"] = undefined;
         done();
       },
-      async handler(request, reply) {
-        const network = networkOfClient(request.ip);
-        const response = await receive(context, request);
-        // The body is not kept while this waits.
-        if (REFUSALS.has(response.status)) await waitToRefuse(context.refusals, network, reply);
-        return sendResponse(reply, response);
-      },
+      handler: async (request, reply) => sendResponse(reply, await receive(context, request, reply)),
     });
   };
 }
 
 async function receive(
-  { receiveHook, log, budget, slots }: ReceiveContext,
+  { receiveHook, slots, log }: HookContext,
   request: FastifyRequest,
+  reply: FastifyReply,
 ): Promise<ApiResponse> {
   const { "*": hook } = request.params as { "*": string };
   if (!SEGMENT.test(hook)) return NOT_FOUND;
   const clientIp = canonicalIp(request.ip);
-  const { bytes, fault } = await readBody(budget, request, clientIp);
-  // The sender has gone, so nobody reads this response.
+  // Nobody knows yet who sends, so each network gets its part of the slots, whatever hooks it names.
+  using slot = await takeSlot(slots, networkOf(clientIp), reply.raw);
+  if (!slot) return NO_SLOT;
+  const { bytes, fault } = await readBytes(request.raw, MAX_BODY_BYTES);
+  // The sender has disconnected, so nobody reads this response.
   if (fault === "cut-short") return BAD_REQUEST;
-  if (fault === "no-room") {
-    refusals.add(1, { limiter: "hook bodies" });
-    return NO_ROOM;
-  }
-  // Only now, so that slow senders, who may be strangers, occupy no slot.
-  using slot = slots.take(hook);
-  if (!slot) {
-    refusals.add(1, { limiter: "hook slots" });
-    return HOOK_UNAVAILABLE;
-  }
   try {
     const response = await receiveHook({
       hook,
@@ -94,11 +70,6 @@ async function receive(
     log.error({ err: error }, "hook call failed");
     return isTemporary(error) ? HOOK_UNAVAILABLE : INTERNAL_ERROR;
   }
-}
-
-async function readBody(budget: BodyBudget, request: FastifyRequest, clientIp: string) {
-  using body = budget.open(clientIp);
-  return await readBytes(request.raw, MAX_BODY_BYTES, (bytes) => body.take(bytes));
 }
 
 function isTemporary(error: unknown): boolean {

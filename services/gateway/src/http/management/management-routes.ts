@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import {
   Code,
@@ -14,17 +15,18 @@ import { ChatService } from "@toolgate/gen/toolgate/chat/v1/chat_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
 import { callableFromOutside, rpcName } from "@toolgate/service-host/access";
 import { errorForCaller, errorInterceptor } from "@toolgate/service-host/errors";
-import { isLargePage, leaveRoom } from "@toolgate/service-host/leave-room";
 import type { Logger } from "@toolgate/service-host/logger";
 import type { Peers } from "@toolgate/service-host/peers";
 import { CLIENT_ADDRESS_HEADER, PRINCIPAL_HEADER } from "@toolgate/service-host/principal";
 import { SERVICE_NAMES, SERVICES, type ServiceName } from "@toolgate/service-registry/services";
+import type { Slots } from "@toolgate/slots/slots";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ERROR_CODE_HEADER } from "../../domain/error-codes.ts";
+import { RETRY_AFTER_HEADER } from "../../domain/responses.ts";
 import { containsNul } from "../../domain/text.ts";
+import { BUSY_RETRY_AFTER_S, takeSlot, whenClosed } from "../slots.ts";
 import { upstreamResponse } from "../upstream-response.ts";
-import type { WorkspaceTurns } from "../workspace-turns.ts";
-import { type Admit, type Admitted, createAdmission, MAX_BYTES } from "./admission.ts";
+import { type Admit, type AdmittedRequest, createAdmit, MAX_BYTES } from "./admitted-request.ts";
 import { errorCodeInterceptor, nameErrors, sendRpcError } from "./error-code.ts";
 
 /** The proto services that have RPCs for people, each with the service that serves it. */
@@ -41,13 +43,13 @@ const METHODS: ReadonlyMap<string, DescMethod> = new Map(
 const JSON_TYPE = /^application\/json *(;|$)/i;
 const TIMEOUT_MS = 20_000;
 
-const admittedKey = createContextKey<Omit<Admitted, "body">>({ workspaceId: "", principal: "" });
+const admittedKey = createContextKey<AdmittedRequest | undefined>(undefined);
 const addressKey = createContextKey("");
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Of a management request. */
-    admitted: Admitted;
+    admitted: AdmittedRequest;
   }
 }
 
@@ -58,8 +60,8 @@ type UnaryHandler = (request: Message, context: HandlerContext) => Promise<Messa
  * Offers the management RPCs of all services as Connect, in JSON over POST only. The gateway finds out who calls; the
  * services decide what that role may do.
  */
-export function managementRoutes(peers: Pick<Peers, "transport">, turns: WorkspaceTurns, log: Logger) {
-  const admit = createAdmission(peers.transport("key-auth"), turns, log);
+export function managementRoutes(peers: Pick<Peers, "transport">, slots: Slots, log: Logger) {
+  const admit = createAdmit(peers.transport("key-auth"), log);
   return async (app: FastifyInstance): Promise<void> => {
     app.decorateRequest("admitted");
     app.addHook("onRequest", async (request, reply) => {
@@ -76,13 +78,13 @@ export function managementRoutes(peers: Pick<Peers, "transport">, turns: Workspa
     app.addHook("preHandler", (request, reply) => admitted(admit, request, reply, log));
     await app.register(fastifyConnectPlugin, {
       routes: (router) => {
-        for (const [name, rpc] of MANAGED_SERVICES) offer(router, rpc, peers.transport(name), log);
+        for (const [name, rpc] of MANAGED_SERVICES) offer(router, rpc, peers.transport(name), { slots, log });
       },
       contextValues: (request) =>
         createContextValues().set(admittedKey, request.admitted).set(addressKey, canonicalIp(request.ip)),
       interceptors: [errorCodeInterceptor, errorInterceptor(log)],
       readMaxBytes: MAX_BYTES,
-      // To compress a page takes longer than all else that is done for it, and would hide its size from the share.
+      // To compress a page takes longer than all else that is done for it.
       compressMinBytes: Number.MAX_SAFE_INTEGER,
       // A misspelled field could be a restriction, so it must not be ignored.
       jsonOptions: { ignoreUnknownFields: false },
@@ -103,44 +105,49 @@ async function admitted(
   const method = METHODS.get(request.routeOptions.url ?? "");
   // The services' other RPCs, which are not for people, have routes too.
   if (!method) return sendRpcError(reply, new ConnectError("there is no such RPC", Code.Unimplemented));
-  const left = new AbortController();
-  const { signal } = left;
-  reply.raw.once("close", () => left.abort());
   try {
-    request.admitted = await admit(method, request, reply, signal);
+    request.admitted = await admit(method, request, reply);
   } catch (error) {
-    return sendRpcError(reply, errorForCaller(error, { rpc: rpcName(method), signal, log }));
+    return sendRpcError(reply, errorForCaller(error, { rpc: rpcName(method), signal: whenClosed(reply.raw), log }));
   }
   // Connect parses bytes that it is given, and decompresses only what it reads itself.
   request.body = request.admitted.body;
   return undefined;
 }
 
-function offer(router: ConnectRouter, service: DescService, transport: Transport, log: Logger): void {
+function offer(
+  router: ConnectRouter,
+  service: DescService,
+  transport: Transport,
+  { slots, log }: { slots: Slots; log: Logger },
+): void {
   const client = createClient(service, transport) as unknown as UnaryClient;
   const handlers: Record<string, UnaryHandler> = {};
   for (const method of callableFromOutside(service)) {
-    handlers[method.localName] = async (request, context) => {
+    const call = client[method.localName] as UnaryClient[string];
+    handlers[method.localName] = async (request, { signal, values }) => {
       if (containsNul(request)) throw new ConnectError("NUL is not allowed in text", Code.InvalidArgument);
-      const { workspaceId, principal, turn } = context.values.get(admittedKey);
-      const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: context.values.get(addressKey) });
-      if (principal !== "") headers.set(PRINCIPAL_HEADER, principal);
-      const { signal } = context;
-      const call = client[method.localName] as UnaryClient[string];
+      const headers = new Headers({ [CLIENT_ADDRESS_HEADER]: values.get(addressKey) });
       const options = { headers, timeoutMs: TIMEOUT_MS };
-      // A service finishes its queries even for a client that has left, so the turn lasts until then.
-      const responding = turn
-        ? whileWanted(
-            turn.during(() => call(request, options)),
-            signal,
-          )
-        : call(request, { ...options, signal });
-      const response = await upstreamResponse(responding, { signal, log });
-      if (isLargePage(response)) await leaveRoom(workspaceId);
+      const admitted = values.get(admittedKey);
+      if (!admitted?.workspaceId) return upstreamResponse(call(request, { ...options, signal }), { signal, log });
+      headers.set(PRINCIPAL_HEADER, admitted.principal);
+      const slot = await takeSlot(slots, admitted.workspaceId, admitted.response);
+      if (!slot) throw busy();
+      // A service finishes its queries even for a client that has disconnected, so the slot is held until then.
+      const working = call(request, options).finally(() => slot[Symbol.dispose]());
+      const response = await upstreamResponse(whileWanted(working, signal), { signal, log });
+      // To encode a large page takes as long as to decode it: others get on with their work in between.
+      await setImmediate();
       return response;
     };
   }
   router.service(service as DescService & { typeName: string }, handlers as Record<string, never>);
+}
+
+function busy(): ConnectError {
+  const headers = { [RETRY_AFTER_HEADER]: String(BUSY_RETRY_AFTER_S) };
+  return new ConnectError("the server is busy: try again", Code.ResourceExhausted, headers);
 }
 
 /** The result of work that goes on when the signal fires. Whoever waits for it gets the signal's reason then. */

@@ -1,7 +1,8 @@
-import { isUtf8 } from "node:buffer";
 import { isDeeperThan, isJsonObject } from "@toolgate/json/json-object";
 import { type ErrorCode, errorCodeOfStatus } from "../../domain/error-codes.ts";
 import type { ApiResponse, Violation } from "../../domain/responses.ts";
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** How deeply arguments may be nested, as in tool-runner, and results that are sent as JSON. */
 export const MAX_JSON_LEVELS = 64;
@@ -36,8 +37,8 @@ interface ReadMessage {
 }
 
 /** Reads the body of a request. What is nested very deeply must not reach code that calls itself for each level. */
-export function readMessage(body: Buffer | undefined): ReadMessage {
-  const message = body && isUtf8(body) ? parsed(body.toString("utf8")) : undefined;
+export function readMessage(body: Uint8Array): ReadMessage {
+  const message = parsed(body);
   if (message === undefined) return { refusal: PARSE_ERROR };
   if (Array.isArray(message)) return { refusal: NO_BATCHES };
   if (!isDeeperThan(message, MAX_JSON_LEVELS)) return { message };
@@ -71,9 +72,9 @@ export function plainJson(body: Buffer, type: string | null): Buffer {
   return Buffer.from(EVENT.exec(body.toString("utf8"))?.[1] ?? "");
 }
 
-function parsed(text: string): unknown {
+function parsed(body: Uint8Array): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(utf8.decode(body));
   } catch {
     return undefined;
   }

@@ -20,7 +20,7 @@ export async function respondBySdk(
   const { key, request } = exchange;
   const response = await handler.fetch(
     new Request(REQUEST_URL, { method: "POST", headers: forwardedHeaders(request), body: "{}" }),
-    { parsedBody: message, authInfo: { token: "", clientId: key?.keyId ?? "", scopes: [], extra: { exchange } } },
+    { parsedBody: message, authInfo: { token: "", clientId: key.keyId, scopes: [], extra: { exchange } } },
   );
   const type = response.headers.get("content-type");
   const body = plainJson(Buffer.from(await response.arrayBuffer()), type);

@@ -10,11 +10,7 @@ interface RequestBody {
   violation?: Violation;
 }
 
-const MESSAGES = {
-  "too-large": `body larger than ${MAX_BODY_BYTES} bytes`,
-  "cut-short": "body ended too early",
-  "no-room": "no room for the body, try again",
-} as const;
+const MESSAGES = { "too-large": `body larger than ${MAX_BODY_BYTES} bytes`, "cut-short": "body ended too early" };
 
 /** Reads the body of a call of a tool. Never rejects. */
 export async function readBody(request: IncomingMessage): Promise<RequestBody> {

@@ -2,7 +2,6 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { KeyVerdict } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import type { RunResponse } from "@toolgate/gen/toolgate/tool_runner/v1/run_pb";
 import { canonicalIp } from "@toolgate/ip-address/ip-address";
-import { refusals } from "@toolgate/telemetry/instruments";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ToolRun } from "../../clients/hot-calls.ts";
 import type { CallContext } from "../../context.ts";
@@ -13,25 +12,21 @@ import {
   IDEMPOTENCY_KEY_REUSED,
   INTERNAL_ERROR,
   invalidParameters,
-  limitReached,
   OUTCOME_UNKNOWN,
   replayed,
+  serverBusy,
   TOOL_FAILED,
   TOOL_UNAVAILABLE,
   toolResult,
   UNAUTHENTICATED,
 } from "../../domain/responses.ts";
 import { loggedToolName } from "../../domain/text.ts";
-import { dropLimitHeaders, refuseStranger, sendResponse, setLimitHeaders } from "../key-api.ts";
+import { dropLimitHeaders, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
-import { waitToRefuse } from "../slow-refusals.ts";
-import { COSTS, refusalOfTurn } from "../workspace-turns.ts";
+import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
 import { readBody } from "./request-body.ts";
 import { logCall, recordedBy, usageForRun } from "./usage-record.ts";
-import { arrivalOf, isRefused, refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
-
-/** Of a call that tool-runner did not start because of its workspace's share, after a wait of its own. */
-const RETRY_AFTER_S = 5;
+import { arrivalOf, refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
 
 /** Less than the 30 s for which key-auth promises that it is valid, so that 10 s remain to reach tool-runner. */
 const GRANT_USED_FOR_MS = 20_000;
@@ -53,43 +48,17 @@ export function toolRoutes(context: CallContext) {
 async function callTool(context: CallContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const arrival = arrivalOf(context, request);
   const secret = apiKeyOf(request.headers.authorization);
-  if (secret === undefined) return refuseStranger(context, arrival.clientIp, reply);
   // [TOOL-6] The router has decoded it once.
   const { "*": tool } = request.params as { "*": string };
-  using begun = await context.batches.begin(request.socket);
   const call = await verifyCall(context, { secret, tool, ...arrival });
-  if (!call) return refuseStranger(context, arrival.clientIp, reply);
-  if (isRefused(call)) {
-    begun[Symbol.dispose]();
-    return refuseCall(context, call, reply);
-  }
+  if (!call) return sendResponse(reply, UNAUTHENTICATED);
   setLimitHeaders(reply, call.verdict, call.arrivedAtMs);
-  begun.hasValidKey = true;
-  const response = await responseOf(context, call, request, reply);
+  const refusal = refusalOf(call, context.now());
+  using slot = refusal ? undefined : await takeSlot(context.slots.calls, call.verdict.workspaceId, reply.raw);
+  const response = slot ? await runRequest(context, call, request) : (refusal ?? serverBusy(BUSY_RETRY_AFTER_S));
   if (response === UNAUTHENTICATED) dropLimitHeaders(reply);
   await logCall(context, call, response.status);
   return sendResponse(reply, response);
-}
-
-/** Refuses a call over its limit or to a locked workspace, in its turn. */
-async function refuseCall(context: CallContext, call: VerifiedCall, reply: FastifyReply): Promise<FastifyReply> {
-  await waitToRefuse(context.turns.refusals, call.verdict.workspaceId, reply);
-  const nowMs = context.now();
-  setLimitHeaders(reply, call.verdict, nowMs);
-  const response = refusalOf(call, nowMs);
-  await logCall(context, call, response.status);
-  return sendResponse(reply, response);
-}
-
-async function responseOf(
-  context: CallContext,
-  call: VerifiedCall,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<ApiResponse> {
-  const { workspaceId } = call.verdict;
-  const refusalOfShare = await refusalOfTurn(context.turns.calls, workspaceId, request, reply, COSTS.call);
-  return refusalOfShare ?? runRequest(context, call, request);
 }
 
 /** Reads the body only now, after the key, the limit and the lock have been checked. */
@@ -117,7 +86,7 @@ async function runRequest(context: CallContext, call: VerifiedCall, request: Fas
 }
 
 /** Verifies the key again, without counting, when the body took so long that the grant may expire on its way. */
-export async function renewed(
+async function renewed(
   { verifyKey, now }: CallContext,
   { verdict, tool, clientIp, arrivedAtMs }: VerifiedCall,
   { headers }: FastifyRequest,
@@ -139,10 +108,8 @@ export async function runVerified(
     usage.recorded = recordedBy(response);
     return response.replayed ? replayed(responseTo(response.outcome)) : responseTo(response.outcome);
   } catch (error) {
-    if (error instanceof ConnectError && error.code === Code.ResourceExhausted) {
-      refusals.add(1, { limiter: "workspace share" });
-      return limitReached(RETRY_AFTER_S);
-    }
+    // tool-runner did not start it.
+    if (error instanceof ConnectError && error.code === Code.ResourceExhausted) return serverBusy(BUSY_RETRY_AFTER_S);
     usage.recorded = "perhaps";
     // [ERR-18] What the tool returned is not JSON: its code is at fault, as the execution log says.
     if (error instanceof ConnectError && error.code === Code.DataLoss) return INTERNAL_ERROR;

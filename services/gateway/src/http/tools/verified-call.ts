@@ -55,12 +55,8 @@ export async function verifyCall(
   };
 }
 
-/** Whether the call is over its limit, or its workspace is locked. */
-export function isRefused({ verdict }: VerifiedCall): boolean {
-  return !verdict.admitted || verdict.workspaceLocked;
-}
-
-/** The response to a refused call that is sent now. */
-export function refusalOf({ verdict }: VerifiedCall, nowMs: number): ApiResponse {
-  return verdict.admitted ? TOOL_UNAVAILABLE : limitReached(secondsUntilReset(verdict, nowMs));
+/** The response to a call over its limit or to a locked workspace; undefined for any other. */
+export function refusalOf({ verdict }: VerifiedCall, nowMs: number): ApiResponse | undefined {
+  if (!verdict.admitted) return limitReached(secondsUntilReset(verdict, nowMs));
+  return verdict.workspaceLocked ? TOOL_UNAVAILABLE : undefined;
 }
