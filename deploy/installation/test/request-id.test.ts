@@ -110,7 +110,6 @@ describe.each<TopologyKind>(["single", "split"])("in the %s topology", (kind) =>
       toolgate.request("/mcp", { method: "POST", headers: json, body: "{" }),
       toolgate.request("/webhooks/event-types"),
       toolgate.request("/auth/login", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }),
-      toolgate.request("/api/v1/webhooks/endpoints/1/pull", { method: "POST", body: "{}" }),
       toolgate.request("/toolgate.key_auth.v1.KeyService/ListKeys", { method: "POST", headers: json, body: "{}" }),
       toolgate.request("/toolgate.key_auth.v1.KeyService/ListKeys"),
     ]);
