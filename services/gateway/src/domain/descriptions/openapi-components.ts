@@ -5,6 +5,7 @@ import {
   INTERNAL_ERROR,
   invalidParameters,
   limitReached,
+  serverBusy,
   TOOL_FAILED,
   TOOL_UNAVAILABLE,
   UNAUTHENTICATED,
@@ -27,7 +28,7 @@ const HEADERS = {
     description: "true: the response of an earlier call with the same Idempotency-Key. The tool did not run again.",
     schema: { ...text, const: "true" },
   },
-  "Retry-After": { description: "Seconds until the next minute.", schema: { ...integer, minimum: 1 } },
+  "Retry-After": { description: "Seconds until the next call may succeed.", schema: { ...integer, minimum: 1 } },
   "WWW-Authenticate": { description: "Bearer", schema: { ...text, const: "Bearer" } },
 };
 type HeaderName = keyof typeof HEADERS;
@@ -82,9 +83,9 @@ const FAILURES: readonly { name: string; about: string; headers: HeaderName[]; e
   },
   {
     name: "LimitReached",
-    about: "The calls of this minute are used up.",
+    about: "The calls of this minute are used up, or the server is busy.",
     headers: [...LIMITED, "Retry-After"],
-    examples: [limitReached(30)],
+    examples: [limitReached(30), serverBusy(5)],
   },
   { name: "InternalError", about: "An unexpected error.", headers: REPLAYED, examples: [INTERNAL_ERROR] },
 ];

@@ -26,7 +26,10 @@ const TOOLS: ToolDescription[] = [
     description: "Finds orders.\nBy city */ and more.",
     parameters: {
       type: "object",
-      properties: { city: { type: "string", maxLength: 20, pattern: "^[A-Z]" }, tree: { $ref: "#/definitions/node" } },
+      properties: {
+        city: { type: "string", maxLength: 20, pattern: "^[A-Z]", examples: ["Bern"] },
+        tree: { $ref: "#/definitions/node" },
+      },
       required: ["city"],
       definitions: { node: { type: "object", properties: { next: { $ref: "#/definitions/node" } } } },
     },
@@ -120,7 +123,7 @@ test("[OAPI-4] definitions are components of their own, whatever their names; th
 test("[BLD-5] [BLD-6] examples come from the fixture or the schema, and pass it", () => {
   expect(operation("odd").requestBody.content["application/json"]?.example).toEqual({ args: { a: 1 } });
   expect(operation("orders").requestBody.content["application/json"]?.example).toEqual({
-    args: { city: "A" },
+    args: { city: "Bern" },
   });
 });
 

@@ -1,17 +1,15 @@
 import { isJsonObject, type JsonObject } from "@toolgate/json/json-object";
-import { patternExample } from "./pattern-example.ts";
 
-// Not openapi-sampler: it leaves out required members without a schema, ignores multipleOf and most of patterns, and
-// makes strings of any minLength, so that its examples are often refused and its size has no bound.
+// Not openapi-sampler: it leaves out required members without a schema and ignores multipleOf, so that its examples are
+// often refused, and makes strings of any minLength, so that its size has no bound.
 
 const MAX_LEVELS = 12;
 const MAX_ITEMS = 20;
-/** Enough for each of the 1,000 schemas that the parameters of a tool may have. */
-const MAX_CHARACTERS = 65_536;
-const MAX_FILLED_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 const FILLER = "example";
 /** No example is made for schemas with these. */
-const UNSUPPORTED = ["$ref", "not", "if", "allOf", "contains", "prefixItems", "minProperties", "propertyNames"];
+const UNSUPPORTED =
+  "$ref not if allOf contains prefixItems minProperties propertyNames patternProperties dependentSchemas".split(" ");
 const FORMATS = new Map<unknown, string>([
   ["date", "2026-01-31"],
   ["date-time", "2026-01-31T12:00:00Z"],
@@ -25,56 +23,35 @@ const FORMATS = new Map<unknown, string>([
   ["uuid", "00000000-0000-4000-8000-000000000000"],
 ]);
 
-/** A value, and about how many characters it has as JSON. */
-interface Example {
-  value: unknown;
-  characters: number;
-}
-
-/**
- * [BLD-6] A value that passes the schema, of at most 65,536 characters as JSON; optional members for which there is no room
- * are left out. Undefined when none is found.
- */
-export function exampleOf(schema: unknown): unknown {
-  return exampleWithin(schema, MAX_CHARACTERS, 1)?.value;
-}
-
-/** `room`: how many characters it may have. */
-function exampleWithin(schema: unknown, room: number, level: number): Example | undefined {
-  if (!isJsonObject(schema)) return schema === false ? undefined : fitting(FILLER, room);
+/** [BLD-6] A value that passes the schema. Undefined when none is found: no example is better than a wrong one. */
+export function exampleOf(schema: unknown, level = 1): unknown {
+  if (!isJsonObject(schema)) return schema === false ? undefined : FILLER;
   if (level > MAX_LEVELS || UNSUPPORTED.some((keyword) => schema[keyword] !== undefined)) return undefined;
-  if (schema.const !== undefined) return fitting(schema.const, room);
-  if (Array.isArray(schema.enum)) return fitting(schema.enum[0], room);
-  if (Array.isArray(schema.examples) && schema.examples.length > 0) return fitting(schema.examples[0], room);
+  if (schema.const !== undefined) return schema.const;
+  for (const values of [schema.enum, schema.examples]) {
+    if (Array.isArray(values) && values.length > 0) return values[0];
+  }
   const choices = schema.oneOf ?? schema.anyOf;
-  if (Array.isArray(choices)) return isPlainChoice(schema) ? exampleWithin(choices[0], room, level + 1) : undefined;
+  if (Array.isArray(choices)) {
+    const isPlainChoice = schema.type === undefined && schema.properties === undefined;
+    return isPlainChoice ? exampleOf(choices[0], level + 1) : undefined;
+  }
   switch (typeOf(schema)) {
     case "object":
-      return objectExample(schema, room, level);
+      return objectExample(schema, level);
     case "array":
-      return arrayExample(schema, room, level);
+      return arrayExample(schema, level);
     case "integer":
-      return fitting(numberExample(schema, true), room);
+      return numberExample(schema, Number.isInteger);
     case "number":
-      return fitting(numberExample(schema, false), room);
+      return numberExample(schema, Number.isFinite);
     case "boolean":
-      return fitting(true, room);
+      return true;
     case "null":
-      return fitting(null, room);
+      return null;
     default:
-      return fitting(textExample(schema), room);
+      return textExample(schema);
   }
-}
-
-function fitting(value: unknown, room: number): Example | undefined {
-  if (value === undefined) return undefined;
-  const characters = JSON.stringify(value).length;
-  return characters <= room ? { value, characters } : undefined;
-}
-
-/** Whether the schema has no keyword but the choice. */
-function isPlainChoice({ type, properties }: JsonObject): boolean {
-  return type === undefined && properties === undefined;
 }
 
 function typeOf(schema: JsonObject): unknown {
@@ -86,72 +63,55 @@ function typeOf(schema: JsonObject): unknown {
 }
 
 /** Required members first. */
-function objectExample(schema: JsonObject, room: number, level: number): Example | undefined {
+function objectExample(schema: JsonObject, level: number): JsonObject | undefined {
   const { properties = {}, required: requiredNames = [] } = schema;
   const declared = properties as JsonObject;
   const required = new Set(requiredNames as string[]);
   const entries: [string, unknown][] = [];
-  let characters = "{}".length;
   for (const name of new Set([...required, ...Object.keys(declared)])) {
-    const around = JSON.stringify(name).length + ":,".length;
-    const left = room - characters - around;
-    const member = Object.hasOwn(declared, name)
-      ? exampleWithin(declared[name], left, level + 1)
-      : fitting(FILLER, left);
-    if (member) {
-      entries.push([name, member.value]);
-      characters += around + member.characters;
-    } else if (required.has(name)) return undefined;
+    const value = Object.hasOwn(declared, name) ? exampleOf(declared[name], level + 1) : FILLER;
+    if (value !== undefined) entries.push([name, value]);
+    else if (required.has(name)) return undefined;
   }
-  return characters <= room ? { value: Object.fromEntries(entries), characters } : undefined;
+  return Object.fromEntries(entries);
 }
 
-/** All items are one value, which is repeated only when it is written: nested lists would grow with each level. */
-function arrayExample(schema: JsonObject, room: number, level: number): Example | undefined {
+/** Only texts and numbers are repeated: nested lists would grow with each level. */
+function arrayExample(schema: JsonObject, level: number): unknown[] | undefined {
   const { minItems = 0, maxItems = 1 } = schema as Record<string, number>;
-  const empty = minItems === 0 ? fitting([], room) : undefined;
-  if (maxItems === 0) return empty;
+  const empty = minItems === 0 ? [] : undefined;
   const length = Math.max(1, minItems);
-  if (length > MAX_ITEMS || (length > 1 && schema.uniqueItems === true)) return undefined;
-  const roomOfItem = Math.floor((room - "[]".length) / length) - ",".length;
-  const item = exampleWithin(schema.items ?? {}, roomOfItem, level + 1);
+  const item = maxItems === 0 ? undefined : exampleOf(schema.items ?? {}, level + 1);
   if (item === undefined) return empty;
-  return { value: Array(length).fill(item.value), characters: "[]".length + length * (item.characters + ",".length) };
+  const isRepeatable = schema.uniqueItems !== true && typeof item !== "object" && length <= MAX_ITEMS;
+  return length === 1 || isRepeatable ? Array(length).fill(item) : undefined;
 }
 
-function numberExample(schema: JsonObject, whole: boolean): number | undefined {
+function numberExample(schema: JsonObject, isAllowed: (value: number) => boolean): number | undefined {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema as Record<string, number>;
   const low = Math.max(minimum ?? -Infinity, exclusiveMinimum ?? -Infinity);
   const high = Math.min(maximum ?? Infinity, exclusiveMaximum ?? Infinity);
   const step = multipleOf ?? 1;
   const starts = [minimum ?? 1, 1, 0, low + step, high, high - step, (low + high) / 2].filter(Number.isFinite);
-  const candidates = starts.flatMap((start) => [
-    start,
-    Math.ceil(start / step) * step,
-    Math.floor(start / step) * step,
-  ]);
+  const candidates = starts.flatMap((start) => [start, Math.ceil(start / step) * step]);
   return candidates.find(
     (value) =>
       value >= low &&
       value <= high &&
       value !== exclusiveMinimum &&
       value !== exclusiveMaximum &&
-      (!whole || Number.isInteger(value)) &&
+      isAllowed(value) &&
       (multipleOf === undefined || Number.isInteger(value / multipleOf)),
   );
 }
 
 function textExample(schema: JsonObject): string | undefined {
-  const { minLength = 0, maxLength = Infinity } = schema as Record<string, number>;
-  const fits = (text: string | undefined) => {
-    const length = text === undefined ? -1 : [...text].length;
-    return length >= minLength && length <= maxLength;
-  };
+  const { minLength: min = 0, maxLength: max = Infinity } = schema as Record<string, number>;
   const { pattern, format } = schema;
-  if (typeof pattern === "string") return [1, 0, minLength].map((extra) => patternExample(pattern, extra)).find(fits);
+  if (pattern !== undefined) return undefined;
   const formatted = FORMATS.get(format);
-  if (fits(formatted)) return formatted;
-  if (minLength > MAX_FILLED_CHARACTERS) return undefined;
-  const length = Math.min(Math.max(minLength, FILLER.length), maxLength);
+  if (formatted !== undefined && formatted.length >= min && formatted.length <= max) return formatted;
+  if (min > MAX_CHARACTERS) return undefined;
+  const length = Math.min(Math.max(min, FILLER.length), max);
   return FILLER.repeat(Math.ceil(length / FILLER.length)).slice(0, length);
 }
