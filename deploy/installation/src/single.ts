@@ -1,6 +1,5 @@
 import { type Env, readAll } from "@toolgate/service-host/env";
 import type { Logger } from "@toolgate/service-host/logger";
-import { shareEncodingBuffer } from "@toolgate/service-host/rpc/encoding-buffer";
 import { localServices } from "@toolgate/service-host/rpc/local-services";
 import type { Service, ServiceDefinition } from "@toolgate/service-host/service";
 import type { ProcessTls } from "@toolgate/service-host/tls/process-tls";
@@ -42,7 +41,6 @@ export async function startSingle(
   log: Logger,
   tls?: ProcessTls,
 ): Promise<SingleInstallation> {
-  shareEncodingBuffer();
   await using resources = new AsyncDisposableStack();
   const services = localServices({ log });
   const running: Service[] = [];

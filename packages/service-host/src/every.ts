@@ -1,9 +1,5 @@
-import { untilBeatMs } from "./beat.ts";
-
 /**
- * Runs a job again and again until the signal fires, with at most `waitMs` between the end of one run and the start of the
- * next: less if jobs can run at the same time then, see `untilBeatMs`.
- * A run that fails is reported, and the next one follows as usual.
+ * Runs a job again and again until the signal fires, with `waitMs` between the end of one run and the start of the next. A run that fails is reported, and the next one follows as usual.
  */
 export async function runEvery(
   waitMs: number,
@@ -17,7 +13,7 @@ export async function runEvery(
     } catch (error) {
       onError(error);
     }
-    await pause(untilBeatMs(waitMs), signal);
+    await pause(waitMs, signal);
   }
 }
 

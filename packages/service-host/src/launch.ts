@@ -11,7 +11,6 @@ import { isServiceName, type Peers, type PeerUrls, readPeerUrls, remotePeers } f
 import { startOpsServer } from "./process/ops-server.ts";
 import { createReadiness } from "./process/readiness.ts";
 import { untilStopSignal } from "./process/stop-signal.ts";
-import { shareEncodingBuffer } from "./rpc/encoding-buffer.ts";
 import { hotCallStreams, unaryRoutes } from "./rpc/hot-calls.ts";
 import { startRpcServer } from "./rpc/rpc-server.ts";
 import { sharedStreamRoutes } from "./rpc/shared-streams.ts";
@@ -66,7 +65,6 @@ export async function launch<C>(definition: ServiceDefinition<C>, env: Env = pro
     process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "crashed"));
     await using tls = host.tlsFiles && (await openProcessTls(host.tlsFiles, { log }));
     await using peers = remotePeers(peerUrls, { log, tokens: tokensOf(name, identity), tls });
-    shareEncodingBuffer();
     await using metrics = startMetrics();
     await using _tracing = await startTracing(name, env);
     const starting = definition.start(config, { log, now: Date.now, peers, tls });

@@ -15,13 +15,7 @@ import { healthService } from "./health.ts";
 import { MAX_SESSION_MEMORY_MB } from "./http2-connections.ts";
 import { followStreams } from "./open-streams.ts";
 import { MAX_REFLECTION_REQUEST_BYTES, reflectionService } from "./reflection.ts";
-import {
-  BINARY_OPTIONS,
-  leaveRoomBeforeEncoding,
-  MAX_MESSAGE_BYTES,
-  MAX_STREAMS,
-  serverInterceptors,
-} from "./transport.ts";
+import { BINARY_OPTIONS, MAX_MESSAGE_BYTES, MAX_STREAMS, serverInterceptors } from "./transport.ts";
 
 interface RpcServerOptions {
   routes: (router: ConnectRouter) => void;
@@ -71,7 +65,7 @@ export async function startRpcServer({
       routes(router);
       addHealthAndReflection(router, { readiness, closing: closing.signal, log });
     },
-    interceptors: [...serverInterceptors(log, authentication), leaveRoomBeforeEncoding],
+    interceptors: serverInterceptors(log, authentication),
     readMaxBytes: MAX_MESSAGE_BYTES,
     writeMaxBytes: MAX_MESSAGE_BYTES,
     binaryOptions: BINARY_OPTIONS,

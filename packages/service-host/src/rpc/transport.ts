@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
   Code,
@@ -12,11 +13,8 @@ import type { ServiceName } from "@toolgate/service-registry/services";
 import { type Authentication, accessInterceptor, assertAccessDeclared, callerInterceptor } from "../access.ts";
 import { errorInterceptor } from "../errors.ts";
 import type { CallerReader } from "../identity/service-token.ts";
-import { isLargePage, leaveRoom } from "../leave-room.ts";
 import type { Logger } from "../logger.ts";
-import { principalKey } from "../principal.ts";
 import type { ProcessTls } from "../tls/process-tls.ts";
-import { handOver } from "./handed-over.ts";
 import { Http2Connections } from "./http2-connections.ts";
 import { measure, receiveRequest, sendRequest } from "./request-interceptors.ts";
 
@@ -37,19 +35,15 @@ const MAX_REFUSALS = 3;
 /** Tool definitions and arguments have up to 64 levels, each of which is two messages. */
 export const BINARY_OPTIONS = { recursionLimit: 200 };
 
-/** The interceptors of every server, outermost first: request, measure, errors, access. */
+/** The interceptors of every server, outermost first: request, measure, errors, access, pause. */
 export function serverInterceptors(log: Logger, authentication: Authentication): Interceptor[] {
-  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(authentication)];
+  return [receiveRequest, measure, errorInterceptor(log), accessInterceptor(authentication), pauseBeforeEncoding];
 }
 
-/**
- * Of a server in another process, the innermost interceptor: the largest responses are pages for users, which take
- * milliseconds to make, and as long to encode.
- */
-export const leaveRoomBeforeEncoding: Interceptor = (next) => async (request) => {
+/** A large page takes milliseconds to make, and as long to encode: calls get on with their work in between. */
+const pauseBeforeEncoding: Interceptor = (next) => async (request) => {
   const response = await next(request);
-  const principal = request.contextValues.get(principalKey);
-  if (principal && !response.stream && isLargePage(response.message)) await leaveRoom(principal.workspaceId);
+  await setImmediate();
   return response;
 };
 
@@ -183,16 +177,12 @@ export function localServer(
 ): LocalServer {
   assertAccessDeclared(routes);
   const transports = new Map<ServiceName, Transport>();
-  const { leave, take } = handOver();
   return (caller) => {
     let transport = transports.get(caller);
     if (!transport) {
       transport = createRouterTransport(routes, {
-        router: { interceptors: [leave, ...serverInterceptors(log, authentication)], binaryOptions: BINARY_OPTIONS },
-        transport: {
-          interceptors: [callerInterceptor(() => caller), sendRequest, take],
-          binaryOptions: BINARY_OPTIONS,
-        },
+        router: { interceptors: serverInterceptors(log, authentication), binaryOptions: BINARY_OPTIONS },
+        transport: { interceptors: [callerInterceptor(() => caller), sendRequest], binaryOptions: BINARY_OPTIONS },
       });
       transports.set(caller, transport);
     }
