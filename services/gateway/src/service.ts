@@ -9,7 +9,7 @@ import { type Config, NEEDS, readConfig } from "./config.ts";
 import { closingConnections } from "./http/close-connections.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createGatewaySlots } from "./http/slots.ts";
-import { createUsageRecorder } from "./http/tools/usage-record.ts";
+import { createUsageRecorder } from "./http/tools/verified-call.ts";
 
 const NAME = "gateway";
 

@@ -4,9 +4,14 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CallContext } from "../context.ts";
 import { tagMatches } from "../domain/entity-tag.ts";
 import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
-import { LIMIT_FIELDS, rateLimitFields } from "../domain/rate-limit-fields.ts";
 import { apiKeyOf } from "../domain/request-headers.ts";
-import { type ApiResponse, METHOD_NOT_ALLOWED, UNAUTHENTICATED } from "../domain/responses.ts";
+import {
+  type ApiResponse,
+  LIMIT_FIELDS,
+  METHOD_NOT_ALLOWED,
+  rateLimitFields,
+  UNAUTHENTICATED,
+} from "../domain/responses.ts";
 
 export function sendResponse(reply: FastifyReply, { status, code, body, headers = {} }: ApiResponse): FastifyReply {
   if (code !== undefined) reply.header(ERROR_CODE_HEADER, code);

@@ -5,18 +5,15 @@ import { ERROR_CODE_HEADER } from "../domain/error-codes.ts";
 const PROBLEM_TYPE = "application/problem+json";
 const ACCEPTED = /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i;
 
-/**
- * Clients that accept application/problem+json get errors in the form of RFC 9457, whatever part of the gateway responds. All
- * others get the bodies that are specified, and cost nothing here.
- */
-export function offerProblemDetails({ headers }: IncomingMessage, response: ServerResponse): void {
-  if (headers.accept !== undefined && ACCEPTED.test(headers.accept)) replaceErrors(response);
+/** Clients that accept application/problem+json get errors in the form of RFC 9457, all others the specified bodies. */
+export function acceptsProblemDetails({ headers: { accept } }: IncomingMessage): boolean {
+  return accept !== undefined && ACCEPTED.test(accept);
 }
 
 type Headers = Record<string, number | string | string[]> | undefined;
 
 /** Keeps the body of an error until it is complete, and sends it in another form. */
-function replaceErrors(response: ServerResponse): void {
+export function replaceErrors(response: ServerResponse): void {
   const { writeHead, write, end } = response;
   let held: { status: number; chunks: Buffer[] } | undefined;
   const hold = (chunk: unknown) => {

@@ -17,13 +17,11 @@ import { createDescriptionCache } from "./descriptions/description-cache.ts";
 import { descriptionRoutes } from "./descriptions/description-routes.ts";
 import { hookRoutes } from "./hooks/hook-routes.ts";
 import { rejectMethod, sendResponse } from "./key-api.ts";
-import { lingerOnClose } from "./lingering-close.ts";
 import { managementRoutes } from "./management/management-routes.ts";
 import { createMcpOrigins } from "./mcp/mcp-origins.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
-import { replaceNodeDefaults } from "./node-defaults.ts";
+import { replaceNodeDefaults } from "./node-http.ts";
 import { allowedMethod, isChatTarget, isHookTarget } from "./paths.ts";
-import { queuePipelinedRequests } from "./pipelined-requests.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
 import { toolRoutes } from "./tools/tool-call.ts";
@@ -86,8 +84,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   });
   app.server.maxConnections = MAX_CONNECTIONS;
   replaceNodeDefaults(app);
-  queuePipelinedRequests(app);
-  lingerOnClose(app);
   addTelemetry(app, isTrusted);
 
   const rejectUnrouted = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -5,9 +5,8 @@ import type { Context } from "../../context.ts";
 import { BAD_REQUEST, ORIGIN_REFUSED, serverBusy, TOOL_UNAVAILABLE } from "../../domain/responses.ts";
 import { dropLimitHeaders, keyOf, sendResponse } from "../key-api.ts";
 import { MCP_PATH } from "../paths.ts";
-import { readBytes } from "../request-bytes.ts";
+import { MAX_CALL_BYTES, readBytes } from "../request-bytes.ts";
 import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
-import { MAX_BODY_BYTES } from "../tools/request-body.ts";
 import { acceptsJson, isToolCall, NOT_ACCEPTABLE, readMessage } from "./mcp-message.ts";
 import type { McpOrigins } from "./mcp-origins.ts";
 import { sendOutcome } from "./mcp-outcome.ts";
@@ -23,7 +22,7 @@ const ANY_WORKSPACE = "";
 export function mcpRoutes(context: Context, mayCall: McpOrigins) {
   return async (app: FastifyInstance): Promise<void> => {
     const handler = createMcpHandler(({ authInfo }) => mcpServer(context, authInfo?.extra?.exchange as McpExchange), {
-      maxRequestBodySize: MAX_BODY_BYTES,
+      maxRequestBodySize: MAX_CALL_BYTES,
       maxSubscriptions: 0,
       keepAliveMs: 0,
       onerror: (error) => context.log.debug({ err: error }, "mcp request rejected"),
@@ -47,7 +46,7 @@ async function respond(
   if (!key) return reply;
   using slot = await takeSlot(context.slots.calls, key.workspaceId, reply.raw);
   if (!slot) return sendResponse(reply, serverBusy(BUSY_RETRY_AFTER_S));
-  const body = await readBytes(request.raw, MAX_BODY_BYTES);
+  const body = await readBytes(request.raw, MAX_CALL_BYTES);
   if (body.fault) return sendResponse(reply, BAD_REQUEST);
   const { message, fault, refusal } = readMessage(body.bytes);
   if (!acceptsJson(request.headers.accept)) return sendResponse(reply, NOT_ACCEPTABLE);

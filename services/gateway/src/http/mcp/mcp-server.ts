@@ -17,8 +17,7 @@ import {
 import { refusalOfDescription } from "../descriptions/description-routes.ts";
 import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
 import { runVerified } from "../tools/tool-call.ts";
-import { logCall } from "../tools/usage-record.ts";
-import { arrivalOf, refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
+import { arrivalOf, logCall, refusalOf, type VerifiedCall, verifyCall } from "../tools/verified-call.ts";
 import { MAX_JSON_LEVELS } from "./mcp-message.ts";
 
 /** One HTTP request of an MCP client, and its outcome if it called a tool. */

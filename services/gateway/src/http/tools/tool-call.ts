@@ -23,10 +23,17 @@ import {
 import { loggedToolName } from "../../domain/text.ts";
 import { dropLimitHeaders, sendResponse, setLimitHeaders } from "../key-api.ts";
 import { TOOLS_PATH } from "../paths.ts";
+import { readCallBody } from "../request-bytes.ts";
 import { BUSY_RETRY_AFTER_S, takeSlot } from "../slots.ts";
-import { readBody } from "./request-body.ts";
-import { logCall, recordedBy, usageForRun } from "./usage-record.ts";
-import { arrivalOf, refusalOf, type VerifiedCall, verifyCall } from "./verified-call.ts";
+import {
+  arrivalOf,
+  logCall,
+  recordedBy,
+  refusalOf,
+  usageForRun,
+  type VerifiedCall,
+  verifyCall,
+} from "./verified-call.ts";
 
 /** Less than the 30 s for which key-auth promises that it is valid, so that 10 s remain to reach tool-runner. */
 const GRANT_USED_FOR_MS = 20_000;
@@ -63,7 +70,7 @@ async function callTool(context: CallContext, request: FastifyRequest, reply: Fa
 
 /** Reads the body only now, after the key, the limit and the lock have been checked. */
 async function runRequest(context: CallContext, call: VerifiedCall, request: FastifyRequest): Promise<ApiResponse> {
-  const { bytes, violation } = await readBody(request.raw);
+  const { bytes, violation } = await readCallBody(request.raw);
   let verdict: KeyVerdict | undefined;
   try {
     verdict = await renewed(context, call, request);

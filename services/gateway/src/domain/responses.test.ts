@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rateLimitFields, secondsUntilReset } from "./rate-limit-fields.ts";
+import { rateLimitFields, secondsUntilReset } from "./responses.ts";
 
 test("[LIMIT-4] [LIMIT-5] [LIMIT-6] the required fields and those of the IETF draft agree", () => {
   expect(rateLimitFields({ limit: 60, remaining: 59, resetAt: 1_800_000_060n }, 1_800_000_018_250)).toEqual({
