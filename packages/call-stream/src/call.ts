@@ -1,5 +1,4 @@
-import type { Code } from "@connectrpc/connect";
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 
 /** The caller's options for one call. */
 export type CallOptions = {
@@ -30,7 +29,6 @@ export type Call<I, O> = (request: I, options: CallOptions) => Promise<O>;
 export type CallContext = {
   /**
    * Aborts when the caller cancels the call, when the deadline has passed and when the stream is lost.
-   * It is created on first use, so a handler that never reads it costs nothing.
    */
   readonly signal: AbortSignal;
   /** The service that calls. */
@@ -51,6 +49,14 @@ export type CallHandler<I, O> = (request: I, context: CallContext) => Promise<O>
  */
 export function neverSentError(message: string, code: Code, cause?: unknown): ConnectError {
   return Object.assign(new ConnectError(message, code, undefined, undefined, cause), { neverSent: true });
+}
+
+/** Why a call is refused before it is sent, if it is: it is cancelled, out of time, or too many calls are open. */
+export function refusalOf(options: CallOptions, openCalls: number, maxInFlight: number): ConnectError | undefined {
+  if (options.signal?.aborted) return neverSentError("the caller has cancelled the call", Code.Canceled);
+  if (!(options.timeoutMs > 0)) return neverSentError("the call's time is up", Code.DeadlineExceeded);
+  if (openCalls >= maxInFlight) return neverSentError("too many calls in flight", Code.ResourceExhausted);
+  return undefined;
 }
 
 /**

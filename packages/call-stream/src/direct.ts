@@ -1,9 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
-import type { Call, CallHandler, CallOptions } from "./call.ts";
-import { Caller, OpenCall, refusalOf } from "./caller.ts";
-import { DeadlineSweep } from "./deadline-sweep.ts";
-import type { ErrorListener } from "./failure.ts";
-import { callerGone, deadlineExceeded, publicError } from "./failure.ts";
+import { type Call, type CallHandler, refusalOf } from "./call.ts";
+import { callerGone, deadlineExceeded, type ErrorListener, publicError } from "./failure.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./limits.ts";
 import { observeRpc } from "./measure.ts";
 
@@ -22,76 +19,42 @@ type DirectCallOptions = {
  * Makes a `Call` from a handler in the same process. It behaves like a call over a stream: the same error codes and
  * messages, deadline, cancellation and limit. Messages are passed as they are, without a copy.
  */
-export function directCall<I, O>(handler: CallHandler<I, O>, options: DirectCallOptions): Call<I, O> {
-  const direct = new DirectCalls(handler, options);
-  return (request, callOptions) => direct.call(request, callOptions);
-}
-
-class DirectCaller<O> extends Caller<O> {
-  readonly context: OpenCall;
-  readonly #cancel: (caller: DirectCaller<O>) => void;
-
-  constructor(options: CallOptions, name: string, cancel: (caller: DirectCaller<O>) => void) {
-    super(options);
-    this.context = new OpenCall(this.deadlineMs, name);
-    this.#cancel = cancel;
-  }
-
-  override handleEvent(): void {
-    this.#cancel(this);
-  }
-}
-
-class DirectCalls<I, O> {
-  readonly #handler: CallHandler<I, O>;
-  readonly #rpc: string;
-  readonly #caller: string;
-  readonly #onError: ErrorListener;
-  readonly #maxInFlight: number;
-  readonly #waiting = new Set<DirectCaller<O>>();
-  readonly #sweep = new DeadlineSweep(
-    () => this.#waiting,
-    (caller) => this.#abandon(caller, deadlineExceeded()),
-  );
-  readonly #onCancel = (caller: DirectCaller<O>) => this.#abandon(caller, callerGone());
-  #running = 0;
-
-  constructor(
-    handler: CallHandler<I, O>,
-    { rpc, caller, onError, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: DirectCallOptions,
-  ) {
-    this.#handler = handler;
-    this.#rpc = rpc;
-    this.#caller = caller;
-    this.#onError = onError;
-    this.#maxInFlight = maxInFlight;
-  }
-
-  call(request: I, options: CallOptions): Promise<O> {
-    const refusal = refusalOf(options, this.#running, this.#maxInFlight);
-    if (refusal !== undefined) return Promise.reject(refusal);
-    const caller = new DirectCaller<O>(options, this.#caller, this.#onCancel);
-    this.#waiting.add(caller);
-    this.#running += 1;
-    this.#sweep.start();
-    void this.#run(caller, request);
-    return caller.promise;
-  }
-
-  async #run(caller: DirectCaller<O>, request: I): Promise<void> {
+export function directCall<I, O>(
+  handler: CallHandler<I, O>,
+  { rpc, caller, onError, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: DirectCallOptions,
+): Call<I, O> {
+  let running = 0;
+  return async (request, options) => {
+    const refusal = refusalOf(options, running, maxInFlight);
+    if (refusal) throw refusal;
+    const { timeoutMs, signal } = options;
+    const left = new AbortController();
+    const { promise: abandoned, reject } = Promise.withResolvers<never>();
+    const abandon = (error: ConnectError) => {
+      reject(error);
+      left.abort(error);
+    };
+    const cancel = () => abandon(callerGone());
+    signal?.addEventListener("abort", cancel);
+    const timer = setTimeout(() => abandon(deadlineExceeded()), timeoutMs);
+    running += 1;
+    const context = {
+      caller,
+      get signal() {
+        return left.signal;
+      },
+    };
+    const responded = observeRpc(rpc, () => handler(request, context)).finally(() => {
+      running -= 1;
+    });
     try {
-      const response = await observeRpc(this.#rpc, () => this.#handler(request, caller.context));
-      if (this.#waiting.delete(caller)) caller.succeed(response);
+      return await Promise.race([responded, abandoned]);
     } catch (error) {
-      if (this.#waiting.delete(caller)) caller.fail(publicError(error, this.#onError));
+      // The handler may still fail, but nobody waits for it.
+      throw left.signal.aborted ? error : publicError(error, onError);
     } finally {
-      this.#running -= 1;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
     }
-  }
-
-  #abandon(caller: DirectCaller<O>, error: ConnectError): void {
-    if (!this.#waiting.delete(caller)) return;
-    caller.fail(error);
-    caller.context.abort(error);
-  }
+  };
 }

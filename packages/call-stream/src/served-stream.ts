@@ -6,7 +6,7 @@ import { runForRequest } from "@toolgate/telemetry/request";
 import { isRequestId } from "@toolgate/telemetry/request-id";
 import { spanOf } from "@toolgate/telemetry/trace";
 import type { CallHandler } from "./call.ts";
-import { OpenCall } from "./caller.ts";
+import { ServedCall } from "./caller.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { ErrorListener } from "./failure.ts";
 import { callerGone, deadlineExceeded, publicError, toFailure } from "./failure.ts";
@@ -32,15 +32,6 @@ export type StreamContext = {
   /** The service that has opened it. */
   readonly caller: string;
 };
-
-class ServedCall extends OpenCall {
-  readonly id: number;
-
-  constructor(id: number, deadlineMs: number, caller: string) {
-    super(deadlineMs, caller);
-    this.id = id;
-  }
-}
 
 /** The server's side of one stream. */
 export class ServedStream<I extends DescMessage, O extends DescMessage> {

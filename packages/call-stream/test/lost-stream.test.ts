@@ -51,26 +51,6 @@ test("a server that freezes while it drains is noticed without waiting for deadl
   expect([error.code, error.rawMessage, neverSent(error)]).toEqual([Code.Unavailable, "the stream was lost", false]);
 });
 
-test("a stream that is refused after its headers gets no calls", async () => {
-  const refusing = createServer();
-  let streams = 0;
-  refusing.on("stream", (stream) => {
-    streams += 1;
-    stream.on("error", () => undefined);
-    stream.resume();
-    stream.respond(GRPC_HEADERS, { waitForTrailers: true });
-    stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": `${Code.Unavailable}` }));
-    setTimeout(() => stream.end(), 50);
-  });
-  const { port, sessions } = await listening(refusing, 0);
-  await using server = await startVerifyServer(async ({ tool }) => responseTo(tool));
-  await using client = verifyClient(() => [`http://127.0.0.1:${port}`, server.address]);
-  // A call that went to the refused stream would fail.
-  while (streams < 5) await client.call(ask("t"), { timeoutMs: LONG_MS });
-  for (const session of sessions) session.destroy();
-  refusing.close();
-});
-
 test("calls that a lost stream has not sent move to another one", async () => {
   const mute = createServer();
   let opened: ServerHttp2Stream | undefined;

@@ -35,31 +35,6 @@ test("two servers share the calls", async () => {
   expect(Math.min(a.count, b.count)).toBeGreaterThan(150);
 });
 
-test("a server that does not respond gets few of the calls", async () => {
-  const healthy = counting();
-  const held: (() => void)[] = [];
-  const warm = counting();
-  await using first = await startVerifyServer(healthy.handler);
-  await using second = await startVerifyServer((request, context) => {
-    if (request.tool === "warm up") return warm.handler(request, context);
-    return new Promise((resolve) => held.push(() => resolve(responseTo(request.tool))));
-  });
-  await using client = verifyClient(() => [first.address, second.address]);
-  const call = (tool: string) => client.call(ask(tool), { timeoutMs: LONG_MS });
-  await bothUp(call, [healthy, warm]);
-  const calls: Promise<unknown>[] = [];
-  for (let i = 0; i < 200; i += 1) {
-    const before = held.length;
-    let settled = false;
-    calls.push(call(`${i}`).then(() => (settled = true)));
-    await eventually(() => settled || held.length > before);
-  }
-  expect(held.length).toBeGreaterThan(0);
-  expect(held.length).toBeLessThan(5);
-  for (const release of held) release();
-  await Promise.all(calls);
-});
-
 test("an address that is no longer listed finishes its calls and gets no more", async () => {
   let release: (() => void) | undefined;
   const old = counting();
