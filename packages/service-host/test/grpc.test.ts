@@ -1,7 +1,3 @@
-import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { connect } from "node:http2";
-import { promisify } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { status } from "@grpc/grpc-js";
@@ -10,9 +6,8 @@ import { SessionService } from "@toolgate/gen/toolgate/key_auth/v1/session_pb";
 import { VerifyService } from "@toolgate/gen/toolgate/key_auth/v1/verify_pb";
 import { eventually } from "@toolgate/testbed/eventually";
 import { expect, test } from "vitest";
-import { SERVICE_TOKEN_HEADER } from "../src/identity/service-token.ts";
 import { clientOf, credential, grpcClient, unary } from "./grpc-client.ts";
-import { rpcRig, TOKEN } from "./rpc-rig.ts";
+import { rpcRig } from "./rpc-rig.ts";
 
 const HEALTH = ["grpc/health/v1/health.proto", "grpc.health.v1.Health"] as const;
 const SESSION = ["toolgate/key_auth/v1/session.proto", "toolgate.key_auth.v1.SessionService"] as const;
@@ -133,75 +128,6 @@ test.each(REFLECTION)("reflection gives a client everything that it needs to mak
   const set = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
   using session = closing(clientOf(loadFileDescriptorSetFromBuffer(Buffer.from(set)), rig.server.port, SESSION[1]));
   expect(await unary(session.client, "login", { email: "x" }, credential())).toMatchObject({ token: "token of x" });
-});
-
-test.each(REFLECTION)("an open reflection stream does not delay the shutdown (%s)", async (...version) => {
-  const rig = await start();
-  using reflection = closing(grpcClient(rig.server.port, ...version));
-  const seen: string[] = [];
-  const stream = reflection.client.serverReflectionInfo();
-  stream.on("data", () => seen.push("data"));
-  stream.on("error", () => seen.push("error"));
-  stream.on("end", () => seen.push("end"));
-  stream.write({ listServices: "" });
-  await eventually(() => expect(seen).toEqual(["data"]));
-  const before = performance.now();
-  await rig[Symbol.asyncDispose]();
-  // Calls that do not end are cut after 20 s.
-  expect(performance.now() - before).toBeLessThan(10_000);
-  await eventually(() => expect(seen).toEqual(["data", "end"]));
-});
-
-test("a reflection client that neither reads nor ends its stream does not delay the shutdown", async () => {
-  const rig = await start();
-  const session = connect(rig.baseUrl);
-  session.on("error", () => {});
-  const stream = session.request({
-    ":method": "POST",
-    ":path": `/${REFLECTION[0]?.[1]}/ServerReflectionInfo`,
-    "content-type": "application/grpc",
-  });
-  stream.on("error", () => {});
-  await once(stream, "ready");
-  const listServices = Buffer.from([0, 0, 0, 0, 2, 0x3a, 0]);
-  // The responses are more than the window of a stream, 64 kB.
-  for (let sent = 0; sent < 1_000; sent++) stream.write(listServices);
-  await once(stream, "response");
-  const before = performance.now();
-  await rig[Symbol.asyncDispose]();
-  expect(performance.now() - before).toBeLessThan(10_000);
-  session.destroy();
-});
-
-test.each(REFLECTION)(
-  "a reflection request of more than 4 kB is refused, and not repeated (%s)",
-  async (...version) => {
-    await using rig = await start();
-    using reflection = closing(grpcClient(rig.server.port, ...version));
-    const { errorResponse } = await reflect(reflection.client, { fileContainingSymbol: "x".repeat(4000) });
-    expect(errorResponse).toMatchObject({ errorCode: status.NOT_FOUND });
-    for (const large of [{ fileContainingSymbol: "x".repeat(5000) }, { host: "x".repeat(1_000_000), listServices: "" }])
-      await expect(reflect(reflection.client, large)).rejects.toMatchObject({
-        code: status.INVALID_ARGUMENT,
-        details: "a request may have 4096 bytes",
-      });
-  },
-);
-
-const run = promisify(execFile);
-const grpcurl = await run("grpcurl", ["-version"]).then(
-  () => true,
-  () => false,
-);
-
-test.skipIf(!grpcurl)("grpcurl lists the services, checks the health and makes a call", async () => {
-  await using rig = await start();
-  const address = `127.0.0.1:${rig.server.port}`;
-  const curl = async (...args: string[]) => (await run("grpcurl", ["-plaintext", ...args])).stdout;
-  expect(await curl(address, "list")).toContain(SESSION[1]);
-  expect(await curl(address, "grpc.health.v1.Health/Check")).toContain("SERVING");
-  const header = `${SERVICE_TOKEN_HEADER}: ${TOKEN}`;
-  expect(await curl("-H", header, "-d", '{"email":"x"}', address, `${SESSION[1]}/Login`)).toContain("token of x");
 });
 
 /** One request on its own reflection stream. */

@@ -11,6 +11,10 @@ import { identityEnv, testPublicKeys, testServiceKeys } from "@toolgate/testbed/
 import { temporaryFolder } from "@toolgate/testbed/temporary-folder";
 import { testRemote } from "@toolgate/testbed/transports";
 import { expect, test } from "vitest";
+import { readAll } from "../src/env.ts";
+import { readIdentity } from "../src/identity/service-keys.ts";
+import { readHostConfig } from "../src/launch.ts";
+import { readPeerUrls } from "../src/peers.ts";
 
 const IDENTITY = { KEY_AUTH_URL: "http://127.0.0.1:9", ...identityEnv("outbound-webhook") };
 
@@ -97,13 +101,28 @@ test("a call that is open at SIGINT gets its response, and probes get theirs mea
 test.each([
   ["a failure to start", { FAULT: "start" }, "[removed]@db.example"],
   ["a failure to start that leaves something open", { FAULT: "open" }, "the server says nothing"],
-  ["a missing variable", { CALL_MS: "" }, "CALL_MS must be a whole number"],
   [
     "settings of the host and of the service in one message",
     { CALL_MS: "soon", SERVICE_KEY: "" },
     "configuration: CALL_MS must be a whole number from 0 to 10000; SERVICE_KEY is missing",
   ],
-  ["a missing key", { SERVICE_KEY: "" }, "SERVICE_KEY is missing"],
+  [
+    "certificates that cannot be read",
+    { ...CERTIFICATES, KEY_AUTH_URL: "https://127.0.0.1:9" },
+    "certificates: the file in TLS_CERT_FILE cannot be read: ENOENT",
+  ],
+  ["an address that cannot be bound", { BIND_HOST: "192.0.2.1" }, "EADDRNOTAVAIL"],
+])("%s gives one fatal line and exit code 1", async (_name, env, said) => {
+  await using service = launched(env);
+  expect(await service.exited).toEqual([1, null]);
+  const fatal = service.entries.filter((entry) => entry.level === "fatal");
+  expect(fatal.length).toBe(1);
+  expect(JSON.stringify(fatal)).toContain(said);
+  expect(service.output()).not.toContain("hunter2");
+});
+
+test.each([
+  ["no key", { SERVICE_KEY: "" }, "SERVICE_KEY is missing"],
   ["a malformed key", { SERVICE_KEY: "c2VjcmV0" }, "SERVICE_KEY must be an Ed25519 private key"],
   ["no public keys", { SERVICE_PUBLIC_KEYS: "" }, "SERVICE_PUBLIC_KEYS is missing"],
   ["a malformed public key", { SERVICE_PUBLIC_KEYS: "gateway:c2VjcmV0" }, "SERVICE_PUBLIC_KEYS must be <service>:"],
@@ -128,11 +147,6 @@ test.each([
     "TLS_CA_FILE must be set too: TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE are used together",
   ],
   [
-    "certificates that cannot be read",
-    { ...CERTIFICATES, KEY_AUTH_URL: "https://127.0.0.1:9" },
-    "certificates: the file in TLS_CERT_FILE cannot be read: ENOENT",
-  ],
-  [
     "a URL of another process without encryption beside certificates",
     CERTIFICATES,
     "KEY_AUTH_URL must be https URLs, because TLS_CERT_FILE is set",
@@ -142,15 +156,16 @@ test.each([
     { KEY_AUTH_URL: "https://127.0.0.1:9" },
     "KEY_AUTH_URL must be http URLs, unless TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE are set",
   ],
-  ["a log level that does not exist", { LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of"],
-  ["an address that cannot be bound", { BIND_HOST: "192.0.2.1" }, "EADDRNOTAVAIL"],
-])("%s gives one fatal line and exit code 1", async (_name, env, said) => {
-  await using service = launched(env);
-  expect(await service.exited).toEqual([1, null]);
-  const fatal = service.entries.filter((entry) => entry.level === "fatal");
-  expect(fatal.length).toBe(1);
-  expect(JSON.stringify(fatal)).toContain(said);
-  expect(service.output()).not.toContain("hunter2");
+])("%s is refused in one sentence", (_name, env, said) => {
+  const all = { ...IDENTITY, ...env };
+  const name = "outbound-webhook";
+  const read = () =>
+    readAll<unknown[]>(all, [
+      readHostConfig,
+      (given) => readPeerUrls(given, name),
+      (given) => readIdentity(given, name),
+    ]);
+  expect(read).toThrow(said);
 });
 
 test("a process is not ready until its RPC port is open, and ends when that is taken", async () => {
