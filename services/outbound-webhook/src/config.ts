@@ -3,7 +3,6 @@ import { type NeedSettings, readNeeds } from "@toolgate/service-host/connections
 import { type Env, type EnvReader, readConfig as read } from "@toolgate/service-host/env";
 import { type MailSettings, type OutgoingSettings, readMail, readOutgoing } from "@toolgate/service-host/outgoing";
 import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/services";
-import { WORKSPACE_BYTES_PER_SECOND } from "@toolgate/workspace-share/setting";
 
 const NAME = "outbound-webhook";
 const MAX_SLOTS = 1_000;
@@ -22,8 +21,6 @@ export interface Config extends NeedSettings<"nats">, OutgoingSettings {
   roles: ReadonlySet<ProcessRole>;
   /** Simultaneous attempts of a worker. */
   workerConcurrency: number;
-  /** What one workspace may use of a process over time: the attempts of a worker, and the signed requests of a manager. */
-  workspaceBytesPerSecond: number;
   /** Undefined when the worker is the only role. */
   core: CoreConfig | undefined;
   /** Undefined when no email is sent from here. */
@@ -39,7 +36,6 @@ export function readConfig(env: Env): Config {
       ...readOutgoing(reader),
       roles,
       workerConcurrency: reader.integer("WORKER_CONCURRENCY", { fallback: 256, min: 1, max: 10_000 }),
-      workspaceBytesPerSecond: reader.integer("WORKSPACE_BYTES_PER_SECOND", WORKSPACE_BYTES_PER_SECOND),
       core: workerOnly ? undefined : readCore(reader),
       mail: roles.has("dispatcher") ? readMail(reader) : undefined,
     };

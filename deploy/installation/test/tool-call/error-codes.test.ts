@@ -76,7 +76,6 @@ const ERRORS: [
     "INVALID_REQUEST",
     "One message",
   ],
-  ["an unsigned pull", () => ["/api/v1/webhooks/endpoints/1/pull", json({})], 401, "UNAUTHENTICATED", ""],
   [
     "management without a login",
     () => ["/toolgate.tool_runner.v1.ToolService/ListTools", json({ workspace: "w" })],

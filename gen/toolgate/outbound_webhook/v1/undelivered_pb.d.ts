@@ -79,7 +79,7 @@ export declare type UndeliveredEvent = Message<"toolgate.outbound_webhook.v1.Und
   pulledAt?: Timestamp | undefined;
 
   /**
-   * Email address of the user who acknowledged it; "endpoint's secret" if the call was signed with it.
+   * Email address of the user who acknowledged it.
    *
    * @generated from field: string pulled_by = 12;
    */

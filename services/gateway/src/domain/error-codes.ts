@@ -52,7 +52,7 @@ export const ERROR_CODES = {
   DEADLINE_EXCEEDED: ["504", "management: no response in time"],
   ALREADY_EXISTS: ["409", "management: it exists already"],
   PERMISSION_DENIED: ["403", "management: your role does not permit this, or the CSRF token is missing"],
-  RESOURCE_EXHAUSTED: ["429", "management, signed pulls: there are as many as there may be, or too many requests"],
+  RESOURCE_EXHAUSTED: ["429", "management: there are as many as there may be, or too many requests"],
   FAILED_PRECONDITION: ["400", "management: not in this state"],
   ABORTED: ["409", "management: the change must be confirmed, or was made by someone else meanwhile"],
   OUT_OF_RANGE: ["400", "management: beyond the end"],

@@ -5,8 +5,6 @@ export const HOOKS_PATH = "/api/v1/hooks/";
 export const OPENAPI_PATH = "/api/v1/openapi.json";
 export const DECLARATIONS_PATH = "/api/v1/openapi.d.ts";
 export const MCP_PATH = "/mcp";
-export const PULL_PATH = "/api/v1/webhooks/endpoints/:id/pull";
-export const ACKNOWLEDGE_PATH = "/api/v1/webhooks/endpoints/:id/acknowledge";
 
 /** [CHAT-2] The paths of chats, each with its one method. */
 export const CHAT_PATHS = {
@@ -37,13 +35,11 @@ export function isHookTarget(url: string): boolean {
   return pathOf(url).startsWith(HOOKS_PATH);
 }
 
-const SIGNED_PULL = /^\/api\/v1\/webhooks\/endpoints\/[^/]+\/(pull|acknowledge)$/;
-
 /** The one method of a path that has only one; undefined for any other path. `url` is a routable target. */
 export function allowedMethod(url: string): "GET" | "POST" | undefined {
   const path = pathOf(url);
   if (path.startsWith(TOOLS_PATH) || path.startsWith(HOOKS_PATH)) return "POST";
-  if (path === MCP_PATH || SIGNED_PULL.test(path)) return "POST";
+  if (path === MCP_PATH) return "POST";
   if (path === EVENT_TYPES_PATH || path.startsWith(`${EVENT_TYPES_PATH}/`)) return "GET";
   if (Object.hasOwn(CHAT_PATHS, path)) return CHAT_PATHS[path as ChatPath];
   if (Object.hasOwn(CHAT_FILES, path)) return "GET";

@@ -30,7 +30,6 @@ import { addTelemetry, requestIdOf, trustedBy } from "./telemetry.ts";
 import { toolRoutes } from "./tools/tool-call.ts";
 import { rejectUnparsable } from "./unparsable.ts";
 import { eventTypeRoutes } from "./webhooks/event-type-routes.ts";
-import { pullRoutes } from "./webhooks/pull-routes.ts";
 
 /** Connections beyond these are closed immediately. */
 const MAX_CONNECTIONS = 20_000;
@@ -116,7 +115,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   await app.register(descriptionRoutes(context));
   await app.register(mcpRoutes(context, createMcpOrigins(options.publicUrl, origins)));
   await app.register(eventTypeRoutes(context));
-  await app.register(pullRoutes(context, peers.transport("outbound-webhook")));
   await app.register(sessionRoutes({ keyAuth: peers.transport("key-auth"), log, now: calls.now }));
   await app.register(browserFileRoutes);
   const { chatSlots: slots } = options;

@@ -3,7 +3,6 @@ import { DeliveryService } from "@toolgate/gen/toolgate/outbound_webhook/v1/deli
 import { EndpointService } from "@toolgate/gen/toolgate/outbound_webhook/v1/endpoint_pb";
 import { EventService } from "@toolgate/gen/toolgate/outbound_webhook/v1/event_pb";
 import { ReplayService } from "@toolgate/gen/toolgate/outbound_webhook/v1/replay_pb";
-import { SignedPullService } from "@toolgate/gen/toolgate/outbound_webhook/v1/signed_pull_pb";
 import { UndeliveredService } from "@toolgate/gen/toolgate/outbound_webhook/v1/undelivered_pb";
 import { bind } from "@toolgate/service-host/handler";
 import type { Context } from "../context.ts";
@@ -29,11 +28,9 @@ import { getReplay } from "./replays/get-replay.ts";
 import { listReplays } from "./replays/list-replays.ts";
 import { previewReplay } from "./replays/preview-replay.ts";
 import { startReplay } from "./replays/start-replay.ts";
-import { acknowledgeSigned } from "./undelivered/acknowledge-signed.ts";
 import { acknowledgeUndelivered } from "./undelivered/acknowledge-undelivered.ts";
 import { countUndelivered } from "./undelivered/count-undelivered.ts";
 import { listUndelivered } from "./undelivered/list-undelivered.ts";
-import { pullSigned } from "./undelivered/pull-signed.ts";
 import { pullUndelivered } from "./undelivered/pull-undelivered.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
@@ -68,5 +65,4 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
     UndeliveredService,
     bind(context, { listUndelivered, countUndelivered, pullUndelivered, acknowledgeUndelivered }),
   );
-  router.service(SignedPullService, bind(context, { pullSigned, acknowledgeSigned }));
 }

@@ -9,7 +9,7 @@ import { pulledHeaders } from "../../domain/delivery-headers.ts";
 import { sealingContext } from "../../domain/endpoint.ts";
 import { findSecret } from "../../store/endpoint.ts";
 import { findPullPlace, type PullPlace, pullUndelivered as pullRows } from "../../store/undelivered/pull.ts";
-import { endpointKey, noSuchEndpoint } from "../request-fields.ts";
+import { endpointKey, invalidArgument, noSuchEndpoint } from "../request-fields.ts";
 import { REASON } from "./undelivered-message.ts";
 
 /** Encoding more would keep the event loop, and with it other workspaces, waiting. */
@@ -62,17 +62,16 @@ function cursorOf(secretBox: SecretBox, { after, history }: PullPlace, endpointI
 
 function placeOf(secretBox: SecretBox, cursor: string, endpointId: number): PullPlace | undefined {
   const members = { after: CURSOR.number, history: HISTORY };
-  const token = opened(secretBox, cursor, endpointId);
-  const place = parsePageToken<{ after: string; history: string }>(token, members);
+  const place = parsePageToken<{ after: string; history: string }>(opened(secretBox, cursor, endpointId), members);
   return place && { after: Number(place.after), history: place.history };
 }
 
-/** The cursor itself if it is not sealed, as those of earlier versions are not. */
 function opened(secretBox: SecretBox, cursor: string, endpointId: number): string {
+  if (cursor === "") return "";
   try {
     return secretBox.open(Buffer.from(cursor, "base64url"), cursorContext(endpointId));
   } catch {
-    return cursor;
+    throw invalidArgument("cursor: not one of this endpoint");
   }
 }
 
