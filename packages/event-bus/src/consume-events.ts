@@ -1,19 +1,13 @@
 import type { JsMsg } from "@nats-io/jetstream";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { type ConsumeBatchesOptions, consumeBatches } from "./consume.ts";
-import { type ConsumeEachOptions, consumeEach } from "./consume-each.ts";
 import type { EventListener } from "./listeners.ts";
 
 type ConsumeEventsOptions = Omit<ConsumeBatchesOptions, "stream" | "durable" | "filterSubject" | "remakeAfterBreak"> & {
   listener: EventListener;
 };
 
-type ConsumeEachEventOptions = Omit<ConsumeEachOptions, "stream" | "durable" | "filterSubject" | "remakeAfterBreak"> & {
-  listener: EventListener;
-};
-
 const LISTENERS_HEADER = "Toolgate-Listeners";
-const NOTHING_TO_DO = { done: Promise.resolve(), room: undefined };
 
 /** The headers of a message that is only for the listeners in `names`, separated by commas. */
 export function listenersHeader(names: string): MsgHdrs {
@@ -36,17 +30,6 @@ export function consumeEvents({ listener, handle, ...options }: ConsumeEventsOpt
       const wanted = messages.filter((message) => isFor(message, listener.name));
       if (wanted.length > 0) await handle(wanted);
     },
-  });
-}
-
-/** As `consumeEvents`, with `consumeEach`: a message does not wait until those before it are done. */
-export function consumeEachEvent({ listener, handle, ...options }: ConsumeEachEventOptions): Promise<void> {
-  return consumeEach({
-    ...options,
-    stream: "EVENTS",
-    durable: listener.name,
-    filterSubject: listener.subject,
-    handle: (message) => (isFor(message, listener.name) ? handle(message) : NOTHING_TO_DO),
   });
 }
 

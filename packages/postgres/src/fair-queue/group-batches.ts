@@ -10,16 +10,6 @@ export interface GroupBatches<T> extends AsyncDisposable {
   add(item: T): Promise<void>;
 }
 
-/** How groups that want much are kept apart from the others. */
-export interface ApartOptions {
-  /** A group of which more than this cost is waiting is committed apart, until less is. */
-  aboveCost: number;
-  /** Of one of its batches. */
-  maxCost: number;
-  /** Resolves when the next batch of a group that is apart may begin, after one that took so many milliseconds. */
-  rest: (tookMs: number) => Promise<void>;
-}
-
 export interface GroupBatchesOptions<T> extends TurnLimits {
   groupOf: (item: T) => string;
   /** Bytes of an item. */
@@ -31,14 +21,12 @@ export interface GroupBatchesOptions<T> extends TurnLimits {
   /** Those of the groups that nobody has locked now. */
   unlockedOf: (groupIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /**
-   * Commits that may run at the same time, in addition to one for a group that is locked or apart. With 1, the items of a
+   * Commits that may run at the same time, in addition to one for a group that is locked. With 1, the items of a
    * group are committed in their order.
    */
   maxInFlight: number;
   /** Resolves when the next commit may begin, after one that took so many milliseconds. Default: at once. */
   rest?: (tookMs: number) => Promise<void>;
-  /** Default: only locked groups are kept apart. */
-  apart?: ApartOptions;
 }
 
 /** Most waits are for another transaction of the queue, which holds the lock for milliseconds. */
@@ -50,11 +38,10 @@ const MAX_HELD_TO_CHOOSE_FROM = 100;
 /**
  * Groups take turns, one item each, so that a group with many items does not delay those of others. A group that stays
  * locked is held: its items are committed separately, one held group at a time, so that others do not wait for its lock.
- * So is a group of which `apart` says that too much is waiting, so that others do not wait for its work.
  * Disposing commits the items that are left and waits for that; items added afterwards are refused.
  */
 export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBatches<T> {
-  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest, apart } = options;
+  const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest } = options;
   const turns = new GroupTurns<T>(options);
   /** The commits that run, each with its groups. */
   const running = new Map<Promise<void>, ReadonlySet<string>>();
@@ -104,17 +91,13 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     const unlocked =
       groupIds.length > 1 ? await unlockedOf(groupIds).catch(() => new Set<string>()) : new Set<string>();
     const groupId = groupIds.find((id) => unlocked.has(id)) ?? first;
-    const entries = turns.takeHeld(groupId, apart?.maxCost);
+    const entries = turns.takeHeld(groupId);
     try {
       await commit(entries, HELD_LOCK_TIMEOUT_MS);
-      if (!wantsMuch(groupId)) turns.release(groupId);
+      turns.release(groupId);
     } catch (error) {
       for (const { reject } of entries) reject(error);
     }
-  }
-
-  function wantsMuch(groupId: string): boolean {
-    return apart !== undefined && turns.costOf(groupId) > apart.aboveCost;
   }
 
   /** A group whose earlier items are still being committed waits for them, so that its items keep their order. */
@@ -141,13 +124,10 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     const groupIds = held.slice(0, MAX_HELD_TO_CHOOSE_FROM);
     const [first] = groupIds;
     if (first === undefined) return;
-    const from = performance.now();
-    heldRun = commitHeld(groupIds, first)
-      .then(() => (closed ? undefined : apart?.rest(performance.now() - from)))
-      .then(() => {
-        heldRun = undefined;
-        flush();
-      });
+    heldRun = commitHeld(groupIds, first).then(() => {
+      heldRun = undefined;
+      flush();
+    });
   }
 
   return {
@@ -158,7 +138,6 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
         return Promise.reject(new Error(`overloaded: ${turns.size} items wait to be committed`));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       turns.add({ item, groupId, bytes, resolve, reject });
-      if (wantsMuch(groupId)) turns.hold(groupId);
       if (!scheduled) {
         scheduled = true;
         setImmediate(flush);
