@@ -158,11 +158,6 @@ const ATTEMPTS: Record<string, Attempt> = {
   "outbound_webhook.v1.EndpointService/UpdateEndpoint": ofEndpoint(404, { description: "changed" }),
   "outbound_webhook.v1.EndpointService/RotateSecret": ofEndpoint(404),
   "outbound_webhook.v1.EndpointService/DeleteEndpoint": ofEndpoint(404),
-  "outbound_webhook.v1.EndpointService/GetDeliverySettings": listing,
-  "outbound_webhook.v1.EndpointService/SetDeliverySettings": {
-    request: () => ({ settings: { slotsPerEndpoint: 3 } }),
-    foreign: 200,
-  },
 };
 
 /** RPCs that create something in the caller's own workspace. Tried last, because other RPCs would find it. */

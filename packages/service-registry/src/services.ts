@@ -179,11 +179,6 @@ export const SERVICES = {
       { name: "DELIVERIES_PER_WORKSPACE", meaning: "concurrent attempts per workspace", roles: QUEUE_ROLES },
       { name: "DELIVERIES_PER_ENDPOINT", meaning: "concurrent attempts per endpoint", roles: QUEUE_ROLES },
       {
-        name: "MAX_DELIVERIES_PER_ENDPOINT",
-        meaning: "what a workspace may choose instead of DELIVERIES_PER_ENDPOINT, at most",
-        roles: QUEUE_ROLES,
-      },
-      {
         name: "FAILING_DELIVERIES_PER_WORKSPACE",
         meaning: "concurrent attempts to failing or slow endpoints",
         roles: QUEUE_ROLES,

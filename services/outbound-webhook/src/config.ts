@@ -6,8 +6,6 @@ import { type ProcessRoleOf, SERVICES } from "@toolgate/service-registry/service
 
 const NAME = "outbound-webhook";
 const MAX_SLOTS = 1_000;
-/** What a workspace may choose for its endpoints if the operator does not say. */
-const MAX_CHOSEN_SLOTS = 5;
 
 export type ProcessRole = ProcessRoleOf<typeof NAME>;
 export const ROLES = Object.keys(SERVICES[NAME].roles) as ProcessRole[];
@@ -57,18 +55,10 @@ function readCore(reader: EnvReader): CoreConfig {
 }
 
 function readCaps(reader: EnvReader): QueueCaps {
-  const perMember = reader.integer("DELIVERIES_PER_ENDPOINT", { fallback: 2, min: 1, max: MAX_SLOTS });
-  const perGroup = reader.integer("DELIVERIES_PER_WORKSPACE", { fallback: 5, min: 1, max: MAX_SLOTS });
+  const slots = (name: string, fallback: number) => reader.integer(name, { fallback, min: 1, max: MAX_SLOTS });
   return {
-    perGroup,
-    // Together at most twice the workspace's slots, so that what it can take of the workers stays bounded.
-    maxBorrowed: perGroup,
-    perMember,
-    maxPerMember: reader.integer("MAX_DELIVERIES_PER_ENDPOINT", {
-      fallback: Math.max(MAX_CHOSEN_SLOTS, perMember),
-      min: perMember,
-      max: MAX_SLOTS,
-    }),
-    suspectPerGroup: reader.integer("FAILING_DELIVERIES_PER_WORKSPACE", { fallback: 2, min: 1, max: MAX_SLOTS }),
+    perGroup: slots("DELIVERIES_PER_WORKSPACE", 5),
+    perMember: slots("DELIVERIES_PER_ENDPOINT", 2),
+    failingPerGroup: slots("FAILING_DELIVERIES_PER_WORKSPACE", 2),
   };
 }

@@ -133,7 +133,7 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
       databaseUrl: database.url,
       databaseConnections: 6,
       sealingKeys: [{ version: 1, key: Buffer.alloc(32, 7) }],
-      caps: { perGroup: 5, maxBorrowed: 5, perMember: 2, maxPerMember: 5, suspectPerGroup: 2 },
+      caps: { perGroup: 5, perMember: 2, failingPerGroup: 2 },
     },
     mail: options.smtpUrl ? { smtpUrl: options.smtpUrl, from: "toolgate@gate.example" } : undefined,
     ...options.config,

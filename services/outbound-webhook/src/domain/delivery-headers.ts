@@ -68,10 +68,9 @@ export function sentHeaders({
   secret,
   ...attempt
 }: Omit<SignedAttempt, "now" | "secret"> & {
-  signedAt: Date | null;
+  signedAt: Date;
   secret: { text: string; replacedAt: Date | null } | undefined;
 }): SentHeaders {
-  if (!signedAt) return { headers: {}, signaturesGone: true };
   const known = secret && attempt.body.length > 0 && (!secret.replacedAt || secret.replacedAt < signedAt);
   const headers = requestHeaders({ ...attempt, now: signedAt, secret: known ? secret.text : PLACEHOLDER_SECRET });
   if (known) return { headers, signaturesGone: false };

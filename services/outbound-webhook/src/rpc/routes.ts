@@ -14,12 +14,10 @@ import { listDeliveries } from "./deliveries/list-deliveries.ts";
 import { resendDelivery } from "./deliveries/resend-delivery.ts";
 import { createEndpoint } from "./endpoints/create-endpoint.ts";
 import { deleteEndpoint } from "./endpoints/delete-endpoint.ts";
-import { getDeliverySettings } from "./endpoints/get-delivery-settings.ts";
 import { getEndpoint } from "./endpoints/get-endpoint.ts";
 import { listEndpoints } from "./endpoints/list-endpoints.ts";
 import { rotateSecret } from "./endpoints/rotate-secret.ts";
 import { sendTestEvent } from "./endpoints/send-test-event.ts";
-import { setDeliverySettings } from "./endpoints/set-delivery-settings.ts";
 import { updateEndpoint } from "./endpoints/update-endpoint.ts";
 import { listEventTypes } from "./events/list-event-types.ts";
 import { reportEvents } from "./events/report-events.ts";
@@ -44,8 +42,6 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
       deleteEndpoint,
       rotateSecret,
       sendTestEvent,
-      getDeliverySettings,
-      setDeliverySettings,
     }),
   );
   router.service(EventService, bind(context, { reportEvents, listEventTypes }));

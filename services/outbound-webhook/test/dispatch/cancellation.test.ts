@@ -15,7 +15,7 @@ import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "../outbound-rig.ts";
 import { type BacklogDatabase, startBacklogDatabase } from "./backlog.ts";
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 const NOW = new Date("2026-11-10T12:00:00Z");
 const LEASE_MS = 45_000;
 const after = (ms: number) => new Date(NOW.getTime() + ms);

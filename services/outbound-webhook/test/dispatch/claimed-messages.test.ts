@@ -7,7 +7,7 @@ import { newEvent, startOutboundRig } from "../outbound-rig.ts";
 
 const WORKSPACES = 8;
 const PER_WORKSPACE = 5;
-const QUEUE = deliveryQueue({ perGroup: PER_WORKSPACE, perMember: PER_WORKSPACE, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: PER_WORKSPACE, perMember: PER_WORKSPACE, failingPerGroup: 2 });
 const LEASE_MS = 45_000;
 
 test("[FAIR] a claim notes for each delivery its message, which has at most 16 and an id of this claim alone", async () => {

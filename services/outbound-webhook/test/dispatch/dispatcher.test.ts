@@ -13,7 +13,7 @@ import { type ClaimedDelivery, createClaimStore } from "../../src/store/deliveri
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, type OutboundRig, startOutboundRig } from "../outbound-rig.ts";
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
 describe("the dispatcher", () => {
   let rig: OutboundRig;

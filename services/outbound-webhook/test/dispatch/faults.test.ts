@@ -23,7 +23,7 @@ const EVENTS = 600;
 const LONG_MS = 60_000;
 const TEST_MS = 5 * LONG_MS;
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
 describe("faults", { timeout: TEST_MS }, () => {
   let rig: OutboundRig;

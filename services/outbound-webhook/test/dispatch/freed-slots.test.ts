@@ -9,7 +9,7 @@ import { type ClaimedDelivery, createClaimStore } from "../../src/store/deliveri
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "../outbound-rig.ts";
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 const LEASE_MS = 45_000;
 
 test("[FAIR] results that free a slot report work that was added meanwhile, but not work that is due later", async () => {

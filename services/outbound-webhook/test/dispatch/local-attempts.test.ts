@@ -24,7 +24,7 @@ import { spawnService } from "./service-process.ts";
 /** After this time an endpoint must get deliveries again, whichever process has died. A lease is 45 s. */
 const SILENCE_MS = 10_000;
 const EVENTS = 4;
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 const STOPPED = AbortSignal.abort();
 
 describe("attempts of the dispatcher's own process", () => {

@@ -6,7 +6,7 @@ import { createApplyResults } from "../../src/store/deliveries/apply-results.ts"
 import { deliveryQueue } from "../../src/store/queue.ts";
 import { newEvent, startOutboundRig } from "../outbound-rig.ts";
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 const LEASE_MS = 45_000;
 
 test("[FAIR-5] a workspace that was served for 20 s goes behind one that waits, but not earlier", async () => {

@@ -9,7 +9,7 @@ import { createReplaySteps } from "../../src/store/replay/steps.ts";
 import { newEvent, type OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, MAX_DUE, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
 describe("a replay under faults", () => {
   let scene: ReplayScene;

@@ -6,7 +6,7 @@ import { createReplaySteps } from "../../src/store/replay/steps.ts";
 import { type ReplayScene, startReplayScene } from "./scene.ts";
 
 /** A step makes twice as many deliveries as an endpoint has slots. */
-const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, suspectPerGroup: 2 });
+const QUEUE = deliveryQueue({ perGroup: 5, perMember: 2, failingPerGroup: 2 });
 
 /** The statements that were sent without waiting for each other, and how many rows they read. */
 interface RoundTrip {

@@ -55,7 +55,7 @@ const CANCEL_WAITING = `with cancelled as (
   returning item_id, created_at
 )
 update outbound_webhook.delivery d
-  set status = 'cancelled', indexed_status = 'cancelled', next_attempt_at = null, finished_at = $2
+  set status = 'cancelled', next_attempt_at = null, finished_at = $2
 from cancelled where d.created_at = cancelled.created_at and d.id = cancelled.item_id`;
 
 const REMEMBER = `insert into outbound_webhook.replay_delivery (replay_id, created_at, delivery_id)
