@@ -144,10 +144,6 @@ const ATTEMPTS: Record<string, Attempt> = {
   "outbound_webhook.v1.ReplayService/CancelReplay": { request: ({ replayId }) => ({ replayId }), foreign: 404 },
   "outbound_webhook.v1.UndeliveredService/ListUndelivered": ofResting(404),
   "outbound_webhook.v1.UndeliveredService/CountUndelivered": ofResting(404),
-  "outbound_webhook.v1.UndeliveredService/PullUndelivered": ofResting(404),
-  "outbound_webhook.v1.UndeliveredService/AcknowledgeUndelivered": ofResting(404, ({ eventId }) => ({
-    eventIds: [eventId],
-  })),
   "outbound_webhook.v1.EndpointService/ListEndpoints": listing,
   "outbound_webhook.v1.EndpointService/CreateEndpoint": {
     request: ({ receiverUrl }) => ({ url: receiverUrl, events: ["custom.*"] }),

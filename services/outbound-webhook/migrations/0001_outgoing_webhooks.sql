@@ -176,10 +176,6 @@ create table outbound_webhook.queue_item (
 create index queue_item_waiting on outbound_webhook.queue_item (group_id, member_id, due_at, item_id) where lease_until is null;
 create index queue_item_leased on outbound_webhook.queue_item (lease_until) where lease_until is not null;
 
--- Values are taken under the lock of the workspace's queue group, so that within a workspace they are in the order of the
--- commits.
-create sequence outbound_webhook.undelivered_position;
-
 -- The events that an endpoint should have received and did not, and those that were sent to it again. An event that is
 -- delivered at the first attempt has no row. `sending`: a delivery is pending. The triggers below maintain the table.
 create table outbound_webhook.undelivered (
@@ -191,7 +187,7 @@ create table outbound_webhook.undelivered (
   body_at timestamptz not null,
   -- Time of the last delivery, or of the event when there was none.
   kept_from timestamptz not null,
-  state text not null check (state in ('undelivered', 'sending', 'delivered', 'pulled')),
+  state text not null check (state in ('undelivered', 'sending', 'delivered')),
   -- The endpoint was inactive when the event arrived, so there is no first delivery.
   met_inactive boolean not null default false,
   -- Null: it was never undelivered.
@@ -200,11 +196,8 @@ create table outbound_webhook.undelivered (
   response_code smallint not null default 0,
   undelivered_at timestamptz,
   delivery_ids uuid[] not null default '{}',
-  position bigint not null default nextval('outbound_webhook.undelivered_position'),
   -- When it last left the state `undelivered`.
   left_at timestamptz,
-  pulled_at timestamptz,
-  pulled_by text not null default '',
   -- How often it was sent again. The service refuses to do it without limit, because the end of each delivery reads all
   -- deliveries of its event.
   sent_again integer not null default 0,
@@ -222,9 +215,6 @@ create index undelivered_now on outbound_webhook.undelivered (endpoint_id, event
   where state = 'undelivered';
 create index undelivered_of_type on outbound_webhook.undelivered (endpoint_id, event_type, event_at, event_id)
   where state = 'undelivered';
-create index undelivered_to_pull on outbound_webhook.undelivered (endpoint_id, position) where state = 'undelivered';
-create index undelivered_pulled on outbound_webhook.undelivered (endpoint_id, pulled_at, event_id)
-  where state = 'pulled';
 create index undelivered_age on outbound_webhook.undelivered (kept_from);
 
 -- The time in the body: an event too late for its partition is stored under the time of its arrival.
@@ -266,7 +256,7 @@ end
 $$;
 
 -- Connections keep the plans of these functions, also those made while the tables were short: hence enable_seqscan = off.
--- An event that is sent again has the state `sending`, unless it was pulled.
+-- An event that is sent again has the state `sending`.
 create function outbound_webhook.note_repeated_delivery() returns trigger
 language plpgsql set enable_seqscan = off
 as $$
@@ -275,7 +265,7 @@ declare
   ids uuid[];
 begin
   update outbound_webhook.undelivered u set
-    state = case when u.state = 'pulled' then u.state else 'sending' end,
+    state = 'sending',
     left_at = case when u.state = 'undelivered' then new.created_at else u.left_at end,
     body_at = new.event_created_at,
     kept_from = new.created_at,
@@ -336,13 +326,12 @@ begin
     and d.created_at >= first_at - interval '2 days';
   if now_state = 'undelivered' then
     update outbound_webhook.undelivered u set
-      state = case when u.state = 'pulled' then u.state else now_state end,
-      reason = new.status, error = new.error, response_code = new.response_code, undelivered_at = new.finished_at,
-      position = nextval('outbound_webhook.undelivered_position')
+      state = now_state, reason = new.status, error = new.error, response_code = new.response_code,
+      undelivered_at = new.finished_at
     where u.endpoint_id = new.endpoint_id and u.event_id = new.event_id;
   else
     update outbound_webhook.undelivered u set state = now_state
-    where u.endpoint_id = new.endpoint_id and u.event_id = new.event_id and u.state <> 'pulled';
+    where u.endpoint_id = new.endpoint_id and u.event_id = new.event_id;
   end if;
   return null;
 end

@@ -31,14 +31,6 @@ export function requestHeaders(attempt: SignedAttempt): Record<string, string> {
   };
 }
 
-/**
- * The headers of a pulled event, signed now, so that the receiver verifies it with the same code. Without a delivery,
- * the id for Standard Webhooks is the event's.
- */
-export function pulledHeaders(event: SignedEvent & { eventId: string }): Record<string, string> {
-  return signedHeaders(event, event.eventId);
-}
-
 function signedHeaders({ eventType, hop, secret, body, now }: SignedEvent, id: string): Record<string, string> {
   const unixTime = signingTime(now);
   return {

@@ -26,10 +26,8 @@ import { getReplay } from "./replays/get-replay.ts";
 import { listReplays } from "./replays/list-replays.ts";
 import { previewReplay } from "./replays/preview-replay.ts";
 import { startReplay } from "./replays/start-replay.ts";
-import { acknowledgeUndelivered } from "./undelivered/acknowledge-undelivered.ts";
 import { countUndelivered } from "./undelivered/count-undelivered.ts";
 import { listUndelivered } from "./undelivered/list-undelivered.ts";
-import { pullUndelivered } from "./undelivered/pull-undelivered.ts";
 
 export function registerRoutes(router: ConnectRouter, context: Context): void {
   router.service(
@@ -57,8 +55,5 @@ export function registerRoutes(router: ConnectRouter, context: Context): void {
     }),
   );
   router.service(ReplayService, bind(context, { previewReplay, startReplay, getReplay, listReplays, cancelReplay }));
-  router.service(
-    UndeliveredService,
-    bind(context, { listUndelivered, countUndelivered, pullUndelivered, acknowledgeUndelivered }),
-  );
+  router.service(UndeliveredService, bind(context, { listUndelivered, countUndelivered }));
 }

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { previewReplay } from "../../src/store/replay/preview.ts";
 import { maintainPartitions } from "../../src/store/retention.ts";
 import { countUndelivered, listUndelivered } from "../../src/store/undelivered/list.ts";
-import { pullUndelivered } from "../../src/store/undelivered/pull.ts";
 
 const NOW = new Date("2026-11-10T12:00:00Z");
 const HISTORY_EVENTS = 6_000;
@@ -82,7 +81,7 @@ describe("the cost of the view of undelivered events", () => {
     return blocks;
   }
 
-  const LIST = { workspaceId: "w", state: "undelivered", newestFirst: true, limit: 51 } as const;
+  const LIST = { workspaceId: "w", newestFirst: true, limit: 51 } as const;
   const from = new Date(NOW.getTime() - 3_600_000);
   const QUESTIONS: [string, (db: Queryable) => Promise<unknown>][] = [
     ["newest of the workspace", (db) => listUndelivered(db, LIST)],
@@ -98,8 +97,6 @@ describe("the cost of the view of undelivered events", () => {
           after: { at: from, eventId: "evt_8", endpointId: 2 },
         }),
     ],
-    ["what was pulled", (db) => listUndelivered(db, { ...LIST, state: "pulled" })],
-    ["a pull", (db) => pullUndelivered(db, ENDPOINT, { after: 0, limit: 50, maxBytes: 1_000_000 })],
     ["the counts up to 10", (db) => countUndelivered(db, { workspaceId: "w" }, 10)],
     [
       "a preview of an hour",

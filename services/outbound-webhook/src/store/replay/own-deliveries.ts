@@ -25,7 +25,7 @@ export interface OwnDelivery extends ReplayedEvent {
   /** Due now or in flight. */
   due: boolean;
   /** State of its event in `undelivered`. */
-  eventState: "undelivered" | "sending" | "delivered" | "pulled" | null;
+  eventState: "undelivered" | "sending" | "delivered" | null;
   /** How often its event was sent again; null when there is no such row. */
   sentAgain: number | null;
   hasBody: boolean;
