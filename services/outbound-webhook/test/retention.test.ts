@@ -1,7 +1,6 @@
 import { migrate } from "@toolgate/postgres/migrate";
 import { createPool, type Pool, type Queryable } from "@toolgate/postgres/pool";
 import { migrationsOf } from "@toolgate/service-registry/paths";
-import { eventually } from "@toolgate/testbed/eventually";
 import { type TestDatabase, testDatabase } from "@toolgate/testbed/test-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deleteOld, maintainPartitions, RETENTION_DAYS } from "../src/store/retention.ts";
@@ -137,36 +136,5 @@ describe("retention", () => {
     await pool.query("delete from outbound_webhook.queue_member");
     await maintainPartitions(pool, days(300 + 2 * EVENT_DAYS));
     expect(await left()).toEqual([live]);
-  });
-
-  it("a new database takes rows of yesterday and today", async () => {
-    await maintainPartitions(pool, days(100));
-    await insert(days(99));
-    await insert(days(100));
-    expect(await kept()).toEqual([days(99), days(100)].map((date) => date.toISOString().slice(0, 10)));
-  });
-
-  it("a lost connection fails that run and does not end the process", async () => {
-    const blocker = await pool.connect();
-    await blocker.query("select pg_advisory_lock(7318411)");
-    const own = createPool({ url: database.url, maxConnections: 1, applicationName: "cut" });
-    const cut = Promise.withResolvers<() => void>();
-    own.once("connect", (client) => {
-      const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
-      cut.resolve(() => stream.destroy());
-    });
-    const running = maintainPartitions(own, days(100));
-    const failed = expect(running).rejects.toThrow("Connection terminated");
-    const cutNow = await cut.promise;
-    await eventually(async () => {
-      const { rowCount } = await pool.query("select from pg_locks where locktype = 'advisory' and not granted");
-      return rowCount === 1;
-    });
-    cutNow();
-    await failed;
-    await blocker.query("select pg_advisory_unlock(7318411)");
-    blocker.release();
-    await maintainPartitions(own, days(100));
-    await own.end();
   });
 });

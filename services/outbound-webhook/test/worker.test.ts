@@ -6,7 +6,6 @@ import type { SafeFetchResult } from "@toolgate/safe-fetch/result";
 import { eventually } from "@toolgate/testbed/eventually";
 import { testNats } from "@toolgate/testbed/servers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createLocalAttempts } from "../src/events/local-attempts.ts";
 import { type Attempts, createAttempts } from "../src/worker/make-attempts.ts";
 import { runWorker } from "../src/worker/worker.ts";
 
@@ -94,25 +93,6 @@ describe("a worker", () => {
     const { num_ack_pending, num_pending } = await consumer();
     expect(num_ack_pending).toBeLessThanOrEqual(6);
     expect(num_ack_pending + num_pending).toBe(20);
-  });
-
-  it("[FAIR] that makes as many attempts from the broker as it can has no room for those of its own process", async () => {
-    const attempts = start({ concurrency: 2 });
-    const local = createLocalAttempts({
-      bus,
-      attempts,
-      applyResults: async () => {},
-      concurrency: 2,
-      onError: () => {},
-      onTooLate: () => {},
-    });
-    expect(local.hasRoom()).toBe(true);
-    await publish("a", "b", "c");
-    await eventually(() => begun.length === 2);
-    expect(local.hasRoom()).toBe(false);
-    release();
-    await eventually(() => local.hasRoom());
-    expect(begun).toEqual(["a", "b", "c"]);
   });
 
   it("[OUT-57] that stops hands back the attempts that have not begun", async () => {

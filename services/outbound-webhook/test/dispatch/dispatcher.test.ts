@@ -171,6 +171,26 @@ describe("the dispatcher", () => {
     expect(errors).toHaveLength(1);
   });
 
+  it.each([
+    ["does not count as failing after an attempt of 2 s", 2_000, false],
+    ["counts as failing after a longer one, although it succeeded", 2_001, true],
+  ])("[FAIR] an endpoint %s", async (_name, durationMs, failing) => {
+    const { databaseUrl = "" } = rig.config.core ?? {};
+    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "slow" });
+    running.defer(() => pool.end());
+    await rig.register("w", "/w");
+    await rig.report({ workspaceId: "w" });
+    await eventually(async () => (await queued()).length === 1);
+    const now = rig.clock.now();
+    const { deliveries } = await createClaimStore(pool, QUEUE).claim(now, new Date(now.getTime() + 45_000));
+    const { deliveryId = "", workspaceId = "" } = deliveries[0] ?? {};
+    const startedAtMs = BigInt(now.getTime());
+    const made = { deliveryId, workspaceId, number: 1, responseCode: 200, startedAtMs, durationMs };
+    const record = toRecord(create(AttemptResultSchema, made), now) ?? expect.fail("no record");
+    await createApplyResults(pool, QUEUE)([record], now);
+    expect(await members()).toMatchObject([{ in_flight: 0, failing }]);
+  });
+
   it("[FAIR] the queue forgets a deleted endpoint, immediately or when its last attempt has ended", async () => {
     const endpoints = rig.endpoints({ workspaceId: "w" });
     const idle = await rig.register("w", "/idle", ["custom.other"]);

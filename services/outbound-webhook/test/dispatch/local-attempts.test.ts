@@ -167,27 +167,6 @@ describe("attempts of the dispatcher's own process", () => {
     expect(await storedMessages()).toBe(2);
   });
 
-  it("[OUT] are counted when they were too late, once per message, and take up room until they end", async () => {
-    await start("manager");
-    const end = Promise.withResolvers<"too late">();
-    const late: number[] = [];
-    const local = createLocalAttempts({
-      bus: rig.bus,
-      attempts: { make: () => end.promise, hasRoom: () => true },
-      applyResults: async () => {},
-      concurrency: 2,
-      onError: () => {},
-      onTooLate: (count) => late.push(count),
-    });
-    const attempts = [create(AttemptSchema), create(AttemptSchema)];
-    const made = local.make([{ messageId: newClaimId(true), attempts }], performance.now(), STOPPED);
-    expect(local.hasRoom()).toBe(false);
-    end.resolve("too late");
-    await made;
-    expect(local.hasRoom()).toBe(true);
-    expect(late).toEqual([2]);
-  });
-
   it("[OUT-57] have results that go to the broker when the database cannot store them", async () => {
     await start("manager");
     const results: AttemptResult[] = [];

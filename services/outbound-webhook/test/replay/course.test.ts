@@ -128,25 +128,6 @@ describe("the progress of a replay", () => {
     expect(await store.step(rig.clock.now())).toMatchObject({ worked: false, nextAt: undefined });
   });
 
-  it("[OUT] makes no deliveries while the endpoint is inactive", async () => {
-    const { id, eventIds } = await scene.backlog(MAX_DUE + 2);
-    const store = scene.replica();
-    const replayId = await scene.start(id);
-    const step = () => {
-      rig.clock.advance(MINUTE_MS);
-      return store.step(rig.clock.now());
-    };
-    expect(await step()).toMatchObject({ made: MAX_DUE });
-    await scene.setActive(id, false);
-    for (let time = 0; time < 2; time += 1) expect(await step()).toMatchObject({ worked: true, made: 0 });
-    expect(await scene.deliveries()).toHaveLength(MAX_DUE);
-    await scene.setActive(id, true);
-    await step();
-    await rig.start(["dispatcher", "worker"]);
-    expect(await scene.done(replayId)).toMatchObject({ delivered: eventIds.length, considered: eventIds.length });
-    expect(eventsOf(rig.requestsTo("/w")).toSorted()).toEqual(eventIds.toSorted());
-  });
-
   it("[OUT] with 100 deliveries waiting for a retry, it makes no more until some have ended", async () => {
     const { id } = await scene.backlog(110);
     const store = scene.replica();
