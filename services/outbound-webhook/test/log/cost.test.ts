@@ -67,7 +67,7 @@ describe("the cost of a search of the delivery log", () => {
   async function addBacklog(): Promise<void> {
     await pool.query(
       `with pending as (
-         update outbound_webhook.delivery d set status = 'pending', indexed_status = null from (
+         update outbound_webhook.delivery d set status = 'pending' from (
            (select created_at, id from outbound_webhook.delivery where endpoint_id = ${BUSY_ENDPOINT} order by id desc limit $1)
            union all
            (select created_at, id from outbound_webhook.delivery where endpoint_id = ${QUIET_ENDPOINT} order by id limit 1)
@@ -135,7 +135,7 @@ describe("the cost of a search of the delivery log", () => {
 
   it("[OUT-11] [NFR] reads no more rows when the table's statistics are out of date", async () => {
     await pool.query(
-      `update outbound_webhook.delivery set status = 'cancelled', indexed_status = 'cancelled' where endpoint_id = ${OUTAGE_ENDPOINT} and status = 'delivered'`,
+      `update outbound_webhook.delivery set status = 'cancelled' where endpoint_id = ${OUTAGE_ENDPOINT} and status = 'delivered'`,
     );
     const { ids, next, ways, rows } = await costOf({
       endpointId: OUTAGE_ENDPOINT,
