@@ -4,17 +4,15 @@ export interface EventListener {
   readonly name: string;
   /** `events.>` for the events of all services, or `events.<source>` for those of one. */
   readonly subject: string;
-  /** True: the source keeps an event until this listener has it. False: it may miss events when the broker loses data. */
-  readonly isRequired: boolean;
 }
 
-export const FAN_OUT: EventListener = { name: "outbound-webhook-fan-out", subject: "events.>", isRequired: true };
+export const FAN_OUT: EventListener = { name: "outbound-webhook-fan-out", subject: "events.>" };
 
 /** All listeners. One that is added here gets all events that are still in an outbox. */
 export const EVENT_LISTENERS: readonly EventListener[] = [FAN_OUT];
 
-/** The names of those that must have the events of `source`. */
-export function requiredListeners(source: string, listeners: readonly EventListener[]): string[] {
+/** The names of those that must have the events of `source` before it deletes them. */
+export function listenersOf(source: string, listeners: readonly EventListener[]): string[] {
   const subjects = new Set(["events.>", `events.${source}`]);
-  return listeners.filter(({ isRequired, subject }) => isRequired && subjects.has(subject)).map(({ name }) => name);
+  return listeners.filter(({ subject }) => subjects.has(subject)).map(({ name }) => name);
 }

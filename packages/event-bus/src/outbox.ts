@@ -13,7 +13,7 @@ import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
 import type { Bus } from "./connect.ts";
 import { listenersHeader } from "./consume-events.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { EVENT_LISTENERS, type EventListener, requiredListeners } from "./listeners.ts";
+import { EVENT_LISTENERS, type EventListener, listenersOf } from "./listeners.ts";
 import {
   claimDue,
   type DueRow,
@@ -27,7 +27,7 @@ import {
 import { receiveSettledNotices } from "./settled-notices.ts";
 
 /**
- * Events that a service must not lose, kept in its own Postgres schema until a settled notice of every required listener says
+ * Events that a service must not lose, kept in its own Postgres schema until a settled notice of every listener says
  * that it has them. An accepted event thus survives a crash at any point, and a wiped broker.
  */
 export interface Outbox extends AsyncDisposable {
@@ -72,7 +72,7 @@ const MAX_PUBLISHING = 32;
 /** See `Outbox`. Disposing commits the events that were added, and waits at most 5 s for the broker to store them. */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { pool, schema, bus, source, listeners = EVENT_LISTENERS, onError } = options;
-  const required = requiredListeners(source, listeners);
+  const required = listenersOf(source, listeners);
   const publish = (rows: OutboxRow[], headers?: MsgHdrs) =>
     publishDurably(bus, `events.${source}`, encodeBatch(rows), PUBLISH_DEADLINE_MS, headers && { headers });
   const publishing = new Set<Promise<void>>();

@@ -15,7 +15,7 @@ import { announceSettled } from "../src/settled-notices.ts";
 import { ensureStreams } from "../src/streams.ts";
 
 export const SOURCE = "source";
-export const RECEIVER: EventListener = { name: "receiver", subject: "events.>", isRequired: true };
+export const RECEIVER: EventListener = { name: "receiver", subject: "events.>" };
 
 export function event(eventId: string, dataJson = "{}", created = new Date(), workspaceId = "w"): WorkspaceEvent {
   const seconds = BigInt(Math.floor(created.getTime() / 1000));

@@ -1,5 +1,5 @@
 import { isLockTimeout } from "../data-error.ts";
-import { type Entry, GroupTurns, type TurnLimits } from "./group-turns.ts";
+import { type Entry, WaitingGroups, type WaitingLimits } from "./waiting-groups.ts";
 
 /** Collects items of the groups of a fair queue, and commits many of them in one transaction. */
 export interface GroupBatches<T> extends AsyncDisposable {
@@ -10,7 +10,7 @@ export interface GroupBatches<T> extends AsyncDisposable {
   add(item: T): Promise<void>;
 }
 
-export interface GroupBatchesOptions<T> extends TurnLimits {
+export interface GroupBatchesOptions<T> extends WaitingLimits {
   groupOf: (item: T) => string;
   /** Bytes of an item. */
   sizeOf: (item: T) => number;
@@ -42,7 +42,7 @@ const MAX_HELD_TO_CHOOSE_FROM = 100;
  */
 export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBatches<T> {
   const { groupOf, sizeOf, isDone = () => false, unlockedOf, maxInFlight, rest } = options;
-  const turns = new GroupTurns<T>(options);
+  const waiting = new WaitingGroups<T>(options);
   /** The commits that run, each with its groups. */
   const running = new Map<Promise<void>, ReadonlySet<string>>();
   let heldRun: Promise<void> | undefined;
@@ -81,9 +81,9 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     const groupIds = groupsOf(entries);
     const locked = groupIds.filter((groupId) => !unlocked.has(groupId));
     // If all locks are free by now, it is unclear which one was not: each group gets a transaction of its own.
-    for (const groupId of locked.length > 0 ? locked : groupIds) turns.hold(groupId);
-    turns.putBack(entries.filter(({ groupId }) => turns.isHeld(groupId)));
-    return entries.filter(({ groupId }) => !turns.isHeld(groupId));
+    for (const groupId of locked.length > 0 ? locked : groupIds) waiting.hold(groupId);
+    waiting.putBack(entries.filter(({ groupId }) => waiting.isHeld(groupId)));
+    return entries.filter(({ groupId }) => !waiting.isHeld(groupId));
   }
 
   /** Commits items of one held group: of one whose lock is free by now, if there is any. */
@@ -91,10 +91,10 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     const unlocked =
       groupIds.length > 1 ? await unlockedOf(groupIds).catch(() => new Set<string>()) : new Set<string>();
     const groupId = groupIds.find((id) => unlocked.has(id)) ?? first;
-    const entries = turns.takeHeld(groupId);
+    const entries = waiting.takeHeld(groupId);
     try {
       await commit(entries, HELD_LOCK_TIMEOUT_MS);
-      turns.release(groupId);
+      waiting.release(groupId);
     } catch (error) {
       for (const { reject } of entries) reject(error);
     }
@@ -108,7 +108,7 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
   function flush(): void {
     scheduled = false;
     while (running.size < maxInFlight) {
-      const batch = turns.take();
+      const batch = waiting.take();
       if (batch.length === 0) break;
       const from = performance.now();
       const committed = commitBatch(batch);
@@ -120,7 +120,7 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
       running.set(run, new Set(batch.map(({ groupId }) => groupId)));
     }
     if (heldRun) return;
-    const held = turns.heldWithEntries().filter((groupId) => !isBusy(groupId));
+    const held = waiting.heldWithEntries().filter((groupId) => !isBusy(groupId));
     const groupIds = held.slice(0, MAX_HELD_TO_CHOOSE_FROM);
     const [first] = groupIds;
     if (first === undefined) return;
@@ -134,10 +134,10 @@ export function createGroupBatches<T>(options: GroupBatchesOptions<T>): GroupBat
     add(item) {
       if (closed) return Promise.reject(new Error("closed: nothing more is committed"));
       const [groupId, bytes] = [groupOf(item), sizeOf(item)];
-      if (!turns.hasRoom(groupId, bytes))
-        return Promise.reject(new Error(`overloaded: ${turns.size} items wait to be committed`));
+      if (!waiting.hasRoom(groupId, bytes))
+        return Promise.reject(new Error(`overloaded: ${waiting.size} items wait to be committed`));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      turns.add({ item, groupId, bytes, resolve, reject });
+      waiting.add({ item, groupId, bytes, resolve, reject });
       if (!scheduled) {
         scheduled = true;
         setImmediate(flush);

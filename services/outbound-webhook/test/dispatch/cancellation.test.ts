@@ -122,24 +122,6 @@ describe("the deliveries that wait for a deactivated or deleted endpoint", () =>
     expect(errors).toEqual([]);
   });
 
-  it("[FAIR] a workspace that stays locked does not delay the others", async () => {
-    const [locked, free] = [await database.addEndpoint("w1"), await database.addEndpoint("w2")];
-    for (const key of [locked, free]) {
-      await database.addBacklog(key, LONG_BACKLOG, NOW);
-      await deactivate(key, NOW);
-    }
-    const holder = await database.pool.connect();
-    await holder.query("begin");
-    await holder.query("select from outbound_webhook.queue_group where group_id = 'w1' for update");
-    cancelInBackground();
-    await eventually(async () => expect(await database.statuses("w2")).toEqual({ cancelled: LONG_BACKLOG }));
-    expect(await database.statuses("w1")).toEqual({ pending: LONG_BACKLOG });
-    await holder.query("rollback");
-    holder.release();
-    await eventually(async () => expect(await database.statuses("w1")).toEqual({ cancelled: LONG_BACKLOG }));
-    expect(errors).toEqual([]);
-  });
-
   it("[OUT] an endpoint that is active again before they are cancelled gets only those that were made afterwards", async () => {
     const key = await database.addEndpoint("w");
     await database.addBacklog(key, 1, NOW);

@@ -70,58 +70,6 @@ describe("the dispatcher", () => {
     expect(errors).toHaveLength(1);
   });
 
-  it("[FAIR] a batch costs two round trips to Postgres and the same statements for 1 delivery and for 200", async () => {
-    const { databaseUrl = "" } = rig.config.core ?? {};
-    const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "counted" });
-    running.defer(() => pool.end());
-    const counts = { roundTrips: 0, statements: 0 };
-    (await pool.connect()).release();
-    const client = await pool.connect();
-    const send = client.query.bind(client) as (...args: unknown[]) => unknown;
-    Object.assign(client, {
-      query: (...args: unknown[]) => {
-        counts.statements += 1;
-        return send(...args);
-      },
-    });
-    client.release();
-    pool.on("acquire", () => {
-      counts.roundTrips += 1;
-    });
-    const store = createClaimStore(pool, QUEUE);
-    const applyResults = createApplyResults(pool, QUEUE);
-    const batch = async () => {
-      Object.assign(counts, { roundTrips: 0, statements: 0 });
-      const now = rig.clock.now();
-      const { deliveries } = await store.claim(now, new Date(now.getTime() + 45_000));
-      const startedAtMs = BigInt(now.getTime());
-      const records = deliveries.map(({ deliveryId, workspaceId, number }) =>
-        toRecord(create(AttemptResultSchema, { deliveryId, workspaceId, number, responseCode: 200, startedAtMs }), now),
-      );
-      await applyResults(
-        records.filter((record) => record !== undefined),
-        now,
-      );
-      return { deliveries: deliveries.length, ...counts };
-    };
-    await rig.pool.query(
-      `insert into outbound_webhook.endpoint (workspace_id, workspace, url, events, secret, created_at)
-       select 'w' || n % 40, 'w', 'https://receiver.example/' || n, '{custom.all}', '', now() from generate_series(0, 199) n`,
-    );
-    await rig.pool.query(
-      "insert into outbound_webhook.queue_group (group_id) select 'w' || n from generate_series(0, 40) n",
-    );
-    await rig.register("w40", "/single");
-    await rig.report({ workspaceId: "w40" });
-    await eventually(async () => (await queued()).length === 1);
-    expect(await batch()).toEqual({ deliveries: 1, roundTrips: 2, statements: 8 });
-    const events = Array.from({ length: 40 }, (_, n) => ({ workspaceId: `w${n}`, type: "custom.all" }));
-    await rig.reportMany(events.map((event) => newEvent(event, rig.clock.now())));
-    await eventually(async () => (await queued()).length === 200);
-    expect(await batch()).toEqual({ deliveries: 200, roundTrips: 2, statements: 8 });
-    expect(await queued()).toEqual([]);
-  });
-
   it("[FAIR-1] results cause another claim only when a delivery waits for the freed slots", async () => {
     const { databaseUrl = "" } = rig.config.core ?? {};
     const pool = createPipelinePool({ url: databaseUrl, maxConnections: 1, applicationName: "rings" });

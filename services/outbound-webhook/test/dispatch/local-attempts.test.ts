@@ -153,20 +153,6 @@ describe("attempts of the dispatcher's own process", () => {
     expect(local.holds(messageId)).toBe(false);
   });
 
-  it("[OUT-57] that outlast an outage of the broker are reserved first, however long it was", async () => {
-    const { sweepAt } = await claimLocally();
-    const sweep = sweepAt(9_000);
-    await rig.nats.kill();
-    await eventually(() => !rig.bus.isConnected());
-    await sweep(true);
-    await rig.nats.restart();
-    await eventually(async () => rig.bus.isConnected() && (await storedMessages()) === 0);
-    await sweep(true);
-    expect(await storedMessages()).toBe(0);
-    await sweep(true);
-    expect(await storedMessages()).toBe(2);
-  });
-
   it("[OUT-57] have results that go to the broker when the database cannot store them", async () => {
     await start("manager");
     const results: AttemptResult[] = [];

@@ -87,27 +87,6 @@ describe("what a delivery waits for", () => {
     });
   });
 
-  it("[OUT-11] [FAIR] a failing endpoint gets one slot at a time, and the log names that cap", async () => {
-    behaviours.set("/single", { status: 500 });
-    const { id: endpointId } = await rig.register("w-single", "/single");
-    await rig.report({ workspaceId: "w-single" });
-    await when("w-single", ([first]) => first?.waitsFor === Wait.RETRY);
-    behaviours.set("/single", HANG);
-    await reportMany("w-single", 3);
-    const deliveries = await when("w-single", (all) => all.length === 4 && inFlight(all) === 1);
-    const waiting = deliveries.filter(({ waitsFor }) => waitsFor === Wait.SLOT);
-    expect(waiting.map(({ fullCap }) => fullCap)).toEqual([Cap.ENDPOINT, Cap.ENDPOINT]);
-    const client = rig.deliveries({ workspaceId: "w-single" });
-    expect(await client.getDelivery({ deliveryId: waiting[0]?.id ?? "" })).toMatchObject({
-      delivery: { fullCap: Cap.ENDPOINT },
-    });
-    expect(await client.getEndpointBacklog({ endpointId })).toMatchObject({
-      failing: true,
-      inFlight: 1,
-      fullCap: Cap.ENDPOINT,
-    });
-  });
-
   it("[OUT-11] a backlog is counted up to 10,000, and only for the workspace's own endpoint", async () => {
     const { id: endpointId } = await rig.register("w-backlog", "/backlog");
     await rig.pool.query(

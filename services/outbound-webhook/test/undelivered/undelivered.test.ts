@@ -146,27 +146,6 @@ describe("what is undelivered", () => {
     },
   );
 
-  it("[OUT] an event that was reported days late is listed under its own time, whether it failed or was skipped", async () => {
-    const { id } = await rig.register("w-late", "/late-1");
-    await rig.register("w-late", "/late-2");
-    await activate("w-late", id, false);
-    rig.receiver.behave(() => ({ status: 410 }));
-    const late = newEvent({ workspaceId: "w-late" }, new Date(rig.clock.now().getTime() - 72 * HOUR_MS));
-    await rig.reportMany([late]);
-    const events = await eventually(async () => {
-      const found = await list("w-late");
-      return found.length === 2 && found;
-    });
-    for (const event of events) {
-      expect(event).toMatchObject({ eventId: late.eventId, eventAt: { seconds: late.created } });
-      expect(event.undeliveredAt?.seconds).toBeGreaterThan(late.created);
-    }
-    const client = rig.deliveries({ workspaceId: "w-late" });
-    await client.resendDelivery({ deliveryId: await deliveryOf("w-late", late.eventId) });
-    await ended("w-late", ["failed", "failed"]);
-    expect((await list("w-late")).map((event) => event.eventAt?.seconds)).toEqual([late.created, late.created]);
-  });
-
   it("[OUT] a test event is never undelivered", async () => {
     const { id } = await rig.register("w-test", "/test");
     rig.receiver.behave(() => ({ status: 500 }));

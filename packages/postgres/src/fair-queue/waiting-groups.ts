@@ -7,7 +7,7 @@ export interface Entry<T> {
   reject: (error: unknown) => void;
 }
 
-export interface TurnLimits {
+export interface WaitingLimits {
   /** Of one batch. A larger entry gets its own batch. */
   maxItems: number;
   maxBytes: number;
@@ -24,16 +24,16 @@ interface Waiting<T> {
 }
 
 /** The waiting entries by group. A *held* group gets no turn; its entries are taken separately. */
-export class GroupTurns<T> {
+export class WaitingGroups<T> {
   /** Groups with entries, the next one first. */
   readonly #ordinary = new Map<string, Waiting<T>>();
   /** With or without entries. */
   readonly #held = new Map<string, Waiting<T>>();
-  readonly #limits: TurnLimits;
+  readonly #limits: WaitingLimits;
   #items = 0;
   #bytes = 0;
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: WaitingLimits) {
     this.#limits = limits;
   }
 
