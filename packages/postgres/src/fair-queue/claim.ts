@@ -131,10 +131,10 @@ items as materialized (
 claimed as materialized (
   select placed.item_id, placed.group_id, placed.member_id, placed.attempt, placed.due_at, placed.created_at${message.selected}
   from (
-    select items.*, row_number() over (partition by group_id order by due_at, item_id) as turn
+    select items.*, row_number() over (partition by group_id order by due_at, item_id) as number
     from items where offered and due_at <= $1
   ) placed
-  where placed.turn <= placed.free
+  where placed.number <= placed.free
 ),
 leased as (
   update ${tables}_item q set lease_until = $2::timestamptz${message.written}

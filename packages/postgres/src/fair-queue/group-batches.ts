@@ -36,7 +36,7 @@ const HELD_LOCK_TIMEOUT_MS = 1_500;
 const MAX_HELD_TO_CHOOSE_FROM = 100;
 
 /**
- * Groups take turns, one item each, so that a group with many items does not delay those of others. A group that stays
+ * A batch takes one item of each group after the other, so that a group with many items does not delay those of others. A group that stays
  * locked is held: its items are committed separately, one held group at a time, so that others do not wait for its lock.
  * Disposing commits the items that are left and waits for that; items added afterwards are refused.
  */

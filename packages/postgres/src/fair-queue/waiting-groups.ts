@@ -23,7 +23,7 @@ interface Waiting<T> {
   bytes: number;
 }
 
-/** The waiting entries by group. A *held* group gets no turn; its entries are taken separately. */
+/** The waiting entries by group. The entries of a *held* group are taken separately. */
 export class WaitingGroups<T> {
   /** Groups with entries, the next one first. */
   readonly #ordinary = new Map<string, Waiting<T>>();
@@ -59,7 +59,7 @@ export class WaitingGroups<T> {
     for (const entry of taken.toReversed()) this.#put(entry, (entries) => entries.unshift(entry));
   }
 
-  /** A batch: one entry of each group in turn. */
+  /** A batch: one entry of each group after the other. */
   take(): Entry<T>[] {
     return this.#takeFrom(this.#ordinary);
   }
