@@ -111,7 +111,7 @@ describe("retention", () => {
     );
     await pool.query(
       `insert into outbound_webhook.undelivered
-         (endpoint_id, event_id, event_type, event_at, body_at, kept_from, state) values ($1, 'evt', 'custom.x', $2, $2, $2, 'pulled')`,
+         (endpoint_id, event_id, event_type, event_at, body_at, kept_from, state) values ($1, 'evt', 'custom.x', $2, $2, $2, 'delivered')`,
       [undelivered, late],
     );
     await pool.query(
