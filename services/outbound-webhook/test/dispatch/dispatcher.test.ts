@@ -4,7 +4,7 @@ import { type Attempt, AttemptResultSchema, AttemptSchema } from "@toolgate/gen/
 import { createPipelinePool } from "@toolgate/postgres/fair-queue/pipeline";
 import { createSecretBox, type SealingKey } from "@toolgate/secret-box/secret-box";
 import { eventually } from "@toolgate/testbed/eventually";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toRecord } from "../../src/events/attempt-record.ts";
 import { createAttemptSender, type SendAttempts } from "../../src/events/attempt-sender.ts";
 import { runDispatcher } from "../../src/events/dispatcher.ts";
@@ -19,15 +19,19 @@ describe("the dispatcher", () => {
   let rig: OutboundRig;
   let running: AsyncDisposableStack;
   let errors: unknown[];
-  beforeEach(async () => {
+  beforeAll(async () => {
     rig = await startOutboundRig({ instances: [["manager", "fan-out"]] });
+  });
+  afterAll(() => rig[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    await rig.pool.query("truncate outbound_webhook.delivery, outbound_webhook.endpoint");
+    await rig.pool.query(
+      "truncate outbound_webhook.queue_group, outbound_webhook.queue_member, outbound_webhook.queue_item",
+    );
     running = new AsyncDisposableStack();
     errors = [];
   });
-  afterEach(async () => {
-    await running.disposeAsync();
-    await rig[Symbol.asyncDispose]();
-  });
+  afterEach(() => running.disposeAsync());
 
   function dispatch(send: SendAttempts, keys: SealingKey[] = rig.config.core?.sealingKeys ?? []): void {
     const { databaseUrl = "" } = rig.config.core ?? {};
@@ -149,7 +153,7 @@ describe("the dispatcher", () => {
 
     const busy = await rig.register("w", "/busy");
     rig.receiver.behave(() => ({ delayMs: 700 }));
-    await rig.start(["dispatcher", "worker"]);
+    running.use(await rig.start(["dispatcher", "worker"]));
     await rig.report({ workspaceId: "w" });
     await eventually(() => rig.requestsTo("/busy").length === 1);
     await endpoints.deleteEndpoint({ endpointId: busy.id });

@@ -4,9 +4,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OutboundRig } from "../outbound-rig.ts";
 import { eventsOf, MAX_DUE, MINUTE_MS, type ReplayScene, SECOND_MS, startReplayScene } from "./scene.ts";
 
-/** Longer than the test's steps take, and shorter than the deadline of an attempt. */
-const SLOW_RESPONSE_MS = 5_000;
-
 describe("the progress of a replay", () => {
   let scene: ReplayScene;
   let rig: OutboundRig;
@@ -18,7 +15,8 @@ describe("the progress of a replay", () => {
 
   it("[OUT] a cancelled replay makes no more deliveries and cancels the waiting ones, but not those in flight", async () => {
     const { id } = await scene.backlog(30);
-    rig.receiver.behave((_, index) => (index === 0 ? { status: 500 } : { delayMs: SLOW_RESPONSE_MS }));
+    const answer = Promise.withResolvers<void>();
+    rig.receiver.behave((_, index) => (index === 0 ? { status: 500 } : { after: answer.promise }));
     const replayId = await scene.start(id);
     await rig.start(["dispatcher", "worker"]);
     await eventually(async () => {
@@ -28,6 +26,7 @@ describe("the progress of a replay", () => {
     const { replay } = await scene.client().cancelReplay({ replayId });
     expect(replay).toMatchObject({ state: ReplayState.CANCELLED, cancelledBy: "mia@acme.example" });
     const made = (await scene.deliveries()).length;
+    answer.resolve();
     await eventually(async () => (await scene.get(replayId))?.outstanding === 0);
     const after = await scene.deliveries();
     expect(after).toHaveLength(made);
@@ -45,12 +44,14 @@ describe("the progress of a replay", () => {
 
   it("[OUT] an attempt in flight when its replay is cancelled is not tried again", async () => {
     const { id } = await scene.backlog(1);
-    rig.receiver.behave(() => ({ status: 500, delayMs: SLOW_RESPONSE_MS }));
+    const answer = Promise.withResolvers<void>();
+    rig.receiver.behave(() => ({ status: 500, after: answer.promise }));
     const replayId = await scene.start(id);
     await rig.start(["dispatcher", "worker"]);
     await eventually(() => rig.requestsTo("/w").length === 1);
     await scene.client().cancelReplay({ replayId });
     expect((await scene.deliveries())[0]?.status).toBe("pending");
+    answer.resolve();
     await eventually(async () => {
       rig.clock.advance(SECOND_MS);
       return (await scene.deliveries())[0]?.status === "cancelled";
