@@ -11,9 +11,8 @@ import { measureQueue } from "@toolgate/postgres/measure";
 import type { Pool } from "@toolgate/postgres/pool";
 import { MAX_MESSAGE_BYTES, publishDurably } from "./batching-publisher.ts";
 import type { Bus } from "./connect.ts";
-import { listenersHeader } from "./consume-events.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { EVENT_LISTENERS, type EventListener, listenersOf } from "./listeners.ts";
+import { EVENT_LISTENERS, type EventListener, listenersHeader, listenersOf } from "./listeners.ts";
 import {
   claimDue,
   type DueRow,

@@ -1,8 +1,7 @@
 import { fromBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Bus } from "@toolgate/event-bus/connect";
-import { consumeEvents } from "@toolgate/event-bus/consume-events";
 import { TryLaterError } from "@toolgate/event-bus/handle-batch";
-import { FAN_OUT } from "@toolgate/event-bus/listeners";
+import { consumeEvents, FAN_OUT } from "@toolgate/event-bus/listeners";
 import { parkMessages } from "@toolgate/event-bus/parked-messages";
 import { announceSettled } from "@toolgate/event-bus/settled-notices";
 import {
